@@ -46,8 +46,8 @@ def matches(password: str, stored: str | None) -> bool:
     """
     decoy = _decoy()  # made on the first call, whoever that is about
     usable = stored is not None and len(password) <= LONGEST and _is_text(password)
-    given = password if usable else "no such password"
-    right = bool(_hasher().verify(given, stored if usable else decoy))
+    candidate = password if usable else "no such password"
+    right = bool(_hasher().verify(candidate, stored if usable else decoy))
     return right and usable
 
 
@@ -81,7 +81,7 @@ _MOST_LANGUAGES = 50
 
 @dataclass(frozen=True)
 class Account:
-    """Who somebody is, without the password."""
+    """An account, without its password."""
 
     id: int
     name: str
@@ -130,9 +130,9 @@ def log_in(engine: Engine, name: str, password: str) -> Account:
     """The account of this name and password. Raises NotAllowed with one message for every reason."""
     table = table_of(tables.Annotator)
     # No account has a name that cannot be printed, and PostgreSQL refuses a NUL byte in a question.
-    asked = name.strip() if name.strip().isprintable() else ""
+    printable_name = name.strip() if name.strip().isprintable() else ""
     with engine.connect() as connection:
-        row = connection.execute(select(table).where(table.c.name == asked)).mappings().first()
+        row = connection.execute(select(table).where(table.c.name == printable_name)).mappings().first()
     right = matches(password, row["password"] if row else None)
     if row is None or not right or row["disabled"] or row["role"] not in ROLES:
         raise NotAllowed("name or password is wrong, or the account is disabled")
@@ -149,7 +149,7 @@ def list_accounts(engine: Engine) -> list[Account]:
 
 def require(connection: Connection, account_id: int, *roles: str) -> Account:
     """The account, read anew, if it is enabled and has one of the roles. Raises NotAllowed."""
-    row = connection.execute(_who(), {"account": account_id}).first()
+    row = connection.execute(_account_query(), {"account": account_id}).first()
     if row is None or row.disabled:
         raise NotAllowed("this account does not exist or is disabled; log in again")
     if row.role not in roles:
@@ -160,14 +160,14 @@ def require(connection: Connection, account_id: int, *roles: str) -> Account:
 def is_person(annotator: Any) -> ColumnElement[bool]:
     """Condition on an annotator, the table or an alias of it: it has one of the `ROLES`.
 
-    One comparison for each: `IN` is put together anew whenever a statement is executed.
+    One comparison per role: SQLAlchemy rebuilds an `IN` at every execution.
     """
     return or_(*(annotator.c.role == role for role in ROLES))
 
 
 @cache
-def _who() -> Select[Any]:
-    """Made once: everything that somebody does asks this, and putting a statement together takes longer than it."""
+def _account_query() -> Select[Any]:
+    """Cached: every write checks the account, and building the statement takes longer than running it."""
     table = table_of(tables.Annotator)
     columns = (table.c.id, table.c.name, table.c.role, table.c.disabled)
     return select(*columns).where(table.c.id == bindparam("account"))
@@ -196,7 +196,7 @@ def _joined(languages: Sequence[str]) -> str:
     return ",".join(dict.fromkeys(languages))
 
 
-# Who is logged in where: a row for each browser, found by the SHA-256 of what the browser shows.
+# Logins: a row for each browser, found by the SHA-256 of its cookie.
 #
 # A login expires when it was not used for a while, and after a hard limit in any case. Logging out, disabling the
 # account and another password end it at once, in every tab.
@@ -216,7 +216,7 @@ class Limits:
 
 
 def new_token() -> str:
-    """What a browser's cookie holds: 256 random bits. It is nowhere else; the database has `cookie_key` of it."""
+    """A session cookie: 256 random bits. Only the browser has it; the database stores its `cookie_key`."""
     return secrets.token_urlsafe(32)
 
 
@@ -239,7 +239,7 @@ def identity_key(claims: Mapping[str, Any]) -> bytes:
 
 
 def form_token(token: str) -> str:
-    """What a form of this login carries to show that it is one of ours: bound to the login, and no way back to it."""
+    """The CSRF token of this login's forms: bound to the login, which cannot be computed from it."""
     return sha256(b"form:" + token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -275,9 +275,9 @@ def account_of(engine: Engine, key: bytes, limits: Limits | None = None) -> Acco
     """
     limits, moment = limits or Limits(), tables.now()
     # Shorter limits hold for logins that there are, too.
-    given = {"key": key, "now": moment, "used": moment - limits.idle, "began": moment - limits.longest}
+    params = {"key": key, "now": moment, "used": moment - limits.idle, "began": moment - limits.longest}
     with reading(engine) as connection:
-        row = connection.execute(_valid_login(), given).first()
+        row = connection.execute(_valid_login(), params).first()
     if row is None:
         return None
     id, name, role, created, seen = row
@@ -285,12 +285,12 @@ def account_of(engine: Engine, key: bytes, limits: Limits | None = None) -> Acco
         until = min(moment + limits.idle, _utc(created, moment) + limits.longest)
         table = table_of(tables.Login)
         with engine.begin() as connection:
-            still = (table.c.key == key) & table.c.ended_at.is_(None)
-            connection.execute(table.update().where(still).values(seen_at=moment, expires_at=until))
+            is_current = (table.c.key == key) & table.c.ended_at.is_(None)
+            connection.execute(table.update().where(is_current).values(seen_at=moment, expires_at=until))
     return Account(int(id), name, role)
 
 
-def name_behind(engine: Engine, key: bytes) -> str | None:
+def name_of_login(engine: Engine, key: bytes) -> str | None:
     """The name of the account that a login of this key belongs to, or belonged to before it ended; else None.
 
     Rows of ended logins go when their account logs in a week or more after they expired (`Limits.longest`).
@@ -316,15 +316,15 @@ def end_logins(connection: Connection, account_id: int, but: bytes | None = None
     `but` is the key of a login that stays.
     """
     table = table_of(tables.Login)
-    mine = (table.c.annotator_id == account_id) & table.c.ended_at.is_(None)
+    open_logins = (table.c.annotator_id == account_id) & table.c.ended_at.is_(None)
     if but is not None:
-        mine &= table.c.key != but
-    connection.execute(table.update().where(mine).values(ended_at=tables.now()))
+        open_logins &= table.c.key != but
+    connection.execute(table.update().where(open_logins).values(ended_at=tables.now()))
 
 
 @cache
 def _valid_login() -> Select[Any]:
-    """Made once: every click asks this, and putting the statement together takes longer than its answer."""
+    """Cached: every click runs it, and building the statement takes longer than running it."""
     table, annotator = table_of(tables.Login), table_of(tables.Annotator)
     return (
         select(annotator.c.id, annotator.c.name, annotator.c.role, table.c.created_at, table.c.seen_at)
@@ -433,18 +433,18 @@ def network(address: str) -> str:
 
 def _limits(name: str, address: str, browser: bytes | None) -> dict[bytes, int]:
     """The free tries by key; whose own they are comes first."""
-    place = network(address)
+    network_of_address = network(address)
     own = {} if browser is None else {_key("browser", browser.hex()): BY_ACCOUNT}
     return {
         **own,
-        _key("name and address", f"{place} {name}"): BY_ACCOUNT,
-        _key("address", place): BY_ADDRESS,
+        _key("name and address", f"{network_of_address} {name}"): BY_ACCOUNT,
+        _key("address", network_of_address): BY_ADDRESS,
         _key("name", name): BY_NAME,
     }
 
 
 def _key(kind: str, value: str) -> bytes:
-    """As long for a name of a megabyte as for any other."""
+    """A key of fixed length, also for a name of a megabyte."""
     return sha256(f"{kind}:{value}".encode("utf-8", "replace")).digest()
 
 
@@ -466,12 +466,12 @@ def name_in(claims: Mapping[str, Any], claim: str = CLAIM) -> str:
     >>> name_in({"email": "ann@example.org", "email_verified": True})
     'ann@example.org'
     """
-    found = claims.get(claim)
-    if not isinstance(found, str) or not found.strip():
+    value = claims.get(claim)
+    if not isinstance(value, str) or not value.strip():
         raise NotAllowed(f"the identity provider sent no claim {claim!r}; ask a manager to check the setting")
     if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
-        raise NotAllowed(f"the identity provider has not verified the address {found!r}; verify it there first")
-    return found.strip()
+        raise NotAllowed(f"the identity provider has not verified the address {value!r}; verify it there first")
+    return value.strip()
 
 
 def account_of_identity(
@@ -509,16 +509,16 @@ def account_of_identity(
     return Account(int(id), name, role)
 
 
-# Keeping accounts: who there is, other passwords, disabling. By managers, or by whoever has the database itself;
-# one's own password by oneself.
+# Managing accounts: listing them, setting passwords, disabling. By managers, or by whoever has the database itself;
+# everybody changes their own password.
 #
 # People are never deleted here, since their judgements are history; a disabled account is out at once, in every
 # browser.
 
 
 @dataclass(frozen=True)
-class Kept:
-    """An account as its keepers see it."""
+class AccountDetails:
+    """An account as managers see it."""
 
     id: int
     name: str
@@ -532,7 +532,7 @@ class Kept:
     """The last use of the app, in UTC to the minute; None: never."""
 
 
-def kept_accounts(engine: Engine, *, by: int | None = None) -> list[Kept]:
+def account_details(engine: Engine, *, by: int | None = None) -> list[AccountDetails]:
     """Every account of a person, the disabled ones too, by name. Raises NotAllowed where `by` is no manager."""
     annotator, login = table_of(tables.Annotator), table_of(tables.Login)
     query = (
@@ -545,14 +545,14 @@ def kept_accounts(engine: Engine, *, by: int | None = None) -> list[Kept]:
     with engine.connect() as connection:
         require_manager(connection, by)
         return [
-            Kept(
+            AccountDetails(
                 int(row["id"]),
                 row["name"],
                 row["role"],
                 tuple(row["languages"].split(",")) if row["languages"] else (),
                 bool(row["disabled"]),
                 row["password"] is not None,
-                _in_utc(row["seen_at"]),
+                _stored_in_utc(row["seen_at"]),
             )
             for row in connection.execute(query).mappings()
         ]
@@ -565,20 +565,20 @@ def set_password(engine: Engine, name: str, password: str, *, by: int | None = N
     with engine.begin() as connection:
         lock_accounts(connection)
         require_manager(connection, by)
-        account = _named(connection, name)
+        account = _person_named(connection, name)
         connection.execute(table.update().where(table.c.id == account.id).values(password=new))
         end_logins(connection, account.id)
     return account
 
 
-def own_account(engine: Engine, account_id: int) -> Kept:
-    """One's own account. Raises NotAllowed where it is disabled or none."""
+def own_account(engine: Engine, account_id: int) -> AccountDetails:
+    """An account as its owner sees it. Raises NotAllowed where it is disabled or absent."""
     annotator = table_of(tables.Annotator)
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)
         row = connection.execute(select(annotator).where(annotator.c.id == account_id)).mappings().one()
     languages = tuple(row["languages"].split(",")) if row["languages"] else ()
-    return Kept(account_id, row["name"], row["role"], languages, False, row["password"] is not None, None)
+    return AccountDetails(account_id, row["name"], row["role"], languages, False, row["password"] is not None, None)
 
 
 def change_password(engine: Engine, account_id: int, present: str, new: str, *, keep: bytes | None = None) -> Account:
@@ -598,10 +598,10 @@ def change_password(engine: Engine, account_id: int, present: str, new: str, *, 
         raise NotAllowed("the present password is wrong; nothing was changed")
     if new == present:
         raise AuditError("the new password is the present one; choose another")
-    fresh = hashed(new)
+    new_hash = hashed(new)
     with engine.begin() as connection:
-        still = (table.c.id == account_id) & (table.c.password == stored) & table.c.disabled.is_(False)
-        if not connection.execute(table.update().where(still).values(password=fresh)).rowcount:
+        unchanged = (table.c.id == account_id) & (table.c.password == stored) & table.c.disabled.is_(False)
+        if not connection.execute(table.update().where(unchanged).values(password=new_hash)).rowcount:
             raise Refused("the account was changed meanwhile; log in again")
         end_logins(connection, account_id, but=keep)
     return account
@@ -616,7 +616,7 @@ def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Acco
     with engine.begin() as connection:
         lock_accounts(connection)
         require_manager(connection, by)
-        account = _named(connection, name)
+        account = _person_named(connection, name)
         need_another_manager(connection, account)
         connection.execute(table.update().where(table.c.id == account.id).values(disabled=True))
         connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
@@ -630,7 +630,7 @@ def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Accou
     with engine.begin() as connection:
         lock_accounts(connection)
         require_manager(connection, by)
-        account = _named(connection, name)
+        account = _person_named(connection, name)
         connection.execute(table.update().where(table.c.id == account.id).values(disabled=False))
     return account
 
@@ -643,7 +643,7 @@ def manager_named(engine: Engine, name: str, *, by: int | None = None) -> Accoun
     table = table_of(tables.Annotator)
     with engine.connect() as connection:
         require_manager(connection, by)
-        account = _named(connection, name)
+        account = _person_named(connection, name)
         disabled = connection.execute(select(table.c.disabled).where(table.c.id == account.id)).scalar_one()
     if account.role != "manager" or disabled:
         raise AuditError(f"{name!r} is no manager who may log in; see `audit user list`")
@@ -659,7 +659,7 @@ def need_another_manager(connection: Connection, account: Account) -> None:
 
 
 def lock_accounts(connection: Connection) -> None:
-    """One keeper at a time: of two managers who disable each other at once, the second finds itself the last.
+    """Serialise changes of accounts: of two managers who disable each other at once, the second finds itself the last.
 
     A write that changes nothing takes the lock on SQLite and on PostgreSQL.
     """
@@ -667,7 +667,7 @@ def lock_accounts(connection: Connection) -> None:
     connection.execute(table.update().where(table.c.role == "manager").values(disabled=table.c.disabled))
 
 
-def _named(connection: Connection, name: str) -> Account:
+def _person_named(connection: Connection, name: str) -> Account:
     table = table_of(tables.Annotator)
     query = select(table.c.id, table.c.name, table.c.role).where(table.c.name == name, is_person(table))
     row = connection.execute(query).first()
@@ -676,7 +676,7 @@ def _named(connection: Connection, name: str) -> Account:
     return Account(int(row[0]), row[1], row[2])
 
 
-def _in_utc(moment: datetime | None) -> datetime | None:
+def _stored_in_utc(moment: datetime | None) -> datetime | None:
     """SQLite gives times back without their zone, which is always UTC."""
     return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -685,8 +685,8 @@ def _in_utc(moment: datetime | None) -> datetime | None:
 
 
 @dataclass(frozen=True)
-class Left:
-    """What is left of a person."""
+class DeletedPerson:
+    """What is kept of a deleted person."""
 
     name: str
     """In place of the name they had."""
@@ -694,7 +694,7 @@ class Left:
     adjudications: int
 
 
-def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Left:
+def delete_person(engine: Engine, name: str, *, by: int | None = None) -> DeletedPerson:
     """Take name, password, languages, sessions and leases away from an account and disable it.
 
     History is append-only: judgements and adjudications stay as they are, comments included, under the name
@@ -716,7 +716,7 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Left:
         connection.execute(
             annotator.update()
             .where(annotator.c.id == id)
-            .values(name=_free_name(connection, id), password=None, languages="", disabled=True)
+            .values(name=_name_after_deletion(connection, id), password=None, languages="", disabled=True)
         )
         lease = table_of(tables.Lease)
         connection.execute(delete(lease).where(lease.c.annotator_id == id))
@@ -725,14 +725,14 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Left:
                 for column in table.columns:
                     if any(foreign.target_fullname == "annotator.id" for foreign in column.foreign_keys):
                         connection.execute(delete(table).where(column == id))
-        return Left(
+        return DeletedPerson(
             str(connection.execute(select(annotator.c.name).where(annotator.c.id == id)).scalar_one()),
-            _number(connection, tables.Judgement, id),
-            _number(connection, tables.Adjudication, id),
+            _count(connection, tables.Judgement, id),
+            _count(connection, tables.Adjudication, id),
         )
 
 
-def _free_name(connection: Connection, id: int) -> str:
+def _name_after_deletion(connection: Connection, id: int) -> str:
     annotator = table_of(tables.Annotator)
     name = f"deleted-{id}"
     while connection.execute(select(annotator.c.id).where(annotator.c.name == name, annotator.c.id != id)).first():
@@ -740,7 +740,7 @@ def _free_name(connection: Connection, id: int) -> str:
     return name
 
 
-def _number(connection: Connection, model: type[tables.Judgement] | type[tables.Adjudication], id: int) -> int:
+def _count(connection: Connection, model: type[tables.Judgement] | type[tables.Adjudication], id: int) -> int:
     table = table_of(model)
     query = select(func.count()).select_from(table).where(table.c.annotator_id == id)
     return int(connection.execute(query).scalar_one())
@@ -765,7 +765,7 @@ def note(
 ) -> None:
     """Append a line, as a part of the transaction that does what it says.
 
-    `detail` holds numbers and words of lists, never a name or a text of somebody: exports carry it as it is.
+    `detail` holds numbers and fixed words, never anyone's name or text: exports include it unchanged.
     """
     row = {"annotator_id": account_id, "action": action, "question_id": question_id, "detail": detail}
     connection.execute(table_of(tables.Log).insert(), row | {"at": tables.now()})

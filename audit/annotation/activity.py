@@ -1,4 +1,4 @@
-"""How far the judging is, how fast it goes and when it ends at that pace: for managers."""
+"""Progress of judging, its speed, and when it will end at that speed: for managers."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, func, select
 
-from audit.annotation.accounts import ROLES, is_person, kept_accounts, require, require_manager
+from audit.annotation.accounts import ROLES, AccountDetails, account_details, is_person, require, require_manager
 from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, is_adjudicated, is_vote, settled_by_people
 from audit.annotation.control_questions import FIRST
 from audit.annotation.deferral import is_flagged, midnight
@@ -18,7 +18,7 @@ from audit.annotation.questions import BEHIND
 from audit.store import pieces, reading, table_of, tables
 from audit.store.copying import in_utc
 
-# How far the judging is: for managers.
+# Progress of judging: for managers.
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,20 @@ def progress(engine: Engine, by: int | None) -> Progress:
     with engine.connect() as connection:
         require_manager(connection, by)
         counts_of = select(func.count()).select_from(question)
-        waiting, audits = (
-            counts_of.where(one) for one in (question.c.priority < BEHIND, question.c.priority >= BEHIND)
+        demanded, audits = (
+            counts_of.where(condition) for condition in (question.c.priority < BEHIND, question.c.priority >= BEHIND)
         )
         checks = select(func.count()).select_from(table_of(tables.SpotCheck))
-        found = {str(row[0]): int(row[1]) for row in connection.execute(by_origin)}
+        answers = {str(row[0]): int(row[1]) for row in connection.execute(by_origin)}
         # Somebody without a judgement that counts has no row in `by_person`, but an account all the same.
         names = select(annotator.c.name).where(is_person(annotator)).order_by(annotator.c.name)
         people = {str(row[0]): 0 for row in connection.execute(names)}
         people |= {str(row[0]): int(row[1]) for row in connection.execute(by_person)}
         return Progress(
-            open=int(connection.execute(waiting).scalar() or 0),
+            open=int(connection.execute(demanded).scalar() or 0),
             audits=int(connection.execute(audits).scalar() or 0),
             checks=int(connection.execute(checks).scalar() or 0),
-            answers={origin: found.get(origin, 0) for origin in ORIGINS},
+            answers={origin: answers.get(origin, 0) for origin in ORIGINS},
             judgements=people,
         )
 
@@ -91,7 +91,7 @@ class Pace:
 
     @property
     def tired(self) -> bool:
-        """Whether a pause would do good."""
+        """Whether to suggest a pause."""
         return self.since_pause >= STRETCH
 
 
@@ -119,16 +119,16 @@ def pace_of(engine: Engine, account_id: int) -> Pace:
             (None if shown is None else in_utc(shown), in_utc(decided), answer)
             for shown, decided, answer in connection.execute(query)
         ]
-    took = [
+    seconds = [
         (decided - shown).total_seconds()
         for shown, decided, answer in rows
         if shown is not None and answer != WITHDRAWN and decided >= this_day
     ]
-    return Pace(median(took) if took else None, since_pause([decided for _, decided, _ in rows], moment))
+    return Pace(median(seconds) if seconds else None, since_pause([decided for _, decided, _ in rows], moment))
 
 
 def since_pause(decided: Sequence[datetime], now: datetime) -> timedelta:
-    """How long somebody who decided at these moments, in their order, has judged without a pause.
+    """The time since the last pause of somebody who decided at these moments, given in their order.
 
     >>> noon = datetime(2026, 1, 1, 12)
     >>> since_pause([noon, noon + timedelta(minutes=7), noon + timedelta(minutes=9)], noon + timedelta(minutes=10))
@@ -188,24 +188,28 @@ def unread(connection: Connection) -> list[Unread]:
     accounts = _accounts(connection)
     if not accounts:
         return []
-    annotators = any(one.role == "annotator" for one in accounts)
-    found = []
-    for languages, wanted, number, which in _waiting(connection):
-        able = [one for one in accounts if one.reads(languages)]
-        readers = sum(one.role == "annotator" for one in able)
-        if able and (readers or not annotators):
-            number = _short(connection, which, wanted, [one.id for one in able]) if len(able) < wanted else 0
+    annotators = any(account.role == "annotator" for account in accounts)
+    result = []
+    for languages, needed, number, condition in _demand(connection):
+        readers_of_all = [account for account in accounts if account.reads(languages)]
+        readers = sum(account.role == "annotator" for account in readers_of_all)
+        if readers_of_all and (readers or not annotators):
+            number = (
+                _lacking_answers(connection, condition, needed, [account.id for account in readers_of_all])
+                if len(readers_of_all) < needed
+                else 0
+            )
         if number:
-            found.append(Unread(languages, number, wanted, readers, len(able) - readers))
-    return sorted(_together(found), key=lambda one: (-one.questions, one.languages, one.wanted))
+            result.append(Unread(languages, number, needed, readers, len(readers_of_all) - readers))
+    return sorted(_merged(result), key=lambda unread: (-unread.questions, unread.languages, unread.wanted))
 
 
-def _together(found: Iterable[Unread]) -> list[Unread]:
+def _merged(parts: Iterable[Unread]) -> list[Unread]:
     """Questions about groups and about outputs in the same languages are told as one."""
     numbers: Counter[Unread] = Counter()
-    for one in found:
-        numbers[replace(one, questions=0)] += one.questions
-    return [replace(one, questions=number) for one, number in numbers.items()]
+    for part in parts:
+        numbers[replace(part, questions=0)] += part.questions
+    return [replace(part, questions=number) for part, number in numbers.items()]
 
 
 def _accounts(connection: Connection) -> list[_Account]:
@@ -219,38 +223,38 @@ def _accounts(connection: Connection) -> list[_Account]:
     ]
 
 
-def _waiting(connection: Connection) -> Iterator[tuple[tuple[str, ...], int, int, ColumnElement[bool]]]:
+def _demand(connection: Connection) -> Iterator[tuple[tuple[str, ...], int, int, ColumnElement[bool]]]:
     """Open questions by the languages that they need and the people that they want: how many, and a condition on the
     tables question and input that only these meet.
 
     Those about texts and outputs are counted by the database: there are many. Of one about a group every member that is
     shown is read.
     """
-    question, given, member = table_of(tables.Question), table_of(tables.Input), table_of(tables.Member)
+    question, input_table, member = table_of(tables.Question), table_of(tables.Input), table_of(tables.Member)
     is_open = and_(question.c.filled.is_(False), question.c.priority.is_not(None))
-    own = and_(is_open, question.c.kind != "group")
+    about_texts = and_(is_open, question.c.kind != "group")
     query = (
-        select(given.c.languages, question.c.annotators, func.count())
-        .join(question, question.c.input_id == given.c.id)
-        .where(own)
-        .group_by(given.c.languages, question.c.annotators)
+        select(input_table.c.languages, question.c.annotators, func.count())
+        .join(question, question.c.input_id == input_table.c.id)
+        .where(about_texts)
+        .group_by(input_table.c.languages, question.c.annotators)
     )
-    for joined, wanted, number in connection.execute(query).all():
-        which = and_(own, given.c.languages == joined, question.c.annotators == wanted)
-        yield _codes([joined]), int(wanted), int(number), which
-    shown = (
-        select(question.c.id, question.c.annotators, given.c.languages)
+    for joined, needed, number in connection.execute(query).all():
+        condition = and_(about_texts, input_table.c.languages == joined, question.c.annotators == needed)
+        yield _codes([joined]), int(needed), int(number), condition
+    group_members = (
+        select(question.c.id, question.c.annotators, input_table.c.languages)
         .join(member, member.c.group_id == question.c.group_id)
-        .join(given, given.c.id == member.c.input_id)
+        .join(input_table, input_table.c.id == member.c.input_id)
         .where(is_open, question.c.kind == "group", member.c.role != "probe")
         .order_by(question.c.id, member.c.step)
     )
-    alike: dict[tuple[tuple[str, ...], int], list[int]] = {}
-    for (id, wanted), rows in groupby(connection.execute(shown).all(), key=lambda row: (row[0], row[1])):
-        alike.setdefault((_codes(row[2] for row in rows), int(wanted)), []).append(int(id))
-    for (languages, wanted), ids in alike.items():
+    ids_by_need: dict[tuple[tuple[str, ...], int], list[int]] = {}
+    for (id, needed), rows in groupby(connection.execute(group_members).all(), key=lambda row: (row[0], row[1])):
+        ids_by_need.setdefault((_codes(row[2] for row in rows), int(needed)), []).append(int(id))
+    for (languages, needed), ids in ids_by_need.items():
         for piece in pieces(ids):
-            yield languages, wanted, len(piece), question.c.id.in_(piece)
+            yield languages, needed, len(piece), question.c.id.in_(piece)
 
 
 def _codes(joined: Iterable[str]) -> tuple[str, ...]:
@@ -258,19 +262,25 @@ def _codes(joined: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(",".join(joined).split(",")))
 
 
-def _short(connection: Connection, which: ColumnElement[bool], wanted: int, able: Sequence[int]) -> int:
-    """How many of these questions want more answers than these accounts can add to those of others."""
-    question, given, vote = table_of(tables.Question), table_of(tables.Input), table_of(tables.Judgement).alias("vote")
+def _lacking_answers(
+    connection: Connection, condition: ColumnElement[bool], needed: int, readers: Sequence[int]
+) -> int:
+    """The number of these questions that need more answers than these accounts can add to those of others."""
+    question, input_table, vote = (
+        table_of(tables.Question),
+        table_of(tables.Input),
+        table_of(tables.Judgement).alias("vote"),
+    )
     by_others = (
         select(func.count())
-        .where(vote.c.question_id == question.c.id, is_vote(vote), vote.c.annotator_id.not_in(able))
+        .where(vote.c.question_id == question.c.id, is_vote(vote), vote.c.annotator_id.not_in(readers))
         .correlate(question)
         .scalar_subquery()
     )
     query = (
         select(func.count())
-        .select_from(question.join(given, given.c.id == question.c.input_id))
-        .where(which, by_others < wanted - len(able))
+        .select_from(question.join(input_table, input_table.c.id == question.c.input_id))
+        .where(condition, by_others < needed - len(readers))
     )
     return int(connection.execute(query).scalar_one())
 
@@ -323,14 +333,16 @@ def overview(engine: Engine, by: int | None = None) -> Overview:
     moment = tables.now()
     with engine.connect() as connection:
         require_manager(connection, by)
-        filled, split, disputed, left = _votes(connection)
+        filled, split, disputed, remaining = _votes(connection)
         flagged = select(func.count()).select_from(table_of(tables.Question)).where(is_flagged())
         flags = int(connection.execute(flagged).scalar() or 0)
         today, week = (_judged_since(connection, since) for since in (midnight(moment), moment - RECENT))
         speed = speed_of(_decisions(connection, moment - RECENT), moment)
-        without = tuple(unread(connection))
-    ends = moment + timedelta(days=left / speed.per_day) if left and speed.per_day else None
-    return Overview(progress(engine, by), disputed, flags, filled, split, today, week, left, speed, ends, without)
+        too_few_readers = tuple(unread(connection))
+    ends = moment + timedelta(days=remaining / speed.per_day) if remaining and speed.per_day else None
+    return Overview(
+        progress(engine, by), disputed, flags, filled, split, today, week, remaining, speed, ends, too_few_readers
+    )
 
 
 def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: datetime) -> Speed:
@@ -382,7 +394,7 @@ def _votes(connection: Connection) -> tuple[int, int, int, int]:
     votes = func.coalesce(voted.c.votes, 0)
     full = and_(voted.c.votes.is_not(None), votes >= question.c.annotators)
     split = and_(full, (voted.c.kinds > 1) | (voted.c.unsure > 0))
-    settled = is_adjudicated(question.c.id)
+    adjudicated = is_adjudicated(question.c.id)
     lacking = and_(question.c.priority.is_not(None), votes < question.c.annotators)
 
     def total(condition: ColumnElement[bool], number: object = 1) -> ColumnElement[int]:
@@ -390,7 +402,7 @@ def _votes(connection: Connection) -> tuple[int, int, int, int]:
 
     row = connection.execute(
         select(
-            total(full), total(split), total(and_(split, ~settled)), total(lacking, question.c.annotators - votes)
+            total(full), total(split), total(and_(split, ~adjudicated)), total(lacking, question.c.annotators - votes)
         ).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
     ).one()
     return int(row[0]), int(row[1]), int(row[2]), int(row[3])
@@ -403,25 +415,25 @@ def _judged_since(connection: Connection, since: datetime) -> int:
 
 
 def _decisions(connection: Connection, since: datetime) -> dict[int, list[tuple[datetime, datetime]]]:
-    """By person, when each question was shown in the app and when it was decided; withdrawn ones took time, too."""
+    """The times (shown, decided) of each person's judgements in the app, withdrawn ones included: they took time."""
     judgement = table_of(tables.Judgement)
     query = (
         select(judgement.c.annotator_id, judgement.c.shown_at, judgement.c.decided_at)
         .where(judgement.c.decided_at >= since, judgement.c.shown_at.is_not(None))
         .order_by(judgement.c.decided_at, judgement.c.id)
     )
-    found: dict[int, list[tuple[datetime, datetime]]] = {}
+    decisions: dict[int, list[tuple[datetime, datetime]]] = {}
     for person, shown, decided in connection.execute(query):
-        found.setdefault(int(person), []).append((in_utc(shown), in_utc(decided)))
-    return found
+        decisions.setdefault(int(person), []).append((in_utc(shown), in_utc(decided)))
+    return decisions
 
 
 # Who judges, how much and how fast, and how often they say what was settled in the end: for managers.
 
 
 @dataclass(frozen=True)
-class AtWork:
-    """One person's first-pass judgements that count. Who judged nothing is there, too."""
+class PersonActivity:
+    """One person's first-pass judgements that count; people who judged nothing are included."""
 
     name: str
     role: str
@@ -449,7 +461,7 @@ class _Row(NamedTuple):
     decided_at: datetime
 
 
-def people_at_work(engine: Engine, by: int | None = None) -> list[AtWork]:
+def people_activity(engine: Engine, by: int | None = None) -> list[PersonActivity]:
     """Everybody with an account, by name. For a manager (`by`) or whoever has the database itself (None).
 
     Raises NotAllowed for another role.
@@ -466,36 +478,38 @@ def people_at_work(engine: Engine, by: int | None = None) -> list[AtWork]:
         require_manager(connection, by)
         settled = settled_by_people(connection)
         rows: dict[int, list[_Row]] = {}
-        for person, *said in connection.execute(query.order_by(judgement.c.id)):
-            rows.setdefault(int(person), []).append(_Row(*said))
+        for person, *fields in connection.execute(query.order_by(judgement.c.id)):
+            rows.setdefault(int(person), []).append(_Row(*fields))
     this_day = midnight(tables.now())
-    found = []
-    for one in kept_accounts(engine, by=by):
-        mine = rows.get(one.id, [])
-        took, today, unsure, known, agreed = [], 0, 0, 0, 0
-        for row in mine:
-            decided = in_utc(row.decided_at)
-            today += decided >= this_day
-            unsure += row.answer == UNSURE
-            if row.shown_at is not None:
-                took.append((decided - in_utc(row.shown_at)).total_seconds())
-            allowed = settled.get(row.question_id)
-            if allowed is not None and row.answer != UNSURE:
-                known += 1
-                agreed += row.answer in allowed
-        found.append(
-            AtWork(
-                one.name,
-                one.role,
-                one.disabled,
-                one.languages,
-                one.seen_at,
-                len(mine),
-                today,
-                median(took) if took else None,
-                unsure,
-                known,
-                agreed,
-            )
-        )
-    return found
+    accounts = account_details(engine, by=by)
+    return [_activity_of(account, rows.get(account.id, []), settled, this_day) for account in accounts]
+
+
+def _activity_of(
+    account: AccountDetails, rows: Sequence[_Row], settled: Mapping[int, frozenset[str]], this_day: datetime
+) -> PersonActivity:
+    """One person's activity by their judgements; `settled` has the labels that people settled on, by question."""
+    seconds, today, unsure, resolved, agreed = [], 0, 0, 0, 0
+    for row in rows:
+        decided = in_utc(row.decided_at)
+        today += decided >= this_day
+        unsure += row.answer == UNSURE
+        if row.shown_at is not None:
+            seconds.append((decided - in_utc(row.shown_at)).total_seconds())
+        allowed = settled.get(row.question_id)
+        if allowed is not None and row.answer != UNSURE:
+            resolved += 1
+            agreed += row.answer in allowed
+    return PersonActivity(
+        account.name,
+        account.role,
+        account.disabled,
+        account.languages,
+        account.seen_at,
+        len(rows),
+        today,
+        median(seconds) if seconds else None,
+        unsure,
+        resolved,
+        agreed,
+    )

@@ -36,7 +36,7 @@ ORIGINS = ("adjudicated", "people", "gold")
 PEOPLE = ("adjudicated", "people")
 """Those of them that come from people."""
 
-Standing = Literal["open", "agreed", "disputed"]
+VoteState = Literal["open", "agreed", "disputed"]
 
 
 @dataclass(frozen=True)
@@ -50,25 +50,25 @@ class Vote:
     comment: str | None
 
 
-class _Wanted(NamedTuple):
-    """What settling has to know of a question."""
+class _QuestionState(NamedTuple):
+    """What `settle` needs to know about a question."""
 
     number: int
-    """People whose votes it wants."""
+    """Votes that it needs."""
     filled: bool
-    """Whether it says that it has them."""
+    """Whether its row says that it has them."""
     adjudicated: bool
     answered: bool
     """Whether there are adjudications, and answers: of most questions there are none to be read."""
 
 
-def standing(votes: list[str], wanted: int) -> Standing:
+def vote_state(votes: list[str], needed: int) -> VoteState:
     """Whether the people's votes on a question agree. "Unsure" is a vote, but never an answer.
 
-    >>> standing(["positive", "positive"], 2), standing(["positive", "unsure"], 2), standing(["positive"], 2)
+    >>> vote_state(["positive", "positive"], 2), vote_state(["positive", "unsure"], 2), vote_state(["positive"], 2)
     ('agreed', 'disputed', 'open')
     """
-    if len(votes) < wanted:
+    if len(votes) < needed:
         return "open"
     return "agreed" if len(set(votes)) == 1 and votes[0] != UNSURE else "disputed"
 
@@ -81,54 +81,57 @@ def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[
 
 
 def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
-    """Rebuild what is derived of these questions: their answers, and whether they have all the votes they want.
+    """Rebuild what is derived about these questions: their answers, and whether they have all the votes they need.
 
     Writes what has changed and nothing else. Returns the questions that have other answers than before.
     """
     ids = list(question_ids)
-    wanted, votes = _wanted(connection, ids), _votes(connection, ids)
-    _note_filled(connection, wanted, votes)
-    rows = _answers(connection, wanted, votes)
+    states, votes = _question_states(connection, ids), _votes(connection, ids)
+    _update_filled(connection, states, votes)
+    rows = _answers(connection, states, votes)
     before: dict[tuple[int, str], list[str]] = {}
-    for piece in pieces(id for id, one in wanted.items() if one.answered):
+    for piece in pieces(id for id, state in states.items() if state.answered):
         before.update(
             ((int(id), origin), allowed) for id, origin, allowed in connection.execute(_stored(), {"ids": piece})
         )
-    other = [key for key in before.keys() | rows.keys() if before.get(key) != rows.get(key)]
+    changed = [key for key in before.keys() | rows.keys() if before.get(key) != rows.get(key)]
     answer = table_of(tables.Answer)
-    for id, origin in other:
+    for id, origin in changed:
         if (id, origin) in before:
             connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
     new = [
         {"question_id": id, "origin": origin, "allowed": rows[id, origin]}
-        for id, origin in other
+        for id, origin in changed
         if (id, origin) in rows
     ]
     insert_new(connection, tables.Answer, new)
-    return {id for id, _ in other}
+    return {id for id, _ in changed}
 
 
 def wrongly_filled(connection: Connection) -> int:
-    """How many questions say that they have all their votes and have not, or the other way round; writes nothing."""
+    """The number of questions whose column `filled` is wrong; writes nothing."""
     question = table_of(tables.Question)
     return connection.execute(
         select(func.count(question.c.id)).where(question.c.filled != _has_its_votes())
     ).scalar_one()
 
 
-def _note_filled(connection: Connection, wanted: Mapping[int, _Wanted], votes: Mapping[int, list[Vote]]) -> None:
+def _update_filled(
+    connection: Connection, states: Mapping[int, _QuestionState], votes: Mapping[int, list[Vote]]
+) -> None:
     question = table_of(tables.Question)
-    for says in (True, False):
-        wrong = [
+    for filled in (True, False):
+        outdated = [
             id
-            for id, one in wanted.items()
-            if one.filled != says and says == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= one.number)
+            for id, state in states.items()
+            if state.filled != filled
+            and filled == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= state.number)
         ]
-        for piece in pieces(wrong):
-            connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=says))
+        for piece in pieces(outdated):
+            connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=filled))
 
 
-def counts(judgement: Any) -> ColumnElement[bool]:
+def is_counted(judgement: Any) -> ColumnElement[bool]:
     """Condition on a judgement, the table or an alias of it: it takes none back, and nothing supersedes it."""
     later = table_of(tables.Judgement).alias()
     return and_(judgement.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == judgement.c.id))
@@ -142,7 +145,7 @@ def by_people(judgement: Any) -> ColumnElement[bool]:
 
 def is_vote(judgement: Any) -> ColumnElement[bool]:
     """Condition on a judgement, the table or an alias of it: a person's of the first pass that counts."""
-    return and_(judgement.c.round == 1, by_people(judgement), counts(judgement))
+    return and_(judgement.c.round == 1, by_people(judgement), is_counted(judgement))
 
 
 def _has_its_votes() -> ColumnElement[bool]:
@@ -157,7 +160,7 @@ def _has_its_votes() -> ColumnElement[bool]:
     return votes >= question.c.annotators
 
 
-def allows(adjudication: Any) -> ColumnElement[bool]:
+def allows_labels(adjudication: Any) -> ColumnElement[bool]:
     """Condition: the adjudication allows labels. One without any takes back those before it."""
     return cast(adjudication.c.allowed, Text) != "[]"
 
@@ -172,17 +175,17 @@ def stands(adjudication: Any) -> ColumnElement[bool]:
     """Condition on an adjudication, the table or an alias of it: the last of its question, and it allows labels."""
     later = table_of(tables.Adjudication).alias("later_adjudication")
     after = exists().where(later.c.question_id == adjudication.c.question_id, later.c.id > adjudication.c.id)
-    return and_(allows(adjudication), ~after)
+    return and_(allows_labels(adjudication), ~after)
 
 
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
     ids = list(question_ids)
-    return _answers(connection, _wanted(connection, ids), _votes(connection, ids))
+    return _answers(connection, _question_states(connection, ids), _votes(connection, ids))
 
 
 def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
-    """What people settled on by question: an adjudicator's answer before an agreement."""
+    """The allowed labels by question, as people settled them: an adjudicator's answer before an agreement."""
     answer = table_of(tables.Answer)
     query = select(answer.c.question_id, answer.c.allowed).where(answer.c.origin.in_(PEOPLE))
     # "adjudicated" comes last and takes the place of "people".
@@ -191,22 +194,22 @@ def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
 
 
 def _answers(
-    connection: Connection, wanted: Mapping[int, _Wanted], votes: Mapping[int, list[Vote]]
+    connection: Connection, states: Mapping[int, _QuestionState], votes: Mapping[int, list[Vote]]
 ) -> dict[tuple[int, str], list[str]]:
     rows: dict[tuple[int, str], list[str]] = {}
-    for piece in pieces(id for id, one in wanted.items() if one.adjudicated):
+    for piece in pieces(id for id, state in states.items() if state.adjudicated):
         last = {int(id): sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": piece})}
         rows.update(((id, "adjudicated"), allowed) for id, allowed in last.items() if allowed)
-    for question_id, some in votes.items():
+    for question_id, question_votes in votes.items():
         rows.update(
             ((question_id, origin), [label])
-            for origin, label in voted_answers(some, wanted[question_id].number).items()
+            for origin, label in voted_answers(question_votes, states[question_id].number).items()
         )
     return rows
 
 
-def voted_answers(votes: Sequence[Vote], wanted: int) -> dict[str, str]:
-    """What the votes on one question make its answer, by origin (people, gold); empty where they settle nothing.
+def voted_answers(votes: Sequence[Vote], needed: int) -> dict[str, str]:
+    """The answers that the votes on one question give, by origin (people, gold); empty where they settle nothing.
 
     >>> votes = [Vote(1, "ann", "annotator", "positive", None), Vote(1, "gold", "gold", "negative", None)]
     >>> voted_answers(votes, 1), voted_answers(votes, 2)
@@ -214,17 +217,17 @@ def voted_answers(votes: Sequence[Vote], wanted: int) -> dict[str, str]:
     """
     people = [vote.answer for vote in votes if vote.role in ROLES]
     gold = [vote.answer for vote in votes if vote.role == "gold"]
-    found = {}
-    if people and standing(people, wanted) == "agreed":
-        found["people"] = people[0]
+    answers = {}
+    if people and vote_state(people, needed) == "agreed":
+        answers["people"] = people[0]
     if gold and len(set(gold)) == 1:
-        found["gold"] = gold[0]
-    return found
+        answers["gold"] = gold[0]
+    return answers
 
 
-def _wanted(connection: Connection, ids: list[int]) -> dict[int, _Wanted]:
+def _question_states(connection: Connection, ids: list[int]) -> dict[int, _QuestionState]:
     rows = (row for piece in pieces(ids) for row in connection.execute(_questions(), {"ids": piece}))
-    return {int(row[0]): _Wanted(int(row[1]), bool(row[2]), bool(row[3]), bool(row[4])) for row in rows}
+    return {int(row[0]): _QuestionState(int(row[1]), bool(row[2]), bool(row[3]), bool(row[4])) for row in rows}
 
 
 def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
@@ -234,8 +237,8 @@ def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
     return votes
 
 
-# Statements are made once: every judgement asks them, and putting one together takes longer than its answer.
-# `ids` are given with each call.
+# Statements are cached: every judgement runs them, and building one takes longer than running it.
+# `ids` are bound at each call.
 
 
 @cache
@@ -258,7 +261,9 @@ def _counting_votes() -> Select[Any]:
 
 @cache
 def _questions() -> Select[Any]:
-    question, adjudication, answer = (table_of(one) for one in (tables.Question, tables.Adjudication, tables.Answer))
+    question, adjudication, answer = (
+        table_of(model) for model in (tables.Question, tables.Adjudication, tables.Answer)
+    )
     adjudicated = exists().where(adjudication.c.question_id == question.c.id)
     answered = exists().where(answer.c.question_id == question.c.id)
     columns = (question.c.id, question.c.annotators, question.c.filled, adjudicated, answered)
@@ -282,7 +287,7 @@ def _ids() -> BindParameter[Any]:
     return bindparam("ids", expanding=True)
 
 
-# With what an answer was given: the app's version, and the browser's family, version and platform, or the command.
+# The client of an answer: the app's version, and the browser's family, version and platform, or the command.
 #
 # Of what a browser says of itself only words of our own lists and a number are kept: enough to tell that answers of one
 # kind of device differ, too little to know one browser among others, and nothing that a visitor wrote.
@@ -312,21 +317,21 @@ _READ = 1_000
 
 
 def browser(user_agent: str | None) -> str:
-    """What is stored of a browser by the header User-Agent.
+    """The client to store for a browser, by its header User-Agent.
 
     >>> browser("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36")
     'audit 0.1.0; Chrome 131; Linux'
     >>> browser("curl/8.0 <script>")
     'audit 0.1.0; another browser'
     """
-    given = (user_agent or "")[:_READ]
-    named = next((f"{name} {found[1]}" for name, known in _FAMILIES if (found := known.search(given))), None)
-    platform = next((name for sign, name in _PLATFORMS if sign in given), None)
-    return _joined(named or "another browser", platform)
+    header = (user_agent or "")[:_READ]
+    family = next((f"{name} {match[1]}" for name, pattern in _FAMILIES if (match := pattern.search(header))), None)
+    platform = next((name for token, name in _PLATFORMS if token in header), None)
+    return _joined(family or "another browser", platform)
 
 
 def command(name: str) -> str:
-    """What is stored of answers that a command stored.
+    """The client to store with answers that come from a command.
 
     >>> command("import-labels")
     'audit 0.1.0; import-labels'

@@ -32,8 +32,8 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Given:
-    """The cause that counts of one group and system; `id` is that of its row."""
+class GivenCause:
+    """The cause that counts for a group and a system; `id` is its row's."""
 
     id: int
     code: str
@@ -56,36 +56,36 @@ def check_cause(code: str, comment: str) -> None:
     check_comment(comment)
 
 
-def standing_causes(connection: Connection, group_id: int | None = None) -> dict[Pair, Given]:
+def current_causes(connection: Connection, group_id: int | None = None) -> dict[Pair, GivenCause]:
     """The cause that counts by (group, system), of one group or of all: the last one that was not taken back."""
     table = table_of(tables.Cause)
     query = select(table).order_by(table.c.id)
     if group_id is not None:
         query = query.where(table.c.group_id == group_id)
-    history: dict[Pair, list[Given]] = {}
+    history: dict[Pair, list[GivenCause]] = {}
     for row in connection.execute(query).mappings():
-        some = history.setdefault((int(row["group_id"]), int(row["system_id"])), [])
+        row_causes = history.setdefault((int(row["group_id"]), int(row["system_id"])), [])
         if row["code"] != TAKEN_BACK:
-            some.append(Given(int(row["id"]), str(row["code"]), row["comment"], int(row["annotator_id"])))
+            row_causes.append(GivenCause(int(row["id"]), str(row["code"]), row["comment"], int(row["annotator_id"])))
             continue
-        mine = [at for at, one in enumerate(some) if one.annotator_id == row["annotator_id"]]
-        if mine:
-            del some[mine[-1]]
-    return {pair: some[-1] for pair, some in history.items() if some}
+        own = [position for position, cause in enumerate(row_causes) if cause.annotator_id == row["annotator_id"]]
+        if own:
+            del row_causes[own[-1]]
+    return {pair: causes[-1] for pair, causes in history.items() if causes}
 
 
 def last_given(connection: Connection, account_id: int) -> Pair | None:
     """The pair of the last cause that this account gave and has not taken back; None: there is none."""
     table = table_of(tables.Cause)
     query = select(table.c.group_id, table.c.system_id, table.c.code).where(table.c.annotator_id == account_id)
-    given: list[Pair] = []
+    pairs: list[Pair] = []
     for group, system, code in connection.execute(query.order_by(table.c.id)):
         pair = (int(group), int(system))
         if code != TAKEN_BACK:
-            given.append(pair)
-        elif pair in given:
-            del given[len(given) - 1 - given[::-1].index(pair)]
-    return given[-1] if given else None
+            pairs.append(pair)
+        elif pair in pairs:
+            del pairs[len(pairs) - 1 - pairs[::-1].index(pair)]
+    return pairs[-1] if pairs else None
 
 
 def add_cause(connection: Connection, account_id: int, pair: Pair, code: str, comment: str | None) -> int:

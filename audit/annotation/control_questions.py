@@ -1,7 +1,7 @@
-"""Questions whose answer is known before: for training, and hidden among the others to measure those who judge.
+"""Control questions, whose answers are known beforehand: for training, and hidden among others to measure annotators.
 
-They are stored beside the questions and settle nothing. A question that people are waited for cannot be made known:
-its answers count, and nobody is told about them before.
+They are stored beside the questions and settle nothing. A question that still awaits answers cannot become one: its
+answers count, and nobody may be told about them before.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +15,10 @@ import pandas as pd
 from sqlalchemy import BindParameter, Connection, Engine, Select, bindparam, exists, func, select
 
 from audit.annotation.accounts import Account, is_person, note, require_manager
-from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, counts, settled_answers, settled_by_people
+from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, is_counted, settled_answers, settled_by_people
 from audit.annotation.deferral import BACK, COMMENT
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs, kind_of, labels_of, question_key, readable
+from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs, kind_of, labels_of, question_key, readable
 from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import AuditError, BadFile, Refused
 from audit.files import read_table, read_text, refuse_bad_rows
@@ -28,7 +28,7 @@ from audit.store import input_ids, insert_new, pieces, table_of, tables, upsert
 from audit.store.copying import in_utc
 from audit.tasks import Input, get_task
 
-# Reading texts with their known answers from a CSV: the columns text and answer, and perhaps language, explanation.
+# Reading texts with known answers from a CSV: the columns text and answer, and perhaps language and explanation.
 #
 # Where a task compares two texts, the second is in the column text_2.
 
@@ -54,25 +54,25 @@ def read_known(path: str | Path, task: str = "sentiment", language: str = "en") 
     `language` is that of rows without one. Raises BadFile for a file that cannot be used, BadRow for one wrong row
     (file, line, reason) and BadFile that lists the first ten where there are several.
     """
-    return known_from(path, read_text(path), task, language)
+    return parse_known(path, read_text(path), task, language)
 
 
-def known_from(name: str | Path, text: str, task: str = "sentiment", language: str = "en") -> list[KnownText]:
+def parse_known(name: str | Path, text: str, task: str = "sentiment", language: str = "en") -> list[KnownText]:
     """As `read_known`, of the content of a file; `name` is for messages.
 
-    >>> known_from("own.csv", "text,answer\\nA fine film.,positive|neutral")[0].allowed
+    >>> parse_known("own.csv", "text,answer\\nA fine film.,positive|neutral")[0].allowed
     ('positive', 'neutral')
     """
     header, rows = read_table(name, text, _WANTED)
     texts = ("text", "text_2")[: get_task(task).texts]
     missing = [column for column in (*texts, "answer") if column not in header]
-    strange = [column for column in header if column not in (*texts, *FILE_COLUMNS[2:])]
-    if missing or strange:
-        what = f"column(s) {', '.join(missing)} missing" if missing else f"column {strange[0]!r} is unknown"
-        raise BadFile(f"{name}: {what}; {_WANTED}")
+    unknown_columns = [column for column in header if column not in (*texts, *FILE_COLUMNS[2:])]
+    if missing or unknown_columns:
+        problem = f"column(s) {', '.join(missing)} missing" if missing else f"column {unknown_columns[0]!r} is unknown"
+        raise BadFile(f"{name}: {problem}; {_WANTED}")
     labels = labels_of(task, "input")
     bad: list[tuple[int, str]] = []
-    found: list[KnownText] = []
+    texts_read: list[KnownText] = []
     lines: dict[bytes, int] = {}
     for line, fields in rows:
         if len(fields) != len(header):
@@ -80,20 +80,22 @@ def known_from(name: str | Path, text: str, task: str = "sentiment", language: s
             continue
         row = dict(zip(header, fields, strict=True))
         code = row.get("language") or language
-        allowed = tuple(dict.fromkeys(one.strip() for one in row["answer"].split("|") if one.strip()))
-        if reason := _wrong(row, texts, allowed, code, labels):
+        allowed = tuple(dict.fromkeys(label.strip() for label in row["answer"].split("|") if label.strip()))
+        if reason := _row_problem(row, texts, allowed, code, labels):
             bad.append((line, reason))
             continue
-        one = KnownText(Input.of(*(row[name] for name in texts), language=code), allowed, row.get("explanation", ""))
-        if one.input.key in lines:
-            bad.append((line, f"the text of line {lines[one.input.key]} again; give each text once"))
-        lines[one.input.key] = line
-        found.append(one)
+        known_text = KnownText(
+            Input.of(*(row[name] for name in texts), language=code), allowed, row.get("explanation", "")
+        )
+        if known_text.input.key in lines:
+            bad.append((line, f"the text of line {lines[known_text.input.key]} again; give each text once"))
+        lines[known_text.input.key] = line
+        texts_read.append(known_text)
     refuse_bad_rows(name, bad, len(rows))
-    return found
+    return texts_read
 
 
-def _wrong(
+def _row_problem(
     row: dict[str, str], texts: Sequence[str], allowed: tuple[str, ...], code: str, labels: Sequence[str]
 ) -> str | None:
     for name in texts:
@@ -105,8 +107,8 @@ def _wrong(
         return "there is a NUL character, which no text has"
     if not allowed:
         return f"the column answer is empty; it is one of {', '.join(labels)}, or several with | between them"
-    if strange := [one for one in allowed if one not in labels]:
-        return f"answer {strange[0]!r} is not one of {', '.join(labels)}"
+    if unknown := [label for label in allowed if label not in labels]:
+        return f"answer {unknown[0]!r} is not one of {', '.join(labels)}"
     if set(allowed) == set(labels):
         return "every label is allowed, so no answer could be wrong"
     if not is_code(code):
@@ -142,7 +144,7 @@ class KnownQuestion:
 
 @dataclass(frozen=True)
 class Added:
-    """What became known by a call."""
+    """The control questions that a call added or changed."""
 
     added: int
     """Questions that were not known before."""
@@ -159,13 +161,15 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
 
     For a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None).
     """
-    known, question, given = (table_of(one) for one in (tables.Known, tables.Question, tables.Input))
+    control, question, input_table = (table_of(model) for model in (tables.Known, tables.Question, tables.Input))
     judgement = table_of(tables.Judgement)
     query = (
-        select(known, question.c.task, question.c.kind, question.c.output, given.c.texts, given.c.languages)
-        .join(question, question.c.id == known.c.question_id)
-        .join(given, given.c.id == question.c.input_id)
-        .order_by(known.c.purpose.desc(), known.c.at, known.c.question_id)
+        select(
+            control, question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages
+        )
+        .join(question, question.c.id == control.c.question_id)
+        .join(input_table, input_table.c.id == question.c.input_id)
+        .order_by(control.c.purpose.desc(), control.c.at, control.c.question_id)
     )
     judged = (
         select(judgement.c.question_id, judgement.c.round, func.count())
@@ -212,17 +216,17 @@ def add_known(
             raise AuditError(
                 f"task {name} asks about each output, which a text does not name; make settled questions known instead"
             )
-        by_key = {one.input.key: one for one in items}
-        ids = input_ids(connection, [one.input for one in items])
+        by_key = {item.input.key: item for item in items}
+        ids = input_ids(connection, [item.input for item in items])
         questions = _questions(connection, [((name, ids[key], None), key) for key in by_key])
         rows = {
-            questions[name, ids[key], None]: (sorted(set(one.allowed)), one.explanation.strip())
-            for key, one in by_key.items()
+            questions[name, ids[key], None]: (sorted(set(known_text.allowed)), known_text.explanation.strip())
+            for key, known_text in by_key.items()
         }
-        return _know(connection, purpose, rows, by)
+        return _store(connection, purpose, rows, by)
 
 
-def know_questions(
+def add_settled_questions(
     engine: Engine, purpose: str, question_ids: Iterable[int], explanation: str = "", *, by: int | None = None
 ) -> Added:
     """Make settled questions known, with the answer that settles them: adjudicated before people before gold.
@@ -237,11 +241,11 @@ def know_questions(
         answers = settled_answers(connection, ids)
         rows = {}
         for id in ids:
-            found = next((answers[id, one] for one in ORIGINS if (id, one) in answers), None)
-            if found is None:
+            answer = next((answers[id, origin] for origin in ORIGINS if (id, origin) in answers), None)
+            if answer is None:
                 raise Refused(f"question {id} has no answer that settles it; choose one that has")
-            rows[id] = (sorted(found), explanation.strip())
-        return _know(connection, purpose, rows, by)
+            rows[id] = (sorted(answer), explanation.strip())
+        return _store(connection, purpose, rows, by)
 
 
 def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: int | None = None) -> Added:
@@ -264,9 +268,9 @@ def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: i
                 "answer; add texts with their answers from a CSV file instead"
             )
         chosen = _spread(candidates, count, seed)
-        ids = _questions(connection, [(asked, key) for asked, key, _ in chosen])
-        rows: dict[int, tuple[list[str], str]] = {ids[asked]: (sorted(allowed), "") for asked, _, allowed in chosen}
-        added = _know(connection, purpose, rows, by)
+        ids = _questions(connection, [(subject, key) for subject, key, _ in chosen])
+        rows: dict[int, tuple[list[str], str]] = {ids[subject]: (sorted(allowed), "") for subject, _, allowed in chosen}
+        added = _store(connection, purpose, rows, by)
     labels: dict[str, int] = {}
     for _, _, allowed in chosen:
         name = "|".join(sorted(allowed))
@@ -282,15 +286,15 @@ def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int 
     table = table_of(tables.Known)
     with engine.begin() as connection:
         require_manager(connection, by)
-        known = {int(row[0]) for row in connection.execute(select(table.c.question_id))}
-        gone = known if question_ids is None else set(question_ids)
-        if strange := sorted(gone - known):
-            raise Refused(f"question {strange[0]} is not known; `audit known list` shows which are")
-        for piece in pieces(sorted(gone)):
+        stored = {int(row[0]) for row in connection.execute(select(table.c.question_id))}
+        removed = stored if question_ids is None else set(question_ids)
+        if unknown := sorted(removed - stored):
+            raise Refused(f"question {unknown[0]} is not known; `audit known list` shows which are")
+        for piece in pieces(sorted(removed)):
             connection.execute(table.delete().where(table.c.question_id.in_(piece)))
-        if gone:
-            note(connection, by, "known removed", count=len(gone))
-    return len(gone)
+        if removed:
+            note(connection, by, "known removed", count=len(removed))
+    return len(removed)
 
 
 def _check_purpose(purpose: str) -> None:
@@ -298,23 +302,23 @@ def _check_purpose(purpose: str) -> None:
         raise AuditError(f"purpose {purpose!r} is not one of {', '.join(PURPOSES)}")
 
 
-def _know(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[str], str]], by: int | None) -> Added:
+def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[str], str]], by: int | None) -> Added:
     """Store question id -> (allowed labels, explanation), if all can be."""
     question, table = table_of(tables.Question), table_of(tables.Known)
-    there: set[int] = set()
-    found: set[int] = set()
+    stored: set[int] = set()
+    existing: set[int] = set()
     for piece in pieces(sorted(rows)):
         query = select(question.c.id, question.c.task, question.c.kind, question.c.priority, question.c.filled)
         for id, task, kind, priority, filled in connection.execute(query.where(question.c.id.in_(piece))):
-            found.add(int(id))
+            existing.add(int(id))
             labels = labels_of(task, kind)
-            if strange := sorted(set(rows[id][0]) - set(labels)):
-                raise AuditError(f"answer {strange[0]!r} is not one of {', '.join(labels)}")
+            if unknown := sorted(set(rows[id][0]) - set(labels)):
+                raise AuditError(f"answer {unknown[0]!r} is not one of {', '.join(labels)}")
             if priority is not None and not filled:
                 raise Refused(f"people are waited for on question {id}; only a question that nobody waits for is known")
-        known = select(table.c.question_id).where(table.c.question_id.in_(piece))
-        there |= {int(row[0]) for row in connection.execute(known)}
-    if missing := sorted(set(rows) - found):
+        query_stored = select(table.c.question_id).where(table.c.question_id.in_(piece))
+        stored |= {int(row[0]) for row in connection.execute(query_stored)}
+    if missing := sorted(set(rows) - existing):
         raise Refused(f"there is no question {missing[0]}")
     moment = tables.now()
     upsert(
@@ -332,14 +336,14 @@ def _know(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[st
             for id, (allowed, explanation) in rows.items()
         ],
     )
-    added = len(set(rows) - there)
-    note(connection, by, "known added", purpose=purpose, added=added, changed=len(there))
-    return Added(added, len(there))
+    added = len(set(rows) - stored)
+    note(connection, by, "known added", purpose=purpose, added=added, changed=len(stored))
+    return Added(added, len(stored))
 
 
-def _questions(connection: Connection, wanted: Iterable[tuple[Asked, bytes]]) -> dict[Asked, int]:
+def _questions(connection: Connection, subjects: Iterable[tuple[Subject, bytes]]) -> dict[Subject, int]:
     """The question about each (what is asked, the input's key), by what is asked; nobody waits for a new one."""
-    keys = {question_key(asked[0], kind_of(asked[2]), key, asked[2]): asked for asked, key in wanted}
+    keys = {question_key(subject[0], kind_of(subject[2]), key, subject[2]): subject for subject, key in subjects}
     sample = table_of(tables.Sample)
     # What a new sample would write; of a question that is there it leaves the number as it is.
     people = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2
@@ -356,22 +360,22 @@ def _questions(connection: Connection, wanted: Iterable[tuple[Asked, bytes]]) ->
     ]
     insert_new(connection, tables.Question, rows)
     table = table_of(tables.Question)
-    found: dict[Asked, int] = {}
+    ids: dict[Subject, int] = {}
     for piece in pieces(keys):
         for id, key in connection.execute(select(table.c.id, table.c.key).where(table.c.key.in_(piece))):
-            found[keys[bytes(key)]] = int(id)
-    return found
+            ids[keys[bytes(key)]] = int(id)
+    return ids
 
 
-Candidate = tuple[Asked, bytes, frozenset[str]]
+Candidate = tuple[Subject, bytes, frozenset[str]]
 """(what is asked, the input's key, allowed labels)"""
 
 
 def _candidates(connection: Connection) -> list[Candidate]:
-    source, study, given = table_of(tables.Source), table_of(tables.Study), table_of(tables.Input)
-    question, known = table_of(tables.Question), table_of(tables.Known)
+    source, study, input_table = table_of(tables.Source), table_of(tables.Study), table_of(tables.Input)
+    question, control = table_of(tables.Question), table_of(tables.Known)
     draw, member, answer = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Answer)
-    labels: dict[Asked, set[str]] = {}
+    labels: dict[Subject, set[str]] = {}
     gold = (
         select(study.c.task, source.c.input_id, source.c.gold)
         .join(study, study.c.id == source.c.study_id)
@@ -381,43 +385,51 @@ def _candidates(connection: Connection) -> list[Candidate]:
     for task, input_id, label in connection.execute(gold):
         if label in get_task(task).labels and not asks_pairs(task):
             labels.setdefault((task, int(input_id), None), set()).add(label)
-    allowed = {key: frozenset(some) for key, some in labels.items() if len(some) == 1}
-    settled = (
+    allowed = {key: frozenset(golds) for key, golds in labels.items() if len(golds) == 1}
+    adjudicated = (
         select(question.c.task, question.c.input_id, question.c.output, answer.c.allowed)
         .join(answer, answer.c.question_id == question.c.id)
         .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
     )
-    allowed |= {(str(task), int(id), output): frozenset(some) for task, id, output, some in connection.execute(settled)}
+    allowed |= {
+        (str(task), int(id), output): frozenset(settled_labels)
+        for task, id, output, settled_labels in connection.execute(adjudicated)
+    }
     drawn = select(member.c.input_id).join(draw, draw.c.group_id == member.c.group_id).distinct()
-    spent = {int(row[0]) for row in connection.execute(drawn)}
-    waited = select(question.c.task, question.c.input_id, question.c.output).where(
-        question.c.priority.is_not(None) | question.c.id.in_(select(known.c.question_id))
+    drawn_inputs = {int(row[0]) for row in connection.execute(drawn)}
+    demanded = select(question.c.task, question.c.input_id, question.c.output).where(
+        question.c.priority.is_not(None) | question.c.id.in_(select(control.c.question_id))
     )
-    taken = {(str(task), int(id), output) for task, id, output in connection.execute(waited)}
-    left = {key: some for key, some in allowed.items() if key[1] not in spent and key not in taken}
+    unavailable = {(str(task), int(id), output) for task, id, output in connection.execute(demanded)}
+    remaining = {
+        key: options for key, options in allowed.items() if key[1] not in drawn_inputs and key not in unavailable
+    }
     keys: dict[int, bytes] = {}
-    for piece in pieces(sorted({id for _, id, _ in left})):
-        query = select(given.c.id, given.c.key).where(given.c.id.in_(piece))
+    for piece in pieces(sorted({id for _, id, _ in remaining})):
+        query = select(input_table.c.id, input_table.c.key).where(input_table.c.id.in_(piece))
         keys.update((int(id), bytes(key)) for id, key in connection.execute(query))
-    return [(asked, keys[asked[1]], some) for asked, some in left.items()]
+    return [(subject, keys[subject[1]], options) for subject, options in remaining.items()]
 
 
 def _spread(candidates: Iterable[Candidate], count: int, seed: int) -> list[Candidate]:
     """`count` of them, in turn from each set of labels, in an order of the seed and the texts."""
     strata: dict[tuple[str, ...], list[Candidate]] = {}
-    for one in sorted(candidates, key=lambda one: uniform("known", seed, one[0][0], one[1].hex(), *_said(one[0]))):
-        strata.setdefault(tuple(sorted(one[2])), []).append(one)
+    for candidate in sorted(
+        candidates,
+        key=lambda candidate: uniform("known", seed, candidate[0][0], candidate[1].hex(), *_output_of(candidate[0])),
+    ):
+        strata.setdefault(tuple(sorted(candidate[2])), []).append(candidate)
     chosen: list[Candidate] = []
-    place = 0
-    while len(chosen) < count and any(place < len(some) for some in strata.values()):
-        chosen += [strata[labels][place] for labels in sorted(strata) if place < len(strata[labels])]
-        place += 1
+    position = 0
+    while len(chosen) < count and any(position < len(stratum) for stratum in strata.values()):
+        chosen += [strata[labels][position] for labels in sorted(strata) if position < len(strata[labels])]
+        position += 1
     return chosen[:count]
 
 
-def _said(asked: Asked) -> tuple[str, ...]:
+def _output_of(subject: Subject) -> tuple[str, ...]:
     """The output that is asked about, if any."""
-    return () if asked[2] is None else (asked[2],)
+    return () if subject[2] is None else (subject[2],)
 
 
 # Hidden questions: some whose answer is known, and some that the same person has answered before.
@@ -440,7 +452,7 @@ def hidden_question(
     """
     if not settings.gold_share and not settings.repeat_share:
         return None
-    done = _done(connection, account_id)
+    done = _times_asked(connection, account_id)
     chance = uniform("hidden", account_id, done)
     if chance < settings.gold_share:
         query, kind = _gold(account_id, languages), KNOWN
@@ -452,31 +464,31 @@ def hidden_question(
     return (ids[int(uniform("which", account_id, done) * len(ids))], kind) if ids else None
 
 
-def _done(connection: Connection, account_id: int) -> int:
-    """How often this account answered, skipped or flagged: it only ever grows."""
-    return int(connection.execute(_number_done(), {"account": account_id}).scalar() or 0)
+def _times_asked(connection: Connection, account_id: int) -> int:
+    """The number of times that this account answered, skipped or flagged: it only ever grows."""
+    return int(connection.execute(_asked_count(), {"account": account_id}).scalar() or 0)
 
 
 @cache
-def _number_done() -> Select[Any]:
+def _asked_count() -> Select[Any]:
     judgement, aside = table_of(tables.Judgement), table_of(tables.Aside)
     me: BindParameter[int] = bindparam("account")
     judged = select(func.count()).where(
         judgement.c.annotator_id == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN
     )
-    put = select(func.count()).where(aside.c.annotator_id == me, aside.c.kind != BACK)
-    return select(judged.scalar_subquery() + put.scalar_subquery())
+    deferred = select(func.count()).where(aside.c.annotator_id == me, aside.c.kind != BACK)
+    return select(judged.scalar_subquery() + deferred.scalar_subquery())
 
 
 def _gold(account_id: int, languages: tuple[str, ...]) -> Select[Any]:
     """Hidden questions that this account never had in any pass, and for which people are not waited for just now."""
-    question, known = table_of(tables.Question), table_of(tables.Known)
+    question, control = table_of(tables.Question), table_of(tables.Known)
     judgement = table_of(tables.Judgement).alias("had")
     had = exists().where(judgement.c.question_id == question.c.id, judgement.c.annotator_id == account_id)
     return (
         select(question.c.id)
-        .join(known, known.c.question_id == question.c.id)
-        .where(known.c.purpose == GOLD, ~had, ~_put_aside(account_id), readable(question, languages))
+        .join(control, control.c.question_id == question.c.id)
+        .where(control.c.purpose == GOLD, ~had, ~_was_deferred(account_id), readable(question, languages))
         .where(question.c.priority.is_(None) | question.c.filled.is_(True))
         .order_by(question.c.id)
     )
@@ -502,14 +514,14 @@ def _repeats(account_id: int, after: int, languages: tuple[str, ...]) -> Select[
         .join(judgement, judgement.c.question_id == question.c.id)
         .where(judgement.c.annotator_id == account_id, judgement.c.round == FIRST, judgement.c.id < recent)
         .where(judgement.c.answer.not_in((UNSURE, WITHDRAWN)))
-        .where(~exists().where(later.c.supersedes == judgement.c.id), ~repeated, ~_put_aside(account_id))
+        .where(~exists().where(later.c.supersedes == judgement.c.id), ~repeated, ~_was_deferred(account_id))
         .where(readable(question, languages))
         .order_by(question.c.id)
     )
 
 
-def _put_aside(account_id: int) -> Any:
-    """Condition: this account skipped or flagged the question some time, of which the page would speak again."""
+def _was_deferred(account_id: int) -> Any:
+    """Condition: this account once skipped or flagged the question, which the page would remind it of."""
     question, aside = table_of(tables.Question), table_of(tables.Aside)
     return exists().where(aside.c.question_id == question.c.id, aside.c.annotator_id == account_id)
 
@@ -548,7 +560,7 @@ class Trainer(NamedTuple):
     explanation: str
 
 
-class Given(NamedTuple):
+class TrainingAnswer(NamedTuple):
     """An answer in training."""
 
     judgement: int
@@ -560,7 +572,7 @@ class Round:
     """Where an annotator stands: the questions in the order of this attempt, what was answered of them, and before."""
 
     questions: tuple[Trainer, ...]
-    given: Mapping[int, Given]
+    given: Mapping[int, TrainingAnswer]
     """Question -> answer of the attempt that goes on."""
     attempts: tuple[Attempt, ...]
     """Finished ones, of these questions and others, the first one first."""
@@ -571,7 +583,7 @@ class Round:
 
     @property
     def number(self) -> int:
-        """Of the attempt that goes on, from 1."""
+        """Number of the attempt that goes on, from 1."""
         return len(self.attempts) + 1
 
     @property
@@ -581,8 +593,8 @@ class Round:
 
     def is_right(self, question_id: int) -> bool:
         """Whether the answer of this attempt to a question is right."""
-        one = next(one for one in self.questions if one.id == question_id)
-        return self.given[question_id].answer in one.allowed
+        question = next(question for question in self.questions if question.id == question_id)
+        return self.given[question_id].answer in question.allowed
 
 
 def needs_training(
@@ -596,8 +608,8 @@ def needs_training(
         return False
     if _attempts(connection, account.id, settings.pass_mark, _version(questions))[1]:
         return False
-    found = round_of(connection, account, settings, languages)
-    return found is not None and not found.passed
+    state = round_of(connection, account, settings, languages)
+    return state is not None and not state.passed
 
 
 def round_of(
@@ -614,23 +626,25 @@ def round_of(
         return None
     version = _version(questions)
     attempts, passed, until = _attempts(connection, account.id, settings.pass_mark, version)
-    given = _given(connection, account.id, until, {one.id for one in questions})
+    answers = _answers_since(connection, account.id, until, {question.id for question in questions})
     unwritten = None
-    if len(given) == len(questions):
-        unwritten = max(one.judgement for one in given.values())
-        right = sum(given[one.id].answer in one.allowed for one in questions)
-        done = Attempt(len(attempts) + 1, right, len(questions), _reaches(right, len(questions), settings.pass_mark))
-        attempts, passed, given = [*attempts, done], passed or done.passed, {}
+    if len(answers) == len(questions):
+        unwritten = max(answer.judgement for answer in answers.values())
+        right = sum(answers[question.id].answer in question.allowed for question in questions)
+        finished = Attempt(
+            len(attempts) + 1, right, len(questions), _reaches(right, len(questions), settings.pass_mark)
+        )
+        attempts, passed, answers = [*attempts, finished], passed or finished.passed, {}
     # Another order in each attempt: what is learnt should be the texts, not a row of keys.
-    order = sorted(questions, key=lambda one: uniform("training", account.id, len(attempts), one.key.hex()))
-    return Round(tuple(order), given, tuple(attempts), passed, unwritten, version)
+    order = sorted(questions, key=lambda question: uniform("training", account.id, len(attempts), question.key.hex()))
+    return Round(tuple(order), answers, tuple(attempts), passed, unwritten, version)
 
 
-def write_attempt(connection: Connection, account_id: int, found: Round) -> None:
+def write_attempt(connection: Connection, account_id: int, state: Round) -> None:
     """Put the last attempt into the log, where `found.unwritten` says that it is not there."""
-    if found.unwritten is None:
+    if state.unwritten is None:
         return
-    last = found.attempts[-1]
+    last = state.attempts[-1]
     note(
         connection,
         account_id,
@@ -639,8 +653,8 @@ def write_attempt(connection: Connection, account_id: int, found: Round) -> None
         right=last.right,
         questions=last.questions,
         passed=last.passed,
-        until=found.unwritten,
-        round=found.version,
+        until=state.unwritten,
+        round=state.version,
     )
 
 
@@ -651,33 +665,39 @@ def _training_questions(connection: Connection, languages: tuple[str, ...]) -> l
     ]
 
 
-# Statements of every claim are made once: putting one together takes longer than its answer.
+# Statements of every claim are cached: building one takes longer than running it.
 
 
 @cache
 def _questions_of(languages: tuple[str, ...]) -> Select[Any]:
-    known, question = table_of(tables.Known), table_of(tables.Question)
+    control, question = table_of(tables.Known), table_of(tables.Question)
     return (
-        select(question.c.id, question.c.key, question.c.task, question.c.kind, known.c.allowed, known.c.explanation)
-        .join(known, known.c.question_id == question.c.id)
-        .where(known.c.purpose == TRAINING, readable(question, languages))
+        select(
+            question.c.id, question.c.key, question.c.task, question.c.kind, control.c.allowed, control.c.explanation
+        )
+        .join(control, control.c.question_id == question.c.id)
+        .where(control.c.purpose == TRAINING, readable(question, languages))
         .order_by(question.c.id)
     )
 
 
 @cache
-def _finished() -> Select[Any]:
+def _finished_attempts() -> Select[Any]:
     log = table_of(tables.Log)
-    mine = (log.c.annotator_id == bindparam("account")) & (log.c.action == ACTION)
-    return select(log.c.detail).where(mine).order_by(log.c.id)
+    own = (log.c.annotator_id == bindparam("account")) & (log.c.action == ACTION)
+    return select(log.c.detail).where(own).order_by(log.c.id)
 
 
 def _version(questions: list[Trainer]) -> str:
-    """What names a training round: its questions, their answers and the guideline's version."""
+    """A fingerprint of a training round: its questions, their answers and the guideline's version."""
     return fingerprint(
         part
-        for one in questions
-        for part in (one.key.hex(), ",".join(sorted(one.allowed)), str(guideline_of(one.task, one.kind).version))
+        for question in questions
+        for part in (
+            question.key.hex(),
+            ",".join(sorted(question.allowed)),
+            str(guideline_of(question.task, question.kind).version),
+        )
     )
 
 
@@ -685,7 +705,7 @@ def _attempts(connection: Connection, account_id: int, mark: float, version: str
     """Attempts in the log, whether one of this version passed, and the last judgement that they reach to."""
     attempts: list[Attempt] = []
     passed, until = False, 0
-    for (detail,) in connection.execute(_finished(), {"account": account_id}):
+    for (detail,) in connection.execute(_finished_attempts(), {"account": account_id}):
         right, questions = int(detail["right"]), int(detail["questions"])
         attempts.append(Attempt(int(detail["attempt"]), right, questions, bool(detail["passed"])))
         # Who passed stays so when the mark goes up, and passes when it goes down below what they reached.
@@ -695,16 +715,18 @@ def _attempts(connection: Connection, account_id: int, mark: float, version: str
     return attempts, passed, until
 
 
-def _given(connection: Connection, account_id: int, until: int, questions: set[int]) -> dict[int, Given]:
+def _answers_since(
+    connection: Connection, account_id: int, until: int, questions: set[int]
+) -> dict[int, TrainingAnswer]:
     judgement = table_of(tables.Judgement)
     query = (
         select(judgement.c.question_id, judgement.c.id, judgement.c.answer)
         .where(judgement.c.annotator_id == account_id, judgement.c.round == PASS, judgement.c.id > until)
-        .where(counts(judgement))
+        .where(is_counted(judgement))
         .order_by(judgement.c.id)
     )
     return {
-        int(question): Given(int(id), str(answer))
+        int(question): TrainingAnswer(int(id), str(answer))
         for question, id, answer in connection.execute(query)
         if int(question) in questions
     }
@@ -749,7 +771,9 @@ def judging_record(engine: Engine, *, by: int | None = None) -> Record:
 
 
 def _judgements(connection: Connection) -> pd.DataFrame:
-    judgement, annotator, question = (table_of(one) for one in (tables.Judgement, tables.Annotator, tables.Question))
+    judgement, annotator, question = (
+        table_of(model) for model in (tables.Judgement, tables.Annotator, tables.Question)
+    )
     query = (
         select(
             annotator.c.name,
@@ -763,10 +787,10 @@ def _judgements(connection: Connection) -> pd.DataFrame:
         )
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(is_person(annotator), judgement.c.round >= FIRST, counts(judgement))
+        .where(is_person(annotator), judgement.c.round >= FIRST, is_counted(judgement))
         .order_by(judgement.c.id)
     )
-    known, settled = _known(connection), settled_by_people(connection)
+    control, settled = _control_answers(connection), settled_by_people(connection)
     first: dict[tuple[str, int], str] = {}
     rows = []
     for name, id, task, kind, round, answer, shown, decided in connection.execute(query):
@@ -775,7 +799,7 @@ def _judgements(connection: Connection) -> pd.DataFrame:
         rows.append(
             (
                 name, int(id), task, kind, int(round), answer, _seconds(shown, decided),
-                known.get(id) if round > REPEAT else None, settled.get(id) if round == FIRST else None,
+                control.get(id) if round > REPEAT else None, settled.get(id) if round == FIRST else None,
                 first.get((name, id)) if round == REPEAT else None,
             )
         )  # fmt: skip
@@ -787,9 +811,9 @@ def _seconds(shown: datetime | None, decided: datetime) -> float:
     return float("nan") if shown is None else max((in_utc(decided) - in_utc(shown)).total_seconds(), 0.0)
 
 
-def _known(connection: Connection) -> dict[int, frozenset[str]]:
-    known = table_of(tables.Known)
-    query = select(known.c.question_id, known.c.allowed).where(known.c.purpose == GOLD)
+def _control_answers(connection: Connection) -> dict[int, frozenset[str]]:
+    control = table_of(tables.Known)
+    query = select(control.c.question_id, control.c.allowed).where(control.c.purpose == GOLD)
     return {int(id): frozenset(allowed) for id, allowed in connection.execute(query)}
 
 
@@ -801,8 +825,8 @@ def _training_attempts(connection: Connection) -> dict[str, tuple[int, bool]]:
         .where(log.c.action == ACTION)
         .order_by(log.c.id)
     )
-    found: dict[str, tuple[int, bool]] = {}
+    attempts: dict[str, tuple[int, bool]] = {}
     for name, detail in connection.execute(query):
-        number, passed = found.get(name, (0, False))
-        found[name] = (number + 1, passed or bool(detail["passed"]))
-    return found
+        number, passed = attempts.get(name, (0, False))
+        attempts[name] = (number + 1, passed or bool(detail["passed"]))
+    return attempts

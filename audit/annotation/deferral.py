@@ -20,7 +20,7 @@ from sqlalchemy import (
     select,
 )
 
-from audit.annotation.answers import allows
+from audit.annotation.answers import allows_labels
 from audit.errors import Refused
 from audit.store import table_of, tables
 
@@ -45,11 +45,11 @@ def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
         exists().where(
             adjudication.c.question_id == aside.c.question_id,
             adjudication.c.decided_at >= aside.c.at,
-            allows(adjudication),
+            allows_labels(adjudication),
         ),
     )
-    mine = [] if account is None else [aside.c.annotator_id == account]
-    return question.c.id.in_(select(aside.c.question_id).where(aside.c.kind == FLAG, *mine, ~replied))
+    by_account = [] if account is None else [aside.c.annotator_id == account]
+    return question.c.id.in_(select(aside.c.question_id).where(aside.c.kind == FLAG, *by_account, ~replied))
 
 
 def taken_back(flag: FromClause) -> ColumnElement[bool]:
@@ -69,7 +69,7 @@ def midnight(moment: datetime) -> datetime:
 
 
 def last_skip(account: Who, since: When) -> ScalarSelect[int]:
-    """Of the question of the outer query: this annotator's last skip since then (its number), or null."""
+    """The id of this annotator's last skip of the outer query's question since then, or null."""
     question, aside = table_of(tables.Question), table_of(tables.Aside)
     return (
         (select(func.max(aside.c.id)).where(aside.c.question_id == question.c.id, _skips(account, since)))

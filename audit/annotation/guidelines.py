@@ -47,16 +47,16 @@ def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
     >>> guideline_of("sentiment", "group").version >= 1
     True
     """
-    own = task.replace("/", "-")
-    of = own if own in OWN else base_of(task)
+    spelled = task.replace("/", "-")
+    stem = spelled if spelled in OWN else base_of(task)
     if kind == "group":
-        of = f"group-{of}" if of in GROUPS else "group"
-    name = f"guidelines/{of}.{language}.md"
+        stem = f"group-{stem}" if stem in GROUPS else "group"
+    name = f"guidelines/{stem}.{language}.md"
     content = data_file(name).read_text(encoding="utf-8")
-    found = _FIRST.match(content)
-    if found is None:
+    match = _FIRST.match(content)
+    if match is None:
         raise AuditError(f"data/{name}: the first line must be `version: N`, a number from 1; put it there")
-    return Guideline(int(found[1]), content[found.end() :].strip())
+    return Guideline(int(match[1]), content[match.end() :].strip())
 
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:
@@ -66,9 +66,9 @@ def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> i
     """
     with reading(engine) as connection:
         require(connection, account_id, *ROLES)
-        given = {"account": account_id, "task": task, "kind": kind}
-        found = connection.execute(_last_guideline(), given).scalar()
-    return None if found is None else int(found)
+        params = {"account": account_id, "task": task, "kind": kind}
+        version = connection.execute(_last_guideline(), params).scalar()
+    return None if version is None else int(version)
 
 
 @cache

@@ -26,7 +26,7 @@ from audit.sampling.designs import BLIND
 from audit.store import insert_new, pieces, table_of, tables
 from audit.tasks import get_task
 
-Asked = tuple[str, int, str | None]
+Subject = tuple[str, int, str | None]
 """(task, input, output): what a question asks about whose answer says which outputs are right. The output is None where
 the answer is about the input alone (kind `input`), and its text where it is about the two together (kind `pair`)."""
 
@@ -118,102 +118,102 @@ def group_question_key(
     return digest(task, "group", relation, version, params, *parts)
 
 
-def open_questions(connection: Connection, task: str, wanted: Iterable[Wanted], annotators: int) -> None:
+def open_questions(connection: Connection, task: str, questions: Iterable[Wanted], annotators: int) -> None:
     """See to it that these questions exist and stand in the queue with their priority, waits, people and protocol.
 
     `annotators` people answer each, where it does not say so itself. A question that nobody has judged gets what is
     wanted; one that somebody has judged keeps its protocol, and at least as many people as it had.
     """
     rows = {
-        question_key(task, kind_of(one.output), one.input_key, one.output): {
+        question_key(task, kind_of(question.output), question.input_key, question.output): {
             "task": task,
-            "kind": kind_of(one.output),
-            "input_id": one.input_id,
-            "output": one.output,
-            "priority": one.priority,
-            "waits": one.waits,
-            "annotators": one.annotators or annotators,
-            "protocol": one.protocol,
+            "kind": kind_of(question.output),
+            "input_id": question.input_id,
+            "output": question.output,
+            "priority": question.priority,
+            "waits": question.waits,
+            "annotators": question.annotators or annotators,
+            "protocol": question.protocol,
         }
-        for one in wanted
+        for question in questions
     }
-    _put(connection, rows)
+    _store(connection, rows)
 
 
-def open_group_questions(connection: Connection, wanted: Iterable[WantedGroup], annotators: int) -> None:
+def open_group_questions(connection: Connection, questions: Iterable[WantedGroup], annotators: int) -> None:
     """As `open_questions`, for questions about groups."""
     rows = {
-        one.key: {
-            "task": one.task,
+        question.key: {
+            "task": question.task,
             "kind": "group",
-            "input_id": one.input_id,
-            "group_id": one.group_id,
-            "priority": one.priority,
-            "waits": one.waits,
-            "annotators": one.annotators or annotators,
-            "protocol": one.protocol,
+            "input_id": question.input_id,
+            "group_id": question.group_id,
+            "priority": question.priority,
+            "waits": question.waits,
+            "annotators": question.annotators or annotators,
+            "protocol": question.protocol,
         }
-        for one in wanted
+        for question in questions
     }
-    _put(connection, rows)
+    _store(connection, rows)
 
 
 _CHANGES = ("priority", "waits", "annotators", "protocol")
 
 
-def _put(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> None:
+def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> None:
     """Insert what is not there and change what differs: after a judgement nearly nothing does."""
-    there = _stored(connection, rows)
-    missing = [{"key": key} | dict(row) for key, row in rows.items() if key not in there]
+    stored = _stored(connection, rows)
+    missing = [{"key": key} | dict(row) for key, row in rows.items() if key not in stored]
     if missing:
         insert_new(connection, tables.Question, missing)
-        there |= _stored(connection, [one["key"] for one in missing])  # another process may have been faster
+        stored |= _stored(connection, [row["key"] for row in missing])  # another process may have been faster
     judged = _judged(
         connection,
-        [one["id"] for key, one in there.items() if any(one[name] != rows[key][name] for name in _CHANGES[2:])],
+        [row["id"] for key, row in stored.items() if any(row[name] != rows[key][name] for name in _CHANGES[2:])],
     )
-    changed, settling = [], []
-    for key, one in there.items():
-        now = {name: rows[key][name] for name in _CHANGES}
-        if one["id"] in judged:
-            now |= {"protocol": one["protocol"], "annotators": max(one["annotators"], now["annotators"])}
-        if any(one[name] != now[name] for name in _CHANGES):
-            changed.append({f"new_{name}": value for name, value in now.items()} | {"question": one["id"]})
-        if one["annotators"] != now["annotators"]:
-            settling.append(int(one["id"]))
+    changed, to_settle = [], []
+    for key, row in stored.items():
+        target = {name: rows[key][name] for name in _CHANGES}
+        if row["id"] in judged:
+            target |= {"protocol": row["protocol"], "annotators": max(row["annotators"], target["annotators"])}
+        if any(row[name] != target[name] for name in _CHANGES):
+            changed.append({f"new_{name}": value for name, value in target.items()} | {"question": row["id"]})
+        if row["annotators"] != target["annotators"]:
+            to_settle.append(int(row["id"]))
     if changed:
         table = table_of(tables.Question)
         statement = table.update().where(table.c.id == bindparam("question"))
         # In one order, so that no two processes wait for each other's rows.
-        changed.sort(key=lambda one: int(one["question"]))
+        changed.sort(key=lambda change: int(change["question"]))
         connection.execute(statement.values(**{name: bindparam(f"new_{name}") for name in _CHANGES}), changed)
-    if settling:
-        settle(connection, settling)
+    if to_settle:
+        settle(connection, to_settle)
 
 
 def _stored(connection: Connection, keys: Iterable[bytes]) -> dict[bytes, RowMapping]:
-    """What the questions of these keys have now; those that are not there are absent."""
+    """The stored rows of these questions, by key; those that are not there are absent."""
     table = table_of(tables.Question)
     columns = [table.c.key, table.c.id, *(table.c[name] for name in _CHANGES)]
-    found: dict[bytes, RowMapping] = {}
+    rows: dict[bytes, RowMapping] = {}
     for piece in pieces(keys):
         for row in connection.execute(select(*columns).where(table.c.key.in_(piece))).mappings():
-            found[bytes(row["key"])] = row
-    return found
+            rows[bytes(row["key"])] = row
+    return rows
 
 
 def _judged(connection: Connection, question_ids: Iterable[int]) -> set[int]:
     """Which of these questions some person ever gave a first answer to, taken back or not."""
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
-    found: set[int] = set()
+    judged: set[int] = set()
     for piece in pieces(question_ids):
         query = (
             select(judgement.c.question_id)
             .join(annotator, annotator.c.id == judgement.c.annotator_id)
             .where(judgement.c.question_id.in_(piece), judgement.c.round == 1, is_person(annotator))
         )
-        found |= {int(row[0]) for row in connection.execute(query)}
-    return found
+        judged |= {int(row[0]) for row in connection.execute(query)}
+    return judged
 
 
 def close_questions(connection: Connection, question_ids: Iterable[int]) -> None:
@@ -223,16 +223,16 @@ def close_questions(connection: Connection, question_ids: Iterable[int]) -> None
         connection.execute(table.update().where(table.c.id.in_(piece)).values(priority=None, waits=0))
 
 
-def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> dict[Asked, int]:
+def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> dict[Subject, int]:
     """The questions about these inputs, or about one of them and an output, by what they ask about."""
     table = table_of(tables.Question)
-    found: dict[Asked, int] = {}
+    ids: dict[Subject, int] = {}
     for piece in pieces(input_ids):
         query = select(table.c.input_id, table.c.output, table.c.id).where(
             table.c.task == task, table.c.kind.in_(ABOUT_OUTPUTS), table.c.input_id.in_(piece)
         )
-        found.update(((task, int(given), output), int(id)) for given, output, id in connection.execute(query))
-    return found
+        ids.update(((task, int(input_id), output), int(id)) for input_id, output, id in connection.execute(query))
+    return ids
 
 
 # Who reads what: a question is for people who know all of its languages.
@@ -259,19 +259,19 @@ def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:
     """
     if not codes:
         return true()
-    given = table_of(tables.Input).alias("given")
-    member, part = table_of(tables.Member).alias("part"), table_of(tables.Input).alias("part_input")
-    its_input = exists().where(given.c.id == question.c.input_id, _known(given.c.languages, codes))
-    strange = exists().where(
+    input_table = table_of(tables.Input).alias("given")
+    member, member_input = table_of(tables.Member).alias("part"), table_of(tables.Input).alias("part_input")
+    its_input = exists().where(input_table.c.id == question.c.input_id, _all_read(input_table.c.languages, codes))
+    unreadable = exists().where(
         member.c.group_id == question.c.group_id,
         member.c.role != "probe",
-        part.c.id == member.c.input_id,
-        ~_known(part.c.languages, codes),
+        member_input.c.id == member.c.input_id,
+        ~_all_read(member_input.c.languages, codes),
     )
-    return and_(its_input, ~strange)
+    return and_(its_input, ~unreadable)
 
 
-def _known(joined: ColumnElement[str], codes: tuple[str, ...]) -> ColumnElement[bool]:
+def _all_read(joined: ColumnElement[str], codes: tuple[str, ...]) -> ColumnElement[bool]:
     """Condition: nothing is left of codes joined by commas when the known ones are taken out.
 
     Commas are doubled first, `,en,,en,`, so that neighbours do not share one.

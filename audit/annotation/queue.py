@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import by_people, counts, is_vote
+from audit.annotation.answers import by_people, is_counted, is_vote
 from audit.annotation.control_questions import FIRST, hidden_question, needs_training
 from audit.annotation.control_questions import PASS as TRAINING
 from audit.annotation.deferral import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight
@@ -49,27 +49,27 @@ from audit.tasks import Input, get_task
 
 @dataclass(frozen=True)
 class Earlier:
-    """What somebody else answered, and the comment to it: never who."""
+    """Somebody else's answer and the comment to it: never who gave it."""
 
     answer: str
     comment: str | None
 
 
 def earlier_answers(connection: Connection, question_id: int, account_id: int) -> tuple[Earlier, ...]:
-    """What this account is shown of others' answers with the question that it has leased, oldest first."""
-    given = {"question": question_id, "account": account_id}
-    return tuple(Earlier(str(row[0]), row[1]) for row in connection.execute(_earlier(), given))
+    """The answers of others that this account is shown with the question that it has leased, oldest first."""
+    params = {"question": question_id, "account": account_id}
+    return tuple(Earlier(str(row[0]), row[1]) for row in connection.execute(_earlier(), params))
 
 
 @cache
 def _earlier() -> Select[Any]:
     judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
-    mine = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
+    own_lease = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
     return (
         select(judgement.c.answer, judgement.c.comment)
         .join(lease, lease.c.question_id == judgement.c.question_id)
-        .where(mine, judgement.c.id <= lease.c.saw)
-        .where(_by_others(judgement, lease.c.annotator_id), counts(judgement))
+        .where(own_lease, judgement.c.id <= lease.c.saw)
+        .where(_by_others(judgement, lease.c.annotator_id), is_counted(judgement))
         .order_by(judgement.c.id)
     )
 
@@ -81,14 +81,14 @@ def one_at_a_time(someone_looks: ColumnElement[bool]) -> ColumnElement[bool]:
     return or_(question.c.protocol != SHOWN, ~someone_looks)
 
 
-def lend(connection: Connection, question_id: int, account_id: int, until: datetime, round: int = 1) -> None:
-    """Lease a question, and remember what is shown with it: of others nothing but in the first pass."""
-    given = {"question": question_id, "account": account_id, "until": until}
-    connection.execute(_lend_earlier(round), given)
+def lease_question(connection: Connection, question_id: int, account_id: int, until: datetime, round: int = 1) -> None:
+    """Lease a question, and store what is shown with it: others' answers in the first pass only."""
+    params = {"question": question_id, "account": account_id, "until": until}
+    connection.execute(_lease_insert(round), params)
 
 
 @cache
-def _lend_earlier(round: int) -> Insert:
+def _lease_insert(round: int) -> Insert:
     lease = table_of(tables.Lease)
     return lease.insert().values(
         question_id=bindparam("question"),
@@ -100,11 +100,11 @@ def _lend_earlier(round: int) -> Insert:
 
 
 @cache
-def look_again() -> Update:
+def refresh_lease() -> Update:
     """The lease of `account` on `question`, with what is shown now: it is shown again, and answers may have changed."""
     lease = table_of(tables.Lease)
-    mine = and_(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
-    return lease.update().where(mine, lease.c.round == 1).values(saw=seen().scalar_subquery())
+    own_lease = and_(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
+    return lease.update().where(own_lease, lease.c.round == 1).values(saw=seen().scalar_subquery())
 
 
 @cache
@@ -113,12 +113,14 @@ def seen() -> Select[Any]:
     question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     standing = judgement.alias("standing")
     me: Any = bindparam("account")
-    something = exists().where(standing.c.question_id == question.c.id, _by_others(standing, me), counts(standing))
+    is_answered = exists().where(
+        standing.c.question_id == question.c.id, _by_others(standing, me), is_counted(standing)
+    )
     return (
         select(func.max(judgement.c.id))
         .select_from(question.join(judgement, judgement.c.question_id == question.c.id))
         .where(question.c.id == bindparam("question"), question.c.protocol == SHOWN)
-        .where(_by_others(judgement, me), something)
+        .where(_by_others(judgement, me), is_answered)
     )
 
 
@@ -126,10 +128,10 @@ def seen_by_somebody(connection: Connection, question_id: int, judgement_id: int
     """Whether an answer that counts was given to this question by somebody who saw this judgement."""
     judgement = table_of(tables.Judgement)
     query = select(judgement.c.id).where(judgement.c.question_id == question_id, judgement.c.saw >= judgement_id)
-    return connection.execute(query.where(counts(judgement)).limit(1)).first() is not None
+    return connection.execute(query.where(is_counted(judgement)).limit(1)).first() is not None
 
 
-def take_from_others(connection: Connection, question_id: int, account_id: int) -> None:
+def end_leases_of_others(connection: Connection, question_id: int, account_id: int) -> None:
     """End the leases of others on a question under the protocol `shown`: what they were shown counts no more."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
     is_shown = exists().where(question.c.id == lease.c.question_id, question.c.protocol == SHOWN)
@@ -142,11 +144,11 @@ def _by_others(judgement: Any, me: Any) -> ColumnElement[bool]:
     return and_(judgement.c.round == 1, judgement.c.annotator_id != me, by_people(judgement))
 
 
-# What the page reminds an annotator of, with a question that they have had on their screen before.
+# What the page reminds an annotator of when a question comes to their screen again.
 
 
 class Before(NamedTuple):
-    """An answer of somebody's that a manager let go stale."""
+    """An annotator's answer that a manager marked stale."""
 
     guideline: int
     reason: str
@@ -167,19 +169,21 @@ NOTHING = Remembered(False, None, None)
 
 
 def remembered(connection: Connection, account_id: int, question_id: int) -> Remembered:
-    """Of a question on this annotator's screen."""
-    given = {"question": question_id, "account": account_id}
-    rows = connection.execute(_asides(), given).all()
-    last = connection.execute(_last_judgement(), given).first()
+    """What this annotator did with the question on their screen."""
+    params = {"question": question_id, "account": account_id}
+    rows = connection.execute(_deferrals(), params).all()
+    last = connection.execute(_last_judgement(), params).first()
     since, skipped, flagged, remark = midnight(tables.now()), False, False, None
-    for whose, kind, comment, at in rows:
+    for whose, kind, comment, moment in rows:
         if whose == account_id:
-            skipped = skipped or (kind == SKIP and in_utc(at) >= since)
+            skipped = skipped or (kind == SKIP and in_utc(moment) >= since)
             flagged = flagged or kind == FLAG
         if kind == BACK and flagged:
             remark = str(comment or "")
-    gone = last is not None and last.withdrawn_by is not None
-    return Remembered(skipped, remark, Before(int(last.guideline), str(last.comment or "")) if last and gone else None)
+    is_stale = last is not None and last.withdrawn_by is not None
+    return Remembered(
+        skipped, remark, Before(int(last.guideline), str(last.comment or "")) if last and is_stale else None
+    )
 
 
 def may_be_remembered() -> ColumnElement[bool]:
@@ -191,12 +195,12 @@ def may_be_remembered() -> ColumnElement[bool]:
     return exists().where(aside.c.question_id == question.c.id) | stale
 
 
-# Statements are made once: every question that is shown asks them.
+# Statements are cached: every question that is shown runs them.
 
 
 @cache
-def _asides() -> Select[Any]:
-    """What was done with a question instead of answering it, oldest first; nothing of most."""
+def _deferrals() -> Select[Any]:
+    """The skips and flags of a question and the replies to them, oldest first; most questions have none."""
     aside = table_of(tables.Aside)
     columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
     return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
@@ -205,10 +209,10 @@ def _asides() -> Select[Any]:
 @cache
 def _last_judgement() -> Select[Any]:
     judgement = table_of(tables.Judgement)
-    mine = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
+    own = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
     return (
         select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
-        .where(mine, judgement.c.round == FIRST)
+        .where(own, judgement.c.round == FIRST)
         .order_by(judgement.c.id.desc())
         .limit(1)
     )
@@ -319,27 +323,27 @@ def _claim(connection: Connection, account_id: int) -> int | None:
     if needs_training(connection, account, settings, codes):
         return None
     moment = tables.now()
-    given = {"account": account_id, "now": moment, "midnight": midnight(moment)}
-    held = connection.execute(_held(codes), given).first()
-    if held is not None and held.mine:
-        if held.protocol == SHOWN:
-            connection.execute(look_again(), {"account": account_id, "question": held.id})
-        return int(held.id)
+    params = {"account": account_id, "now": moment, "midnight": midnight(moment)}
+    lease = connection.execute(_held_lease(codes), params).first()
+    if lease is not None and lease.mine:
+        if lease.protocol == SHOWN:
+            connection.execute(refresh_lease(), {"account": account_id, "question": lease.id})
+        return int(lease.id)
     # What this annotator skipped today only where nothing else is left. Past questions that others are claiming first;
     # where only such are left, wait for them.
     for again, past in ((False, True), (False, False), (True, True), (True, False)):
-        if (found := connection.execute(_vacant(codes, past, again), given).first()) is not None:
-            if found.crowded:
-                connection.execute(_make_room(), {**given, "question": found.id})
-            if held is not None:
-                connection.execute(_leave_others(), {"account": account_id})
+        if (vacant := connection.execute(_vacant_question(codes, past, again), params).first()) is not None:
+            if vacant.crowded:
+                connection.execute(_delete_over_leases(), {**params, "question": vacant.id})
+            if lease is not None:
+                connection.execute(_release_earlier_leases(), {"account": account_id})
             # What was skipped today comes with a note that nothing else is left: none hides among that.
             hidden = None if again else hidden_question(connection, account_id, settings, codes)
             if hidden is not None:
-                lend(connection, hidden[0], account_id, moment + LEASE, hidden[1])
+                lease_question(connection, hidden[0], account_id, moment + LEASE, hidden[1])
                 return hidden[0]
-            if connection.execute(_lent(), {**given, "question": found.id, "until": moment + LEASE}).first():
-                return int(found.id)
+            if connection.execute(_lease_row(), {**params, "question": vacant.id, "until": moment + LEASE}).first():
+                return int(vacant.id)
             return _TAKEN
     return None
 
@@ -354,7 +358,7 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     task = get_task(row["task"])
     languages = tuple(row["languages"].split(","))
     group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
-    asked = GROUP_QUESTION if group else task.question
+    wording = GROUP_QUESTION if group else task.question
     labels = labels_of(task.name, row["kind"])
     earlier: tuple[Earlier, ...] = ()
     before = NOTHING
@@ -364,21 +368,21 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
         before = remembered(connection, account_id, question_id)
     texts = tuple(row["texts"])
     about = (row["kind"], group, row["output"])
-    return Shown(question_id, task.name, texts, languages, asked, labels, *about, earlier, before)
+    return Shown(question_id, task.name, texts, languages, wording, labels, *about, earlier, before)
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
     group, relation = table_of(tables.Group), table_of(tables.Relation)
-    member, given = table_of(tables.Member), table_of(tables.Input)
-    named = (
+    member, input_table = table_of(tables.Member), table_of(tables.Input)
+    relation_query = (
         select(relation.c.task, relation.c.name)
         .join(group, group.c.relation_id == relation.c.id)
         .where(group.c.id == group_id)
     )
-    task, name = connection.execute(named).one()
+    task, name = connection.execute(relation_query).one()
     query = (
-        select(member.c.role, given.c.texts, given.c.languages)
-        .join(given, given.c.id == member.c.input_id)
+        select(member.c.role, input_table.c.texts, input_table.c.languages)
+        .join(input_table, input_table.c.id == member.c.input_id)
         .where(member.c.group_id == group_id, member.c.role != "probe")
         .order_by(member.c.step)
     )
@@ -397,62 +401,63 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
     with reading(engine) as connection:
         require(connection, account_id, *ROLES)
         codes = languages_of(connection, account_id)
-        given = {"account": account_id, "midnight": midnight(tables.now())}
-        mine, today = connection.execute(_my_judgements(), given).one()
-        left, others = connection.execute(_left(codes), given).one()
+        params = {"account": account_id, "midnight": midnight(tables.now())}
+        judged, today = connection.execute(_my_judgements(), params).one()
+        remaining, others = connection.execute(_left(codes), params).one()
         settings = settings_of(connection)
         return Queue(
             mine_today=today or 0,
-            mine=mine,
-            left_for_me=left or 0,
+            mine=judged,
+            left_for_me=remaining or 0,
             in_other_languages=others or 0,
             mixed=bool(settings.gold_share or settings.repeat_share),
         )
 
 
 def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
-    """What others look at of what this account may still answer. Raises NotAllowed for one that may not judge."""
+    """The questions that this account may still answer and that others have leased. Raises NotAllowed for one that may
+    not judge."""
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)
-        given = {"account": account_id, "now": tables.now()}
-        rows = connection.execute(_with_others(languages_of(connection, account_id)), given).all()
+        params = {"account": account_id, "now": tables.now()}
+        rows = connection.execute(_held_by_others(languages_of(connection, account_id)), params).all()
     first = sum(row.protocol == SHOWN and not row.votes for row in rows)
     return Elsewhere(len(rows) - first, first, min((in_utc(row.until) for row in rows), default=None))
 
 
-# Statements are made once for each set of languages: putting one together takes longer than its answer.
-# `account` and `now` are given with each call.
+# Statements are cached for each set of languages: building one takes longer than running it.
+# `account` and `now` are bound at each call.
 
 
 @cache
 def _shown() -> Select[Any]:
-    """What is asked, with the texts of its input."""
-    question, given = table_of(tables.Question), table_of(tables.Input)
-    asked = tuple(question.c[name] for name in ("task", "kind", "output", "group_id", "protocol"))
+    """A question with the texts of its input."""
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
+    columns = tuple(question.c[name] for name in ("task", "kind", "output", "group_id", "protocol"))
     return (
-        select(*asked, given.c.texts, given.c.languages, may_be_remembered().label("had"))
-        .join(given, given.c.id == question.c.input_id)
+        select(*columns, input_table.c.texts, input_table.c.languages, may_be_remembered().label("had"))
+        .join(input_table, input_table.c.id == question.c.input_id)
         .where(question.c.id == bindparam("question"))
     )
 
 
 @cache
-def _held(codes: tuple[str, ...]) -> Select[Any]:
+def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
     """A question that this account has a lease of. `mine`: it may still answer it, a hidden one always; those first."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
-    open = or_(lease.c.round != FIRST, _open_for_me())
-    mine = case((and_(lease.c.expires_at >= bindparam("now"), open, readable(question, codes)), 1), else_=0)
+    is_open = or_(lease.c.round != FIRST, _is_open_to_account())
+    answerable = case((and_(lease.c.expires_at >= bindparam("now"), is_open, readable(question, codes)), 1), else_=0)
     return (
-        select(question.c.id, question.c.protocol, mine.label("mine"))
+        select(question.c.id, question.c.protocol, answerable.label("mine"))
         .join(lease, lease.c.question_id == question.c.id)
         .where(lease.c.annotator_id == bindparam("account"))
-        .order_by(mine.desc(), lease.c.expires_at.desc())
+        .order_by(answerable.desc(), lease.c.expires_at.desc())
         .limit(1)
     )
 
 
 @cache
-def _vacant(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
+def _vacant_question(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
     """The most wanted question with a place for this account, locked; `past` those that others have locked.
 
     `crowded`: it has leases that `_make_room` takes away; none can come while it is locked.
@@ -460,14 +465,14 @@ def _vacant(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
     """
     question, lease = table_of(tables.Question), table_of(tables.Lease)
     me: BindParameter[int] = bindparam("account")
-    crowded = exists().where(lease.c.question_id == question.c.id, _over())
+    crowded = exists().where(lease.c.question_id == question.c.id, _is_over())
     since: BindParameter[datetime] = bindparam("midnight")
     skipped = is_skipped(me, since)
     # Within a rank what settles most; by kind after that: fewer switches between questions about texts and groups.
     order = (question.c.priority, question.c.waits.desc(), question.c.kind, question.c.id)
     return (
         select(question.c.id, crowded.label("crowded"))
-        .where(_open_for_me(), _has_place(), readable(question, codes))
+        .where(_is_open_to_account(), _has_place(), readable(question, codes))
         .where(skipped if again else ~skipped)
         .order_by(*([last_skip(me, since)] if again else order))
         .limit(1)
@@ -476,50 +481,51 @@ def _vacant(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
 
 
 @cache
-def _lent() -> ReturningInsert[Any]:
+def _lease_row() -> ReturningInsert[Any]:
     """The lease of `question` for this account `until` then, if it still has a place for it."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
     saw = seen().correlate(None).scalar_subquery()
     row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), saw)
-    vacant = select(*row).where(question.c.id == bindparam("question"), _open_for_me(), _has_place())
-    lent = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "saw"], vacant)
-    return lent.returning(lease.c.question_id)
+    vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), _has_place())
+    insert = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "saw"], vacant)
+    return insert.returning(lease.c.question_id)
 
 
 @cache
-def _make_room() -> Delete:
+def _delete_over_leases() -> Delete:
     """Leases of `question` that have expired, and this account's own, taken away."""
     lease = table_of(tables.Lease)
-    return delete(lease).where(lease.c.question_id == bindparam("question"), _over())
+    return delete(lease).where(lease.c.question_id == bindparam("question"), _is_over())
 
 
 @cache
-def _leave_others() -> Delete:
-    """Let go of what this account has leased before; what somebody else reclaims just now goes without our help."""
+def _release_earlier_leases() -> Delete:
+    """Release this account's earlier leases; rows that somebody else is reclaiming now are skipped."""
     lease = table_of(tables.Lease)
     before = lease.alias("before")
-    mine = select(before.c.question_id).where(before.c.annotator_id == bindparam("account"))
+    own_questions = select(before.c.question_id).where(before.c.annotator_id == bindparam("account"))
     return delete(lease).where(
-        lease.c.annotator_id == bindparam("account"), lease.c.question_id.in_(mine.with_for_update(skip_locked=True))
+        lease.c.annotator_id == bindparam("account"),
+        lease.c.question_id.in_(own_questions.with_for_update(skip_locked=True)),
     )
 
 
 @cache
-def _with_others(codes: tuple[str, ...]) -> Select[Any]:
+def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
     """The questions that this account may still answer and that somebody else looks at now."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
     return (
         select(question.c.id, question.c.protocol, _votes().label("votes"), func.min(lease.c.expires_at).label("until"))
         .join(lease, lease.c.question_id == question.c.id)
         .where(lease.c.annotator_id != bindparam("account"), lease.c.expires_at >= bindparam("now"))
-        .where(_open_for_me(), ~_has_place(), readable(question, codes))
+        .where(_is_open_to_account(), ~_has_place(), readable(question, codes))
         .group_by(question.c.id)
     )
 
 
 @cache
 def _my_judgements() -> Select[Any]:
-    """How many judgements of this account count, and how many of them are from after `midnight`.
+    """The number of this account's judgements that count, and of those from after `midnight`.
 
     Hidden ones with them, else who is asked one would see that it is not counted; training without.
     """
@@ -527,39 +533,39 @@ def _my_judgements() -> Select[Any]:
     today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
     columns: list[Any] = [func.count(), func.sum(today)]
     return select(*columns).where(
-        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, counts(judgement)
+        judgement.c.annotator_id == bindparam("account"), judgement.c.round != TRAINING, is_counted(judgement)
     )
 
 
 @cache
 def _left(codes: tuple[str, ...]) -> Select[Any]:
-    """How many questions with room this account may answer, and how many are in languages it does not read."""
+    """The number of open questions that this account may answer, and of those in languages that it does not read."""
     question = table_of(tables.Question)
     reads = readable(question, codes)
     return (
         select(func.sum(case((reads, 1), else_=0)), func.sum(case((reads, 0), else_=1)))
         .select_from(question)
-        .where(_open_for_me())
+        .where(_is_open_to_account())
     )
 
 
-def _over() -> ColumnElement[bool]:
+def _is_over() -> ColumnElement[bool]:
     """Condition on `lease`: expired, or this account's own."""
     lease = table_of(tables.Lease)
     return or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
 
 
-def _open_for_me() -> ColumnElement[bool]:
+def _is_open_to_account() -> ColumnElement[bool]:
     """Condition: somebody waits for the question, it has not all its votes, none of this account, and no flag of it.
 
     Nor had this account the question in training, where it was told the answer.
     """
-    question, mine = table_of(tables.Question), table_of(tables.Judgement).alias("mine")
+    question, own = table_of(tables.Question), table_of(tables.Judgement).alias("mine")
     judged = exists().where(
-        mine.c.question_id == question.c.id,
-        mine.c.annotator_id == bindparam("account"),
-        or_(mine.c.round == TRAINING, mine.c.round == FIRST),
-        counts(mine),
+        own.c.question_id == question.c.id,
+        own.c.annotator_id == bindparam("account"),
+        or_(own.c.round == TRAINING, own.c.round == FIRST),
+        is_counted(own),
     )
     flagged = is_flagged(bindparam("account"))
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)

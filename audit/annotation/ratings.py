@@ -49,25 +49,25 @@ def read_ratings(path: str | Path, also: Sequence[str] = ()) -> Rated:
     path = Path(path)
     text = read_text(path)
     needed = [*RATING, *also]
-    wanted = f"needed are {', '.join(needed)}"
-    header, rows = read_table(path, text, wanted)
-    lacking = [name for name in needed if name not in header]
-    if lacking:
-        raise BadFile(f"{path}: column(s) {', '.join(lacking)} missing; {wanted}")
-    places = [header.index(name) for name in needed]
-    bad, kept, lines = [], [], []
+    expected = f"needed are {', '.join(needed)}"
+    header, rows = read_table(path, text, expected)
+    missing = [name for name in needed if name not in header]
+    if missing:
+        raise BadFile(f"{path}: column(s) {', '.join(missing)} missing; {expected}")
+    columns = [header.index(name) for name in needed]
+    bad, ratings, lines = [], [], []
     for line, fields in rows:
         if len(fields) != len(header):
             bad.append((line, f"{len(fields)} fields where the header has {len(header)}"))
             continue
-        row = [fields[place] for place in places]
+        row = [fields[column] for column in columns]
         if not all(row):
             empty = needed[row.index("")]
             bad.append((line, f"column {empty} is empty; leave the row out where nobody judged"))
-        kept.append(row)
+        ratings.append(row)
         lines.append(line)
     refuse_bad_rows(path, bad, len(rows))
-    frame = pd.DataFrame(kept, columns=needed).assign(line=lines)
+    frame = pd.DataFrame(ratings, columns=needed).assign(line=lines)
     return Rated(frame, None, (), {"file": path.name, "sha": fingerprint(text.splitlines())})
 
 
@@ -84,19 +84,21 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
         earlier = frame.groupby(["item", "annotator"], sort=False)["line"].transform("first")
         rows = frame.assign(earlier=earlier)[again][["line", "item", "annotator", "earlier"]].itertuples(index=False)
         bad = [
-            (line, f"column annotator: {who} rates item {item} again, first on line {earlier}; allowed is one "
+            (line, f"column annotator: {annotator} rates item {item} again, first on line {earlier}; allowed is one "
              f"rating, or choose with --repeats {', '.join(REPEATS[:-1])} or {REPEATS[-1]}")
-            for line, item, who, earlier in rows
+            for line, item, annotator, earlier in rows
         ]  # fmt: skip
         refuse_bad_rows(path, bad, len(frame))
     if repeats == "majority":
         votes = frame.groupby(["item", "annotator", "label"], sort=False)["line"].transform("size")
         most = votes.groupby([frame["item"], frame["annotator"]], sort=False).transform("max")
         frame = frame[votes == most]
-    kept = frame.drop_duplicates(["item", "annotator"], keep="last" if repeats == "last" else "first")
-    gone = len(rated.frame) - len(kept)
-    note = f"{gone:,} repeated ratings were left out; the {repeats} of each counts."
-    return Rated(kept.reset_index(drop=True), rated.labels, (*rated.notes, note), {**rated.origin, "repeats": repeats})
+    unique = frame.drop_duplicates(["item", "annotator"], keep="last" if repeats == "last" else "first")
+    removed = len(rated.frame) - len(unique)
+    note = f"{removed:,} repeated ratings were left out; the {repeats} of each counts."
+    return Rated(
+        unique.reset_index(drop=True), rated.labels, (*rated.notes, note), {**rated.origin, "repeats": repeats}
+    )
 
 
 def need_two(rated: Rated, path: str | Path) -> None:
@@ -150,26 +152,30 @@ def stored_ratings(
         .order_by(judgement.c.id)
     )
     if task is not None:
-        named = get_task(task).name
-        query = query.where(or_(question.c.task == named, question.c.task.startswith(f"{named}/", autoescape=True)))
+        task_name = get_task(task).name
+        query = query.where(
+            or_(question.c.task == task_name, question.c.task.startswith(f"{task_name}/", autoescape=True))
+        )
     with engine.connect() as connection:
         require_manager(connection, by)
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
-    asked = sorted(frame["task"].unique())
-    if not asked:
+    judged_tasks = sorted(frame["task"].unique())
+    if not judged_tasks:
         about = {"group": "about a group ", "pair": "about an output "}
-        which = about.get(str(kind), "") + (f"of the task {task} " if task else "")
+        scope = about.get(str(kind), "") + (f"of the task {task} " if task else "")
         raise AuditError(
-            f"people have judged no question {which}yet; serve the app with `audit app` and let them answer"
+            f"people have judged no question {scope}yet; serve the app with `audit app` and let them answer"
         )
-    if len(asked) > 1:
-        raise AuditError(f"there are judgements of several tasks: {', '.join(asked)}; choose one with --task")
+    if len(judged_tasks) > 1:
+        raise AuditError(f"there are judgements of several tasks: {', '.join(judged_tasks)}; choose one with --task")
     unsure = frame["label"] == UNSURE
     notes = (f"{int(unsure.sum()):,} of {len(frame):,} judgements were unsure, which is no label; they are left out.",)
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
-    found = kind or get_task(asked[0]).question_kind
-    origin: dict[str, object] = {"task": asked[0]} | ({} if found == "input" else {"about": f"{found}s"})
-    return Rated(frame, labels_of(asked[0], found), notes if unsure.any() else (), origin)
+    question_kind = kind or get_task(judged_tasks[0]).question_kind
+    origin: dict[str, object] = {"task": judged_tasks[0]} | (
+        {} if question_kind == "input" else {"about": f"{question_kind}s"}
+    )
+    return Rated(frame, labels_of(judged_tasks[0], question_kind), notes if unsure.any() else (), origin)
 
 
 def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
@@ -180,26 +186,28 @@ def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
     outputs do not count, left out. One question may serve many. Which of them gave the output that a question is about
     is for `audit.false_satisfaction` to say, which reads outputs.
     """
-    question, given = table_of(tables.Question), table_of(tables.Input)
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
     if by == "language":
-        query = select(question.c.id, given.c.languages).join(given, given.c.id == question.c.input_id)
+        query = select(question.c.id, input_table.c.languages).join(
+            input_table, input_table.c.id == question.c.input_id
+        )
     else:
         draw, member = table_of(tables.Draw), table_of(tables.Member)
-        named, key = (
+        named_table, key = (
             (table_of(tables.Relation), draw.c.relation_id)
             if by == "relation"
             else (table_of(tables.System), draw.c.system_id)
         )
         query = (
-            select(question.c.id, named.c.name)
+            select(question.c.id, named_table.c.name)
             .join(member, member.c.input_id == question.c.input_id)
             .join(draw, draw.c.group_id == member.c.group_id)
-            .join(named, named.c.id == key)
+            .join(named_table, named_table.c.id == key)
             .where(member.c.role != "probe", question.c.kind == "input")
             .distinct()
         )
         if by == "relation":
-            query = query.where(named.c.task == question.c.task)
+            query = query.where(named_table.c.task == question.c.task)
     with engine.connect() as connection:
         return _texts(connection, query)
 

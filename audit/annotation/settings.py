@@ -88,8 +88,8 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
     """
     with engine.begin() as connection:
         require_manager(connection, by)
-        if strange := sorted(set(values) - set(BOUNDS)):
-            raise AuditError(f"there is no setting {strange[0]!r}; there are {', '.join(sorted(BOUNDS))}")
+        if unknown := sorted(set(values) - set(BOUNDS)):
+            raise AuditError(f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(BOUNDS))}")
         before = asdict(settings_of(connection))
         after = JudgingSettings(**before | dict(values))
         stored = dict(before, **{name: value for name, value in connection.execute(_stored()) if name in BOUNDS})
@@ -102,7 +102,7 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
 
 @cache
 def _stored() -> Select[Any]:
-    """Made once: every claim asks."""
+    """Cached: every claim runs it."""
     table = table_of(tables.Setting)
     return select(table.c.name, table.c.value)
 

@@ -62,11 +62,11 @@ def run(arguments: argparse.Namespace) -> None:
                 bar.close()
         say("\n".join(ran.lines()))
     drawn = draw_all(engine, Size(per_relation=PER_RELATION), audits=Audits(follow_ups=AUDITED_FOLLOW_UPS))
-    gilded = answer_with_gold(engine)
+    gold = answer_with_gold(engine)
     waiting, audits = queue_length(engine)
     say(
         f"Drew {sum(one.drawn for one in drawn):,} satisfied groups, the first {PER_RELATION} of each relation and "
-        f"system; gold answers {gilded.answered:,} questions, {waiting:,} wait for people, and {audits:,} "
+        f"system; gold answers {gold.answered:,} questions, {waiting:,} wait for people, and {audits:,} "
         "that audit what relations carry come after these."
     )
     report = study_report(engine)

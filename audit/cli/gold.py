@@ -22,18 +22,16 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.store import open_store
 
     engine = open_store(arguments.db)
-    gilded = answer_with_gold(engine)
+    gold = answer_with_gold(engine)
     waiting, audits = queue_length(engine)
-    lines = [f"Gold answers {gilded.answered:,} of {gilded.questions:,} questions ({gilded.added:,} new)."]
-    if gilded.contradictory:
+    lines = [f"Gold answers {gold.answered:,} of {gold.questions:,} questions ({gold.added:,} new)."]
+    if gold.contradictory:
+        lines.append(f"{gold.contradictory:,} texts have different gold labels in different rows; people must answer.")
+    if gold.pairs:
         lines.append(
-            f"{gilded.contradictory:,} texts have different gold labels in different rows; people must answer."
-        )
-    if gilded.pairs:
-        lines.append(
-            f"{gilded.pairs:,} questions ask whether an output is right for a text with a gold label; that label says "
+            f"{gold.pairs:,} questions ask whether an output is right for a text with a gold label; that label says "
             "nothing about an output, so people must answer."
         )
     behind = f" {audits:,} more audit what relations carry, and come after these." if audits else ""
     lines += [f"{waiting:,} questions wait for people.{behind}", f"Next: audit report --db {arguments.db}"]
-    answer(arguments.json, asdict(gilded) | {"waiting": waiting, "audits": audits}, lines)
+    answer(arguments.json, asdict(gold) | {"waiting": waiting, "audits": audits}, lines)

@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
 
 
 def _add(arguments: argparse.Namespace) -> None:
-    from audit.annotation.control_questions import add_known, know_questions, read_known
+    from audit.annotation.control_questions import add_known, add_settled_questions, read_known
     from audit.errors import AuditError
     from audit.store import open_store
 
@@ -57,7 +57,7 @@ def _add(arguments: argparse.Namespace) -> None:
         raise AuditError("name a file of texts, or questions of the database with --questions; one of the two")
     engine = open_store(arguments.db)
     if arguments.file is None:
-        added = know_questions(engine, arguments.purpose, arguments.questions, arguments.explanation)
+        added = add_settled_questions(engine, arguments.purpose, arguments.questions, arguments.explanation)
     else:
         items = read_known(arguments.file, arguments.task, arguments.language)
         added = add_known(engine, arguments.purpose, items, task=arguments.task)

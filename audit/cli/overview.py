@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the command."""
-    from audit.annotation.activity import overview, people_at_work
+    from audit.annotation.activity import overview, people_activity
     from audit.reports.over_time import cells_at_work, progress_document, progress_lines
     from audit.reports.study import cells_of_report, evidence
     from audit.store import open_store
@@ -26,5 +26,5 @@ def run(arguments: argparse.Namespace) -> None:
     engine = open_store(arguments.db)
     found = evidence(engine, arguments.answers, arguments.study)
     cells = cells_at_work(found.counted, cells_of_report(found))
-    document = progress_document(overview(engine), people_at_work(engine), cells)
+    document = progress_document(overview(engine), people_activity(engine), cells)
     answer(arguments.json, document, progress_lines(document))

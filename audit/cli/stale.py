@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     from audit.cli.listings import table
     from audit.errors import AuditError
     from audit.false_satisfaction.questions import queue_length
-    from audit.judging.staleness import Choice, let_go_stale, losing, stale_counts, would_go
+    from audit.judging.staleness import Choice, affected_groups, mark_stale, preview_stale, stale_counts
     from audit.store import open_store
 
     engine = open_store(arguments.db)
@@ -54,11 +54,11 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.dry_run and not (arguments.by and arguments.reason):
         raise AuditError("name the manager in whose name answers go stale with --by, and say why with --reason")
     by = manager_named(engine, arguments.by).id if arguments.by else None
-    stale = would_go(engine, choice, by)
-    lost = losing(engine, stale, by)
+    stale = preview_stale(engine, choice, by)
+    lost = affected_groups(engine, stale, by)
     waiting = None
     if by is not None and not arguments.dry_run:
-        stale = let_go_stale(engine, by, choice, arguments.reason, client=command("stale"))
+        stale = mark_stale(engine, by, choice, arguments.reason, client=command("stale"))
         waiting, _ = queue_length(engine)
     numbers = {"judgements": stale.judgements, "adjudications": stale.adjudications, "questions": stale.questions}
     document = numbers | {"people": stale.people, "groups": asdict(lost), "done": waiting is not None}

@@ -199,20 +199,20 @@ def _run(arguments: argparse.Namespace) -> None:
     finally:
         bar.close()
     lines += [*done.ran.lines(), f"{done.drawn.drawn:,} groups drawn ({done.drawn.added:,} new)."]
-    if done.gilded is not None:
-        lines.append(f"Gold answers {done.gilded.answered:,} of {done.gilded.questions:,} questions.")
+    if done.gold is not None:
+        lines.append(f"Gold answers {done.gold.answered:,} of {done.gold.questions:,} questions.")
     lines += [f"{done.waiting:,} questions wait for people.", f"Next: audit app --db {arguments.db}"]
     answer(arguments.json, done.as_json(), lines)
 
 
 def _work(engine: "Engine", where: str, arguments: argparse.Namespace) -> None:
     """As the process of a job."""
-    from audit.studies.jobs import at_work
+    from audit.studies.jobs import running_job
     from audit.studies.versions import versions
 
     if hasattr(os, "nice"):
         os.nice(10)  # people who judge on this machine go before
-    with at_work(engine, arguments.job, where) as (worker, by):
+    with running_job(engine, arguments.job, where) as (worker, by):
         plan = versions(engine, arguments.PLAN)[-1].plan()
         most = max(1, (os.cpu_count() or 1) - 1) if arguments.workers is None else arguments.workers
         _carry_out(engine, plan, most, watcher=worker, begin=worker.step, by=by)

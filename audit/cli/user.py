@@ -65,7 +65,7 @@ def _ask() -> str:
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    from audit.annotation.accounts import kept_accounts
+    from audit.annotation.accounts import account_details
     from audit.cli.listings import table
     from audit.store import open_store
 
@@ -78,7 +78,7 @@ def _list(arguments: argparse.Namespace) -> None:
             "password": one.has_password,
             "last_seen": one.seen_at.isoformat(timespec="minutes") if one.seen_at else None,
         }
-        for one in kept_accounts(open_store(arguments.db))
+        for one in account_details(open_store(arguments.db))
     ]
     answer(arguments.json, rows, table(rows))
 

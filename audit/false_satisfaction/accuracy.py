@@ -17,7 +17,7 @@ PAIRS = "outputs of this task are judged one by one: a corpus has references, wh
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class SystemAccuracy:
     """One system: how many sources with a gold label it has an output for, and on how many of them it is right.
 
     `worth` is how many outputs would say as much for sources to come if each were of a document of its own; None: all.
@@ -38,7 +38,7 @@ class RightOutputs:
 
     study: int
     sources: int
-    systems: tuple[Answered, ...]
+    systems: tuple[SystemAccuracy, ...]
     reason: str | None = None
 
 
@@ -51,8 +51,10 @@ def right_outputs(engine: Engine, counted: Counted) -> list[RightOutputs]:
     keys = counted.keys[["study_id", "system_id", "system"]].drop_duplicates()
     with engine.connect() as connection:
         return [
-            _of_study(connection, int(str(one["id"])), str(one["task"]), keys[keys["study_id"] == one["id"]].values)
-            for one in counted.studies
+            _of_study(
+                connection, int(str(study["id"])), str(study["task"]), keys[keys["study_id"] == study["id"]].values
+            )
+            for study in counted.studies
         ]
 
 
@@ -79,11 +81,11 @@ def _of_study(connection: Connection, study: int, task: str, systems: Sequence[S
         # Sources that name no cluster are each their own.
         alone = [(1, 1)] * hits + [(1, 0)] * (number - hits) if cluster is None else [(number, hits)]
         counts.setdefault(system, []).extend(alone)
-    of_systems = (_answered(name, counts.get(id, [])) for id, name in sorted(names.items()))
+    of_systems = (_accuracy(name, counts.get(id, [])) for id, name in sorted(names.items()))
     return RightOutputs(study, sources, tuple(of_systems))
 
 
-def _answered(system: str, clusters: list[tuple[int, int]]) -> Answered:
+def _accuracy(system: str, clusters: list[tuple[int, int]]) -> SystemAccuracy:
     size, right = np.array(clusters, int).reshape(-1, 2).T
     worth = None if (size == 1).all() else effective_size_of_sums(right, size)
-    return Answered(system, int(size.sum()), int(right.sum()), worth)
+    return SystemAccuracy(system, int(size.sum()), int(right.sum()), worth)

@@ -12,12 +12,12 @@ from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, an
 
 from audit.annotation.accounts import require, require_manager
 from audit.annotation.deferral import is_flagged
-from audit.annotation.questions import BROKEN, HOLDS, Asked, asks_pairs, question_ids
+from audit.annotation.questions import BROKEN, HOLDS, Subject, asks_pairs, question_ids
 from audit.errors import AuditError
-from audit.false_satisfaction.questions import contents, known_holds
+from audit.false_satisfaction.questions import contents, group_answers
 from audit.false_satisfaction.resolution import (
     Drawn,
-    Known,
+    KnownAnswer,
     State,
     Step,
     Whose,
@@ -46,7 +46,7 @@ Cursor = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Wish:
+class GroupFilter:
     """Which groups to show; None: all."""
 
     study: int | None = None
@@ -80,7 +80,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Choices:
-    """What a wish can name: (id, name) pairs."""
+    """The values that a `GroupFilter` can take: (id, name) pairs."""
 
     studies: tuple[tuple[int, str], ...]
     relations: tuple[tuple[int, str], ...]
@@ -134,38 +134,38 @@ def choices(engine: Engine, account_id: int) -> Choices:
         ).all()
     return Choices(
         tuple((int(row[0]), str(row[1])) for row in studies),
-        _named(sorted(relations, key=lambda row: (name_order(row[1]), row[0]))),
-        _named(systems),
+        _numbered_names(sorted(relations, key=lambda row: (name_order(row[1]), row[0]))),
+        _numbered_names(systems),
     )
 
 
 def browse(
-    engine: Engine, account_id: int, wish: Wish | None = None, after: Cursor | None = None, size: int = 25
+    engine: Engine, account_id: int, filters: GroupFilter | None = None, after: Cursor | None = None, size: int = 25
 ) -> Page:
     """The next groups that match. Raises NotAllowed, and AuditError for an unknown state.
 
     A page may hold fewer than `size` lines and still have a `next`: what people's answers say of a group is worked
     out, not stored, so one call looks at 4,000 drawn groups at most.
     """
-    wish = wish or Wish()
-    if wish.state is not None and wish.state not in STATES:
-        raise AuditError(f"state {wish.state!r} is not one of {', '.join(STATES)}")
+    filters = filters or GroupFilter()
+    if filters.state is not None and filters.state not in STATES:
+        raise AuditError(f"state {filters.state!r} is not one of {', '.join(STATES)}")
     with engine.connect() as connection:
         require(connection, account_id, *READERS)
         lines: list[Line] = []
         looked = 0
         while True:
-            batch = _rows(connection, wish, after, _BATCH if wish.state in SETTLED else size + 1)
+            batch = _rows(connection, filters, after, _BATCH if filters.state in SETTLED else size + 1)
             states = _states(connection, batch)
             for row in batch:
                 if len(lines) == size:
                     return Page(tuple(lines), after)
                 key = (int(row["group_id"]), int(row["system_id"]))
                 after = key
-                if wish.state in (None, states[key]):
+                if filters.state in (None, states[key]):
                     lines.append(_line(row, states[key]))
             looked += len(batch)
-            if len(batch) < (_BATCH if wish.state in SETTLED else size + 1):
+            if len(batch) < (_BATCH if filters.state in SETTLED else size + 1):
                 return Page(tuple(lines), None)
             if looked >= _FARTHEST:
                 return Page(tuple(lines), after)
@@ -189,7 +189,7 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
 def _query() -> Select[Any]:
     study, group, verdict = table_of(tables.Study), table_of(tables.Group), table_of(tables.Verdict)
     relation, system = table_of(tables.Relation), table_of(tables.System)
-    source, given = table_of(tables.Source), table_of(tables.Input)
+    source, input_table = table_of(tables.Source), table_of(tables.Input)
     return (
         select(
             verdict.c.group_id,
@@ -205,7 +205,7 @@ def _query() -> Select[Any]:
             system.c.name.label("system"),
             system.c.version,
             source.c.row,
-            given.c.texts,
+            input_table.c.texts,
             _drawn().label("drawn"),
         )
         .join(group, group.c.id == verdict.c.group_id)
@@ -213,7 +213,7 @@ def _query() -> Select[Any]:
         .join(relation, relation.c.id == group.c.relation_id)
         .join(system, system.c.id == verdict.c.system_id)
         .join(source, source.c.id == group.c.source_id)
-        .join(given, given.c.id == source.c.input_id)
+        .join(input_table, input_table.c.id == source.c.input_id)
     )
 
 
@@ -223,21 +223,21 @@ def _drawn() -> ColumnElement[bool]:
     return exists().where(draw.c.group_id == verdict.c.group_id, draw.c.system_id == verdict.c.system_id)
 
 
-def _rows(connection: Connection, wish: Wish, after: Cursor | None, limit: int) -> Sequence[RowMapping]:
+def _rows(connection: Connection, filters: GroupFilter, after: Cursor | None, limit: int) -> Sequence[RowMapping]:
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     query = _query().order_by(verdict.c.group_id, verdict.c.system_id).limit(limit)
     for column, value in (
-        (group.c.study_id, wish.study),
-        (group.c.relation_id, wish.relation),
-        (verdict.c.system_id, wish.system),
+        (group.c.study_id, filters.study),
+        (group.c.relation_id, filters.relation),
+        (verdict.c.system_id, filters.system),
     ):
         if value is not None:
             query = query.where(column == value)
-    if wish.state in (*SETTLED, "undrawn"):
-        drawn = _drawn() if wish.state in SETTLED else ~_drawn()
+    if filters.state in (*SETTLED, "undrawn"):
+        drawn = _drawn() if filters.state in SETTLED else ~_drawn()
         query = query.where(verdict.c.outcome == int(Outcome.SATISFIED), drawn)
-    elif wish.state is not None:
-        query = query.where(verdict.c.outcome == int(Outcome[wish.state.upper()]))
+    elif filters.state is not None:
+        query = query.where(verdict.c.outcome == int(Outcome[filters.state.upper()]))
     if after is not None:
         query = query.where(tuple_(verdict.c.group_id, verdict.c.system_id) > tuple_(*after))
     return connection.execute(query).mappings().all()
@@ -256,9 +256,9 @@ def _states(connection: Connection, rows: Sequence[RowMapping]) -> dict[Cursor, 
         states[int(row["group_id"]), int(row["system_id"])] = state
     if to_settle:
         drawn = list(drawn_groups(connection, None, to_settle))
-        known = known_answers(connection, "both", {step.input_id for one in drawn for step in one.steps})
-        for one in drawn:
-            states[one.group_id, one.system_id] = State(settle_group(one, known).state).name.lower()
+        answers = known_answers(connection, "both", {step.input_id for group in drawn for step in group.steps})
+        for group in drawn:
+            states[group.group_id, group.system_id] = State(settle_group(group, answers).state).name.lower()
     return states
 
 
@@ -268,47 +268,47 @@ def _line(row: RowMapping, state: str) -> Line:
 
 
 def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
-    """What people say of whether the relation holds in a group, and whose answer it is."""
+    """Whether the relation holds in a group by people's answer, and the answer's origin."""
     question, draw = table_of(tables.Question), table_of(tables.AuditDraw)
     content = contents(connection, [group_id])[group_id]
-    source = next(given for role, given in content[1] if role == "source")
-    alike = select(question.c.id, question.c.group_id).where(question.c.kind == "group", question.c.input_id == source)
-    found = {int(group): int(id) for id, group in connection.execute(alike)}
-    made_of = contents(connection, found)
-    asked = next((id for group, id in found.items() if made_of[group] == content), None)
-    if asked is None:
-        wanted = exists().where(draw.c.group_id == group_id)
-        return ("waiting" if connection.execute(select(wanted)).scalar() else None), ""
-    known = known_holds(connection, questions=[asked]).get(content)
-    if known is None:
+    source = next(input_id for role, input_id in content[1] if role == "source")
+    query = select(question.c.id, question.c.group_id).where(question.c.kind == "group", question.c.input_id == source)
+    questions = {int(group): int(id) for id, group in connection.execute(query)}
+    content_of = contents(connection, questions)
+    question_id = next((id for group, id in questions.items() if content_of[group] == content), None)
+    if question_id is None:
+        is_drawn = exists().where(draw.c.group_id == group_id)
+        return ("waiting" if connection.execute(select(is_drawn)).scalar() else None), ""
+    answer = group_answers(connection, questions=[question_id]).get(content)
+    if answer is None:
         return "waiting", ""
-    return (HOLDS if HOLDS in known.allowed else BROKEN), known.origin
+    return (HOLDS if HOLDS in answer.allowed else BROKEN), answer.origin
 
 
 def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
-    member, given, output = table_of(tables.Member), table_of(tables.Input), table_of(tables.Output)
+    member, input_table, output = table_of(tables.Member), table_of(tables.Input), table_of(tables.Output)
     of_system = and_(output.c.input_id == member.c.input_id, output.c.system_id == row["system_id"])
     query = (
         select(
             member.c.step,
             member.c.role,
             member.c.input_id,
-            given.c.texts,
-            given.c.languages,
+            input_table.c.texts,
+            input_table.c.languages,
             output.c.attempt,
             output.c.label,
             output.c.score,
             output.c.text,
             output.c.error,
         )
-        .join(given, given.c.id == member.c.input_id)
+        .join(input_table, input_table.c.id == member.c.input_id)
         .outerjoin(output, of_system)
         .where(member.c.group_id == row["group_id"])
         .order_by(member.c.step, output.c.attempt)
     )
-    members: dict[int, RowMapping] = {one["step"]: one for one in connection.execute(query).mappings()}
-    known = known_answers(connection, "both", {one["input_id"] for one in members.values()})
-    steps = {number: _step(one) for number, one in members.items()}
+    members: dict[int, RowMapping] = {fields["step"]: fields for fields in connection.execute(query).mappings()}
+    answers = known_answers(connection, "both", {fields["input_id"] for fields in members.values()})
+    steps = {number: _step(fields) for number, fields in members.items()}
     counted = tuple(step for step in steps.values() if step.role in COUNTED)
     drawn = Drawn(
         **{name: row[name] for name in ("task", "relation", "relation_id", "system_id", "group_id", "params")},
@@ -316,41 +316,43 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
         steps=counted,
         corresponds=row["outcome"] == Outcome.SATISFIED or not asks_pairs(row["task"]),
     )
-    origins = iter(settle_group(drawn, known).origins)
+    origins = iter(settle_group(drawn, answers).origins)
     source = next((step for step in counted if step.role == "source"), None)
     parts = []
-    for number, one in members.items():
+    for number, fields in members.items():
         step = steps[number]
         origin = next(origins) if step.role in COUNTED else ""
-        allowed = _allowed(drawn, source, step, origin, known)
-        found = step.output if one["attempt"] is not None else None
-        judged = found is not None and not found.error and bool(allowed)
+        allowed = _allowed(drawn, source, step, origin, answers)
+        result = step.output if fields["attempt"] is not None else None
+        judged = result is not None and not result.error and bool(allowed)
         wrong = get_task(row["task"]).is_wrong(step.output, set(allowed)) if judged else None
         texts = step.input or Input((), ())
-        parts.append(Part(step.role, texts, found, allowed, origin, wrong))
+        parts.append(Part(step.role, texts, result, allowed, origin, wrong))
     return tuple(parts)
 
 
-def _step(one: RowMapping) -> Step:
-    given = Input.stored(one["texts"], one["languages"])
-    result = Output(one["label"], one["score"], one["text"], one["error"])
-    return Step(one["role"], one["input_id"], result, given)
+def _step(row: RowMapping) -> Step:
+    stored = Input.stored(row["texts"], row["languages"])
+    result = Output(row["label"], row["score"], row["text"], row["error"])
+    return Step(row["role"], row["input_id"], result, stored)
 
 
-def _allowed(drawn: Drawn, source: Step | None, step: Step, origin: str, known: dict[Asked, Known]) -> tuple[str, ...]:
+def _allowed(
+    drawn: Drawn, source: Step | None, step: Step, origin: str, answers: dict[Subject, KnownAnswer]
+) -> tuple[str, ...]:
     """The labels that are right for one member, by the answer whose origin the rule has named."""
     if not origin:
         return ()
     if not origin.startswith("carried"):
-        return tuple(sorted(known[drawn.asked(step)].allowed))
+        return tuple(sorted(answers[drawn.subject(step)].allowed))
     if source is None or source.input is None or step.input is None:
         return ()
     carry = drawn.carry
     seen = (Seen(source.input, source.output), Seen(step.input, step.output)) if carry.reads else (None, None)
-    return tuple(sorted(carry(known[drawn.asked(source)].allowed, *seen) or ()))
+    return tuple(sorted(carry(answers[drawn.subject(source)].allowed, *seen) or ()))
 
 
-def _named(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:
+def _numbered_names(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:
     """(id, name), with the version where a name stands for several rows."""
     names = [row[1] for row in rows]
     return tuple(
@@ -364,8 +366,8 @@ def _named(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:
 # the follow-up too, the two must fit. Where they do not, one of the answers is wrong, or the relation does not carry
 # truth there: a carry error, whose rate audits of follow-ups measure (`audit.statistics.corrected`).
 
-Pair = tuple[str, bool, Asked, Asked]
-"""Relation, whether it carries every answer, and what is asked of source and follow-up."""
+Pair = tuple[str, bool, Subject, Subject]
+"""Relation, whether it carries every answer, and the subjects of source and follow-up."""
 
 
 @dataclass(frozen=True)
@@ -408,30 +410,30 @@ def contradictions(engine: Engine, whose: Whose = "people", *, by: int | None = 
     """
     with engine.connect() as connection:
         require_manager(connection, by)
-        known = known_answers(connection, whose)
-        found: dict[Pair, tuple[frozenset[str], set[tuple[int, int]]]] = {}
-        for drawn in drawn_groups(connection, None, _both_answered(connection, known)):
+        answers = known_answers(connection, whose)
+        conflicts: dict[Pair, tuple[frozenset[str], set[tuple[int, int]]]] = {}
+        for drawn in drawn_groups(connection, None, _both_answered(connection, answers)):
             source = source_of(drawn)
-            about = known.get(drawn.asked(source)) if source else None
-            if source is None or about is None:
+            source_answer = answers.get(drawn.subject(source)) if source else None
+            if source is None or source_answer is None:
                 continue
             for step in drawn.steps:
-                direct = known.get(drawn.asked(step))
-                carried = carried_to(drawn, step, source, about)
+                direct = answers.get(drawn.subject(step))
+                carried = carried_to(drawn, step, source, source_answer)
                 if direct is None or carried is None or direct.allowed & carried.allowed:
                     continue
-                key = (drawn.relation, drawn.carry.preserves_truth, drawn.asked(source), drawn.asked(step))
-                found.setdefault(key, (carried.allowed, set()))[1].add((drawn.group_id, drawn.system_id))
-        return _listed(connection, found, known)
+                key = (drawn.relation, drawn.carry.preserves_truth, drawn.subject(source), drawn.subject(step))
+                conflicts.setdefault(key, (carried.allowed, set()))[1].add((drawn.group_id, drawn.system_id))
+        return _described(connection, conflicts, answers)
 
 
-def _both_answered(connection: Connection, known: Iterable[Asked]) -> set[int]:
+def _both_answered(connection: Connection, subjects: Iterable[Subject]) -> set[int]:
     """Drawn groups of which the source and another member have an answer; the others need not be read."""
     member, draw = table_of(tables.Member), table_of(tables.Draw)
     drawn = select(draw.c.group_id)
     sources: set[int] = set()
     others: set[int] = set()
-    for piece in pieces(sorted({given for _, given, _ in known})):
+    for piece in pieces(sorted({input_id for _, input_id, _ in subjects})):
         query = select(member.c.group_id, member.c.role).where(
             member.c.input_id.in_(piece), member.c.role != "probe", member.c.group_id.in_(drawn)
         )
@@ -440,28 +442,30 @@ def _both_answered(connection: Connection, known: Iterable[Asked]) -> set[int]:
     return sources & others
 
 
-def _listed(
+def _described(
     connection: Connection,
-    found: dict[Pair, tuple[frozenset[str], set[tuple[int, int]]]],
-    known: dict[Asked, Known],
+    conflicts: dict[Pair, tuple[frozenset[str], set[tuple[int, int]]]],
+    answers: dict[Subject, KnownAnswer],
 ) -> list[Contradiction]:
-    question, given = table_of(tables.Question), table_of(tables.Input)
-    inputs = {asked[1] for _, _, *both in found for asked in both}
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
+    inputs = {subject[1] for _, _, *both in conflicts for subject in both}
     texts: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-    ids: dict[Asked, int] = {}
+    ids: dict[Subject, int] = {}
     waiting: set[int] = set()
     for piece in pieces(sorted(inputs)):
-        query = select(given.c.id, given.c.texts, given.c.languages).where(given.c.id.in_(piece))
-        for id, some, languages in connection.execute(query):
-            texts[int(id)] = (tuple(some), tuple(languages.split(",")))
+        query = select(input_table.c.id, input_table.c.texts, input_table.c.languages).where(
+            input_table.c.id.in_(piece)
+        )
+        for id, parts, languages in connection.execute(query):
+            texts[int(id)] = (tuple(parts), tuple(languages.split(",")))
         flagged = select(question.c.id).where(question.c.input_id.in_(piece), is_flagged())
         waiting |= {int(row[0]) for row in connection.execute(flagged)}
-    for task in {source[0] for _, _, source, _ in found}:
+    for task in {source[0] for _, _, source, _ in conflicts}:
         ids |= question_ids(connection, task, inputs)
 
-    def side(asked: Asked) -> Side:
-        answer, id = known[asked], ids[asked]
-        return Side(id, *texts[asked[1]], asked[2], tuple(sorted(answer.allowed)), answer.origin, id in waiting)
+    def side(subject: Subject) -> Side:
+        answer, id = answers[subject], ids[subject]
+        return Side(id, *texts[subject[1]], subject[2], tuple(sorted(answer.allowed)), answer.origin, id in waiting)
 
     listed = [
         Contradiction(
@@ -473,6 +477,14 @@ def _listed(
             tuple(sorted(carried)),
             len(groups),
         )
-        for (relation, preserves_truth, source, other), (carried, groups) in found.items()
+        for (relation, preserves_truth, source, other), (carried, groups) in conflicts.items()
     ]
-    return sorted(listed, key=lambda one: (-one.groups, one.relation, one.source.question, one.follow_up.question))
+    return sorted(
+        listed,
+        key=lambda contradiction: (
+            -contradiction.groups,
+            contradiction.relation,
+            contradiction.source.question,
+            contradiction.follow_up.question,
+        ),
+    )

@@ -10,7 +10,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, RowMapping, select
 from sqlmodel import SQLModel
 
-from audit.annotation.questions import Asked
+from audit.annotation.questions import Subject
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import (
     Answers,
@@ -28,7 +28,7 @@ from audit.false_satisfaction.resolution import (
     PROTOCOL,
     Beginning,
     Drawn,
-    Known,
+    KnownAnswer,
     Process,
     Settled,
     State,
@@ -74,68 +74,70 @@ class Audited:
 
     @property
     def answers(self) -> int:
-        """How many answers were checked."""
+        """The number of answers that were checked."""
         return len(self.answered)
 
     @property
     def answers_wrong(self) -> int:
-        """How many of these were wrong."""
+        """The number of these that were wrong."""
         return int(self.answered["wrong"].sum())
 
 
-class Book:
-    """Keeps what the audits found while the cells of a report are counted one after the other."""
+class AuditCollector:
+    """Collects what the audits found while the cells of a report are counted one by one."""
 
     def __init__(
-        self, connection: Connection, samples: Sequence[Mapping[str, object]], whose: Whose, known: Answers
+        self, connection: Connection, samples: Sequence[Mapping[str, object]], whose: Whose, answers: Answers
     ) -> None:
-        ids = [int(str(one["id"])) for one in samples]
-        self._known = known
+        ids = [int(str(sample["id"])) for sample in samples]
+        self._known = answers
         self._reach = reach_of(connection, ids)
-        audits = {int(str(one["study_id"])): audits_of(connection, int(str(one["id"]))) for one in samples}
-        self._shares = {study: {"follow_ups": one.follow_ups, "answers": one.answers} for study, one in audits.items()}
-        self._checked = any(one.answers for one in audits.values())
-        protocol = known_answers(connection, whose, precedence=PROTOCOL) if self._checked else known
-        self._versions = Versions.of(protocol, known)
+        audits = {int(str(sample["study_id"])): audits_of(connection, int(str(sample["id"]))) for sample in samples}
+        self._shares = {
+            study: {"follow_ups": audit.follow_ups, "answers": audit.answers} for study, audit in audits.items()
+        }
+        self._checked = any(audit.answers for audit in audits.values())
+        protocol = known_answers(connection, whose, precedence=PROTOCOL) if self._checked else answers
+        self._versions = Versions.of(protocol, answers)
         self._cells: list[tuple[object, ...]] = []
         self._follow_ups: list[tuple[object, ...]] = []
         self._checks: list[tuple[object, ...]] = []
-        self._answers: dict[Asked, tuple[int, bool]] = {}
-        self._waiting: set[Asked] = set()
-        self._checks_waiting: set[Asked] = set()
+        self._answers: dict[Subject, tuple[int, bool]] = {}
+        self._waiting: set[Subject] = set()
+        self._checks_waiting: set[Subject] = set()
 
-    def add(self, cell: tuple[object, ...], some: Sequence[Settled], judged: int, false: int) -> None:
+    def add(self, cell: tuple[object, ...], groups: Sequence[Settled], judged: int, false: int) -> None:
         """One cell's groups in the order of their ranks, of which the first `judged` count, `false` of them false."""
-        resting = [one.state for one in some[:judged] if rests_on_carried(one, self._known)]
+        resting = [settled.state for settled in groups[:judged] if rests_on_carried(settled, self._known)]
         # Without spot checks the protocol's answers are those that count: nothing to settle a second time.
         checks = Checks(judged, false, ())
         if self._checked:
-            checks = checks_of_cell((one.drawn for one in some[:judged]), self._versions, self._reach)
+            checks = checks_of_cell((settled.drawn for settled in groups[:judged]), self._versions, self._reach)
         rests_false = sum(state is State.FALSE for state in resting)
         self._cells.append((*cell, len(resting) - rests_false, rests_false, checks.judged, checks.false))
         self._checks += [(*cell, group, int(before), int(after)) for group, before, after in checks.checked]
         self._follow_ups += [
-            (*cell, one.group_id, one.source, one.follow_up, int(one.wrong))
-            for one in audited_carries(some, self._known, self._reach)
+            (*cell, carried.group_id, carried.source, carried.follow_up, int(carried.wrong))
+            for carried in audited_carries(groups, self._known, self._reach)
         ]
-        for one in some:
-            drawn = one.drawn
+        for settled in groups:
+            drawn = settled.drawn
             if self._reach.asks(drawn):
-                self._waiting.update(audited_follow_ups(one))
+                self._waiting.update(audited_follow_ups(settled))
             if self._reach.checks(drawn):
                 self._checks_waiting.update(agreed_answers(drawn, self._known))
-                for asked, wrong in checked_answers(drawn, self._versions):
-                    self._answers.setdefault(asked, (drawn.group_id // LIMIT**2, wrong))
+                for subject, wrong in checked_answers(drawn, self._versions):
+                    self._answers.setdefault(subject, (drawn.group_id // LIMIT**2, wrong))
 
-    def close(self, asked: set[Asked]) -> Audited:
-        """All cells together; `asked` are the questions that drawn groups wait for: those are no audits."""
+    def close(self, demanded: set[Subject]) -> Audited:
+        """All cells together; `demanded` are the questions that drawn groups wait for: those are no audits."""
         columns = ["rests_true", "rests_false", "protocol_judged", "protocol_false"]
         return Audited(
             pd.DataFrame(self._cells, columns=[*CELL, *columns]),
             pd.DataFrame(self._follow_ups, columns=[*CELL, "group_id", "source", "follow_up", "wrong"]),
             pd.DataFrame(self._checks, columns=[*CELL, "group_id", "protocol", "checked"]),
             pd.DataFrame(list(self._answers.values()), columns=["source", "wrong"]).astype(int),
-            len(self._waiting - asked),
+            len(self._waiting - demanded),
             len(self._checks_waiting),
             self._shares,
         )
@@ -208,9 +210,9 @@ class DrawnCell:
     beginning: Beginning
 
     @property
-    def waiting(self) -> set[Asked]:
-        """What is asked in the questions that its groups wait for."""
-        return {asked for one in self.settled for asked in one.waits_for}
+    def waiting(self) -> set[Subject]:
+        """The subjects of the questions that its groups wait for."""
+        return {subject for settled in self.settled for subject in settled.waits_for}
 
 
 def count(
@@ -236,33 +238,33 @@ def count_drawn(
     design: str | None = None,
     domain: str | None = None,
 ) -> tuple[Counted, list[DrawnCell]]:
-    """As `count`, with the drawn groups, for whoever asks what other answers would make of them."""
+    """As `count`, with the drawn groups, to settle them again by other answers."""
     with engine.connect() as connection:
         ground = ground_of(connection, study, design, domain)
-        known = known_answers(connection, whose)
+        answers = known_answers(connection, whose)
         process = read_process(connection)
-        book = Book(connection, ground.samples, whose, known)
+        collector = AuditCollector(connection, ground.samples, whose, answers)
         drawn: list[DrawnCell] = []
         for sample in ground.samples:
-            cells = drawn_cells(sample, drawn_groups(connection, [int(str(sample["id"]))]), known, process)
+            cells = drawn_cells(sample, drawn_groups(connection, [int(str(sample["id"]))]), answers, process)
             for cell in cells:
-                book.add(cell.key, cell.settled, cell.beginning.judged, cell.beginning.false)
+                collector.add(cell.key, cell.settled, cell.beginning.judged, cell.beginning.false)
             drawn += cells
     waiting = waiting_questions(drawn)
-    return counted_from(ground, drawn, len(waiting), book.close(waiting)), drawn
+    return counted_from(ground, drawn, len(waiting), collector.close(waiting)), drawn
 
 
 def ground_of(
     connection: Connection, study: int | None = None, design: str | None = None, domain: str | None = None
 ) -> Ground:
-    """What answers are counted on; arguments and errors as those of `count`."""
+    """Everything that does not hang on answers; arguments and errors as those of `count`."""
     studies = _studies(connection, study)
-    ids = [int(str(one["id"])) for one in studies]
+    ids = [int(str(row["id"])) for row in studies]
     samples = _samples(connection, ids, design, domain)
     checks = checked(connection, ids)
-    drawn_from = {int(str(one["study_id"])): str(one["domain"]) for one in samples}
-    for id, of in drawn_from.items() if domain is None else dict.fromkeys(ids, domain).items():
-        checks = within(connection, checks, id, of)
+    drawn_from = {int(str(sample["study_id"])): str(sample["domain"]) for sample in samples}
+    for id, own_domain in drawn_from.items() if domain is None else dict.fromkeys(ids, domain).items():
+        checks = within(connection, checks, id, own_domain)
     cells = _observed(connection, ids, checks)
     if domain not in (None, ALL) and not (checks.outcome == Outcome.SATISFIED).any():
         raise AuditError(f"no satisfied group has a source of the domain {domain}; leave the domain out")
@@ -274,7 +276,7 @@ def ground_of(
 def drawn_cells(
     sample: Mapping[str, object],
     groups: Iterable[Drawn],
-    known: Mapping[Asked, Known],
+    answers: Mapping[Subject, KnownAnswer],
     process: Process | None = None,
 ) -> list[DrawnCell]:
     """One sample's draws, settled by these answers; `groups` come cell by cell in the order of their ranks.
@@ -284,49 +286,58 @@ def drawn_cells(
     relations: dict[int, dict[int, list[Settled]]] = {}
     for drawn in groups:
         systems = relations.setdefault(drawn.relation_id, {})
-        systems.setdefault(drawn.system_id, []).append(settle_group(drawn, known))
-    study, together = int(str(sample["study_id"])), sample["design"] == INFORMATIVE
+        systems.setdefault(drawn.system_id, []).append(settle_group(drawn, answers))
+    study, one_list = int(str(sample["study_id"])), sample["design"] == INFORMATIVE
     return [
         DrawnCell((study, relation, system), settled, beginning)
         for relation, systems in relations.items()
         for (system, settled), beginning in zip(
-            systems.items(), beginnings(list(systems.values()), process, together), strict=True
+            systems.items(), beginnings(list(systems.values()), process, one_list), strict=True
         )
     ]
 
 
-def waiting_questions(drawn: Iterable[DrawnCell]) -> set[Asked]:
-    """What is asked in the questions that drawn groups wait for."""
-    return {asked for one in drawn for asked in one.waiting}
+def waiting_questions(drawn: Iterable[DrawnCell]) -> set[Subject]:
+    """The subjects of the questions that drawn groups wait for."""
+    return {subject for cell in drawn for subject in cell.waiting}
 
 
 def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audited: Audited) -> Counted:
     """Everything that is counted, from the ground and the draws."""
-    rows = [(*one.key, *(getattr(one.beginning, name) for name in DRAWS if name != "waiting")) for one in drawn]
+    rows = [(*cell.key, *(getattr(cell.beginning, name) for name in DRAWS if name != "waiting")) for cell in drawn]
     groups = [
-        (*one.key, settled.drawn.group_id, settled.drawn.rank, int(settled.state), counts, place < one.beginning.judged)
-        for one in drawn
-        for place, (settled, counts) in enumerate(zip(one.settled, one.beginning.counts, strict=True))
+        (
+            *cell.key,
+            settled.drawn.group_id,
+            settled.drawn.rank,
+            int(settled.state),
+            counts,
+            position < cell.beginning.judged,
+        )
+        for cell in drawn
+        for position, (settled, counts) in enumerate(zip(cell.settled, cell.beginning.counts, strict=True))
     ]
     judged = pd.DataFrame(rows, columns=[*CELL, *(name for name in DRAWS if name != "waiting")])
-    judged["waiting"] = [len(one.waiting) for one in drawn]
+    judged["waiting"] = [len(cell.waiting) for cell in drawn]
     drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "counts", "judged"])
     # Where nothing is drawn the columns would have no types, and a mask without one selects columns.
     typed = drawn_rows.astype({"group_id": "int64", "state": int, "counts": bool, "judged": bool})
     cells = ground.cells.merge(judged, how="left", on=CELL)
     for column in DRAWS:
         cells[column] = cells[column].fillna(0).astype(int)
-    compares = cells["study_id"].isin([one["study_id"] for one in ground.samples if one["design"] == INFORMATIVE])
+    compares = cells["study_id"].isin(
+        [sample["study_id"] for sample in ground.samples if sample["design"] == INFORMATIVE]
+    )
     if compares.any():
         for column in ("false", "drawn_false"):
             cells[column] = cells[column].astype("Int64").mask(compares)
-    names = {one["id"]: one for one in ground.studies}
+    studies = {study["id"]: study for study in ground.studies}
     cells["study"] = cells["study_id"]
-    cells["corpus"] = cells["study_id"].map({id: one["corpus"] for id, one in names.items()})
+    cells["corpus"] = cells["study_id"].map({id: study["corpus"] for id, study in studies.items()})
     keys = cells[[*CELL, "study", "task", "relation", "system"]]
-    under: dict[tuple[int, int], set[Asked]] = {}
-    for one in drawn:
-        under.setdefault(one.key[:2], set()).update(one.waiting)
+    under: dict[tuple[int, int], set[Subject]] = {}
+    for cell in drawn:
+        under.setdefault(cell.key[:2], set()).update(cell.waiting)
     return Counted(
         cells[COLUMNS],
         ground.studies,
@@ -336,23 +347,23 @@ def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audit
         typed,
         ground.checks,
         audited,
-        {of: len(asked) for of, asked in under.items()},
+        {relation: len(subjects) for relation, subjects in under.items()},
     )
 
 
 def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:
     """One row per cell that was run, those included in which the relation made no group."""
     progress = table_of(tables.Progress)
-    pair, place = np.unique(checks.study * LIMIT + checks.relation, return_inverse=True)
+    pair, pair_code = np.unique(checks.study * LIMIT + checks.relation, return_inverse=True)
     kinds = len(Outcome) + 1  # and not checked
-    found = []
-    for at, system in enumerate(checks.systems):
-        number = np.bincount(place * kinds + checks.outcome[:, at] + 1, minlength=kinds * len(pair))
+    frames = []
+    for column, system in enumerate(checks.systems):
+        number = np.bincount(pair_code * kinds + checks.outcome[:, column] + 1, minlength=kinds * len(pair))
         counts = number.reshape(-1, kinds)[:, 1:]
         cell = {"study_id": pair // LIMIT, "relation_id": pair % LIMIT, "system_id": system}
-        found.append(pd.DataFrame(cell | {name: counts[:, int(outcome)] for outcome, name in OUTCOMES.items()}))
+        frames.append(pd.DataFrame(cell | {name: counts[:, int(outcome)] for outcome, name in OUTCOMES.items()}))
     columns = [*CELL, *OUTCOMES.values()]
-    counted = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=columns, dtype=int)
+    counted = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns, dtype=int)
     counted = counted[(counted[[*OUTCOMES.values()]] > 0).any(axis=1)]
     ran = select(*(progress.c[name] for name in CELL)).where(progress.c.study_id.in_(studies)).distinct()
     cells = pd.DataFrame(connection.execute(ran).mappings().all(), columns=CELL, dtype=int)
@@ -392,12 +403,12 @@ def _studies(connection: Connection, study: int | None) -> list[dict[str, object
     query = select(*columns).order_by(table.c.id)
     if study is not None:
         query = query.where(table.c.id == study)
-    found = [dict(row) for row in connection.execute(query).mappings()]
-    if not found:
+    studies = [dict(row) for row in connection.execute(query).mappings()]
+    if not studies:
         raise AuditError(
             "there are no studies yet; run `audit run` first" if study is None else f"there is no study {study}"
         )
-    return found
+    return studies
 
 
 def _samples(
@@ -439,8 +450,8 @@ class Clusters:
         source = np.asarray(source, np.int64)
         if not len(self.sources):
             return source
-        place = np.minimum(np.searchsorted(self.sources, source), len(self.sources) - 1)
-        return np.where(self.sources[place] == source, self.codes[place], source)
+        position = np.minimum(np.searchsorted(self.sources, source), len(self.sources) - 1)
+        return np.where(self.sources[position] == source, self.codes[position], source)
 
 
 ALONE = Clusters(np.empty(0, np.int64), np.empty(0, np.int64))
@@ -450,13 +461,13 @@ ALONE = Clusters(np.empty(0, np.int64), np.empty(0, np.int64))
 def source_clusters(connection: Connection, studies: Iterable[int]) -> Clusters:
     """The clusters of the sources of these studies (ids). Those of one study are none of another's."""
     source = table_of(tables.Source)
-    named = select(source.c.id, source.c.study_id, source.c.cluster).where(
+    query = select(source.c.id, source.c.study_id, source.c.cluster).where(
         source.c.study_id.in_(list(studies)), source.c.cluster.is_not(None)
     )
     codes: dict[tuple[int, str], int] = {}
-    rows = [(id, codes.setdefault((study, name), -1 - len(codes))) for id, study, name in connection.execute(named)]
-    found = np.array(sorted(rows), np.int64).reshape(-1, 2)
-    return Clusters(found[:, 0], found[:, 1])
+    rows = [(id, codes.setdefault((study, name), -1 - len(codes))) for id, study, name in connection.execute(query)]
+    pairs = np.array(sorted(rows), np.int64).reshape(-1, 2)
+    return Clusters(pairs[:, 0], pairs[:, 1])
 
 
 # Which gold labels each judged group rests on, and whether it would be false were they others.
@@ -474,44 +485,53 @@ def read_resting(engine: Engine, counted: Counted, whose: Whose) -> pd.DataFrame
     would leave the group open, or there are more than `MOST` combinations: it rests on none then, as if gold were
     right.
     """
-    numbers: dict[Asked, int] = {}
+    numbers: dict[Subject, int] = {}
     rows: list[tuple[object, ...]] = []
     with engine.connect() as connection:
-        known = known_answers(connection, whose)
-        said = {task: sorted(labels) for task, labels in gold_labels(connection).items()}
+        answers = known_answers(connection, whose)
+        gold = {task: sorted(labels) for task, labels in gold_labels(connection).items()}
         for sample in counted.samples:
             for drawn in drawn_groups(connection, [int(str(sample["id"]))]):
                 key = (sample["study_id"], drawn.relation_id, drawn.system_id, drawn.group_id)
-                asked = _asked_gold(drawn, known)
-                labels = said.get(drawn.task, [])
-                false = _false(drawn, known, asked, labels)
+                subjects = _gold_subjects(drawn, answers)
+                labels = gold.get(drawn.task, [])
+                false = _false(drawn, answers, subjects, labels)
                 if false is None:
-                    state = settle_group(drawn, known).state
-                    rows.append((*key, (), (), np.array(state is State.FALSE), not asked))
+                    state = settle_group(drawn, answers).state
+                    rows.append((*key, (), (), np.array(state is State.FALSE), not subjects))
                     continue
-                places = tuple(numbers.setdefault(one, len(numbers)) for one in asked)
-                seen = tuple(labels.index(next(iter(known[one].allowed))) for one in asked)
-                rows.append((*key, places, seen, false, True))
+                label_numbers = tuple(numbers.setdefault(subject, len(numbers)) for subject in subjects)
+                seen = tuple(labels.index(next(iter(answers[subject].allowed))) for subject in subjects)
+                rows.append((*key, label_numbers, seen, false, True))
     return pd.DataFrame(rows, columns=[*CELL, "group_id", "labels", "seen", "false", "modelled"])
 
 
-def _asked_gold(drawn: Drawn, known: Mapping[Asked, Known]) -> list[Asked]:
-    """What gold answered of a group's members, each once."""
-    asked = dict.fromkeys(drawn.asked(step) for step in drawn.steps)
-    return [one for one in asked if one in known and known[one].origin == "gold" and len(known[one].allowed) == 1]
+def _gold_subjects(drawn: Drawn, answers: Mapping[Subject, KnownAnswer]) -> list[Subject]:
+    """The subjects of a group's members that gold answered with a single label, each once."""
+    subjects = dict.fromkeys(drawn.subject(step) for step in drawn.steps)
+    return [
+        subject
+        for subject in subjects
+        if subject in answers and answers[subject].origin == "gold" and len(answers[subject].allowed) == 1
+    ]
 
 
-def _false(drawn: Drawn, known: Mapping[Asked, Known], asked: list[Asked], labels: list[str]) -> np.ndarray | None:
+def _false(
+    drawn: Drawn, answers: Mapping[Subject, KnownAnswer], subjects: list[Subject], labels: list[str]
+) -> np.ndarray | None:
     """Whether the group is false under every combination of labels; None where one leaves it open, or gold says
     nothing."""
-    if not asked or len(labels) ** len(asked) > MOST:
+    if not subjects or len(labels) ** len(subjects) > MOST:
         return None
-    found = np.zeros((len(labels),) * len(asked), bool)
-    here = {one: known[one] for step in drawn.steps if (one := drawn.asked(step)) in known}
-    for places in product(range(len(labels)), repeat=len(asked)):
-        other = {one: Known(frozenset([labels[at]]), "gold") for one, at in zip(asked, places, strict=True)}
-        state = settle_group(drawn, here | other).state
+    is_false = np.zeros((len(labels),) * len(subjects), bool)
+    current = {subject: answers[subject] for step in drawn.steps if (subject := drawn.subject(step)) in answers}
+    for indices in product(range(len(labels)), repeat=len(subjects)):
+        trial = {
+            subject: KnownAnswer(frozenset([labels[index]]), "gold")
+            for subject, index in zip(subjects, indices, strict=True)
+        }
+        state = settle_group(drawn, current | trial).state
         if state is State.WAITING:
             return None
-        found[places] = state is State.FALSE
-    return found
+        is_false[indices] = state is State.FALSE
+    return is_false

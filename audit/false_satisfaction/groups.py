@@ -38,8 +38,8 @@ def judged_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
     judged = random_beginnings(counted).merge(counted.keys, on=CELL)
     false = (judged["state"] == State.FALSE).astype(int)
     source = judged["group_id"].to_numpy(np.int64) // LIMIT**2
-    found = judged.assign(source=source, cluster=clusters.of(source), false=false)
-    return found[[*NAMES, "source", "cluster", "false"]]
+    groups = judged.assign(source=source, cluster=clusters.of(source), false=false)
+    return groups[[*NAMES, "source", "cluster", "false"]]
 
 
 def bounded_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
@@ -47,13 +47,15 @@ def bounded_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame
 
     Columns as of `judged_groups`, and open (1: it waits). Samples of the design `informative` are left out.
     """
-    random = [one["study_id"] for one in counted.samples if one["design"] != INFORMATIVE]
+    random = [sample["study_id"] for sample in counted.samples if sample["design"] != INFORMATIVE]
     cells = counted.keys[(counted.cells["judged"] == 0) & counted.keys["study_id"].isin(random)]
     drawn = counted.drawn.merge(cells, on=CELL)
     source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
     kinds = {"false": drawn["state"] == State.FALSE, "open": drawn["state"] == State.WAITING}
-    found = drawn.assign(source=source, cluster=clusters.of(source), **{name: 1 * one for name, one in kinds.items()})
-    return found[[*NAMES, "source", "cluster", *kinds]]
+    groups = drawn.assign(
+        source=source, cluster=clusters.of(source), **{name: 1 * flags for name, flags in kinds.items()}
+    )
+    return groups[[*NAMES, "source", "cluster", *kinds]]
 
 
 def spot_checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
@@ -64,13 +66,13 @@ def spot_checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.Data
     """
     checks = counted.audited.checks.merge(counted.keys, on=CELL)
     source = checks["group_id"].to_numpy(np.int64) // LIMIT**2
-    found = checks.assign(source=source, cluster=clusters.of(source))
-    return found[[*NAMES, "source", "cluster", "protocol", "checked"]]
+    groups = checks.assign(source=source, cluster=clusters.of(source))
+    return groups[[*NAMES, "source", "cluster", "protocol", "checked"]]
 
 
 def random_beginnings(counted: Counted) -> pd.DataFrame:
     """The rows of `counted.drawn` in the settled beginnings that are random samples of their cells."""
-    cells = [one["study_id"] for one in counted.samples if one["design"] != INFORMATIVE]
+    cells = [sample["study_id"] for sample in counted.samples if sample["design"] != INFORMATIVE]
     return counted.drawn[counted.drawn["judged"] & counted.drawn["study_id"].isin(cells)]
 
 
@@ -79,16 +81,16 @@ def checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame
     code), satisfied (0 or 1)."""
     checks, keys = counted.checks, counted.keys.reset_index(drop=True)
     cell = pd.Series(keys.index, index=pd.MultiIndex.from_frame(keys[CELL]))
-    place = checks.study * LIMIT + checks.relation
+    pair_code = checks.study * LIMIT + checks.relation
     nothing = np.empty(0, int)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [(nothing, nothing, nothing)]
-    for at, system in enumerate(checks.systems):
-        outcome = checks.outcome[:, at]
+    for column, system in enumerate(checks.systems):
+        outcome = checks.outcome[:, column]
         rows = np.flatnonzero((outcome == Outcome.SATISFIED) | (outcome == Outcome.VIOLATED))
-        pairs, code = np.unique(place[rows], return_inverse=True)
+        pairs, code = np.unique(pair_code[rows], return_inverse=True)
         number = np.array([cell[pair // LIMIT, pair % LIMIT, system] for pair in pairs.tolist()], int)
         parts.append((number[code], checks.source[rows], (outcome[rows] == Outcome.SATISFIED).astype(int)))
-    number, source, satisfied = (np.concatenate(one) for one in zip(*parts, strict=True))
+    number, source, satisfied = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     # Categories: a million names would each be an object.
     named = {name: pd.Categorical.from_codes(*_codes(keys[name], number)) for name in NAMES}
     return pd.DataFrame(named | {"source": source, "cluster": clusters.of(source), "satisfied": satisfied})
@@ -125,26 +127,26 @@ class Comparison:
         every system that satisfies them. Of those, the longest beginning counts in which every group that decides is
         settled for all.
         """
-        of, systems = self.of, len(self.systems)
+        compared, systems = self.of, len(self.systems)
         random = self.inside & judged & (self.design != INFORMATIVE)
         paired = self.design in ("shared", INFORMATIVE)
         settled = self.inside & counts if paired else random
         genuine = self._unjudged.copy()
         genuine[self.place[settled], self.column[settled]] = state[settled] == State.TRUE
         if paired:
-            stop = np.flatnonzero(of.informative & (unsettled(genuine) | self.beyond))
+            stop = np.flatnonzero(compared.informative & (unsettled(genuine) | self.beyond))
             if len(stop):
                 genuine[stop[0] :] = np.nan
         return Common(
             self.systems,
-            np.full(systems, len(of.source)),
+            np.full(systems, len(compared.source)),
             self._satisfied,
             judged=np.bincount(self.column[random], minlength=systems),
             false=np.bincount(self.column[random & (state == State.FALSE)], minlength=systems),
             genuine=genuine,
-            held=of.satisfied,
-            decides=of.informative if paired else None,
-            source=of.source,
+            held=compared.satisfied,
+            decides=compared.informative if paired else None,
+            source=compared.source,
             cluster=self.cluster,
         )
 
@@ -166,76 +168,81 @@ class Comparison:
         if common.outcomes is None or common.genuine is None or common.decides is None:
             return self.inside & judged
         rows = common.decides & ~unsettled(common.genuine)
-        found = self.inside.copy()
-        found[found] = rows[self.place[found]]
-        return found
+        resting = self.inside.copy()
+        resting[resting] = rows[self.place[resting]]
+        return resting
 
 
 def comparisons(engine: Engine, counted: Counted) -> list[Comparison]:
-    """How the systems of each relation with two or more are compared, in the order of studies and relations."""
-    samples = {int(str(one["study_id"])): one for one in counted.samples}
+    """The comparison of each relation with two systems or more, in the order of studies and relations."""
+    samples = {int(str(sample["study_id"])): sample for sample in counted.samples}
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
-    found = []
+    result = []
     with engine.connect() as connection:
-        apart = Apart(connection)
-        clusters = source_clusters(connection, [int(str(one["id"])) for one in counted.studies])
-        for study in (int(str(one["id"])) for one in counted.studies):
+        telling_apart = Apart(connection)
+        clusters = source_clusters(connection, [int(str(study["id"])) for study in counted.studies])
+        for study in (int(str(row["id"])) for row in counted.studies):
             sample = samples.get(study, {"seed": 0, "design": None})
             numbers = Numbers.of_study(connection, study, int(str(sample["seed"])))
             design = None if sample["design"] is None else str(sample["design"])
-            for one in compared_groups(connection, counted.checks, study, numbers, apart):
-                of = (counted.drawn["study_id"] == study) & (counted.drawn["relation_id"] == one.relation)
-                drawn = counted.drawn[of]
+            for compared in compared_groups(connection, counted.checks, study, numbers, telling_apart):
+                under = (counted.drawn["study_id"] == study) & (counted.drawn["relation_id"] == compared.relation)
+                drawn = counted.drawn[under]
                 source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
-                cells = [names[study, one.relation, system] for system in one.systems]
-                beyond = np.zeros(len(one.source), bool)
+                cells = [names[study, compared.relation, system] for system in compared.systems]
+                beyond = np.zeros(len(compared.source), bool)
                 if design == "shared":
-                    beyond = one.number > _reach(one, counted, drawn["system_id"].to_numpy(), numbers.of(source))
-                found.append(
+                    beyond = compared.number > _reach(
+                        compared, counted, drawn["system_id"].to_numpy(), numbers.of(source)
+                    )
+                result.append(
                     Comparison(
                         study,
                         cells[0][0],
                         cells[0][1],
                         tuple(str(cell[2]) for cell in cells),
-                        one,
+                        compared,
                         design,
-                        clusters.of(one.source),
-                        np.flatnonzero(of),
-                        *_places(one, source, drawn["system_id"]),
+                        clusters.of(compared.source),
+                        np.flatnonzero(under),
+                        *_places(compared, source, drawn["system_id"]),
                         beyond,
                     )
                 )
-    return found
+    return result
 
 
 def shared_groups(counted: Counted, compared: Sequence[Comparison]) -> list[Shared]:
     """The common groups of these comparisons as `counted` has them settled: counts of the samples of which they are."""
-    return [Shared(one.study, one.task, one.relation, one.settled(counted.drawn)) for one in compared]
+    return [
+        Shared(comparison.study, comparison.task, comparison.relation, comparison.settled(counted.drawn))
+        for comparison in compared
+    ]
 
 
-def _places(one: Compared, source: np.ndarray, system: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of drawn groups: whether they are common, their rows among the common groups, and their systems' columns."""
-    order = np.argsort(one.source)
-    place = np.searchsorted(one.source, source, sorter=order)
-    place = order[np.minimum(place, len(order) - 1)] if len(order) else place
-    column = system.map({system: at for at, system in enumerate(one.systems)}).fillna(-1).to_numpy(int)
-    inside = (column >= 0) & (place < len(one.source))
-    inside[inside] &= one.source[place[inside]] == source[inside]
-    return inside, place, column
+def _places(compared: Compared, source: np.ndarray, system: pd.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Whether drawn groups are common, their rows among the common groups, and their systems' columns."""
+    order = np.argsort(compared.source)
+    position = np.searchsorted(compared.source, source, sorter=order)
+    position = order[np.minimum(position, len(order) - 1)] if len(order) else position
+    column = system.map({system: index for index, system in enumerate(compared.systems)}).fillna(-1).to_numpy(int)
+    inside = (column >= 0) & (position < len(compared.source))
+    inside[inside] &= compared.source[position[inside]] == source[inside]
+    return inside, position, column
 
 
-def _reach(one: Compared, counted: Counted, system: np.ndarray, number: np.ndarray) -> float:
+def _reach(compared: Compared, counted: Counted, system: np.ndarray, number: np.ndarray) -> float:
     """The smallest last number of the cells that are not drawn whole: up to it every satisfied group is drawn.
 
     `system` and `number` are of the drawn groups.
     """
     checks = counted.checks
-    of = (checks.study == one.study) & (checks.relation == one.relation)
+    under = (checks.study == compared.study) & (checks.relation == compared.relation)
     reach = 1.0
-    for id in one.systems:
-        mine = system == id
-        if mine.sum() < (checks.outcome[of, checks.systems.index(id)] == Outcome.SATISFIED).sum():
-            reach = min(reach, float(number[mine].max(initial=-1.0)))
+    for id in compared.systems:
+        own = system == id
+        if own.sum() < (checks.outcome[under, checks.systems.index(id)] == Outcome.SATISFIED).sum():
+            reach = min(reach, float(number[own].max(initial=-1.0)))
     return reach
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import ORIGINS, WITHDRAWN, Vote, voted_answers
-from audit.annotation.questions import ABOUT_OUTPUTS, Asked
+from audit.annotation.questions import ABOUT_OUTPUTS, Subject
 from audit.false_satisfaction.cells import (
     CELL,
     Audited,
@@ -24,7 +24,7 @@ from audit.false_satisfaction.cells import (
     ground_of,
     waiting_questions,
 )
-from audit.false_satisfaction.resolution import ALLOWED, Known, Process, Whose, drawn_groups, gold_labels
+from audit.false_satisfaction.resolution import ALLOWED, KnownAnswer, Process, Whose, drawn_groups, gold_labels
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
@@ -34,7 +34,7 @@ Answers = dict[tuple[int, str], frozenset[str]]
 """(question, origin) -> the allowed labels, as in the table `answer`."""
 
 
-class Given(NamedTuple):
+class PastJudgement(NamedTuple):
     """A first-pass judgement, also one that is withdrawn or superseded now."""
 
     id: int
@@ -45,7 +45,7 @@ class Given(NamedTuple):
     supersedes: int | None
 
 
-class Settling(NamedTuple):
+class PastAdjudication(NamedTuple):
     """An adjudication."""
 
     id: int
@@ -56,13 +56,13 @@ class Settling(NamedTuple):
 
 @dataclass(frozen=True)
 class History:
-    """What was said about questions on inputs and outputs, oldest first.
+    """The judgements and adjudications of questions on inputs and outputs, oldest first.
 
     `wanted` has the annotators that each question wants, `flags` when which question was flagged.
     """
 
-    judgements: Sequence[Given]
-    adjudications: Sequence[Settling]
+    judgements: Sequence[PastJudgement]
+    adjudications: Sequence[PastAdjudication]
     wanted: Mapping[int, int]
     flags: Sequence[tuple[int, datetime]] = ()
 
@@ -87,8 +87,8 @@ def history_of(connection: Connection) -> History:
     judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
     question, annotator = table_of(tables.Question), table_of(tables.Annotator)
     about_outputs = select(question.c.id, question.c.annotators).where(question.c.kind.in_(ABOUT_OUTPUTS))
-    wanted = {int(row[0]): int(row[1]) for row in connection.execute(about_outputs)}
-    given = (
+    needed = {int(row[0]): int(row[1]) for row in connection.execute(about_outputs)}
+    judged = (
         select(
             judgement.c.id,
             judgement.c.question_id,
@@ -101,50 +101,57 @@ def history_of(connection: Connection) -> History:
         .where(judgement.c.round == 1)
         .order_by(judgement.c.id)
     )
-    made = select(
+    adjudicated = select(
         adjudication.c.id, adjudication.c.question_id, adjudication.c.allowed, adjudication.c.decided_at
     ).order_by(adjudication.c.id)
     table = table_of(tables.Aside)
     flags = select(table.c.question_id, table.c.at).where(table.c.kind == "flag")
     return History(
         [
-            Given(int(id), int(asked), role, answer, in_utc(at), None if before is None else int(before))
-            for id, asked, role, answer, at, before in connection.execute(given)
-            if asked in wanted
+            PastJudgement(
+                int(id), int(question_id), role, answer, in_utc(moment), None if before is None else int(before)
+            )
+            for id, question_id, role, answer, moment, before in connection.execute(judged)
+            if question_id in needed
         ],
         [
-            Settling(int(id), int(asked), frozenset(allowed), in_utc(at))
-            for id, asked, allowed, at in connection.execute(made)
-            if asked in wanted
+            PastAdjudication(int(id), int(question_id), frozenset(allowed), in_utc(moment))
+            for id, question_id, allowed, moment in connection.execute(adjudicated)
+            if question_id in needed
         ],
-        wanted,
-        [(int(asked), in_utc(at)) for asked, at in connection.execute(flags) if asked in wanted],
+        needed,
+        [
+            (int(question_id), in_utc(moment))
+            for question_id, moment in connection.execute(flags)
+            if question_id in needed
+        ],
     )
 
 
 def answers_until(history: History, until: datetime | None = None) -> Answers:
-    """What was settled by what people had decided until then (None: everything), by the rule of `audit.annotation`.
+    """The answers that followed from people's decisions until then (None: all), by the rule of `audit.annotation`.
 
     Gold's answers stand from the beginning, whenever they came: what people add is to be seen.
 
-    >>> noon, one = datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 13)
-    >>> said = [Given(1, 7, "annotator", "positive", noon, None), Given(2, 7, "annotator", "withdrawn", one, 1)]
-    >>> history = History(said, [], {7: 1})
+    >>> noon = datetime(2026, 1, 1, 12)
+    >>> given = PastJudgement(1, 7, "annotator", "positive", noon, None)
+    >>> withdrawn = PastJudgement(2, 7, "annotator", "withdrawn", datetime(2026, 1, 1, 13), 1)
+    >>> history = History([given, withdrawn], [], {7: 1})
     >>> answers_until(history, noon), answers_until(history)
     ({(7, 'people'): frozenset({'positive'})}, {})
     """
     votes = _votes_until(history, until)
     last = {
-        settled.question_id: settled.allowed
-        for settled in history.adjudications
-        if until is None or settled.decided_at <= until
+        adjudication.question_id: adjudication.allowed
+        for adjudication in history.adjudications
+        if until is None or adjudication.decided_at <= until
     }
     # One without labels takes back those before it.
-    found: Answers = {(question, "adjudicated"): allowed for question, allowed in last.items() if allowed}
-    for question, some in votes.items():
-        for origin, label in voted_answers(some, history.wanted[question]).items():
-            found[question, origin] = frozenset([label])
-    return found
+    answers: Answers = {(question, "adjudicated"): allowed for question, allowed in last.items() if allowed}
+    for question, question_votes in votes.items():
+        for origin, label in voted_answers(question_votes, history.wanted[question]).items():
+            answers[question, origin] = frozenset([label])
+    return answers
 
 
 def moments_of(history: History, points: int = POINTS) -> list[datetime | None]:
@@ -153,14 +160,14 @@ def moments_of(history: History, points: int = POINTS) -> list[datetime | None]:
     Judgements, withdrawals and adjudications are steps. Those of one moment are never parted, so there may be fewer.
     """
     steps = sorted(
-        [one.decided_at for one in history.judgements if one.role in ROLES]
-        + [one.decided_at for one in history.adjudications]
+        [judgement.decided_at for judgement in history.judgements if judgement.role in ROLES]
+        + [adjudication.decided_at for adjudication in history.adjudications]
     )
     if not steps:
         return [None]
-    ends = sorted({at * len(steps) // points for at in range(1, points)} - {0})
+    ends = sorted({number * len(steps) // points for number in range(1, points)} - {0})
     moments = dict.fromkeys(steps[end - 1] for end in ends)
-    return [*(one for one in moments if one < steps[-1]), None]
+    return [*(moment for moment in moments if moment < steps[-1]), None]
 
 
 def replay(engine: Engine, whose: Whose = "both", study: int | None = None, points: int = POINTS) -> Iterator[Point]:
@@ -172,22 +179,27 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
     with engine.connect() as connection:
         ground = ground_of(connection, study)
         history = history_of(connection)
-        about, gold = _about(connection), gold_labels(connection)
-        samples = [(one, list(drawn_groups(connection, [int(str(one["id"]))]))) for one in ground.samples]
+        about, gold = _subjects(connection), gold_labels(connection)
+        samples = [(sample, list(drawn_groups(connection, [int(str(sample["id"]))]))) for sample in ground.samples]
 
-    def point(some: History, until: datetime | None) -> Point:
-        known = known_from(answers_until(some, until), about, whose)
-        process = Process(frozenset(about[question] for question in passed_until(some, until)), gold)
-        drawn = [cell for sample, groups in samples for cell in drawn_cells(sample, groups, known, process)]
-        people = [one.decided_at for one in some.judgements if one.role in ROLES]
-        made = [one.decided_at for one in some.adjudications]
-        given, settled = (sum(until is None or at <= until for at in moments) for moments in (people, made))
+    def point(part: History, until: datetime | None) -> Point:
+        answers = counting_answers(answers_until(part, until), about, whose)
+        process = Process(frozenset(about[question] for question in passed_until(part, until)), gold)
+        drawn = [cell for sample, groups in samples for cell in drawn_cells(sample, groups, answers, process)]
+        people = [judgement.decided_at for judgement in part.judgements if judgement.role in ROLES]
+        adjudicated = [adjudication.decided_at for adjudication in part.adjudications]
+        judgements, adjudications = (
+            sum(until is None or at <= until for at in moments) for moments in (people, adjudicated)
+        )
         counted = counted_from(ground, drawn, len(waiting_questions(drawn)), NO_AUDITS)
-        return Point(given, settled, until or max(people + made, default=None), len(known), counted)
+        return Point(judgements, adjudications, until or max(people + adjudicated, default=None), len(answers), counted)
 
     moments = moments_of(history, points)
     if len(moments) > 1:
-        yield point(History([one for one in history.judgements if one.role not in ROLES], [], history.wanted), None)
+        yield point(
+            History([judgement for judgement in history.judgements if judgement.role not in ROLES], [], history.wanted),
+            None,
+        )
     for until in moments:
         yield point(history, until)
 
@@ -197,46 +209,56 @@ def passed_until(history: History, until: datetime | None = None) -> set[int]:
     votes = _votes_until(history, until)
     full = {
         question
-        for question, some in votes.items()
-        if sum(one.role in ROLES for one in some) >= history.wanted[question]
+        for question, question_votes in votes.items()
+        if sum(vote.role in ROLES for vote in question_votes) >= history.wanted[question]
     }
-    return full | {question for question, at in history.flags if until is None or at <= until}
+    return full | {question for question, moment in history.flags if until is None or moment <= until}
 
 
 def _votes_until(history: History, until: datetime | None) -> dict[int, list[Vote]]:
     """The votes that counted then, gold's included, by question."""
-    given = [one for one in history.judgements if until is None or one.role not in ROLES or one.decided_at <= until]
-    gone = {one.supersedes for one in given}
+    decided = [
+        judgement
+        for judgement in history.judgements
+        if until is None or judgement.role not in ROLES or judgement.decided_at <= until
+    ]
+    superseded = {judgement.supersedes for judgement in decided}
     votes: dict[int, list[Vote]] = {}
-    for one in given:
-        if one.id not in gone and one.answer != WITHDRAWN:
-            votes.setdefault(one.question_id, []).append(Vote(one.question_id, "", one.role, one.answer, None))
+    for judgement in decided:
+        if judgement.id not in superseded and judgement.answer != WITHDRAWN:
+            votes.setdefault(judgement.question_id, []).append(
+                Vote(judgement.question_id, "", judgement.role, judgement.answer, None)
+            )
     return votes
 
 
-def known_from(answers: Answers, about: Mapping[int, Asked], whose: Whose = "both") -> dict[Asked, Known]:
-    """The answer that counts by what was asked, as `audit.false_satisfaction.resolution.known_answers` has it.
+def counting_answers(
+    answers: Answers, about: Mapping[int, Subject], whose: Whose = "both"
+) -> dict[Subject, KnownAnswer]:
+    """The answer that counts, by subject, as `audit.false_satisfaction.resolution.known_answers` has it.
 
-    `about` says of each question what it asks about.
+    `about` has the subject of each question.
 
     >>> answers = {(7, "gold"): frozenset({"a"}), (7, "people"): frozenset({"b"})}
-    >>> known_from(answers, {7: ("sentiment", 3, None)})["sentiment", 3, None].origin
+    >>> counting_answers(answers, {7: ("sentiment", 3, None)})["sentiment", 3, None].origin
     'people'
     """
-    found: dict[Asked, Known] = {}
+    result: dict[Subject, KnownAnswer] = {}
     for origin in reversed(ORIGINS):
         if origin in ALLOWED[whose]:
-            found |= {
-                about[question]: Known(allowed, of) for (question, of), allowed in answers.items() if of == origin
+            result |= {
+                about[question]: KnownAnswer(allowed, from_origin)
+                for (question, from_origin), allowed in answers.items()
+                if from_origin == origin
             }
-    return found
+    return result
 
 
-def _about(connection: Connection) -> dict[int, Asked]:
+def _subjects(connection: Connection) -> dict[int, Subject]:
     question = table_of(tables.Question)
     columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
     query = select(*columns).where(question.c.kind.in_(ABOUT_OUTPUTS))
-    return {int(id): (str(task), int(given), output) for id, task, given, output in connection.execute(query)}
+    return {int(id): (str(task), int(input_id), output) for id, task, input_id, output in connection.execute(query)}
 
 
 NO_AUDITS = Audited(

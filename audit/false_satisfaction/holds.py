@@ -11,8 +11,8 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.questions import HOLDS
 from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted
-from audit.false_satisfaction.questions import AskedGroup, Content, asked_groups, contents, known_holds
-from audit.false_satisfaction.resolution import Known, State, Whose
+from audit.false_satisfaction.questions import AuditGroup, Content, audit_groups, contents, group_answers
+from audit.false_satisfaction.resolution import KnownAnswer, State, Whose
 from audit.relations import Outcome
 from audit.statistics.corrected import COUNTS
 from audit.store import pieces, table_of, tables
@@ -25,7 +25,7 @@ RelationKey = tuple[str, object, str]
 
 @dataclass(frozen=True)
 class Holds:
-    """What people found of the groups that they were asked about.
+    """Counts of the groups of which people were asked whether the relation holds.
 
     `cells` has the columns of `CELL` and the counts of `audit.statistics.corrected.COUNTS`, one row a cell of which
     groups were asked about. `units` has a row per different group in a settled beginning of some cell: columns of
@@ -48,8 +48,8 @@ class _List:
     cell: tuple[int, int, int]
     relation: RelationKey
     outcome: Outcome
-    asked: list[AskedGroup]
-    settled: list[tuple[AskedGroup, bool]]
+    groups: list[AuditGroup]
+    settled: list[tuple[AuditGroup, bool]]
     size: int
 
     @property
@@ -65,38 +65,38 @@ def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", cluster
     of satisfied ones, the shares among true and false satisfactions are those of the beginning in which that is
     settled, too.
     """
-    designs = {int(str(one["id"])): str(one["design"]) for one in counted.samples}
-    studies = {int(str(one["id"])): int(str(one["study_id"])) for one in counted.samples}
+    designs = {int(str(sample["id"])): str(sample["design"]) for sample in counted.samples}
+    studies = {int(str(sample["id"])): int(str(sample["study_id"])) for sample in counted.samples}
     with engine.connect() as connection:
-        asked = asked_groups(connection, designs)
-        made_of = contents(connection, {one.group_id for one in asked})
-        known = known_holds(connection, whose)
-        sources = _sources(connection, sorted(made_of))
-        outcomes = _outcomes(connection, sorted(made_of))
+        audited = audit_groups(connection, designs)
+        content_of = contents(connection, {group.group_id for group in audited})
+        answers = group_answers(connection, whose)
+        sources = _sources(connection, sorted(content_of))
+        outcomes = _outcomes(connection, sorted(content_of))
     totals = counted.cells[["task", "study", "relation", "satisfied", "violated"]].join(counted.keys[CELL])
     totals = totals.set_index(CELL)
     lists: list[_List] = []
-    for (sample, relation, system, outcome), some in groupby(
-        asked, key=lambda one: (one.sample_id, one.relation_id, one.system_id, one.outcome)
+    for (sample, relation, system, outcome), members in groupby(
+        audited, key=lambda group: (group.sample_id, group.relation_id, group.system_id, group.outcome)
     ):
         cell = (studies[sample], relation, system)
-        of = totals.loc[cell]
-        groups = list(some)
-        size = int(of["satisfied" if outcome is Outcome.SATISFIED else "violated"])
-        key: RelationKey = (str(of["task"]), int(of["study"]), str(of["relation"]))
-        lists.append(_List(cell, key, outcome, groups, _beginning(groups, made_of, known), size))
+        row = totals.loc[cell]
+        groups = list(members)
+        size = int(row["satisfied" if outcome is Outcome.SATISFIED else "violated"])
+        key: RelationKey = (str(row["task"]), int(row["study"]), str(row["relation"]))
+        lists.append(_List(cell, key, outcome, groups, _beginning(groups, content_of, answers), size))
     waiting: dict[RelationKey, set[Content]] = {}
-    for one in lists:
-        open_ones = {made_of[group.group_id] for group in one.asked} - set(known)
-        waiting.setdefault(one.relation, set()).update(open_ones)
+    for cell_list in lists:
+        unresolved = {content_of[group.group_id] for group in cell_list.groups} - set(answers)
+        waiting.setdefault(cell_list.relation, set()).update(unresolved)
     independent = {study for sample, study in studies.items() if designs[sample] == "simple"}
-    of_source = dict(zip(sources, clusters.of(np.array(list(sources.values()), np.int64)).tolist(), strict=True))
-    cells, groups_of = _cells(lists, counted.drawn, of_source)
+    cluster_of = dict(zip(sources, clusters.of(np.array(list(sources.values()), np.int64)).tolist(), strict=True))
+    cells, groups_of = _cells(lists, counted.drawn, cluster_of)
     return Holds(
         cells,
-        pd.DataFrame(_units(lists, made_of, sources, of_source, outcomes, independent), columns=UNITS),
+        pd.DataFrame(_units(lists, content_of, sources, cluster_of, outcomes, independent), columns=UNITS),
         groups_of,
-        {key: len(some) for key, some in waiting.items()},
+        {key: len(contents_waiting) for key, contents_waiting in waiting.items()},
     )
 
 
@@ -105,92 +105,92 @@ def _cells(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of `Holds.cells`, and of `Holds.groups`; `clusters` has that of each group."""
     judged = drawn[drawn["judged"]]
-    states = {cell: dict(zip(some["group_id"], some["state"], strict=True)) for cell, some in judged.groupby(CELL)}
+    states = {cell: dict(zip(part["group_id"], part["state"], strict=True)) for cell, part in judged.groupby(CELL)}
     counts: dict[tuple[int, int, int], dict[str, int]] = {}
-    found: list[tuple[object, ...]] = []
-    for one in lists:
-        row = counts.setdefault(one.cell, dict.fromkeys(COUNTS, 0))
-        row["holds_judged"] += len(one.settled)
-        for group, holds in one.settled:
+    group_rows: list[tuple[object, ...]] = []
+    for cell_list in lists:
+        row = counts.setdefault(cell_list.cell, dict.fromkeys(COUNTS, 0))
+        row["holds_judged"] += len(cell_list.settled)
+        for group, holds in cell_list.settled:
             kind = "violated"
-            if one.outcome is Outcome.SATISFIED:
-                state = states.get(one.cell, {}).get(group.group_id)
+            if cell_list.outcome is Outcome.SATISFIED:
+                state = states.get(cell_list.cell, {}).get(group.group_id)
                 if state is None:
                     break  # here the beginning ends in which both are settled
                 kind = "false" if state == State.FALSE else "genuine"
             row[f"audited_{kind}"] += 1
             row[f"broken_{kind}"] += not holds
-            found.append((*one.cell, kind, int(not holds), clusters[group.group_id]))
+            group_rows.append((*cell_list.cell, kind, int(not holds), clusters[group.group_id]))
     rows = [dict(zip(CELL, cell, strict=True)) | row for cell, row in counts.items()]
-    return pd.DataFrame(rows, columns=[*CELL, *COUNTS]), pd.DataFrame(found, columns=[*CELL, *GROUPS])
+    return pd.DataFrame(rows, columns=[*CELL, *COUNTS]), pd.DataFrame(group_rows, columns=[*CELL, *GROUPS])
 
 
 def _units(
     lists: Sequence[_List],
-    made_of: Mapping[int, Content],
+    content_of: Mapping[int, Content],
     sources: Mapping[int, int],
     clusters: Mapping[int, int],
     outcomes: Mapping[int, set[tuple[int, Outcome]]],
     independent: set[int],
 ) -> list[tuple[object, ...]]:
     """Rows of `Holds.units`; in the studies `independent` each cell drew on its own."""
-    shares = {(*one.cell, one.outcome): one.share for one in lists}
+    shares = {(*cell_list.cell, cell_list.outcome): cell_list.share for cell_list in lists}
     reached: dict[tuple[RelationKey, int, Content], tuple[bool, list[float], set[int]]] = {}
-    for one in lists:
-        for group, holds in one.settled:
-            unit = (one.relation, sources[group.group_id], made_of[group.group_id])
+    for cell_list in lists:
+        for group, holds in cell_list.settled:
+            unit = (cell_list.relation, sources[group.group_id], content_of[group.group_id])
             _, by, groups = reached.setdefault(unit, (holds, [], set()))
-            by.append(one.share)
+            by.append(cell_list.share)
             groups.add(group.group_id)
     rows: list[tuple[object, ...]] = []
     for (key, _, content), (holds, by, groups) in reached.items():
-        where = {pair for group in groups for pair in outcomes[group]}
+        cells_of_unit = {pair for group in groups for pair in outcomes[group]}
         study = int(str(key[1]))
         if study in independent:
             # The group was reached unless every list that has it stopped before it.
-            missed = math.prod(1 - shares.get((study, content[0], *pair), 0.0) for pair in where)
+            missed = math.prod(1 - shares.get((study, content[0], *pair), 0.0) for pair in cells_of_unit)
             pi = 1 - missed
         else:
             # One random number in all cells: the group was reached if the list that goes farthest reached it.
             pi = max(by)
-        found = {outcome for _, outcome in where}
+        observed = {outcome for _, outcome in cells_of_unit}
         cluster = clusters[min(groups)]
-        rows.append((*key, not holds, Outcome.SATISFIED in found, Outcome.VIOLATED in found, pi, cluster))
+        rows.append((*key, not holds, Outcome.SATISFIED in observed, Outcome.VIOLATED in observed, pi, cluster))
     return rows
 
 
 def _beginning(
-    groups: list[AskedGroup], made_of: Mapping[int, Content], known: Mapping[Content, Known]
-) -> list[tuple[AskedGroup, bool]]:
+    groups: list[AuditGroup], content_of: Mapping[int, Content], answers: Mapping[Content, KnownAnswer]
+) -> list[tuple[AuditGroup, bool]]:
     """The longest beginning of one list in which every group is judged, each with whether the relation holds."""
-    found = []
-    for one in groups:
-        answer = known.get(made_of[one.group_id])
+    beginning = []
+    for group in groups:
+        answer = answers.get(content_of[group.group_id])
         if answer is None:
             break
-        found.append((one, HOLDS in answer.allowed))
-    return found
+        beginning.append((group, HOLDS in answer.allowed))
+    return beginning
 
 
 def _sources(connection: Connection, groups: list[int]) -> dict[int, int]:
     """The source of each group."""
     group = table_of(tables.Group)
-    found: dict[int, int] = {}
+    sources: dict[int, int] = {}
     for piece in pieces(groups):
         query = select(group.c.id, group.c.source_id).where(group.c.id.in_(piece))
-        found.update((int(row[0]), int(row[1])) for row in connection.execute(query))
-    return found
+        sources.update((int(row[0]), int(row[1])) for row in connection.execute(query))
+    return sources
 
 
 def _outcomes(connection: Connection, groups: list[int]) -> dict[int, set[tuple[int, Outcome]]]:
     """For which systems each group is satisfied or violated."""
     verdict = table_of(tables.Verdict)
     inside = (int(Outcome.SATISFIED), int(Outcome.VIOLATED))
-    found: dict[int, set[tuple[int, Outcome]]] = {}
+    outcomes: dict[int, set[tuple[int, Outcome]]] = {}
     for piece in pieces(groups):
         query = select(verdict.c.group_id, verdict.c.system_id, verdict.c.outcome).where(
             verdict.c.group_id.in_(piece), verdict.c.outcome.in_(inside)
         )
         for group, system, outcome in connection.execute(query):
-            found.setdefault(int(group), set()).add((int(system), Outcome(outcome)))
-    return found
+            outcomes.setdefault(int(group), set()).add((int(system), Outcome(outcome)))
+    return outcomes

@@ -15,14 +15,14 @@ from sqlalchemy import Connection, Engine, delete, false, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, require
 from audit.annotation.answers import counting_votes
-from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, last_given, standing_causes
-from audit.annotation.questions import ABOUT_OUTPUTS, Asked, labels_of
+from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
+from audit.annotation.questions import ABOUT_OUTPUTS, Subject, labels_of
 from audit.errors import Refused
 from audit.false_satisfaction.cells import CELL, count
 from audit.false_satisfaction.groups import Comparison, comparisons
 from audit.false_satisfaction.resolution import (
     Drawn,
-    Known,
+    KnownAnswer,
     Process,
     Settled,
     State,
@@ -97,8 +97,8 @@ class Stakes:
     """
 
     cells: Sequence[_Cell]
-    containing: Mapping[Asked, Sequence[Place]]
-    """What is asked -> the groups of which a counted member asks it."""
+    containing: Mapping[Subject, Sequence[Place]]
+    """Subject -> the groups of which a counted member has it."""
     compared: Mapping[tuple[int, int], tuple[Comparison, Sequence[int]]]
     """(study, relation id) -> how its systems are compared, and numbers of its cells, whose groups come in this order.
     A relation under which one system alone was checked is not there."""
@@ -115,21 +115,21 @@ def read_stakes(engine: Engine, account_id: int) -> Stakes:
     drawn: dict[tuple[int, int, int], list[Drawn]] = {}
     with engine.connect() as connection:
         for sample in counted.samples:
-            for one in drawn_groups(connection, [int(str(sample["id"]))]):
-                key = (int(str(sample["study_id"])), one.relation_id, one.system_id)
-                drawn.setdefault(key, []).append(one)
-    informative = {int(str(one["study_id"])) for one in counted.samples if one["design"] == INFORMATIVE}
+            for group in drawn_groups(connection, [int(str(sample["id"]))]):
+                key = (int(str(sample["study_id"])), group.relation_id, group.system_id)
+                drawn.setdefault(key, []).append(group)
+    informative = {int(str(sample["study_id"])) for sample in counted.samples if sample["design"] == INFORMATIVE}
     cells: list[_Cell] = []
-    containing: dict[Asked, list[Place]] = {}
+    containing: dict[Subject, list[Place]] = {}
     number: dict[tuple[int, int, int], int] = {}
     for row in counted.keys[[*CELL, "relation", "system"]].to_dict("records"):
         study, relation, system = (int(row[name]) for name in CELL)
-        some = drawn.get((study, relation, system), [])
+        groups = drawn.get((study, relation, system), [])
         number[study, relation, system] = len(cells)
-        for place, one in enumerate(some):
-            for asked in dict.fromkeys(one.asked(step) for step in one.steps):
-                containing.setdefault(asked, []).append((len(cells), place))
-        cells.append(_Cell(study, relation, str(row["relation"]), str(row["system"]), study in informative, some))
+        for position, group in enumerate(groups):
+            for subject in dict.fromkeys(group.subject(step) for step in group.steps):
+                containing.setdefault(subject, []).append((len(cells), position))
+        cells.append(_Cell(study, relation, str(row["relation"]), str(row["system"]), study in informative, groups))
     compared = {}
     for comparison in comparisons(engine, counted):
         study, relation = comparison.study, comparison.of.relation
@@ -150,47 +150,49 @@ def consequences(
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
         rows = _questions(connection, question_ids)
-        known, process = known_answers(connection), read_process(connection)
+        answers, process = known_answers(connection), read_process(connection)
         audited = _audited(connection, {int(row.group_id) for row in rows if row.kind == "group"})
     if stakes is None:
         stakes = read_stakes(engine, account_id)
-    settled = [[settle_group(one, known) for one in cell.drawn] for cell in stakes.cells]
-    found = []
+    settled = [[settle_group(group, answers) for group in cell.drawn] for cell in stakes.cells]
+    result = []
     for row in rows:
         if row.kind == "group":
             pairs, relations, systems = audited.get(int(row.group_id), (0, (), ()))
-            found.append(Consequence(int(row.id), pairs, relations, systems, priority=row.priority))
+            result.append(Consequence(int(row.id), pairs, relations, systems, priority=row.priority))
         else:
-            found.append(_of_answer(stakes, settled, known, process, row))
-    return sorted(found, key=lambda one: one.urgency)
+            result.append(_of_answer(stakes, settled, answers, process, row))
+    return sorted(result, key=lambda consequence: consequence.urgency)
 
 
 def _of_answer(
     stakes: Stakes,
     settled: list[list[Settled]],
-    known: Mapping[Asked, Known],
+    current: Mapping[Subject, KnownAnswer],
     process: Process,
     row: Any,
 ) -> Consequence:
     """Try every label as the answer about an input, or about an input and an output."""
-    asked: Asked = (str(row.task), int(row.input_id), row.output)
-    places = stakes.containing.get(asked, ())
+    subject: Subject = (str(row.task), int(row.input_id), row.output)
+    places = stakes.containing.get(subject, ())
     trials: list[dict[Place, Settled]] = []
     for label in labels_of(row.task, row.kind):
         # Settling reads the answers about a group's members only, so a copy of those is enough.
-        told = Known(frozenset({label}), "adjudicated")
+        answer = KnownAnswer(frozenset({label}), "adjudicated")
         trial: dict[Place, Settled] = {}
-        for cell, place in places:
-            one = stakes.cells[cell].drawn[place]
-            about = [one.asked(step) for step in one.steps]
-            answers = {key: known[key] for key in about if key in known}
-            trial[cell, place] = settle_group(one, answers | {asked: told})
+        for cell, position in places:
+            group = stakes.cells[cell].drawn[position]
+            subjects = [group.subject(step) for step in group.steps]
+            answers = {key: current[key] for key in subjects if key in current}
+            trial[cell, position] = settle_group(group, answers | {subject: answer})
         trials.append(trial)
-    hang = [at for at in places if len({trial[at].state for trial in trials}) > 1]
-    touched = [stakes.cells[cell] for cell, _ in hang]
+    decisive = [pair for pair in places if len({trial[pair].state for trial in trials}) > 1]
+    touched = [stakes.cells[cell] for cell, _ in decisive]
     # Labels that make the same of every group, as two wrong ones mostly do, are one trial.
     different = {
-        tuple((one.state, one.waits_for, one.origins, one.contingent) for one in trial.values()): trial
+        tuple(
+            (outcome.state, outcome.waits_for, outcome.origins, outcome.contingent) for outcome in trial.values()
+        ): trial
         for trial in trials
     }
     winners, orders = [], []
@@ -199,15 +201,15 @@ def _of_answer(
             continue
         comparison, cells = stakes.compared[key]
         commons = [_common(comparison, cells, settled, process, trial) for trial in different.values()]
-        first = {best for one in commons if (best := tuple(one.orders["best_genuine"]))}
+        first = {best for common in commons if (best := tuple(common.orders["best_genuine"]))}
         if len(first) > 1:
-            systems = sorted({system for one in first for system in one})
+            systems = sorted({system for order in first for system in order})
             winners.append(Ranking(key[0], comparison.relation, tuple(systems)))
-        elif moved := changing_places([_known(one) for one in commons]):
+        elif moved := changing_places([_genuine_rates(common) for common in commons]):
             orders.append(Ranking(key[0], comparison.relation, tuple(sorted(moved))))
     return Consequence(
         int(row.id),
-        len(hang),
+        len(decisive),
         tuple(dict.fromkeys(cell.relation for cell in touched)),
         tuple(sorted({cell.system for cell in touched})),
         tuple(winners),
@@ -224,16 +226,19 @@ def _common(
     trial: Mapping[Place, Settled],
 ) -> Common:
     """The common groups of a relation, with the settled groups of a trial in the place of those of today."""
-    now = [[trial.get((cell, place), one) for place, one in enumerate(settled[cell])] for cell in cells]
-    found = beginnings(now, process, comparison.design == INFORMATIVE)
+    now = [[trial.get((cell, position), group) for position, group in enumerate(settled[cell])] for cell in cells]
+    cell_beginnings = beginnings(now, process, comparison.design == INFORMATIVE)
     return comparison.common(
-        np.array([int(one.state) for cell in now for one in cell], int),
-        np.array([good for one in found for good in one.counts], bool),
-        np.array([place < one.judged for one in found for place in range(len(one.counts))], bool),
+        np.array([int(group.state) for cell in now for group in cell], int),
+        np.array([counts for beginning in cell_beginnings for counts in beginning.counts], bool),
+        np.array(
+            [position < beginning.judged for beginning in cell_beginnings for position in range(len(beginning.counts))],
+            bool,
+        ),
     )
 
 
-def _known(common: Common) -> dict[str, float]:
+def _genuine_rates(common: Common) -> dict[str, float]:
     """SR_g of the systems that have it, up to a constant."""
     _, genuine = common.rates(relative=True)
     return {system: float(rate) for system, rate in zip(common.systems, genuine, strict=True) if not np.isnan(rate)}
@@ -252,9 +257,9 @@ def _questions(connection: Connection, ids: Collection[int]) -> list[Any]:
 def _audited(
     connection: Connection, groups: Collection[int]
 ) -> dict[int, tuple[int, tuple[str, ...], tuple[str, ...]]]:
-    """Of groups that people are asked about: how many drawn pairs they stand for, under which relations and systems."""
+    """The drawn pairs that each group stands for that people are asked about: number, relations and systems."""
     draw, relation, system = (table_of(model) for model in (tables.AuditDraw, tables.Relation, tables.System))
-    found: dict[int, list[tuple[str, str]]] = {}
+    pairs_of: dict[int, list[tuple[str, str]]] = {}
     for piece in pieces(sorted(groups)):
         query = (
             select(draw.c.group_id, relation.c.name, system.c.name)
@@ -262,20 +267,24 @@ def _audited(
             .join(system, system.c.id == draw.c.system_id)
             .where(draw.c.group_id.in_(piece))
         )
-        for group, of, by in connection.execute(query):
-            found.setdefault(int(group), []).append((str(of), str(by)))
+        for group, relation_name, system_name in connection.execute(query):
+            pairs_of.setdefault(int(group), []).append((str(relation_name), str(system_name)))
     return {
-        group: (len(pairs), tuple(sorted({of for of, _ in pairs})), tuple(sorted({by for _, by in pairs})))
-        for group, pairs in found.items()
+        group: (
+            len(pairs),
+            tuple(sorted({relation_name for relation_name, _ in pairs})),
+            tuple(sorted({system_name for _, system_name in pairs})),
+        )
+        for group, pairs in pairs_of.items()
     }
 
 
-# How many answers hold each relation's winner up, by the judged common groups that its comparison rests on.
+# Fragility: how many answers each relation's winner rests on, by the judged common groups of its comparison.
 
 
 @dataclass(frozen=True)
 class Fragile:
-    """How much holds a relation's winner up.
+    """The fragility of a relation's winner.
 
     `questions` is how many questions' answers let `challenger` win when they are changed: the least number where
     `exact`, else at most so many (and at least `least`). `judgements` are those behind the answers of one such set:
@@ -307,9 +316,10 @@ def fragile(
     """
     counted = count(engine, whose, study, design)
     with engine.connect() as connection:
-        known = known_answers(connection, whose)
+        answers = known_answers(connection, whose)
         compared = {
-            (one.study, one.of.relation): (one, one.settled(counted.drawn)) for one in comparisons(engine, counted)
+            (comparison.study, comparison.of.relation): (comparison, comparison.settled(counted.drawn))
+            for comparison in comparisons(engine, counted)
         }
         resting: set[tuple[int, int, int]] = set()
         for comparison, common in compared.values():
@@ -319,41 +329,45 @@ def fragile(
         drawn: dict[tuple[int, int], list[Drawn]] = {}
         for sample in counted.samples:
             study_id = int(str(sample["study_id"]))
-            for one in drawn_groups(connection, [int(str(sample["id"]))]):
-                if (one.relation_id, one.system_id, one.group_id) in resting:
-                    drawn.setdefault((study_id, one.relation_id), []).append(one)
-        found, behind = [], []
+            for group in drawn_groups(connection, [int(str(sample["id"]))]):
+                if (group.relation_id, group.system_id, group.group_id) in resting:
+                    drawn.setdefault((study_id, group.relation_id), []).append(group)
+        entries, behind = [], []
         names = counted.keys[["study_id", "relation_id", "task", "study", "relation"]].drop_duplicates()
         for study_id, relation_id, task, number, relation in names.itertuples(index=False):
             key = (int(study_id), int(relation_id))
             empty = Fragile(str(task), int(number), str(relation), (), None, None, None, False, None, 0)
             if key in compared:
-                entry, changed = _relation(empty, *compared[key], drawn.get(key, []), known)
+                entry, changed = _relation(empty, *compared[key], drawn.get(key, []), answers)
             else:
-                entry, changed = _because(empty, "fewer than two systems are compared"), []
-            found.append(entry)
+                entry, changed = _without_number(empty, "fewer than two systems are compared"), []
+            entries.append(entry)
             behind.append(changed)
-        votes = _votes(engine, {asked for changed in behind for asked in changed}, known)
+        votes = _votes(engine, {subject for changed in behind for subject in changed}, answers)
     return [
-        one if one.questions is None else replace(one, judgements=sum(votes[asked] for asked in changed))
-        for one, changed in zip(found, behind, strict=True)
+        entry if entry.questions is None else replace(entry, judgements=sum(votes[subject] for subject in changed))
+        for entry, changed in zip(entries, behind, strict=True)
     ]
 
 
 def _relation(
-    empty: Fragile, comparison: Comparison, common: Common, drawn: Sequence[Drawn], known: Mapping[Asked, Known]
-) -> tuple[Fragile, list[Asked]]:
+    empty: Fragile,
+    comparison: Comparison,
+    common: Common,
+    drawn: Sequence[Drawn],
+    answers: Mapping[Subject, KnownAnswer],
+) -> tuple[Fragile, list[Subject]]:
     """The entry of one relation without its judgements, and the questions whose answers would change."""
     if common.short:
-        return _because(empty, common.short), []
+        return _without_number(empty, common.short), []
     best = tuple(common.orders["best_genuine"])
     _, rates = common.rates(relative=True)
     unknown = [system for system, rate in zip(common.systems, rates, strict=True) if np.isnan(rate)]
     if unknown:
-        return _because(replace(empty, winner=best), f"no estimate for {', '.join(unknown)}"), []
-    numbers: dict[Asked, int] = {}
-    place = {system: at for at, system in enumerate(comparison.of.systems)}
-    groups = [JudgedGroup(place[one.system_id], tuple(_parts(one, known, numbers))) for one in drawn]
+        return _without_number(replace(empty, winner=best), f"no estimate for {', '.join(unknown)}"), []
+    numbers: dict[Subject, int] = {}
+    column = {system: index for index, system in enumerate(comparison.of.systems)}
+    groups = [JudgedGroup(column[group.system_id], tuple(_parts(group, answers, numbers))) for group in drawn]
     most, each = common.by_false
     result = fragility(most.tolist(), each.tolist(), groups)
     entry = replace(
@@ -366,8 +380,8 @@ def _relation(
         answered=len(numbers),
         reason=_reason(result),
     )
-    asked = {number: of for of, number in numbers.items()}
-    return entry, [asked[number] for number, _ in result.changes]
+    subject_of = {number: subject for subject, number in numbers.items()}
+    return entry, [subject_of[number] for number, _ in result.changes]
 
 
 def _reason(result: Fragility) -> str | None:
@@ -378,33 +392,33 @@ def _reason(result: Fragility) -> str | None:
     return "no way was found in which other answers change the winner and leave every judged group settled"
 
 
-def _because(entry: Fragile, reason: str) -> Fragile:
+def _without_number(entry: Fragile, reason: str) -> Fragile:
     return replace(entry, reason=reason)
 
 
-def _parts(drawn: Drawn, known: Mapping[Asked, Known], numbers: dict[Asked, int]) -> list[Part]:
+def _parts(drawn: Drawn, current: Mapping[Subject, KnownAnswer], numbers: dict[Subject, int]) -> list[Part]:
     """Each counted member of a group, with what every answer to its question would make of it."""
     task, carry = get_task(drawn.task), drawn.carry
     source = next((step for step in drawn.steps if step.role == "source"), None)
     parts = []
     for step in drawn.steps:
-        asked = drawn.asked(step)
-        carried = asked not in known
+        subject = drawn.subject(step)
+        carried = subject not in current
         if carried and source is not None:
-            asked = drawn.asked(source)
-        if asked not in known:
+            subject = drawn.subject(source)
+        if subject not in current:
             parts.append(Part(-1, (OPEN,)))
             continue
-        answers = [known[asked].allowed, *_others(task, known[asked].allowed)]
+        answers = [current[subject].allowed, *_others(task, current[subject].allowed)]
         effects = []
         for allowed in answers:
             if carried:
                 seen = (_seen(source), _seen(step)) if carry.reads else (None, None)
-                told = carry(allowed, *seen)
+                labels = carry(allowed, *seen)
             else:
-                told = allowed
-            effects.append(OPEN if not told else WRONG if task.is_wrong(step.output, told) else RIGHT)
-        parts.append(Part(numbers.setdefault(asked, len(numbers)), tuple(effects)))
+                labels = allowed
+            effects.append(OPEN if not labels else WRONG if task.is_wrong(step.output, labels) else RIGHT)
+        parts.append(Part(numbers.setdefault(subject, len(numbers)), tuple(effects)))
     return parts
 
 
@@ -416,26 +430,26 @@ def _seen(step: Step | None) -> Seen | None:
     return None if step is None or step.input is None else Seen(step.input, step.output)
 
 
-def _votes(engine: Engine, asked: set[Asked], known: Mapping[Asked, Known]) -> dict[Asked, int]:
+def _votes(engine: Engine, subjects: set[Subject], answers: Mapping[Subject, KnownAnswer]) -> dict[Subject, int]:
     """Judgements behind the answer to each question: people's votes, or one for an adjudication or gold."""
     question = table_of(tables.Question)
-    found = dict.fromkeys(asked, 1)
-    ids: dict[int, Asked] = {}
+    votes = dict.fromkeys(subjects, 1)
+    ids: dict[int, Subject] = {}
     with engine.connect() as connection:
-        for piece in pieces(sorted({given for _, given, _ in asked})):
+        for piece in pieces(sorted({input_id for _, input_id, _ in subjects})):
             query = select(question.c.id, question.c.task, question.c.input_id, question.c.output).where(
                 question.c.kind.in_(ABOUT_OUTPUTS), question.c.input_id.in_(piece)
             )
             for id, *row in connection.execute(query):
-                of: Asked = (str(row[0]), int(row[1]), row[2])
-                if of in asked and known[of].origin == "people":
-                    ids[int(id)] = of
-        for of in ids.values():
-            found[of] = 0
+                subject: Subject = (str(row[0]), int(row[1]), row[2])
+                if subject in subjects and answers[subject].origin == "people":
+                    ids[int(id)] = subject
+        for subject in ids.values():
+            votes[subject] = 0
         for vote in counting_votes(connection, ids):
             if vote.role in ROLES:
-                found[ids[vote.question_id]] += 1
-    return found
+                votes[ids[vote.question_id]] += 1
+    return votes
 
 
 # Giving causes to false satisfactions: which ones come next, what can be proposed, and storing what somebody says.
@@ -446,7 +460,7 @@ def _votes(engine: Engine, asked: set[Asked], known: Mapping[Asked, Known]) -> d
 
 
 @dataclass(frozen=True)
-class Falses:
+class FalseSatisfactions:
     """The false satisfactions of the settled beginnings, evenly down the lists of all cells, and those without a cause.
 
     Pairs are (group, system). Cells that were drawn for comparisons only have none: they are no sample of a cell.
@@ -456,7 +470,7 @@ class Falses:
     without: tuple[Pair, ...]
 
 
-def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None = None) -> Falses:
+def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None = None) -> FalseSatisfactions:
     """The false satisfactions to which causes can be given, the next ones first; by answers of people and gold.
 
     `stakes` (`audit.false_satisfaction.impact`) saves reading the drawn groups again. Raises NotAllowed, and
@@ -464,21 +478,21 @@ def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None =
     """
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        known, causes = known_answers(connection), standing_causes(connection)
+        answers, causes = known_answers(connection), current_causes(connection)
     stakes = stakes or read_stakes(engine, account_id)
-    found: list[tuple[int, int, Pair]] = []
+    ranked: list[tuple[int, int, Pair]] = []
     for cell in stakes.cells:
         if cell.informative:
             continue
-        for one in cell.drawn:
-            state = settle_group(one, known).state
+        for group in cell.drawn:
+            state = settle_group(group, answers).state
             if state is State.WAITING:
                 break
             if state is State.FALSE:
-                found.append((one.rank, one.relation_id, (one.group_id, one.system_id)))
+                ranked.append((group.rank, group.relation_id, (group.group_id, group.system_id)))
     # Cells share the numbers of their sources, so systems that are wrong on one group mostly stand side by side.
-    pairs = tuple(pair for _, _, pair in sorted(found))
-    return Falses(pairs, tuple(pair for pair in pairs if pair not in causes))
+    pairs = tuple(pair for _, _, pair in sorted(ranked))
+    return FalseSatisfactions(pairs, tuple(pair for pair in pairs if pair not in causes))
 
 
 def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, code: str, comment: str = "") -> int:
@@ -523,11 +537,13 @@ def labels_given(engine: Engine, account_id: int, system_id: int) -> frozenset[s
         return frozenset(str(row[0]) for row in connection.execute(query))
 
 
-def proposed(wrong: Collection[bool | None], wanted: Collection[Collection[str]], given: Collection[str]) -> str | None:
+def proposed(
+    wrong: Collection[bool | None], wanted: Collection[Collection[str]], labels: Collection[str]
+) -> str | None:
     """The cause that can be derived, which is only ever proposed; None: look at it.
 
-    `wrong` says of each counted member whether its output is wrong, `wanted` has the allowed labels of each wrong one,
-    `given` every label that the system ever gave. Where none of the allowed ones of some member is among these, the
+    `wrong` says of each counted member whether its output is wrong, `allowed` has the allowed labels of each wrong one,
+    `labels` every label that the system ever gave. Where none of the allowed ones of some member is among these, the
     system cannot be right: `label_range`. Else, where every output is wrong: `all_wrong`.
 
     >>> proposed([True, True], [{"neutral"}, {"neutral"}], {"positive", "negative"})
@@ -537,7 +553,7 @@ def proposed(wrong: Collection[bool | None], wanted: Collection[Collection[str]]
     >>> proposed([True, False], [{"negative"}], {"positive", "negative"}) is None
     True
     """
-    if any(allowed and not set(allowed) & set(given) for allowed in wanted):
+    if any(allowed and not set(allowed) & set(labels) for allowed in wanted):
         return "label_range"
     return "all_wrong" if wrong and all(wrong) else None
 
@@ -546,12 +562,12 @@ def cause_of(engine: Engine, account_id: int, group_id: int, system_id: int) -> 
     """Code and comment of the cause that counts; None: none was given. Raises NotAllowed."""
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        found = standing_causes(connection, group_id).get((group_id, system_id))
-        return None if found is None else (found.code, found.comment)
+        cause = current_causes(connection, group_id).get((group_id, system_id))
+        return None if cause is None else (cause.code, cause.comment)
 
 
 def _is_false(connection: Connection, group_id: int, system_id: int) -> bool:
     """Whether the group is drawn for this system and false by the answers of people and gold."""
-    some = [one for one in drawn_groups(connection, None, [group_id]) if one.system_id == system_id]
-    known = known_answers(connection, inputs={step.input_id for one in some for step in one.steps})
-    return any(settle_group(one, known).state is State.FALSE for one in some)
+    groups = [group for group in drawn_groups(connection, None, [group_id]) if group.system_id == system_id]
+    answers = known_answers(connection, inputs={step.input_id for group in groups for step in group.steps})
+    return any(settle_group(group, answers).state is State.FALSE for group in groups)

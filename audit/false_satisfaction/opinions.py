@@ -9,10 +9,10 @@ from typing import Any, Literal
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs
+from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.annotation.ratings import Rated, stored_ratings
 from audit.errors import AuditError
-from audit.false_satisfaction.resolution import Drawn, Known, State, drawn_groups, settle_group, source_of
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, drawn_groups, settle_group, source_of
 from audit.store import pieces, table_of, tables
 
 FALSE, TRUE = "false", "true"
@@ -31,25 +31,25 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
     rated = stored_ratings(engine, task)
     rows: list[dict[str, object]] = []
     with engine.connect() as connection:
-        known = _known(connection, rated)
+        answers_by_person = _own_answers(connection, rated)
         samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
-        drawn = list({(one.group_id, one.system_id): one for one in drawn_groups(connection, samples)}.values())
-        places = _places(connection, sorted({one.group_id for one in drawn}))
+        drawn = list({(group.group_id, group.system_id): group for group in drawn_groups(connection, samples)}.values())
+        source_of_group = _places(connection, sorted({group.group_id for group in drawn}))
         systems = dict(connection.execute(select(table_of(tables.System).c.id, table_of(tables.System).c.name)).all())
-    for name, answers in known.items():
-        for one in drawn:
-            state = _state(one, answers)
+    for name, answers in answers_by_person.items():
+        for group in drawn:
+            state = _state(group, answers)
             if state is None:
                 continue
-            source, language = places[one.group_id]
+            source, language = source_of_group[group.group_id]
             rows.append(
                 {
-                    "item": f"{one.group_id}/{one.system_id}",
+                    "item": f"{group.group_id}/{group.system_id}",
                     "annotator": name,
                     "label": FALSE if state is State.FALSE else TRUE,
                     "cluster": source,
-                    "relation": one.relation,
-                    "system": systems[one.system_id],
+                    "relation": group.relation,
+                    "system": systems[group.system_id],
                     "language": language,
                 }
             )
@@ -66,7 +66,7 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
 
 
 def answered_outputs(engine: Engine, task: str) -> pd.DataFrame:
-    """What the systems say where one answer settles a group: columns item (a question, as in ratings), output, groups.
+    """Outputs of the groups that one answer settles: columns item (a question, as in ratings), output, groups.
 
     `groups` counts the drawn groups, each once for every system, of relations that carry every answer, whose counted
     outputs are all the label `output`: such a group is false exactly where the answer about its source is another one.
@@ -76,21 +76,21 @@ def answered_outputs(engine: Engine, task: str) -> pd.DataFrame:
     if asks_pairs(task):
         return pd.DataFrame(columns=columns)
     question = table_of(tables.Question)
-    found: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     with engine.connect() as connection:
         query = select(question.c.id, question.c.input_id).where(question.c.kind == "input", question.c.task == task)
-        asked = {int(row[1]): str(row[0]) for row in connection.execute(query)}
+        question_of = {int(row[1]): str(row[0]) for row in connection.execute(query)}
         samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
-        drawn = {(one.group_id, one.system_id): one for one in drawn_groups(connection, samples)}
-    for one in drawn.values():
-        source, labels = source_of(one), {step.output.label for step in one.steps}
-        if one.task != task or source is None or not one.carry.preserves_truth or len(labels) > 1:
+        drawn = {(group.group_id, group.system_id): group for group in drawn_groups(connection, samples)}
+    for group in drawn.values():
+        source, labels = source_of(group), {step.output.label for step in group.steps}
+        if group.task != task or source is None or not group.carry.preserves_truth or len(labels) > 1:
             continue
         label = labels.pop()
-        if source.input_id in asked and label is not None:
-            key = (asked[source.input_id], label)
-            found[key] = found.get(key, 0) + 1
-    return pd.DataFrame([(*key, number) for key, number in found.items()], columns=columns)
+        if source.input_id in question_of and label is not None:
+            key = (question_of[source.input_id], label)
+            counts[key] = counts.get(key, 0) + 1
+    return pd.DataFrame([(*key, number) for key, number in counts.items()], columns=columns)
 
 
 def attributed_outputs(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:
@@ -100,49 +100,51 @@ def attributed_outputs(engine: Engine, by: Literal["relation", "system"]) -> pd.
     follow-ups included, as in `audit.annotation.ratings.attributed`.
     """
     question, system = table_of(tables.Question), table_of(tables.System)
-    found: set[tuple[str, str]] = set()
+    pairs: set[tuple[str, str]] = set()
     with engine.connect() as connection:
         columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
         rows = connection.execute(select(*columns).where(question.c.kind == "pair"))
-        items: dict[Asked, str] = {(str(task), int(given), output): str(id) for id, task, given, output in rows}
+        items: dict[Subject, str] = {(str(task), int(input_id), output): str(id) for id, task, input_id, output in rows}
         names = {int(id): str(name) for id, name in connection.execute(select(system.c.id, system.c.name))}
-        for one in drawn_groups(connection, None) if items else ():
-            value = one.relation if by == "relation" else names[one.system_id]
-            found |= {(items[asked], value) for step in one.steps if (asked := one.asked(step)) in items}
-    return pd.DataFrame(sorted(found), columns=["item", "value"])
+        for group in drawn_groups(connection, None) if items else ():
+            value = group.relation if by == "relation" else names[group.system_id]
+            pairs |= {(items[subject], value) for step in group.steps if (subject := group.subject(step)) in items}
+    return pd.DataFrame(sorted(pairs), columns=["item", "value"])
 
 
-def _known(connection: Connection, rated: Rated) -> dict[str, dict[Asked, Known]]:
-    """Each annotator's own answers by what was asked."""
+def _own_answers(connection: Connection, rated: Rated) -> dict[str, dict[Subject, KnownAnswer]]:
+    """Each annotator's own answers, by subject."""
     question = table_of(tables.Question)
     columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
     query = select(*columns).where(question.c.kind.in_(ABOUT_OUTPUTS))
-    asked = {str(id): (str(task), int(given), output) for id, task, given, output in connection.execute(query)}
-    known: dict[str, dict[Asked, Known]] = {}
+    subject_of = {
+        str(id): (str(task), int(input_id), output) for id, task, input_id, output in connection.execute(query)
+    }
+    answers: dict[str, dict[Subject, KnownAnswer]] = {}
     for item, name, label in rated.frame[["item", "annotator", "label"]].itertuples(index=False):
-        if item in asked:
-            known.setdefault(name, {})[asked[item]] = Known(frozenset({label}), "people")
-    return known
+        if item in subject_of:
+            answers.setdefault(name, {})[subject_of[item]] = KnownAnswer(frozenset({label}), "people")
+    return answers
 
 
-def _state(one: Drawn, answers: dict[Asked, Known]) -> State | None:
+def _state(group: Drawn, answers: dict[Subject, KnownAnswer]) -> State | None:
     """The state of a group by these answers; None where they leave a member open."""
-    if not any(one.asked(step) in answers for step in one.steps):
+    if not any(group.subject(step) in answers for step in group.steps):
         return None
-    settled = settle_group(one, answers)
-    return settled.state if all(settled.origins) else None
+    resolved = settle_group(group, answers)
+    return resolved.state if all(resolved.origins) else None
 
 
 def _places(connection: Connection, groups: list[int]) -> dict[int, tuple[int, str]]:
     """Source and language of each group."""
-    group, source, given = table_of(tables.Group), table_of(tables.Source), table_of(tables.Input)
-    found: dict[int, tuple[int, str]] = {}
+    group, source, input_table = table_of(tables.Group), table_of(tables.Source), table_of(tables.Input)
+    places: dict[int, tuple[int, str]] = {}
     for piece in pieces(groups):
         query: Any = (
-            select(group.c.id, source.c.id, given.c.languages)
+            select(group.c.id, source.c.id, input_table.c.languages)
             .join(source, source.c.id == group.c.source_id)
-            .join(given, given.c.id == source.c.input_id)
+            .join(input_table, input_table.c.id == source.c.input_id)
             .where(group.c.id.in_(piece))
         )
-        found.update({int(row[0]): (int(row[1]), str(row[2])) for row in connection.execute(query)})
-    return found
+        places.update({int(row[0]): (int(row[1]), str(row[2])) for row in connection.execute(query)})
+    return places

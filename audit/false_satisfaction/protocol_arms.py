@@ -10,7 +10,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, RowMapping, and_, exists, literal, or_, select
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import PEOPLE, WITHDRAWN, standing
+from audit.annotation.answers import PEOPLE, WITHDRAWN, vote_state
 from audit.annotation.causes import INSPECTION
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
@@ -57,13 +57,13 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
 
     Where some sample has the protocol `random`, only such samples count: others would bring in what else divides them.
     """
-    samples = [one for one in counted.samples if one["design"] != INFORMATIVE]
-    random = [one for one in samples if one["protocol"] == RANDOM]
+    samples = [sample for sample in counted.samples if sample["design"] != INFORMATIVE]
+    random = [sample for sample in samples if sample["protocol"] == RANDOM]
     used = random or samples
-    if whose == "gold" or not (random or len({one["protocol"] for one in samples}) > 1):
+    if whose == "gold" or not (random or len({sample["protocol"] for sample in samples}) > 1):
         return None
-    terms = {int(str(one["id"])): Terms(0, str(one["protocol"]), int(str(one["seed"]))) for one in used}
-    sample_of = {int(str(one["study_id"])): int(str(one["id"])) for one in used}
+    terms = {int(str(sample["id"])): Terms(0, str(sample["protocol"]), int(str(sample["seed"]))) for sample in used}
+    sample_of = {int(str(sample["study_id"])): int(str(sample["id"])) for sample in used}
     rows = random_beginnings(counted)
     rows = rows[rows["study_id"].isin(sample_of)]
     groups = pd.DataFrame(
@@ -76,24 +76,24 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
         }
     )
     with engine.connect() as connection:
-        places = [(sample_of[int(study)], int(group)) for study, group in groups[["study", "group"]].values.tolist()]
-        arms = arms_of(connection, terms, set(places))
-        answered = _answered_by_people(connection, {group for _, group in places})
-        groups["protocol"] = [arms[place] for place in places]
+        drawn = [(sample_of[int(study)], int(group)) for study, group in groups[["study", "group"]].values.tolist()]
+        arms = arms_of(connection, terms, set(drawn))
+        answered = _answered_by_people(connection, {group for _, group in drawn})
+        groups["protocol"] = [arms[pair] for pair in drawn]
         systems = groups["system"].tolist()
         kinds = [
             answered.get((group, 0), frozenset()) | answered.get((group, system), frozenset())
-            for (_, group), system in zip(places, systems, strict=True)
+            for (_, group), system in zip(drawn, systems, strict=True)
         ]
-        groups["crossed"] = [bool(kind - {arms[place]}) for kind, place in zip(kinds, places, strict=True)]
+        groups["crossed"] = [bool(kind - {arms[pair]}) for kind, pair in zip(kinds, drawn, strict=True)]
         groups = groups[np.array([bool(kind) for kind in kinds], bool)].reset_index(drop=True)
         questions = _questions(connection, list(terms))
-        found = {protocol: _answering(connection, questions[protocol]) for protocol in (BLIND, SHOWN)}
-    return Arms(groups[["study", "source", "protocol", "false", "crossed"]], found, bool(random))
+        answering = {protocol: _answering(connection, questions[protocol]) for protocol in (BLIND, SHOWN)}
+    return Arms(groups[["study", "source", "protocol", "false", "crossed"]], answering, bool(random))
 
 
 def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict[tuple[int, int], frozenset[str]]:
-    """By group and system, where people answered something: the protocols of the questions they answered.
+    """The protocols of the questions that people answered, by group and system.
 
     The system is 0 of answers about inputs, which are answers for every system; answers about an output are for those
     that gave it.
@@ -107,37 +107,37 @@ def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict
         .join(question, and_(question.c.input_id == member.c.input_id, question.c.task == relation.c.task))
         .join(answer, answer.c.question_id == question.c.id)
     )
-    given = and_(output.c.input_id == question.c.input_id, output.c.text == question.c.output)
+    same_output = and_(output.c.input_id == question.c.input_id, output.c.text == question.c.output)
     queries = (
         select(member.c.group_id, literal(0), question.c.protocol)
         .select_from(joined)
         .where(question.c.kind == "input"),
         select(member.c.group_id, output.c.system_id, question.c.protocol)
-        .select_from(joined.join(output, given))
+        .select_from(joined.join(output, same_output))
         .where(question.c.kind == "pair"),
     )
-    found: dict[tuple[int, int], frozenset[str]] = {}
+    protocols: dict[tuple[int, int], frozenset[str]] = {}
     for piece in pieces(sorted(groups)):
         for query in queries:
-            some = query.where(
+            restricted = query.where(
                 member.c.group_id.in_(piece), member.c.role.in_(COUNTED), answer.c.origin.in_(PEOPLE)
             ).distinct()
-            for id, system, protocol in connection.execute(some):
+            for id, system, protocol in connection.execute(restricted):
                 key = (int(id), int(system))
-                found[key] = found.get(key, frozenset()) | {str(protocol)}
-    return found
+                protocols[key] = protocols.get(key, frozenset()) | {str(protocol)}
+    return protocols
 
 
 def _questions(connection: Connection, samples: Collection[int]) -> dict[str, dict[int, int]]:
-    """By protocol: the questions about members of these samples' groups that have all their votes, and how many."""
+    """The filled questions about members of these samples' groups, with their numbers of votes, by protocol."""
     draw, member, relation = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Relation)
     question, output = table_of(tables.Question), table_of(tables.Output)
-    said = exists().where(
+    gave_output = exists().where(
         output.c.system_id == draw.c.system_id,
         output.c.input_id == question.c.input_id,
         output.c.text == question.c.output,
     )
-    asks = or_(question.c.kind == "input", and_(question.c.kind == "pair", said))
+    asks = or_(question.c.kind == "input", and_(question.c.kind == "pair", gave_output))
     query = (
         select(question.c.id, question.c.protocol, question.c.annotators)
         .select_from(draw)
@@ -147,34 +147,34 @@ def _questions(connection: Connection, samples: Collection[int]) -> dict[str, di
         .where(draw.c.sample_id.in_(samples), question.c.filled.is_(True), asks)
         .distinct()
     )
-    found: dict[str, dict[int, int]] = {BLIND: {}, SHOWN: {}}
+    questions: dict[str, dict[int, int]] = {BLIND: {}, SHOWN: {}}
     for id, protocol, annotators in connection.execute(query):
-        found[str(protocol)][int(id)] = int(annotators)
-    return found
+        questions[str(protocol)][int(id)] = int(annotators)
+    return questions
 
 
-def _answering(connection: Connection, wanted: Mapping[int, int]) -> Answering:
-    """How these questions (id -> votes wanted) were answered."""
+def _answering(connection: Connection, needed: Mapping[int, int]) -> Answering:
+    """The statistics of these questions' answers; `needed` has the votes that each question needs, by id."""
     agreeing: list[float] = []
     total: Counter[str] = Counter()
-    for id, history in _histories(connection, wanted):
+    for id, history in _histories(connection, needed):
         votes = _counting(history)
         labels = [str(vote["answer"]) for vote in votes]
-        total["disputed"] += standing(labels, wanted[id]) == "disputed"
-        pairs = [one == other for one, other in combinations(labels, 2)]
+        total["disputed"] += vote_state(labels, needed[id]) == "disputed"
+        pairs = [label == other for label, other in combinations(labels, 2)]
         if pairs:
             agreeing.append(sum(pairs) / len(pairs))
         for vote in votes:
             if vote["saw"] is None:
                 continue
-            seen = _counting([one for one in history if one["id"] <= vote["saw"]])
-            before = [one for one in seen if one["annotator_id"] != vote["annotator_id"]]
+            seen = _counting([row for row in history if row["id"] <= vote["saw"]])
+            before = [row for row in seen if row["annotator_id"] != vote["annotator_id"]]
             if before:
                 total["validations"] += 1
                 total["unchanged"] += before[-1]["answer"] == vote["answer"]
-    inspected = _inspected(connection, wanted)
+    inspected = _inspected(connection, needed)
     return Answering(
-        questions=len(wanted),
+        questions=len(needed),
         agreement=sum(agreeing) / len(agreeing) if agreeing else None,
         disputed=total["disputed"],
         validations=total["validations"],
@@ -195,16 +195,16 @@ def _histories(connection: Connection, questions: Collection[int]) -> Iterator[t
         .order_by(judgement.c.id)
     )
     for piece in pieces(sorted(questions)):
-        found: dict[int, list[RowMapping]] = {id: [] for id in piece}
+        histories: dict[int, list[RowMapping]] = {id: [] for id in piece}
         for row in connection.execute(query.where(judgement.c.question_id.in_(piece))).mappings():
-            found[int(row["question_id"])].append(row)
-        yield from found.items()
+            histories[int(row["question_id"])].append(row)
+        yield from histories.items()
 
 
 def _counting(history: list[RowMapping]) -> list[RowMapping]:
-    """Of a history, or a beginning of one, the judgements that count at its end."""
-    gone = {row["supersedes"] for row in history}
-    return [row for row in history if row["id"] not in gone and row["answer"] != WITHDRAWN]
+    """The judgements that count at the end of a history, or of a beginning of one."""
+    superseded = {row["supersedes"] for row in history}
+    return [row for row in history if row["id"] not in superseded and row["answer"] != WITHDRAWN]
 
 
 def _inspected(connection: Connection, questions: Collection[int]) -> list[bool]:
@@ -216,8 +216,8 @@ def _inspected(connection: Connection, questions: Collection[int]) -> list[bool]
         .where(adjudication.c.reason.startswith(INSPECTION))
         .order_by(adjudication.c.id)
     )
-    found: dict[int, bool] = {}
+    changed: dict[int, bool] = {}
     for piece in pieces(sorted(questions)):
         for id, allowed, agreed in connection.execute(query.where(adjudication.c.question_id.in_(piece))):
-            found[int(id)] = set(allowed) != set(agreed)
-    return list(found.values())
+            changed[int(id)] = set(allowed) != set(agreed)
+    return list(changed.values())

@@ -31,6 +31,7 @@ from audit.store import table_of, tables
 COLUMN = "reference"
 """The column of a corpus that holds references."""
 _ROWS = 50_000
+"""Rows that are held as Python objects at once; all else is arrays."""
 
 
 @dataclass(frozen=True)
@@ -53,35 +54,33 @@ class Distances:
 def distances(connection: Connection, study: int, systems: Sequence[int]) -> Distances:
     """The distances of a study's outputs; only the source's own output is compared, for references are of sources."""
     source, output = table_of(tables.Source), table_of(tables.Output)
-    wanted = np.unique(np.asarray(systems, np.int64))
+    system_ids = np.unique(np.asarray(systems, np.int64))
     rows = select(source.c.id, source.c.attributes).where(source.c.study_id == study).order_by(source.c.id)
     references: dict[int, str] = {}
     ids: list[int] = []
     for id, attributes in connection.execute(rows, execution_options={"yield_per": _ROWS}):
         ids.append(int(id))
-        if isinstance(given := attributes.get(COLUMN), str) and given.strip():
-            references[int(id)] = given.strip()
-    found = Distances(np.array(ids, np.int64), wanted, np.full((len(ids), len(wanted)), np.nan))
+        if isinstance(value := attributes.get(COLUMN), str) and value.strip():
+            references[int(id)] = value.strip()
+    result = Distances(np.array(ids, np.int64), system_ids, np.full((len(ids), len(system_ids)), np.nan))
     if not references:
-        return found
-    said = (
+        return result
+    query = (
         select(source.c.id, output.c.system_id, output.c.text)
         .join(output, output.c.input_id == source.c.input_id)
-        .where(source.c.study_id == study, output.c.system_id.in_(wanted.tolist()), output.c.text.is_not(None))
+        .where(source.c.study_id == study, output.c.system_id.in_(system_ids.tolist()), output.c.text.is_not(None))
         .order_by(output.c.attempt)  # the last attempt counts
     )
-    for id, system, text in connection.execute(said, execution_options={"yield_per": _ROWS}):
+    for id, system, text in connection.execute(query, execution_options={"yield_per": _ROWS}):
         if (reference := references.get(int(id))) is not None:
-            place = int(np.searchsorted(found.sources, id)), int(np.searchsorted(wanted, system))
-            found.values[place] = 1 - levenshtein_similarity(reference, str(text))
-    return found
+            position = int(np.searchsorted(result.sources, id)), int(np.searchsorted(system_ids, system))
+            result.values[position] = 1 - levenshtein_similarity(reference, str(text))
+    return result
 
 
 _OF_OUTPUTS = ("disagreement", "low_confidence")
 BUILT_IN = (*_OF_OUTPUTS, "reference")
 """Proxies that need no numeric column. One of the same name is not used."""
-
-"""Rows that are held as Python objects at once; all else is arrays."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class CellProxies:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """What the systems of a study said: rows are inputs, columns systems, and a last row of inputs without outputs."""
+    """The outputs of a study's systems: rows are inputs, columns systems; a last row is for inputs without outputs."""
 
     inputs: np.ndarray
     systems: np.ndarray
@@ -122,6 +121,15 @@ class _Columns:
     values: Mapping[str, np.ndarray]
 
 
+@dataclass(frozen=True)
+class _StudyProxies:
+    """What the proxies of a study are made of; None: not needed, or not there."""
+
+    outputs: _Outputs | None
+    columns: _Columns | None
+    distances: Distances | None
+
+
 def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iterator[CellProxies]:
     """The proxies `names` of every cell of which a group is judged, relation by relation; memory is linear in groups.
 
@@ -132,22 +140,24 @@ def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iter
     UnknownName, which lists the columns there are, and AuditError where a value of a column is not a number, which
     names its row.
     """
-    asked = [name for name in names if name not in BUILT_IN]
+    own_columns = [name for name in names if name not in BUILT_IN]
     with engine.connect() as connection:
-        studies = [int(str(one["id"])) for one in counted.studies]
-        columns = _user_columns(connection, counted, asked) if asked else {}
+        studies = [int(str(row["id"])) for row in counted.studies]
+        columns = _user_columns(connection, counted, own_columns) if own_columns else {}
         judged = random_beginnings(counted)
         for study in studies:
-            some = judged[judged["study_id"] == study]
-            if some.empty:
+            part = judged[judged["study_id"] == study]
+            if part.empty:
                 continue
             systems = counted.keys.loc[counted.keys["study_id"] == study, "system_id"].unique()
-            said = _outputs(connection, study, np.sort(systems)) if set(names) & set(_OF_OUTPUTS) else None
-            apart = distances(connection, study, systems) if "reference" in names else None
-            for relation in some["relation_id"].unique():
-                beginning = some[some["relation_id"] == relation]
-                mine = columns.get(study)
-                yield from _of_relation(connection, study, int(relation), beginning, names, said, mine, apart)
+            proxies = _StudyProxies(
+                _outputs(connection, study, np.sort(systems)) if set(names) & set(_OF_OUTPUTS) else None,
+                columns.get(study),
+                distances(connection, study, systems) if "reference" in names else None,
+            )
+            for relation in part["relation_id"].unique():
+                beginning = part[part["relation_id"] == relation]
+                yield from _of_relation(connection, study, int(relation), beginning, names, proxies)
 
 
 def _of_relation(
@@ -156,53 +166,52 @@ def _of_relation(
     relation: int,
     judged: pd.DataFrame,
     names: Sequence[str],
-    said: _Outputs | None,
-    columns: _Columns | None,
-    apart: Distances | None,
+    proxies: _StudyProxies,
 ) -> Iterator[CellProxies]:
+    outputs, columns = proxies.outputs, proxies.columns
     group, verdict, member = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Member)
-    here = and_(group.c.study_id == study, group.c.relation_id == relation)
+    of_cell = and_(group.c.study_id == study, group.c.relation_id == relation)
     satisfied = select(group.c.id, verdict.c.system_id, group.c.source_id).join(
         verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED))
     )
-    groups, of_system, sources = _read(connection, satisfied.where(here).order_by(group.c.id), "qqq")
+    groups, of_system, sources = _read(connection, satisfied.where(of_cell).order_by(group.c.id), "qqq")
     ids, against, least = np.empty(0, int), np.empty((0, 0)), np.empty((0, 0))
-    if said is not None:
+    if outputs is not None:
         members = select(member.c.group_id, member.c.input_id).join(group, group.c.id == member.c.group_id)
         in_rate = member.c.role.in_(COUNTED)
-        of_group, inputs = _read(connection, members.where(here, in_rate).order_by(member.c.group_id), "qq")
+        of_group, inputs = _read(connection, members.where(of_cell, in_rate).order_by(member.c.group_id), "qq")
         ids, start, size = np.unique(of_group, return_index=True, return_counts=True)
-        at = _places(said.inputs, inputs)
-        against = np.add.reduceat(said.against[at], start, axis=0) / size[:, None]
-        least = np.minimum.reduceat(said.scores[at], start, axis=0)
+        rows_of_inputs = _places(outputs.inputs, inputs)
+        against = np.add.reduceat(outputs.against[rows_of_inputs], start, axis=0) / size[:, None]
+        least = np.minimum.reduceat(outputs.scores[rows_of_inputs], start, axis=0)
     for system, beginning in judged.groupby("system_id", sort=False):
-        mine = of_system == system
+        own = of_system == system
         values: dict[str, np.ndarray] = {}
         left_out: dict[str, str] = {}
         for name in names:
-            if name == "reference" and apart is not None:
-                values[name] = apart.of(sources[mine], int(str(system)))
+            if name == "reference" and proxies.distances is not None:
+                values[name] = proxies.distances.of(sources[own], int(str(system)))
                 if np.isnan(values[name]).any():
                     left_out[name] = "not every source has a reference and an output that is a text"
                     del values[name]
-            elif name in _OF_OUTPUTS and said is not None:
-                column = int(np.searchsorted(said.systems, system))
-                rows = np.searchsorted(ids, groups[mine])
+            elif name in _OF_OUTPUTS and outputs is not None:
+                column = int(np.searchsorted(outputs.systems, system))
+                rows = np.searchsorted(ids, groups[own])
                 if name == "disagreement":
                     values[name] = against[rows, column]
-                elif reason := _no_confidence(said.scores[:-1, column], least[rows, column]):
+                elif reason := _no_confidence(outputs.scores[:-1, column], least[rows, column]):
                     left_out[name] = reason
                 else:
                     values[name] = low_confidence(least[rows, column])
             elif columns is not None and name in columns.values:
-                values[name] = columns.values[name][np.searchsorted(columns.sources, sources[mine])]
+                values[name] = columns.values[name][np.searchsorted(columns.sources, sources[own])]
             else:
                 left_out[name] = "the corpus has no such column"
-        population = np.column_stack(list(values.values())) if values else np.empty((int(mine.sum()), 0))
-        places = np.searchsorted(groups[mine], beginning["group_id"].to_numpy())
+        population = np.column_stack(list(values.values())) if values else np.empty((int(own.sum()), 0))
+        positions = np.searchsorted(groups[own], beginning["group_id"].to_numpy())
         truth = (beginning["state"] == State.FALSE).to_numpy(float)
         yield CellProxies(
-            study, relation, int(str(system)), tuple(values), left_out, truth, population[places], population
+            study, relation, int(str(system)), tuple(values), left_out, truth, population[positions], population
         )
 
 
@@ -210,8 +219,8 @@ def _no_confidence(scores: np.ndarray, of_groups: np.ndarray) -> str:
     """Why a system's scores are no proxy; empty where they are."""
     if np.isnan(of_groups).any():
         return "the system has outputs without a score"
-    given = scores[~np.isnan(scores)]
-    return "the system gives every output the same score" if given.min() == given.max() else ""
+    present = scores[~np.isnan(scores)]
+    return "the system gives every output the same score" if present.min() == present.max() else ""
 
 
 def _outputs(connection: Connection, study: int, systems: np.ndarray) -> _Outputs:
@@ -228,31 +237,31 @@ def _outputs(connection: Connection, study: int, systems: np.ndarray) -> _Output
         output.c.score,
         func.coalesce(output.c.label, output.c.text),
     ).where(output.c.system_id.in_(systems.tolist()), output.c.input_id.in_(inside))
-    given, of_system, attempt, score, label = _read(connection, query, "qqqds")
-    inputs = np.unique(given)
+    input_ids, of_system, attempt, score, label = _read(connection, query, "qqqds")
+    inputs = np.unique(input_ids)
     last = np.argsort(attempt, kind="stable")  # the last attempt is written last, so it stays
-    place = np.searchsorted(inputs, given[last]), np.searchsorted(systems, of_system[last])
+    position = np.searchsorted(inputs, input_ids[last]), np.searchsorted(systems, of_system[last])
     labels, scores = (np.full((len(inputs) + 1, len(systems)), np.nan) for _ in range(2))
-    labels[place], scores[place] = label[last], score[last]
-    said = {str(system): labels[:, column] for column, system in enumerate(systems)}
-    return _Outputs(inputs, systems, np.column_stack([disagreement(said, name) for name in said]), scores)
+    labels[position], scores[position] = label[last], score[last]
+    by_system = {str(system): labels[:, column] for column, system in enumerate(systems)}
+    return _Outputs(inputs, systems, np.column_stack([disagreement(by_system, name) for name in by_system]), scores)
 
 
-def _places(known: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _places(ids: np.ndarray, sought: np.ndarray) -> np.ndarray:
     """Where the wanted are among the known, which ascend; one behind the last where they are not."""
-    at = np.searchsorted(known, wanted)
-    found = at < len(known)
-    found[found] = known[at[found]] == wanted[found]
-    return np.where(found, at, len(known))
+    position = np.searchsorted(ids, sought)
+    is_present = position < len(ids)
+    is_present[is_present] = ids[position[is_present]] == sought[is_present]
+    return np.where(is_present, position, len(ids))
 
 
 def _user_columns(connection: Connection, counted: Counted, names: Sequence[str]) -> dict[int, _Columns]:
     """The columns by study; a study whose sources have no column of a name is without it."""
     source = table_of(tables.Source)
-    found: dict[int, _Columns] = {}
-    known: set[str] = set()
-    for one in counted.studies:
-        study = int(str(one["id"]))
+    result: dict[int, _Columns] = {}
+    attribute_names: set[str] = set()
+    for study_row in counted.studies:
+        study = int(str(study_row["id"]))
         query = select(source.c.id, source.c.row, source.c.attributes).where(source.c.study_id == study)
         ids: list[int] = []
         rows: list[str] = []
@@ -261,30 +270,30 @@ def _user_columns(connection: Connection, counted: Counted, names: Sequence[str]
             for id, row, attributes in part:
                 ids.append(id)
                 rows.append(row)
-                known.update(attributes)
+                attribute_names.update(attributes)
                 for name in names:
                     raw[name].append(attributes.get(name))
-        there = {name: given for name, given in raw.items() if any(value is not None for value in given)}
-        values = {name: _numbers(name, given, rows, one) for name, given in there.items()}
-        found[study] = _Columns(np.array(ids, np.int64), values)
+        present = {name: fields for name, fields in raw.items() if any(value is not None for value in fields)}
+        values = {name: _numbers(name, fields, rows, study_row) for name, fields in present.items()}
+        result[study] = _Columns(np.array(ids, np.int64), values)
     for name in names:
-        if not any(name in one.values for one in found.values()):
-            raise UnknownName("proxy", name, [*BUILT_IN, *known - set(BUILT_IN)])
-    return found
+        if not any(name in columns.values for columns in result.values()):
+            raise UnknownName("proxy", name, [*BUILT_IN, *attribute_names - set(BUILT_IN)])
+    return result
 
 
-def _numbers(name: str, given: Sequence[Any], rows: Sequence[str], study: Mapping[str, object]) -> np.ndarray:
+def _numbers(name: str, values: Sequence[Any], rows: Sequence[str], study: Mapping[str, object]) -> np.ndarray:
     """Raises AuditError for the first value that is not a finite number."""
-    numbers = np.empty(len(given))
-    for at, value in enumerate(given):
+    numbers = np.empty(len(values))
+    for index, value in enumerate(values):
         try:
-            numbers[at] = math.nan if isinstance(value, bool) or "_" in str(value) else float(value)
+            numbers[index] = math.nan if isinstance(value, bool) or "_" in str(value) else float(value)
         except (TypeError, ValueError, OverflowError):
-            numbers[at] = math.nan
-        if not math.isfinite(numbers[at]):
-            shown = "missing" if value is None else repr(value)[:60]
+            numbers[index] = math.nan
+        if not math.isfinite(numbers[index]):
+            spelling = "missing" if value is None else repr(value)[:60]
             raise AuditError(
-                f"the proxy {name!r} is {shown} in row {rows[at]!r} of {study['corpus']} (study {study['id']}); "
+                f"the proxy {name!r} is {spelling} in row {rows[index]!r} of {study['corpus']} (study {study['id']}); "
                 "a proxy needs a finite number, such as 0.25, in every row"
             )
     return numbers
@@ -304,9 +313,9 @@ def _read(connection: Connection, query: Select[Any], types: str) -> list[np.nda
 
 
 def _coded(texts: Sequence[str | None], codes: dict[str, int]) -> np.ndarray:
-    at, distinct = pd.factorize(np.array(texts, object))
+    code, distinct = pd.factorize(np.array(texts, object))
     numbers = np.array([codes.setdefault(text, len(codes)) for text in distinct] + [math.nan])
-    return numbers[at]  # None is -1: the last
+    return numbers[code]  # None is -1: the last
 
 
 def _parts(connection: Connection, query: Select[Any]) -> Iterator[Sequence[Any]]:

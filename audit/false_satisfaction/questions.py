@@ -23,7 +23,7 @@ from audit.annotation.answers import ORIGINS
 from audit.annotation.questions import (
     ABOUT_OUTPUTS,
     BEHIND,
-    Asked,
+    Subject,
     Wanted,
     WantedGroup,
     close_questions,
@@ -37,7 +37,7 @@ from audit.false_satisfaction.resolution import (
     CARRIED,
     COUNTED,
     Drawn,
-    Known,
+    KnownAnswer,
     Settled,
     State,
     Whose,
@@ -60,7 +60,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a question gets from the groups that ask it.
+    """How a question is asked by the groups that need it.
 
     `rank` is the best of a group that asks, `waits` the number of drawn (group, system) pairs that ask, `annotators`
     the most people that a sample wants, `protocol` that of the source of the group with the best rank.
@@ -72,7 +72,7 @@ class Ask:
     protocol: str
 
     def behind(self) -> "Ask":
-        """The same behind everything that groups wait for.
+        """The same, placed behind everything that groups wait for.
 
         >>> Ask(3, 2, 2, "blind").behind().rank
         1000000003
@@ -97,12 +97,12 @@ class Asking(Generic[Key]):
         self._annotators[key] = max(self._terms[sample].annotators, self._annotators.get(key, 0))
 
     def asks(self, connection: Connection) -> dict[Key, Ask]:
-        """What each question gets."""
+        """How each question is asked, by its key."""
         best = {key: (sample, group) for key, (_, sample, group) in self._best.items()}
         arms = arms_of(connection, self._terms, set(best.values()))
         return {
-            key: Ask(self._best[key][0], len(self._pairs[key]), self._annotators[key], arms[place])
-            for key, place in best.items()
+            key: Ask(self._best[key][0], len(self._pairs[key]), self._annotators[key], arms[drawn])
+            for key, drawn in best.items()
         }
 
 
@@ -116,7 +116,7 @@ Content = tuple[int, tuple[tuple[str, int], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class AskedGroup:
+class AuditGroup:
     """One group of one cell that people are asked about, by its rank among the satisfied or the violated ones."""
 
     sample_id: int
@@ -127,7 +127,7 @@ class AskedGroup:
     group_id: int
 
 
-def asked_groups(connection: Connection, samples: Iterable[int], relation_id: int | None = None) -> list[AskedGroup]:
+def audit_groups(connection: Connection, samples: Iterable[int], relation_id: int | None = None) -> list[AuditGroup]:
     """The groups of these samples that are asked about (of one relation, or of all), by cell, outcome and rank."""
     table = table_of(tables.AuditDraw)
     order = (table.c.sample_id, table.c.relation_id, table.c.system_id, table.c.outcome, table.c.rank)
@@ -135,13 +135,13 @@ def asked_groups(connection: Connection, samples: Iterable[int], relation_id: in
     if relation_id is not None:
         query = query.where(table.c.relation_id == relation_id)
     return [
-        AskedGroup(row.sample_id, row.relation_id, row.system_id, Outcome(row.outcome), row.rank, row.group_id)
+        AuditGroup(row.sample_id, row.relation_id, row.system_id, Outcome(row.outcome), row.rank, row.group_id)
         for row in connection.execute(query)
     ]
 
 
 def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Content]:
-    """What these groups are made of."""
+    """The content of each of these groups, by id."""
     group, member = table_of(tables.Group), table_of(tables.Member)
     query = (
         select(group.c.id, group.c.relation_id, member.c.role, member.c.input_id)
@@ -149,17 +149,17 @@ def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Co
         .where(member.c.role.in_(COUNTED))
         .order_by(group.c.id, member.c.step)
     )
-    found: dict[int, Content] = {}
+    result: dict[int, Content] = {}
     for piece in pieces(sorted(group_ids)):
-        for id, relation, role, given in connection.execute(query.where(group.c.id.in_(piece))):
-            before = found.get(int(id), (int(relation), ()))
-            found[int(id)] = (before[0], (*before[1], (str(role), int(given))))
-    return found
+        for id, relation, role, input_id in connection.execute(query.where(group.c.id.in_(piece))):
+            before = result.get(int(id), (int(relation), ()))
+            result[int(id)] = (before[0], (*before[1], (str(role), int(input_id))))
+    return result
 
 
-def known_holds(
+def group_answers(
     connection: Connection, whose: Whose = "both", questions: Collection[int] | None = None
-) -> dict[Content, Known]:
+) -> dict[Content, KnownAnswer]:
     """The answer that counts about each group that was judged, of the origins asked for; of all, or of `questions`."""
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     query = (
@@ -170,42 +170,48 @@ def known_holds(
     if questions is not None:
         query = query.where(question.c.id.in_(list(questions)))
     rows = connection.execute(query).all()
-    made_of = contents(connection, {int(row[0]) for row in rows})
-    found: dict[Content, Known] = {}
+    content_of = contents(connection, {int(row[0]) for row in rows})
+    answers: dict[Content, KnownAnswer] = {}
     for group, origin, allowed in rows:
-        before = found.get(made_of[group])
+        before = answers.get(content_of[group])
         if before is None or ORIGINS.index(origin) < ORIGINS.index(before.origin):
-            found[made_of[group]] = Known(frozenset(allowed), origin)
-    return found
+            answers[content_of[group]] = KnownAnswer(frozenset(allowed), origin)
+    return answers
 
 
 def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[WantedGroup]:
     """Questions about groups that nobody has settled, with how the groups of these samples ask them."""
-    asked = asked_groups(connection, samples)
-    made_of = contents(connection, {one.group_id for one in asked})
-    known = known_holds(connection)
+    audited = audit_groups(connection, samples)
+    content_of = contents(connection, {group.group_id for group in audited})
+    answers = group_answers(connection)
     asking: Asking[Content] = Asking(samples)
-    shown: dict[Content, tuple[int, int]] = {}
-    for one in asked:
-        content = made_of[one.group_id]
-        if content not in known:
-            asking.note(content, one.sample_id, one.rank, one.group_id, one.system_id)
-            shown[content] = min((one.rank, one.group_id), shown.get(content, (one.rank, one.group_id)))
+    representative: dict[Content, tuple[int, int]] = {}
+    for group in audited:
+        content = content_of[group.group_id]
+        if content not in answers:
+            asking.note(content, group.sample_id, group.rank, group.group_id, group.system_id)
+            representative[content] = min(
+                (group.rank, group.group_id), representative.get(content, (group.rank, group.group_id))
+            )
     asks = asking.asks(connection)
-    keys = _keys(connection, {given for _, members in asks for _, given in members})
+    keys = _keys(connection, {input_id for _, members in asks for _, input_id in members})
     relation = table_of(tables.Relation)
     relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
-    found = []
+    wanted = []
     for (relation_id, members), ask in asks.items():
-        group_id = shown[relation_id, members][1]
-        of = relations[relation_id]
-        named = group_question_key(
-            of["task"], of["name"], of["version"], of["params"], [(role, keys[given]) for role, given in members]
+        group_id = representative[relation_id, members][1]
+        stored = relations[relation_id]
+        key = group_question_key(
+            stored["task"],
+            stored["name"],
+            stored["version"],
+            stored["params"],
+            [(role, keys[input_id]) for role, input_id in members],
         )
-        source = next(given for role, given in members if role == "source")
-        how = (ask.rank, ask.waits, ask.annotators, ask.protocol)
-        found.append(WantedGroup(of["task"], named, group_id, source, *how))
-    return found
+        source = next(input_id for role, input_id in members if role == "source")
+        terms = (ask.rank, ask.waits, ask.annotators, ask.protocol)
+        wanted.append(WantedGroup(stored["task"], key, group_id, source, *terms))
+    return wanted
 
 
 def ask_of_group_question(connection: Connection, question_id: int, samples: Mapping[int, Terms]) -> Ask | None:
@@ -215,47 +221,50 @@ def ask_of_group_question(connection: Connection, question_id: int, samples: Map
         return None
     group_id = int(connection.execute(select(question.c.group_id).where(question.c.id == question_id)).scalar_one())
     content = contents(connection, [group_id])[group_id]
-    source = next(given for role, given in content[1] if role == "source")
+    source = next(input_id for role, input_id in content[1] if role == "source")
     member = table_of(tables.Member)
-    asked = asked_groups(connection, samples, content[0])
+    audited = audit_groups(connection, samples, content[0])
     with_source: set[int] = set()
-    for piece in pieces({one.group_id for one in asked}):
+    for piece in pieces({group.group_id for group in audited}):
         query = select(member.c.group_id).where(member.c.group_id.in_(piece), member.c.input_id == source)
         with_source |= {int(row[0]) for row in connection.execute(query)}
-    alike = contents(connection, with_source)
+    candidates = contents(connection, with_source)
     asking: Asking[Content] = Asking(samples)
-    for one in asked:
-        if alike.get(one.group_id) == content:
-            asking.note(content, one.sample_id, one.rank, one.group_id, one.system_id)
+    for group in audited:
+        if candidates.get(group.group_id) == content:
+            asking.note(content, group.sample_id, group.rank, group.group_id, group.system_id)
     return asking.asks(connection).get(content)
 
 
 def attributed_groups(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:
     """Which relation or systems each question about a group serves: columns item (its id, text) and value."""
     question, sample = table_of(tables.Question), table_of(tables.Sample)
-    named = table_of(tables.Relation) if by == "relation" else table_of(tables.System)
+    named_table = table_of(tables.Relation) if by == "relation" else table_of(tables.System)
     with engine.connect() as connection:
-        names = {int(row[0]): str(row[1]) for row in connection.execute(select(named.c.id, named.c.name))}
+        names = {int(row[0]): str(row[1]) for row in connection.execute(select(named_table.c.id, named_table.c.name))}
         questions = connection.execute(select(question.c.id, question.c.group_id).where(question.c.kind == "group"))
         items = {int(group): str(id) for id, group in questions}
-        asked = asked_groups(connection, [int(row[0]) for row in connection.execute(select(sample.c.id))])
-        made_of = contents(connection, {*items, *(one.group_id for one in asked)})
-    served = {made_of[group]: item for group, item in items.items()}
+        audited = audit_groups(connection, [int(row[0]) for row in connection.execute(select(sample.c.id))])
+        content_of = contents(connection, {*items, *(audit_group.group_id for audit_group in audited)})
+    served = {content_of[group]: item for group, item in items.items()}
     rows = {
-        (served[made_of[one.group_id]], names[one.relation_id if by == "relation" else one.system_id])
-        for one in asked
-        if made_of[one.group_id] in served
+        (
+            served[content_of[audit_group.group_id]],
+            names[audit_group.relation_id if by == "relation" else audit_group.system_id],
+        )
+        for audit_group in audited
+        if content_of[audit_group.group_id] in served
     }
     return pd.DataFrame(sorted(rows), columns=["item", "value"])
 
 
 def _keys(connection: Connection, inputs: Collection[int]) -> dict[int, bytes]:
     table = table_of(tables.Input)
-    found: dict[int, bytes] = {}
+    keys: dict[int, bytes] = {}
     for piece in pieces(sorted(inputs)):
         query = select(table.c.id, table.c.key).where(table.c.id.in_(piece))
-        found.update((int(row[0]), bytes(row[1])) for row in connection.execute(query))
-    return found
+        keys.update((int(row[0]), bytes(row[1])) for row in connection.execute(query))
+    return keys
 
 
 # Audits of a drawn group: follow-ups asked about although an answer is carried to them, and answers checked again.
@@ -266,7 +275,7 @@ def _keys(connection: Connection, inputs: Collection[int]) -> dict[int, bytes]:
 
 Cell = tuple[int, int, int]
 """(sample, relation, system)"""
-Answers = Mapping[Asked, Known]
+Answers = Mapping[Subject, KnownAnswer]
 
 
 @dataclass(frozen=True)
@@ -302,35 +311,35 @@ def reach_of(connection: Connection, samples: Iterable[int], relations: Collecti
         if relations is not None:
             query = query.where(draw.c.relation_id.in_(sorted(relations)))
         for relation, system, number in connection.execute(query):
-            follow_ups[sample, relation, system] = beginning(audits.follow_ups, number)
-            answers[sample, relation, system] = beginning(audits.answers, number)
+            follow_ups[sample, relation, system] = audited_size(audits.follow_ups, number)
+            answers[sample, relation, system] = audited_size(audits.answers, number)
     return Reach(follow_ups, answers)
 
 
-def beginning(share: float, drawn: int) -> int:
-    """How many of `drawn` groups an audit of this share has.
+def audited_size(share: float, drawn: int) -> int:
+    """The number of the `drawn` groups that an audit of this share covers.
 
-    >>> beginning(0.1, 60), beginning(0.1, 61), beginning(0.0, 60)
+    >>> audited_size(0.1, 60), audited_size(0.1, 61), audited_size(0.0, 60)
     (6, 7, 0)
     """
     return math.ceil(round(share * drawn, 9))
 
 
-def audited_follow_ups(settled: Settled) -> list[Asked]:
-    """What to ask about in an audited group: those to which an answer is carried, once every member has one."""
+def audited_follow_ups(settled: Settled) -> list[Subject]:
+    """The subjects to ask about in an audited group: members with a carried answer, once every member has one."""
     if not all(settled.origins):
         return []
     steps = zip(settled.drawn.steps, settled.origins, strict=True)
-    return [settled.drawn.asked(step) for step, origin in steps if origin.startswith(CARRIED)]
+    return [settled.drawn.subject(step) for step, origin in steps if origin.startswith(CARRIED)]
 
 
-def agreed_answers(drawn: Drawn, known: Answers) -> list[Asked]:
+def agreed_answers(drawn: Drawn, answers: Answers) -> list[Subject]:
     """Questions of a group whose answer is what people agreed on, and nobody adjudicated: what a spot check asks."""
-    asked = [drawn.asked(step) for step in drawn.steps]
-    return [one for one in asked if (found := known.get(one)) and found.origin == "people"]
+    subjects = [drawn.subject(step) for step in drawn.steps]
+    return [subject for subject in subjects if (answer := answers.get(subject)) and answer.origin == "people"]
 
 
-def rests_on_carried(settled: Settled, known: Answers) -> bool:
+def rests_on_carried(settled: Settled, answers: Answers) -> bool:
     """Whether another carried answer would change the state of a settled group.
 
     A true satisfaction rests on all its answers; a false one only where no output is wrong by a direct answer.
@@ -340,7 +349,7 @@ def rests_on_carried(settled: Settled, known: Answers) -> bool:
     if settled.state is State.TRUE:
         return True
     task = get_task(settled.drawn.task)
-    direct = ((step, known.get(settled.drawn.asked(step))) for step in settled.drawn.steps)
+    direct = ((step, answers.get(settled.drawn.subject(step))) for step in settled.drawn.steps)
     return not any(answer and task.is_wrong(step.output, answer.allowed) for step, answer in direct)
 
 
@@ -354,33 +363,33 @@ class Carried:
     wrong: bool
 
 
-def audited_carries(some: Sequence[Settled], known: Answers, reach: Reach) -> list[Carried]:
+def audited_carries(groups: Sequence[Settled], answers: Answers, reach: Reach) -> list[Carried]:
     """What the audit of one cell's follow-ups found; the groups are given in the order of their ranks.
 
     It stops at the first group that is not settled, or that has a carried answer beside which there is none yet:
     counting whatever happens to be answered would favour follow-ups that other groups ask about.
     """
-    found: list[Carried] = []
-    for settled in some:
+    audited: list[Carried] = []
+    for settled in groups:
         drawn = settled.drawn
         if settled.state is State.WAITING or not reach.asks(drawn):
             break
         source = source_of(drawn)
-        about_source = known.get(drawn.asked(source)) if source else None
+        about_source = answers.get(drawn.subject(source)) if source else None
         if source is None or not all(settled.origins):
             continue
-        here = []
+        of_group = []
         for step in drawn.steps:
             carried = carried_to(drawn, step, source, about_source)
             if carried is None:
                 continue
-            own = known.get(drawn.asked(step))
+            own = answers.get(drawn.subject(step))
             if own is None:
-                return found
+                return audited
             wrong = own.allowed.isdisjoint(carried.allowed)
-            here.append(Carried(drawn.group_id, source.input_id, step.input_id, wrong))
-        found += here
-    return found
+            of_group.append(Carried(drawn.group_id, source.input_id, step.input_id, wrong))
+        audited += of_group
+    return audited
 
 
 @dataclass(frozen=True)
@@ -392,9 +401,11 @@ class Versions:
     adjudicated: Answers
 
     @classmethod
-    def of(cls, protocol: Answers, known: Answers) -> "Versions":
+    def of(cls, protocol: Answers, current: Answers) -> "Versions":
         """From all answers in both precedences."""
-        return cls(protocol, known, {key: one for key, one in known.items() if one.origin == "adjudicated"})
+        return cls(
+            protocol, current, {key: answer for key, answer in current.items() if answer.origin == "adjudicated"}
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,16 +428,16 @@ def checks_of_cell(drawn: Iterable[Drawn], answers: Versions, reach: Reach) -> C
     judged = false = 0
     checked: list[tuple[int, bool, bool]] = []
     going = True
-    for one in drawn:
-        state = settle_group(one, answers.protocol).state
+    for group in drawn:
+        state = settle_group(group, answers.protocol).state
         if state is State.WAITING:
             break
         judged += 1
         false += state is State.FALSE
-        after = _checked(one, answers) if going and reach.checks(one) else State.WAITING
+        after = _checked(group, answers) if going and reach.checks(group) else State.WAITING
         going = going and after is not State.WAITING
         if going:
-            checked.append((one.group_id, state is State.FALSE, after is State.FALSE))
+            checked.append((group.group_id, state is State.FALSE, after is State.FALSE))
     return Checks(judged, false, tuple(checked))
 
 
@@ -434,18 +445,18 @@ def _checked(drawn: Drawn, answers: Versions) -> State:
     """The state by adjudicated answers alone; WAITING where something is left to check."""
     settled = settle_group(drawn, answers.adjudicated)
     for step, origin in zip(drawn.steps, settled.origins, strict=True):
-        if origin.startswith(CARRIED) and drawn.asked(step) in answers.known:
+        if origin.startswith(CARRIED) and drawn.subject(step) in answers.known:
             return State.WAITING
     return settled.state
 
 
-def checked_answers(drawn: Drawn, answers: Versions) -> Iterator[tuple[Asked, bool]]:
-    """Each answer of a group that people agreed on and an adjudicator checked: what was asked, whether it was wrong.
+def checked_answers(drawn: Drawn, answers: Versions) -> Iterator[tuple[Subject, bool]]:
+    """Each answer of a group that people agreed on and an adjudicator checked: its subject, whether it was wrong.
 
     Wrong: the adjudicator allows no label that people agreed on.
     """
     for step in drawn.steps:
-        key = drawn.asked(step)
+        key = drawn.subject(step)
         before, after = answers.protocol.get(key), answers.adjudicated.get(key)
         if before is not None and after is not None and before.origin == "people":
             yield key, before.allowed.isdisjoint(after.allowed)
@@ -455,14 +466,14 @@ def _cell(drawn: Drawn) -> Cell:
     return drawn.sample_id, drawn.relation_id, drawn.system_id
 
 
-Asks = dict[Asked, Ask]
-"""What is asked -> how the groups that ask for it ask."""
+Asks = dict[Subject, Ask]
+"""Subject -> how the groups that need its question ask it."""
 _FEW = 200
 """Changed answers up to which the queue is brought up to date around each; more are no dearer all at once."""
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Demand:
     """Questions by why they are asked: for groups that wait, for audits of follow-ups, for spot checks."""
 
     waiting: Asks = field(default_factory=dict)
@@ -471,7 +482,7 @@ class Wishes:
 
     def in_queue(self) -> Asks:
         """The annotators' questions: audits behind those that groups wait for."""
-        return {key: one.behind() for key, one in self.audits.items()} | self.waiting
+        return {key: ask.behind() for key, ask in self.audits.items()} | self.waiting
 
 
 def update_queue(connection: Connection, changed: Collection[int] | None = None) -> None:
@@ -501,18 +512,18 @@ def update_queue(connection: Connection, changed: Collection[int] | None = None)
 
 def _update_all(connection: Connection) -> None:
     samples = terms_of(connection)
-    asked = _asked(connection, samples)
-    wanted = asked.in_queue()
+    demand = _demand_of(connection, samples)
+    needed = demand.in_queue()
     table = table_of(tables.Question)
     open_now = select(table.c.id, table.c.task, table.c.input_id, table.c.output).where(
         table.c.priority.is_not(None), table.c.kind.in_(ABOUT_OUTPUTS)
     )
     rows = connection.execute(open_now).all()
-    close_questions(connection, [id for id, *of in rows if tuple(of) not in wanted])
-    for task in {key[0] for key in wanted}:
-        _open(connection, samples, task, {key: one for key, one in wanted.items() if key[0] == task})
-    ranks = {key: one.rank for key, one in asked.checks.items()}
-    _put_checks(connection, _by_question(connection, ranks))
+    close_questions(connection, [id for id, *subject in rows if tuple(subject) not in needed])
+    for task in {key[0] for key in needed}:
+        _open_needed(connection, samples, task, {key: ask for key, ask in needed.items() if key[0] == task})
+    ranks = {key: ask.rank for key, ask in demand.checks.items()}
+    _set_checks(connection, _by_question(connection, ranks))
     _update_groups(connection, samples)
 
 
@@ -520,12 +531,12 @@ def _update_around(connection: Connection, samples: Mapping[int, Terms], task: s
     """The questions about the inputs of all drawn groups that have one of `about`."""
     inputs = _inputs_around(connection, about)
     questions = question_ids(connection, task, inputs)
-    found = _asked(connection, samples, _groups_with(connection, inputs))
-    needed = {key: one for key, one in found.in_queue().items() if key[0] == task and key[1] in inputs}
+    demand = _demand_of(connection, samples, _groups_with(connection, inputs))
+    needed = {key: ask for key, ask in demand.in_queue().items() if key[0] == task and key[1] in inputs}
     close_questions(connection, [id for key, id in questions.items() if key not in needed])
-    _open(connection, samples, task, needed)
-    checks = {key: one.rank for key, one in found.checks.items() if key[0] == task and key[1] in inputs}
-    _put_checks(connection, {questions[key]: rank for key, rank in checks.items()}, questions.values())
+    _open_needed(connection, samples, task, needed)
+    checks = {key: ask.rank for key, ask in demand.checks.items() if key[0] == task and key[1] in inputs}
+    _set_checks(connection, {questions[key]: rank for key, rank in checks.items()}, questions.values())
 
 
 @dataclass(frozen=True)
@@ -546,24 +557,24 @@ def queue_difference(connection: Connection) -> Difference:
     """Compare the queues with what all samples and answers make of them; writes nothing."""
     table, check = table_of(tables.Question), table_of(tables.SpotCheck)
     samples = terms_of(connection)
-    asked = _asked(connection, samples)
-    wanted: dict[Any, tuple[int, int]] = {key: (one.rank, one.waits) for key, one in asked.in_queue().items()}
-    wanted |= {one.key: (one.priority, one.waits) for one in wanted_groups(connection, samples)}
+    demand = _demand_of(connection, samples)
+    needed: dict[Any, tuple[int, int]] = {key: (ask.rank, ask.waits) for key, ask in demand.in_queue().items()}
+    needed |= {group.key: (group.priority, group.waits) for group in wanted_groups(connection, samples)}
     query = select(
         table.c.id, table.c.kind, table.c.key, table.c.task, table.c.input_id, table.c.output,
         table.c.priority, table.c.waits,
     ).order_by(table.c.id)  # fmt: skip
     misplaced, idle = [], []
     for id, kind, key, *about, priority, waits in connection.execute(query):
-        should = wanted.pop(bytes(key) if kind == "group" else tuple(about), None)
-        if should is not None and should != (priority, waits):
+        expected = needed.pop(bytes(key) if kind == "group" else tuple(about), None)
+        if expected is not None and expected != (priority, waits):
             misplaced.append(int(id))
-        elif should is None and priority is not None:
+        elif expected is None and priority is not None:
             idle.append(int(id))
     stored = {int(id): int(rank) for id, rank in connection.execute(select(check.c.question_id, check.c.priority))}
-    checks = _by_question(connection, {key: one.rank for key, one in asked.checks.items()})
-    other = {id for id, _ in stored.items() ^ checks.items()}
-    return Difference(tuple(misplaced), tuple(idle), tuple(sorted(other)), len(wanted))
+    checks = _by_question(connection, {key: ask.rank for key, ask in demand.checks.items()})
+    differing = {id for id, _ in stored.items() ^ checks.items()}
+    return Difference(tuple(misplaced), tuple(idle), tuple(sorted(differing)), len(needed))
 
 
 class QueueLength(NamedTuple):
@@ -606,7 +617,7 @@ def lock_queue(connection: Connection) -> None:
 @cache
 def _around() -> Select[Any]:
     """The inputs of all drawn groups that have the one of `question`, and itself, locked; none of one about a group."""
-    question, given, draw = table_of(tables.Question), table_of(tables.Input), table_of(tables.Draw)
+    question, input_table, draw = table_of(tables.Question), table_of(tables.Input), table_of(tables.Draw)
     member = table_of(tables.Member)
     other = member.alias("other")
     own = select(question.c.input_id).where(question.c.id == bindparam("question"), question.c.kind != "group")
@@ -616,7 +627,7 @@ def _around() -> Select[Any]:
         .where(member.c.input_id == own.scalar_subquery())
     )
     around = select(other.c.input_id).where(other.c.group_id.in_(groups), other.c.role != "probe")
-    locked = select(given.c.id).where(given.c.id.in_(union(own, around))).order_by(given.c.id)
+    locked = select(input_table.c.id).where(input_table.c.id.in_(union(own, around))).order_by(input_table.c.id)
     return locked.with_for_update(key_share=True)
 
 
@@ -642,39 +653,41 @@ def _update_groups(connection: Connection, samples: Mapping[int, Terms]) -> None
     """Open the questions about groups that nobody has settled, and close the others."""
     table = table_of(tables.Question)
     wanted = wanted_groups(connection, samples)
-    keys = {one.key for one in wanted}
+    keys = {group.key for group in wanted}
     query = select(table.c.id, table.c.key).where(table.c.kind == "group", table.c.priority.is_not(None))
     close_questions(connection, [int(row[0]) for row in connection.execute(query).all() if bytes(row[1]) not in keys])
     open_group_questions(connection, wanted, _most(samples))
 
 
-def _put_checks(connection: Connection, wanted: Mapping[int, int], among: Iterable[int] | None = None) -> None:
+def _set_checks(connection: Connection, needed: Mapping[int, int], among: Iterable[int] | None = None) -> None:
     """See to it that exactly these questions (id -> priority) wait for a check, of those in `among`, or of all."""
     table = table_of(tables.SpotCheck)
     if among is None:
         among = [int(row[0]) for row in connection.execute(select(table.c.question_id))]
-    for piece in pieces(sorted(set(among) - set(wanted))):
+    for piece in pieces(sorted(set(among) - set(needed))):
         connection.execute(delete(table).where(table.c.question_id.in_(piece)))
-    rows = [{"question_id": id, "priority": rank} for id, rank in sorted(wanted.items())]
+    rows = [{"question_id": id, "priority": rank} for id, rank in sorted(needed.items())]
     upsert(connection, tables.SpotCheck, rows)
 
 
 def _most(samples: Mapping[int, Terms]) -> int:
-    return max((one.annotators for one in samples.values()), default=2)
+    return max((terms.annotators for terms in samples.values()), default=2)
 
 
 def _groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
     """Drawn groups that have one of these inputs."""
     member, draw = table_of(tables.Member), table_of(tables.Draw)
-    found: set[int] = set()
+    groups: set[int] = set()
     for piece in pieces(inputs):
         query = select(member.c.group_id).join(draw, draw.c.group_id == member.c.group_id)
-        found |= {int(row[0]) for row in connection.execute(query.where(member.c.input_id.in_(piece)))}
-    return found
+        groups |= {int(row[0]) for row in connection.execute(query.where(member.c.input_id.in_(piece)))}
+    return groups
 
 
-def _asked(connection: Connection, samples: Mapping[int, Terms], group_ids: Collection[int] | None = None) -> Wishes:
-    """What these groups of the samples, or all, ask for."""
+def _demand_of(
+    connection: Connection, samples: Mapping[int, Terms], group_ids: Collection[int] | None = None
+) -> Demand:
+    """The questions that these groups of the samples (None: all) need."""
     groups: Iterable[Drawn] = drawn_groups(connection, samples, group_ids)
     around: set[int] | None = None
     relations: set[int] | None = None
@@ -683,42 +696,44 @@ def _asked(connection: Connection, samples: Mapping[int, Terms], group_ids: Coll
         groups = list(groups)
         around = {step.input_id for drawn in groups for step in drawn.steps}
         relations = {drawn.relation_id for drawn in groups}
-    known = known_answers(connection, inputs=around)
+    answers = known_answers(connection, inputs=around)
     reach = reach_of(connection, samples, relations)
-    waiting, audits, checks = (Asking[Asked](samples) for _ in range(3))
+    waiting, audits, checks = (Asking[Subject](samples) for _ in range(3))
     for drawn in groups:
-        settled = settle_group(drawn, known)
+        settled = settle_group(drawn, answers)
         if settled.state is State.WAITING:
             _note(waiting, drawn, settled.waits_for)
         elif reach.asks(drawn):
             _note(audits, drawn, audited_follow_ups(settled))
         if reach.checks(drawn):
-            _note(checks, drawn, agreed_answers(drawn, known))
-    return Wishes(waiting.asks(connection), audits.asks(connection), checks.asks(connection))
+            _note(checks, drawn, agreed_answers(drawn, answers))
+    return Demand(waiting.asks(connection), audits.asks(connection), checks.asks(connection))
 
 
-def _note(asking: Asking[Asked], drawn: Drawn, keys: Iterable[Asked]) -> None:
+def _note(asking: Asking[Subject], drawn: Drawn, keys: Iterable[Subject]) -> None:
     for key in keys:
         asking.note(key, drawn.sample_id, drawn.rank, drawn.group_id, drawn.system_id)
 
 
-def _by_question(connection: Connection, ranks: Mapping[Asked, int]) -> dict[int, int]:
+def _by_question(connection: Connection, ranks: Mapping[Subject, int]) -> dict[int, int]:
     """Question id -> rank."""
-    found: dict[int, int] = {}
+    ranks_by_id: dict[int, int] = {}
     for task in {key[0] for key in ranks}:
-        ids = question_ids(connection, task, {given for of, given, _ in ranks if of == task})
-        found.update((ids[key], rank) for key, rank in ranks.items() if key[0] == task)
-    return found
+        ids = question_ids(connection, task, {input_id for subject_task, input_id, _ in ranks if subject_task == task})
+        ranks_by_id.update((ids[key], rank) for key, rank in ranks.items() if key[0] == task)
+    return ranks_by_id
 
 
-def _open(connection: Connection, samples: Mapping[int, Terms], task: str, needed: Mapping[Asked, Ask]) -> None:
+def _open_needed(
+    connection: Connection, samples: Mapping[int, Terms], task: str, needed: Mapping[Subject, Ask]
+) -> None:
     table = table_of(tables.Input)
     keys: dict[int, bytes] = {}
-    for piece in pieces({given for _, given, _ in needed}):
+    for piece in pieces({input_id for _, input_id, _ in needed}):
         query = select(table.c.id, table.c.key).where(table.c.id.in_(piece))
         keys.update((int(row[0]), bytes(row[1])) for row in connection.execute(query))
     wanted = [
-        Wanted(given, keys[given], one.rank, one.waits, one.annotators, one.protocol, output)
-        for (_, given, output), one in needed.items()
+        Wanted(input_id, keys[input_id], ask.rank, ask.waits, ask.annotators, ask.protocol, output)
+        for (_, input_id, output), ask in needed.items()
     ]
     open_questions(connection, task, wanted, _most(samples))

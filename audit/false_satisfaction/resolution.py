@@ -17,12 +17,12 @@ from enum import IntEnum
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import Connection, Select, and_, or_, select
 
 from audit.annotation.answers import ORIGINS, PEOPLE
-from audit.annotation.questions import ABOUT_OUTPUTS, Asked, asks_pairs
+from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.relations import COUNTED, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
 from audit.store import pieces, table_of, tables
@@ -39,7 +39,7 @@ PROTOCOL = ("people", "adjudicated", "gold")
 
 
 class State(IntEnum):
-    """Of a drawn (satisfied) group of one system."""
+    """The state of a drawn (satisfied) group of one system."""
 
     TRUE = 0
     FALSE = 1
@@ -81,18 +81,18 @@ class Drawn:
         """What the relation carries."""
         return self.looked_up or carry_of(self.task, self.relation, self.params)
 
-    def asked(self, step: Step) -> Asked:
-        """What the question asks about whose answer says whether the output of this step is right."""
+    def subject(self, step: Step) -> Subject:
+        """The subject of the question whose answer says whether this step's output is right."""
         return self.task, step.input_id, step.output.text if asks_pairs(self.task) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A drawn group, its state, what is asked in the questions it waits for, and the step that made it false."""
+    """A drawn group, its state, the subjects of the questions it waits for, and the step that made it false."""
 
     drawn: Drawn
     state: State
-    waits_for: tuple[Asked, ...] = ()
+    waits_for: tuple[Subject, ...] = ()
     wrong_step: int | None = None
     origins: tuple[str, ...] = ()
     """Where each counted member's answer came from: an origin, `carried ORIGIN`, or `` (none)."""
@@ -107,8 +107,8 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """The answer to a question that counts, and its origin."""
+class KnownAnswer:
+    """The answer that counts for a question, and its origin."""
 
     allowed: frozenset[str]
     origin: str
@@ -119,8 +119,8 @@ def known_answers(
     whose: Whose = "both",
     inputs: Collection[int] | None = None,
     precedence: Sequence[str] = ORIGINS,
-) -> dict[Asked, Known]:
-    """The answer that counts by what was asked, of the origins that were asked for; about these inputs, or about all.
+) -> dict[Subject, KnownAnswer]:
+    """The answer that counts, by subject, from the origins of `whose`; about these inputs (None: about all).
 
     Of several origins the first in `precedence` counts.
     """
@@ -133,13 +133,15 @@ def known_answers(
     queries = (
         [query] if inputs is None else [query.where(question.c.input_id.in_(piece)) for piece in pieces(sorted(inputs))]
     )
-    found: dict[Asked, Known] = {}
-    for task, given, output, origin, allowed in (row for one in queries for row in connection.execute(one)):
-        asked = (task, int(given), output)
-        before = found.get(asked)
+    answers: dict[Subject, KnownAnswer] = {}
+    for task, input_id, output, origin, allowed in (
+        row for statement in queries for row in connection.execute(statement)
+    ):
+        subject = (task, int(input_id), output)
+        before = answers.get(subject)
         if before is None or precedence.index(origin) < precedence.index(before.origin):
-            found[asked] = Known(frozenset(allowed), origin)
-    return found
+            answers[subject] = KnownAnswer(frozenset(allowed), origin)
+    return answers
 
 
 def drawn_groups(
@@ -149,8 +151,34 @@ def drawn_groups(
 
     They come sample by sample, cell by cell, in the order of their rank.
     """
+    query = _drawn_query(samples)
+    if group_ids is None:
+        rows = list(connection.execute(query))
+    else:
+        group_id = table_of(tables.Draw).c.group_id
+        rows = [
+            row for piece in pieces(sorted(group_ids)) for row in connection.execute(query.where(group_id.in_(piece)))
+        ]
+    # The rows' values by place, in the order of `_drawn_query`: by name takes longer than everything else here.
+    carries = {key: carry_of(*key) for key in {row[-3:] for row in rows}}
+    reading = {key for key, carry in carries.items() if carry.reads}
+    inputs = _inputs(connection, {row[7] for row in rows if row[-3:] in reading} if reading else set())
+    for key, group_rows in groupby(rows, key=itemgetter(0, 1, 2, 3, 4, -3, -2, -1)):
+        sample_id, relation_id, system_id, rank, group_id, task, name, params = key
+        steps: dict[int, Step] = {}
+        for step, role, input_id, label, score, text, error in (row[5:12] for row in group_rows):
+            # Ordered by attempt: the last one stays.
+            steps[step] = Step(role, input_id, Output(label, score, text, error), inputs.get(input_id))
+        carry, parts = carries[task, name, params], tuple(steps.values())
+        yield Drawn(
+            task, name, relation_id, system_id, rank, group_id, parts, sample_id, params=params, looked_up=carry
+        )
+
+
+def _drawn_query(samples: Iterable[int] | None) -> Select[Any]:
+    """A row per counted member and attempt of every drawn group; callers read the columns by their place."""
     draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
-    relation, given = table_of(tables.Relation), table_of(tables.Input)
+    relation = table_of(tables.Relation)
     query = (
         select(
             draw.c.sample_id,
@@ -174,34 +202,16 @@ def drawn_groups(
         .join(output, and_(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id))
         .order_by(draw.c.sample_id, draw.c.relation_id, draw.c.system_id, draw.c.rank, member.c.step, output.c.attempt)
     )
-    if samples is not None:
-        query = query.where(draw.c.sample_id.in_(list(samples)))
-    if group_ids is None:
-        rows = list(connection.execute(query))
-    else:
-        rows = [
-            row
-            for piece in pieces(sorted(group_ids))
-            for row in connection.execute(query.where(draw.c.group_id.in_(piece)))
-        ]
-    # The rows' values by place, in the order of the query: by name takes longer than everything else here.
-    carries = {of: carry_of(*of) for of in {row[-3:] for row in rows}}
-    read = {of for of, carry in carries.items() if carry.reads}
-    reading = {row[7] for row in rows if row[-3:] in read} if read else set()
+    return query if samples is None else query.where(draw.c.sample_id.in_(list(samples)))
+
+
+def _inputs(connection: Connection, ids: Collection[int]) -> dict[int, Input]:
+    table = table_of(tables.Input)
     inputs: dict[int, Input] = {}
-    for piece in pieces(reading):
-        for found in connection.execute(select(given).where(given.c.id.in_(piece))).mappings():
-            inputs[found["id"]] = Input.stored(found["texts"], found["languages"])
-    cell_and_group = itemgetter(0, 1, 2, 3, 4, -3, -2, -1)
-    for (sample_id, relation_id, system_id, rank, group_id, task, name, params), some in groupby(
-        rows, key=cell_and_group
-    ):
-        steps: dict[int, Step] = {}
-        for step, role, input_id, label, score, text, error in (row[5:12] for row in some):
-            # Ordered by attempt: the last one stays.
-            steps[step] = Step(role, input_id, Output(label, score, text, error), inputs.get(input_id))
-        of, parts = carries[task, name, params], tuple(steps.values())
-        yield Drawn(task, name, relation_id, system_id, rank, group_id, parts, sample_id, params=params, looked_up=of)
+    for piece in pieces(ids):
+        for row in connection.execute(select(table).where(table.c.id.in_(piece))).mappings():
+            inputs[row["id"]] = Input.stored(row["texts"], row["languages"])
+    return inputs
 
 
 def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
@@ -209,8 +219,8 @@ def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
     neither."""
     if params != "{}" and (carry := _declared(params)) is not None:
         return carry
-    found = find_relation(base_of(task), relation)
-    return found.carry if found else nothing
+    registered = find_relation(base_of(task), relation)
+    return registered.carry if registered else nothing
 
 
 @cache
@@ -237,20 +247,20 @@ def never_carries(carry: Carry, task: str) -> bool:
     return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
 
 
-def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
+def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer]) -> Settled:
     """Apply the rule to one drawn group."""
     task = get_task(drawn.task)
     pairs = task.question_kind == "pair"
     source = source_of(drawn)
-    about_source = known.get(drawn.asked(source)) if source else None
-    waits_for: list[Asked] = []
+    about_source = answers.get(drawn.subject(source)) if source else None
+    waits_for: list[Subject] = []
     origins: list[str] = []
     contingent: list[int] = []
     wrong: int | None = None
     for number, step in enumerate(drawn.steps):
-        # As `Drawn.asked`, but its task is looked up once: there are millions of steps.
-        asked = (drawn.task, step.input_id, step.output.text if pairs else None)
-        answer = known.get(asked)
+        # As `Drawn.subject`, but its task is looked up once: there are millions of steps.
+        subject = (drawn.task, step.input_id, step.output.text if pairs else None)
+        answer = answers.get(subject)
         if answer is None:
             answer = carried_to(drawn, step, source, about_source)
             if not _carried_whatever(drawn, step, source, about_source):
@@ -259,7 +269,7 @@ def settle_group(drawn: Drawn, known: Mapping[Asked, Known]) -> Settled:
         if answer is None:
             carry = drawn.carry
             if step is source or about_source is not None or never_carries(carry, drawn.task):
-                waits_for.append(asked)
+                waits_for.append(subject)
         elif wrong is None and task.is_wrong(step.output, answer.allowed):
             wrong = number
     if wrong is not None:
@@ -274,16 +284,16 @@ def source_of(drawn: Drawn) -> Step | None:
     return next((step for step in drawn.steps if step.role == "source"), None)
 
 
-def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: Known | None) -> Known | None:
+def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: KnownAnswer | None) -> KnownAnswer | None:
     """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
     if step is source or source is None or about_source is None or not drawn.corresponds:
         return None
     carry = drawn.carry
     allowed = carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)
-    return Known(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
+    return KnownAnswer(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
 
 
-def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_source: Known | None) -> bool:
+def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_source: KnownAnswer | None) -> bool:
     """Whether this step would have a carried answer whatever were the one about the source, which there is."""
     if step is source or source is None or about_source is None or not drawn.corresponds:
         return False
@@ -325,7 +335,7 @@ class Beginning:
     drawn_false: int
     drawn_open: int
     behind: int
-    first: Asked | None
+    first: Subject | None
     counts: tuple[bool, ...]
 
 
@@ -333,45 +343,47 @@ class Beginning:
 class Process:
     """How answers come about.
 
-    passed: what is asked in questions that people are through with: they have all the votes they want, or were flagged.
+    passed: subjects of the questions that people are through with: they have all the votes they want, or were flagged.
     Whatever waits for one of them waits for an adjudicator, not for its turn. gold: by task, the labels that gold says;
     a relation that carries these carries whatever gold answers.
     """
 
-    passed: frozenset[Asked] = frozenset()
+    passed: frozenset[Subject] = frozenset()
     gold: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def beginnings(
-    cells: Sequence[Sequence[Settled]], process: Process | None = None, together: bool = False
+    cells: Sequence[Sequence[Settled]], process: Process | None = None, one_list: bool = False
 ) -> list[Beginning]:
     """The beginnings of all cells of one relation in one sample, each given in the order of ranks.
 
-    `together`: the cells are one list, as the design `informative` draws them, so they end together.
+    `one_list`: the cells are one list, as the design `informative` draws them, so they end together.
     """
     process = process or Process()
-    groups = [one for cell in cells for one in cell]
-    waiting = [one for one in groups if one.state is State.WAITING]
-    reached = min((one.drawn.rank for one in waiting if not process.passed.issuperset(one.waits_for)), default=math.inf)
-    steps = {step for one in groups for step, origin in enumerate(one.origins) if origin in PEOPLE}
+    groups = [group for cell in cells for group in cell]
+    waiting = [group for group in groups if group.state is State.WAITING]
+    reached = min(
+        (group.drawn.rank for group in waiting if not process.passed.issuperset(group.waits_for)), default=math.inf
+    )
+    steps = {step for group in groups for step, origin in enumerate(group.origins) if origin in PEOPLE}
 
-    def counts(one: Settled) -> bool:
-        if one.state is State.WAITING:
+    def counts(group: Settled) -> bool:
+        if group.state is State.WAITING:
             return False
-        if not one.contingent or _carried_by_gold(one, process.gold):
+        if not group.contingent or _carried_by_gold(group, process.gold):
             return True
-        if steps.issuperset(one.contingent):
-            return one.drawn.rank < reached
-        return not waiting and one.decided_by in PEOPLE
+        if steps.issuperset(group.contingent):
+            return group.drawn.rank < reached
+        return not waiting and group.decided_by in PEOPLE
 
-    counting = [tuple(counts(one) for one in cell) for cell in cells]
+    counting = [tuple(counts(group) for group in cell) for cell in cells]
     ends = [
-        next((one.drawn.rank for one, good in zip(cell, flags, strict=True) if not good), math.inf)
+        next((group.drawn.rank for group, is_counted in zip(cell, flags, strict=True) if not is_counted), math.inf)
         for cell, flags in zip(cells, counting, strict=True)
     ]
-    if together:
+    if one_list:
         ends = [min(ends, default=math.inf)] * len(cells)
-    return [_beginning(*one, together) for one in zip(cells, ends, counting, strict=True)]
+    return [_beginning(*parts, one_list) for parts in zip(cells, ends, counting, strict=True)]
 
 
 def read_process(connection: Connection) -> Process:
@@ -399,29 +411,36 @@ def gold_labels(connection: Connection, studies: Sequence[int] | None = None) ->
     labels: dict[str, set[str]] = {}
     for task, label in connection.execute(query):
         labels.setdefault(str(task), set()).add(str(label))
-    return {task: frozenset(some) for task, some in labels.items()}
+    return {task: frozenset(golds) for task, golds in labels.items()}
 
 
-def _carried_by_gold(one: Settled, gold: Mapping[str, frozenset[str]]) -> bool:
+def _carried_by_gold(settled: Settled, gold: Mapping[str, frozenset[str]]) -> bool:
     """Whether gold answered a group and the relation carries whatever gold could have said."""
-    labels = gold.get(one.drawn.task)
-    return bool(labels) and all(one.origins) and one.decided_by == "gold" and carries_all(one.drawn.carry, labels)
+    labels = gold.get(settled.drawn.task)
+    return (
+        bool(labels)
+        and all(settled.origins)
+        and settled.decided_by == "gold"
+        and carries_all(settled.drawn.carry, labels)
+    )
 
 
-def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...], together: bool) -> Beginning:
-    inside = [one for one in cell if one.drawn.rank < end]
-    by_people = [one.state is not State.WAITING and any(origin in PEOPLE for origin in one.origins) for one in cell]
-    if not together and sum(by_people[len(inside) :]) > len(inside):
+def _beginning(cell: Sequence[Settled], end: float, counts: tuple[bool, ...], one_list: bool) -> Beginning:
+    inside = [settled for settled in cell if settled.drawn.rank < end]
+    by_people = [
+        settled.state is not State.WAITING and any(origin in PEOPLE for origin in settled.origins) for settled in cell
+    ]
+    if not one_list and sum(by_people[len(inside) :]) > len(inside):
         # What stays open is what is hard, and the run before the first hard one is as biased as what is settled of all.
         inside = []
     rest = cell[len(inside) :]
     return Beginning(
         len(inside),
-        sum(one.state is State.FALSE for one in inside),
+        sum(settled.state is State.FALSE for settled in inside),
         len(cell),
-        sum(one.state is State.FALSE for one in cell),
-        sum(one.state is State.WAITING for one in cell),
+        sum(settled.state is State.FALSE for settled in cell),
+        sum(settled.state is State.WAITING for settled in cell),
         sum(by_people[len(inside) :]),
-        next((one.waits_for[0] for one in rest if one.waits_for), None),
+        next((settled.waits_for[0] for settled in rest if settled.waits_for), None),
         counts,
     )

@@ -57,23 +57,23 @@ def count_topics(engine: Engine, counted: Counted, by: str, clusters: Clusters =
     Raises UnknownName for an attribute that no source has (`gold`: AuditError), and AuditError for one with more than
     50 values.
     """
-    found: dict[int, StudyTopics] = {}
-    known: set[str] = set()
+    topics_by_study: dict[int, StudyTopics] = {}
+    attributes: set[str] = set()
     with engine.connect() as connection:
-        for one in counted.studies:
-            study = int(str(one["id"]))
+        for row in counted.studies:
+            study = int(str(row["id"]))
             sources, values, others = _values(connection, study, by)
-            known |= others
-            names = _names(values, by, one)
+            attributes |= others
+            names = _names(values, by, row)
             if names:
-                place = {name: at for at, name in enumerate(names)}
-                code = np.array([len(names) if value is None else place[_text(value)] for value in values], int)
-                found[study] = _counted(counted, study, names, sources, code, clusters)
-    if not found:
+                code_of = {name: index for index, name in enumerate(names)}
+                code = np.array([len(names) if value is None else code_of[_text(value)] for value in values], int)
+                topics_by_study[study] = _counted(counted, study, names, sources, code, clusters)
+    if not topics_by_study:
         if by == GOLD:
             raise AuditError("no source has a gold label; say --by with an attribute, or leave it out")
-        raise UnknownName("attribute", by, [GOLD, *known])
-    return Topics(by, found)
+        raise UnknownName("attribute", by, [GOLD, *attributes])
+    return Topics(by, topics_by_study)
 
 
 def _values(connection: Connection, study: int, by: str) -> tuple[np.ndarray, list[str | None], set[str]]:
@@ -84,15 +84,15 @@ def _values(connection: Connection, study: int, by: str) -> tuple[np.ndarray, li
     ids = np.array([row[0] for row in rows], np.int64)
     if by == GOLD:
         return ids, [row[1] for row in rows], set()
-    known = {str(name) for row in rows for name in row[1]}
+    attributes = {str(name) for row in rows for name in row[1]}
     values = [row[1].get(by) for row in rows]
-    return ids, [value if value and value.strip() else None for value in values], known
+    return ids, [value if value and value.strip() else None for value in values], attributes
 
 
 def _names(values: list[str | None], by: str, study: Mapping[str, object]) -> tuple[str, ...]:
     """The topics in their order: labels as the task has them, numbers as numbers, all else by name."""
     where = f"of {study['corpus']} (study {study['id']})"
-    names = {_text(one) for one in values if one is not None}
+    names = {_text(value) for value in values if value is not None}
     if len(names) > MOST:
         raise AuditError(
             f"{by!r} {where} has {len(names):,} values; topics are at most {MOST}: choose another attribute"
@@ -124,8 +124,8 @@ def _counted(
     name_of = {(row.relation_id, row.system_id): row for row in keys.itertuples()}
     cells: list[dict[str, Any]] = []
     sums: list[dict[str, Any]] = []
-    for at, system in enumerate(checks.systems):
-        satisfied, violated = (checks.outcome[:, at] == one for one in (Outcome.SATISFIED, Outcome.VIOLATED))
+    for index, system in enumerate(checks.systems):
+        satisfied, violated = (checks.outcome[:, index] == kind for kind in (Outcome.SATISFIED, Outcome.VIOLATED))
         if not (satisfied.any() or violated.any()):
             continue
         pair, shape = relation * topics + topic, (len(relation_ids), topics)
@@ -133,22 +133,24 @@ def _counted(
             np.bincount(pair[rows], minlength=shape[0] * topics).reshape(shape) for rows in (satisfied, violated)
         )
         for row, column in np.argwhere(yes + no > 0).tolist():
-            one = name_of[int(relation_ids[row]), system]
+            key = name_of[int(relation_ids[row]), system]
             cell: dict[str, Any] = {"study": study}
-            cell |= {"task": one.task, "relation": one.relation, "system": one.system, "topic": column}
-            here = pair == row * topics + column
-            parts = (np.bincount(cluster[here & of], minlength=number) for of in (violated, violated | satisfied))
+            cell |= {"task": key.task, "relation": key.relation, "system": key.system, "topic": column}
+            in_topic = pair == row * topics + column
+            parts = (
+                np.bincount(cluster[in_topic & mask], minlength=number) for mask in (violated, violated | satisfied)
+            )
             wrong, size = parts
             cell["wrong"], cell["size"] = wrong[size > 0], size[size > 0]
             cells.append(cell | {"satisfied": int(yes[row, column]), "violated": int(no[row, column])})
         for column in range(topics):
-            mine = (topic == column) & (violated | satisfied)
-            if mine.any():
+            own = (topic == column) & (violated | satisfied)
+            if own.any():
                 label = next(str(row.system) for row in name_of.values() if row.system_id == system)
-                wrong, size = (np.bincount(cluster[of], minlength=number) for of in (mine & violated, mine))
-                found: dict[str, Any] = {"sources": len(np.unique(checks.source[mine]))}
-                found |= {"violated": wrong[size > 0], "groups": size[size > 0]}
-                sums.append({"system": label, "topic": column} | found)
+                wrong, size = (np.bincount(cluster[mask], minlength=number) for mask in (own & violated, own))
+                counts: dict[str, Any] = {"sources": len(np.unique(checks.source[own]))}
+                counts |= {"violated": wrong[size > 0], "groups": size[size > 0]}
+                sums.append({"system": label, "topic": column} | counts)
     columns = ["study", "task", "relation", "system", "topic", "satisfied", "violated", "wrong", "size"]
     return StudyTopics(
         study,

@@ -73,7 +73,7 @@ def my_adjudications(engine: Engine, account_id: int) -> list[Adjudicated]:
     """
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        return _mine(connection, account_id)
+        return _latest_adjudications(connection, account_id)
 
 
 def change_adjudication(
@@ -94,7 +94,9 @@ def change_adjudication(
         question_id = work.connection.execute(select(table.c.question_id).where(table.c.id == adjudication_id)).scalar()
         if question_id is not None:
             work.hold(int(question_id))  # what somebody else settles meanwhile is seen below
-        before = next((one for one in _mine(work.connection, account_id) if one.id == adjudication_id), None)
+        before = next(
+            (entry for entry in _latest_adjudications(work.connection, account_id) if entry.id == adjudication_id), None
+        )
         if before is None:
             raise Refused(f"this is not one of your last {LAST} decisions any more; it cannot be changed")
         if before.is_check and code is not None:
@@ -109,7 +111,9 @@ def next_check(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Sh
     Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
     """
     table = table_of(tables.SpotCheck)
-    query = select(table.c.question_id).where(_open_for(account_id)).order_by(table.c.priority, table.c.question_id)
+    query = (
+        select(table.c.question_id).where(_never_judged_by(account_id)).order_by(table.c.priority, table.c.question_id)
+    )
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
         first = _first_of(connection, query, table.c.question_id, later)
@@ -117,10 +121,10 @@ def next_check(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Sh
 
 
 def checks_left(engine: Engine, account_id: int) -> int:
-    """How many checks wait that this adjudicator may make. Raises NotAllowed."""
+    """The number of checks that wait and that this adjudicator may make. Raises NotAllowed."""
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        query = select(func.count()).select_from(table_of(tables.SpotCheck)).where(_open_for(account_id))
+        query = select(func.count()).select_from(table_of(tables.SpotCheck)).where(_never_judged_by(account_id))
         return int(connection.execute(query).scalar() or 0)
 
 
@@ -130,16 +134,16 @@ def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[s
     Raises NotAllowed, or Refused where there is nothing to check, the adjudicator judged the question as an annotator,
     or the labels cannot be taken.
     """
-    table, answer, judgement = (table_of(one) for one in (tables.SpotCheck, tables.Answer, tables.Judgement))
+    table, answer, judgement = (table_of(model) for model in (tables.SpotCheck, tables.Answer, tables.Judgement))
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is gone
-        there = work.connection.execute(delete(table).where(table.c.question_id == question_id)).rowcount
+        removed = work.connection.execute(delete(table).where(table.c.question_id == question_id)).rowcount
         agreed = (answer.c.question_id == question_id) & (answer.c.origin == "people")
         # An annotator may just have taken an answer back: what people do not agree on is for the disputes.
-        if not there or not work.connection.execute(select(answer.c.origin).where(agreed)).first():
+        if not removed or not work.connection.execute(select(answer.c.origin).where(agreed)).first():
             raise Refused("this question does not wait for a check any more; take the next one")
-        mine = _judged_by(account_id).where(judgement.c.question_id == question_id)
-        if work.connection.execute(mine.limit(1)).first():
+        own = _judged_by(account_id).where(judgement.c.question_id == question_id)
+        if work.connection.execute(own.limit(1)).first():
             raise Refused("you judged this question yourself; somebody else must check it")
         _adjudicate(work, account_id, question_id, allowed, written_as_check(remark))
 
@@ -159,7 +163,8 @@ def next_inspection(engine: Engine, account_id: int, later: Sequence[int] = ()) 
 
 
 def inspections_left(engine: Engine, account_id: int) -> int | None:
-    """How many inspections wait for this account; None: no question has the protocol `shown`. Raises NotAllowed."""
+    """The number of inspections that wait for this account; None: no question has the protocol `shown`. Raises
+    NotAllowed."""
     question = table_of(tables.Question)
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
@@ -175,11 +180,11 @@ def inspect(engine: Engine, account_id: int, question_id: int, allowed: Sequence
     Raises NotAllowed, or Refused where the question does not wait for an inspection, the account judged it, or the
     labels cannot be taken.
     """
-    question, answer, judgement = (table_of(one) for one in (tables.Question, tables.Answer, tables.Judgement))
+    question, answer, judgement = (table_of(model) for model in (tables.Question, tables.Answer, tables.Judgement))
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         work.hold(question_id)  # of two inspectors with it on their screens, the second finds that it is gone
-        mine = _judged_by(account_id).where(judgement.c.question_id == question_id)
-        if work.connection.execute(mine.limit(1)).first():
+        own = _judged_by(account_id).where(judgement.c.question_id == question_id)
+        if work.connection.execute(own.limit(1)).first():
             raise Refused("you judged this question yourself; somebody else must inspect it")
         if not work.connection.execute(_to_inspect(account_id).where(question.c.id == question_id)).first():
             raise Refused("this question does not wait for an inspection any more; take the next one")
@@ -201,11 +206,11 @@ def _adjudicate(
         raise Refused("choose at least one label")
     check_comment(reason)
     check_reason(code, reason)
-    asked = work.hold(question_id)
+    question = work.hold(question_id)
     for label in allowed:
         if label == UNSURE:
             raise Refused("an adjudicator's answer must be a label; leave the question open instead")
-        task, kind = check_answer(asked, question_id, label, reason)
+        task, kind = check_answer(question, question_id, label, reason)
     if set(allowed) == {HOLDS, BROKEN}:
         raise Refused("choose one: a relation holds in a group, or it does not")
     row = {
@@ -220,36 +225,38 @@ def _adjudicate(
     return work.add(tables.Adjudication, [row])
 
 
-def _mine(connection: Connection, account_id: int) -> list[Adjudicated]:
+def _latest_adjudications(connection: Connection, account_id: int) -> list[Adjudicated]:
     table = table_of(tables.Adjudication)
     query = (
         select(table).where(table.c.annotator_id == account_id, stands(table)).order_by(table.c.id.desc()).limit(LAST)
     )
-    found = []
+    adjudications = []
     for row in connection.execute(query).mappings().all():
         reason = str(row["reason"])
         checked = is_check(row["code"], reason)
         shown = show(connection, int(row["question_id"]))
         allowed = tuple(label for label in shown.labels if label in row["allowed"])
         written = remark_of(reason) if checked else reason
-        found.append(Adjudicated(int(row["id"]), shown, allowed, row["code"], written, checked, row["decided_at"]))
-    return found
+        adjudications.append(
+            Adjudicated(int(row["id"]), shown, allowed, row["code"], written, checked, row["decided_at"])
+        )
+    return adjudications
 
 
 def _first_of(connection: Connection, query: Select[Any], column: Any, later: Sequence[int]) -> int | None:
     """The first question of a query for ids, which `column` holds; those of `later` come last, in their order."""
     first = connection.execute(query.where(column.not_in(list(later))).limit(1)).scalar()
     if first is None:
-        left = set(connection.execute(query.where(column.in_(list(later)))).scalars())
-        first = next((id for id in later if id in left), None)
+        remaining = set(connection.execute(query.where(column.in_(list(later)))).scalars())
+        first = next((id for id in later if id in remaining), None)
     return None if first is None else int(first)
 
 
-def _open_for(account_id: int) -> ColumnElement[bool]:
+def _never_judged_by(account_id: int) -> ColumnElement[bool]:
     """Condition: this account never judged the question, not even to withdraw it."""
     table, judgement = table_of(tables.SpotCheck), table_of(tables.Judgement)
-    mine = (judgement.c.question_id == table.c.question_id) & (judgement.c.annotator_id == account_id)
-    return ~exists().where(mine)
+    own = (judgement.c.question_id == table.c.question_id) & (judgement.c.annotator_id == account_id)
+    return ~exists().where(own)
 
 
 def _to_inspect(account_id: int) -> Select[Any]:
@@ -303,7 +310,7 @@ class Opinion:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _PersonOpinion:
     name: str
     answer: str | None
     comment: str | None
@@ -338,8 +345,8 @@ def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
         return [
-            Opinion(number, one.answer, one.comment, one.flags, one.saw)
-            for number, one in enumerate(_people(connection, question_id), start=1)
+            Opinion(number, person.answer, person.comment, person.flags, person.saw)
+            for number, person in enumerate(_people(connection, question_id), start=1)
         ]
 
 
@@ -350,14 +357,14 @@ def reveal_names(engine: Engine, account_id: int, question_id: int) -> dict[int,
     """
     with engine.begin() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        names = {number: one.name for number, one in enumerate(_people(connection, question_id), start=1)}
+        names = {number: person.name for number, person in enumerate(_people(connection, question_id), start=1)}
         if not names:
             raise Refused("nobody has answered or flagged this question; there are no names to reveal")
         note(connection, account_id, REVEALED, question_id, people=len(names))
         return names
 
 
-def _people(connection: Connection, question_id: int) -> list[_Said]:
+def _people(connection: Connection, question_id: int) -> list[_PersonOpinion]:
     """Everybody who answered or flagged the question, in the order of their numbers."""
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     aside = table_of(tables.Aside)
@@ -377,14 +384,14 @@ def _people(connection: Connection, question_id: int) -> list[_Said]:
     written: dict[int, list[str]] = {id: [] for id in names}
     for id, _, comment in flags:
         written[int(id)].append(str(comment or ""))
-    found = []
-    for id in _mixed(question_id, names):
+    people = []
+    for id in _shuffled(question_id, names):
         vote = answers.get(id)
-        said = (None, None, False) if vote is None else (str(vote[2]), vote[3], vote[4] is not None)
-        found.append(_Said(names[id], said[0], said[1], tuple(written[id]), said[2]))
-    return found
+        opinion = (None, None, False) if vote is None else (str(vote[2]), vote[3], vote[4] is not None)
+        people.append(_PersonOpinion(names[id], opinion[0], opinion[1], tuple(written[id]), opinion[2]))
+    return people
 
 
-def _mixed(question_id: int, accounts: Iterable[int]) -> list[int]:
+def _shuffled(question_id: int, accounts: Iterable[int]) -> list[int]:
     """Accounts in an order of this question's own, the same each time."""
     return sorted(accounts, key=lambda id: digest("opinion", str(question_id), str(id)))

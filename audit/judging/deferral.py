@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Engine, delete, exists, func, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, require
-from audit.annotation.answers import counting_votes, counts
+from audit.annotation.answers import counting_votes, is_counted
 from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
-from audit.annotation.queue import LEASE, lend
+from audit.annotation.queue import LEASE, lease_question
 from audit.errors import Refused
 from audit.judging.unit import Work, unit_of_work
 from audit.sampling.designs import SHOWN
@@ -24,7 +24,7 @@ def skip(engine: Engine, account_id: int, question_id: int) -> None:
     It comes again today only when nothing else is left. Raises NotAllowed, or Refused where it is not leased to them.
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
-        _put(work, account_id, question_id, SKIP, None)
+        _defer(work, account_id, question_id, SKIP, None)
 
 
 def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
@@ -33,7 +33,7 @@ def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> Non
     Others still are. Raises NotAllowed, or Refused where it is not leased to them or the comment is empty or too long.
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
-        _put(work, account_id, question_id, FLAG, comment.strip())
+        _defer(work, account_id, question_id, FLAG, comment.strip())
 
 
 def unflag(engine: Engine, account_id: int) -> int | None:
@@ -61,17 +61,17 @@ def unflag(engine: Engine, account_id: int) -> int | None:
             return None
         since = select(func.count()).where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
         # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
-        mine_of_it = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
-        answered = exists().where(mine_of_it, counts(judgement))
+        own = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
+        answered = exists().where(own, is_counted(judgement))
         waits = (question.c.id == last.question_id) & question.c.priority.is_not(None) & ~answered
-        mine = select(question.c.id).where(waits, is_flagged(account_id))
-        if connection.execute(since).scalar() or connection.execute(mine).first() is None:
+        still_flagged = select(question.c.id).where(waits, is_flagged(account_id))
+        if connection.execute(since).scalar() or connection.execute(still_flagged).first() is None:
             return None
         question_id = int(last.question_id)
         if not _has_place(connection, question_id):
             return None
         add_row(connection, account_id, question_id, UNFLAG, None)
-        lend(connection, question_id, account_id, tables.now() + LEASE)
+        lease_question(connection, question_id, account_id, tables.now() + LEASE)
         return question_id
 
 
@@ -89,7 +89,7 @@ def flagged_ids(engine: Engine, account_id: int) -> list[int]:
 
 
 def flags_left(engine: Engine, account_id: int) -> int:
-    """How many flagged questions wait for a reply. Raises NotAllowed."""
+    """The number of flagged questions that wait for a reply. Raises NotAllowed."""
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
         query = select(func.count()).select_from(table_of(tables.Question)).where(is_flagged())
@@ -124,10 +124,10 @@ def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment:
         if not comment.strip():
             raise Refused("say in the comment what an adjudicator should look at, then flag the question")
         check_comment(comment)
-        known = {
+        existing = {
             int(row[0]) for row in connection.execute(select(question.c.id).where(question.c.id.in_(question_ids)))
         }
-        if missing := [id for id in question_ids if id not in known]:
+        if missing := [id for id in question_ids if id not in existing]:
             raise Refused(f"there is no question {missing[0]}")
         flagged = select(question.c.id).where(question.c.id.in_(question_ids), is_flagged())
         waiting = {int(row[0]) for row in connection.execute(flagged)}
@@ -139,16 +139,16 @@ def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment:
     return len(new)
 
 
-def _put(work: Work, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
+def _defer(work: Work, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
     lease = table_of(tables.Lease)
     # What is refused below is rolled back, the lease included.
-    held = work.connection.execute(
+    leases = work.connection.execute(
         delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
     ).rowcount
     if kind == FLAG and not comment:
         raise Refused("say in the comment what an adjudicator should look at, then flag the question")
     check_comment(comment)
-    if not held:
+    if not leases:
         raise Refused("this question is not leased to you, or the lease has expired; take the next one")
     add_row(work.connection, account_id, question_id, kind, comment)
 
@@ -156,9 +156,9 @@ def _put(work: Work, account_id: int, question_id: int, kind: str, comment: str 
 def _has_place(connection: Connection, question_id: int) -> bool:
     """Whether the question, which is held, wants more answers than others have given it or are about to give."""
     question, lease = table_of(tables.Question), table_of(tables.Lease)
-    asked = select(question.c.annotators, question.c.protocol).where(question.c.id == question_id)
-    wanted, protocol = connection.execute(asked).one()
+    query = select(question.c.annotators, question.c.protocol).where(question.c.id == question_id)
+    required, protocol = connection.execute(query).one()
     looking = select(func.count()).where(lease.c.question_id == question_id, lease.c.expires_at >= tables.now())
     votes = [vote for vote in counting_votes(connection, [question_id]) if vote.role in ROLES]
     others = int(connection.execute(looking).scalar() or 0)
-    return not (protocol == SHOWN and others) and len(votes) + others < wanted
+    return not (protocol == SHOWN and others) and len(votes) + others < required

@@ -10,10 +10,10 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select,
 from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import WITHDRAWN, counts, is_adjudicated
+from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
 from audit.annotation.control_questions import FIRST
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.queue import LEASE, lend, seen, seen_by_somebody, take_from_others
+from audit.annotation.queue import LEASE, end_leases_of_others, lease_question, seen, seen_by_somebody
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
 from audit.sampling.designs import SHOWN
@@ -48,31 +48,31 @@ def judge(
     `client` is what `audit.annotation.answers` says of the program it was given with. Where the question has another
     answer than before, the queue around it follows; most judgements leave it open, and then nothing else changes.
     """
-    given = {"question": question_id, "account": account_id}
+    params = {"question": question_id, "account": account_id}
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
-        asked = work.hold(question_id)
-        held = connection.execute(_give_back(), given).first()
-        task, kind = check_answer(asked, question_id, answer, comment)
-        if held is None:
+        question = work.hold(question_id)
+        lease = connection.execute(_end_lease(), params).first()
+        task, kind = check_answer(question, question_id, answer, comment)
+        if lease is None:
             raise Refused("this question is not leased to you, or the lease has expired; take the next one")
-        blind = held.saw is None and asked is not None and asked.protocol != SHOWN
-        if held.round == FIRST and not blind and held.saw != connection.execute(seen(), given).scalar():
+        blind = lease.saw is None and question is not None and question.protocol != SHOWN
+        if lease.round == FIRST and not blind and lease.saw != connection.execute(seen(), params).scalar():
             raise Refused(
                 "what others answered to this question has changed since it was shown to you; look at it again"
             )
-        if connection.execute(_mine(), {**given, "round": held.round}).first():
+        if connection.execute(_own_answer(), {**params, "round": lease.round}).first():
             raise Refused("you have answered this question already; undo that answer to give another")
         row = {
             "question_id": question_id,
             "annotator_id": account_id,
-            "round": held.round,
+            "round": lease.round,
             "answer": answer,
             "comment": comment,
             "guideline": guideline_of(task, kind).version,
             "shown_at": shown_at,
             "decided_at": tables.now(),
-            "saw": held.saw,
+            "saw": lease.saw,
             "client": client,
         }
         return work.add(tables.Judgement, [row])
@@ -88,7 +88,7 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
     judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
-        last = select(judgement).where(_by(account_id)).order_by(judgement.c.id.desc()).limit(1)
+        last = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
         row = connection.execute(last).mappings().first()
         if row is not None:
             work.hold(int(row["question_id"]))
@@ -98,14 +98,14 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
         if len(_withdrawn_last(connection, account_id)) == UNDOS:
             raise Refused(f"the last {UNDOS} answers are undone already; answer a question before you undo more")
         question_id = int(row["question_id"])
-        standing_still = select(judgement.c.id).where(judgement.c.id == row["id"], _by(account_id))
-        if connection.execute(standing_still).first() is None:
+        still_counted = select(judgement.c.id).where(judgement.c.id == row["id"], _counts_for(account_id))
+        if connection.execute(still_counted).first() is None:
             raise Refused("a manager has just let that answer go stale; its question comes to you again")
         # An adjudication settles first answers; refusing another one would tell that it was a hidden question.
         if row["round"] == FIRST and connection.execute(select(is_adjudicated(question_id))).scalar():
             raise Refused("an adjudicator has settled this question since; it cannot be undone")
         if row["round"] == FIRST:
-            take_from_others(connection, question_id, account_id)
+            end_leases_of_others(connection, question_id, account_id)
         if row["round"] == FIRST and seen_by_somebody(connection, question_id, int(row["id"])):
             raise Refused("somebody has answered this question since, seeing your answer; it cannot be undone")
         withdrawn = {
@@ -119,12 +119,12 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
             "client": client,
         }
         work.add(tables.Judgement, [withdrawn])
-        lend(connection, question_id, account_id, tables.now() + LEASE, row["round"])
+        lease_question(connection, question_id, account_id, tables.now() + LEASE, row["round"])
         return question_id
 
 
 def undone(engine: Engine, account_id: int) -> Undone | None:
-    """What this annotator undid last; None where they have judged since, or never undid. Raises NotAllowed."""
+    """The judgement that this annotator undid last; None where they have judged since. Raises NotAllowed."""
     judgement = table_of(tables.Judgement)
     with engine.connect() as connection:
         require(connection, account_id, *ROLES)
@@ -156,27 +156,27 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
     return [(int(question_id), int(superseded)) for _, question_id, superseded in rows]
 
 
-# Statements are made once: every judgement asks them, and putting one together takes longer than its answer.
-# `question` and `account` are given with each call.
+# Statements are cached: every judgement runs them, and building one takes longer than running it.
+# `question` and `account` are bound at each call.
 
 
 @cache
-def _give_back() -> ReturningDelete[Any]:
+def _end_lease() -> ReturningDelete[Any]:
     """The lease of this question to this account, taken away."""
     lease = table_of(tables.Lease)
-    mine = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
-    return delete(lease).where(mine).returning(lease.c.round, lease.c.saw)
+    own = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
+    return delete(lease).where(own).returning(lease.c.round, lease.c.saw)
 
 
 @cache
-def _mine() -> Select[Any]:
-    """What this account has answered to the question in the pass `round`, and counts."""
+def _own_answer() -> Select[Any]:
+    """This account's counted answer to the question in the pass `round`."""
     judgement = table_of(tables.Judgement)
     same = (judgement.c.question_id == bindparam("question")) & (judgement.c.round == bindparam("round"))
-    return select(judgement.c.id).where(same, _by(bindparam("account")))
+    return select(judgement.c.id).where(same, _counts_for(bindparam("account")))
 
 
-def _by(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
-    """Condition: a judgement of this annotator that counts, in any pass; what was said in training is none."""
+def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
+    """Condition: a counted judgement of this annotator, in any pass but training."""
     judgement = table_of(tables.Judgement)
-    return (judgement.c.annotator_id == account_id) & (judgement.c.round >= FIRST) & counts(judgement)
+    return (judgement.c.annotator_id == account_id) & (judgement.c.round >= FIRST) & is_counted(judgement)

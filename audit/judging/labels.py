@@ -7,7 +7,7 @@ them and somebody who judges it here. The annotators are disabled accounts: nobo
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -125,17 +125,17 @@ def _csv(path: Path, text: str) -> Labels:
 
 def _label_studio(path: Path, text: str, control: str | None) -> Labels:
     try:
-        given = parse_json(text)
+        tasks = parse_json(text)
     except ValueError as problem:
         raise BadFile(f"{path}: not JSON ({problem}); export it from Label Studio in the format JSON") from None
-    if not isinstance(given, list) or not all(isinstance(task, dict) and "data" in task for task in given):
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) and "data" in task for task in tasks):
         raise BadFile(
             f"{path}: not a list of tasks with data; export it from Label Studio in the format JSON, not JSON-MIN"
         )
     bad: list[tuple[str, str]] = []
     labels: list[Label] = []
     without: Counter[str] = Counter()
-    for number, task in enumerate(given, start=1):
+    for number, task in enumerate(tasks, start=1):
         where = f"task {task.get('id', number)}"
         annotations = task.get("annotations")
         if not isinstance(annotations, list) or not isinstance(task["data"], dict):
@@ -144,14 +144,14 @@ def _label_studio(path: Path, text: str, control: str | None) -> Labels:
         if not annotations:
             without["not annotated"] += 1
         for annotation in annotations:
-            found = _annotation(where, task["data"], annotation, control)
-            if isinstance(found, Label):
-                labels.append(found)
-            elif found in (_SKIPPED, _EMPTY, _OURS):
-                without[found] += 1
+            label = _annotation(where, task["data"], annotation, control)
+            if isinstance(label, Label):
+                labels.append(label)
+            elif label in (_SKIPPED, _EMPTY, _OURS):
+                without[label] += 1
             else:
-                bad.append((where, found))
-    refuse(path, bad, len(given))
+                bad.append((where, label))
+    refuse(path, bad, len(tasks))
     return Labels(path, labels, dict(without))
 
 
@@ -166,19 +166,21 @@ def _annotation(where: str, data: dict[str, Any], annotation: Any, control: str 
         return "an annotation without a list of results"
     if annotation.get("was_cancelled"):
         return _SKIPPED
-    results = [one for one in annotation["result"] if isinstance(one, dict) and one.get("type") == "choices"]
-    tags = sorted({str(one.get("from_name")) for one in results})
+    results = [
+        result for result in annotation["result"] if isinstance(result, dict) and result.get("type") == "choices"
+    ]
+    tags = sorted({str(result.get("from_name")) for result in results})
     if control is not None:
-        results = [one for one in results if one.get("from_name") == control]
+        results = [result for result in results if result.get("from_name") == control]
     elif len(tags) > 1:
         return f"choices of several tags ({', '.join(tags)}); choose one with --control"
-    chosen = [one.get("value", {}).get("choices") for one in results if isinstance(one.get("value"), dict)]
+    chosen = [result.get("value", {}).get("choices") for result in results if isinstance(result.get("value"), dict)]
     if not any(chosen):
         return _EMPTY
     if len(chosen) > 1 or not isinstance(chosen[0], list) or len(chosen[0]) != 1:
         return f"{chosen!r:.60} is not a single choice"
     label = str(chosen[0][0])
-    if any(one.get("id") == exported_id(label) for one in results):
+    if any(result.get("id") == exported_id(label) for result in results):
         return _OURS
     key, text = data.get(QUESTION), data.get("text")
     if not isinstance(key, str) and not isinstance(text, str):
@@ -191,7 +193,7 @@ def _annotation(where: str, data: dict[str, Any], annotation: Any, control: str 
     return Label(
         where,
         label,
-        _who(annotation.get("completed_by")),
+        _annotator_of(annotation.get("completed_by")),
         text.strip() if isinstance(text, str) else None,
         str(data["language"]) if data.get("language") else None,
         question=question,
@@ -209,7 +211,7 @@ def exported_id(label: str) -> str:
     return "audit-" + re.sub(r"[^A-Za-z0-9_-]", "_", label)
 
 
-def _who(completed_by: Any) -> str | None:
+def _annotator_of(completed_by: Any) -> str | None:
     """The annotator's e-mail address where the export has it, else their number."""
     if isinstance(completed_by, dict):
         completed_by = completed_by.get("email") or completed_by.get("id")
@@ -258,7 +260,7 @@ class Imported:
 
 def import_labels(
     engine: Engine,
-    given: Labels,
+    file: Labels,
     *,
     annotator: str | None = None,
     renamed: Mapping[str, str] | None = None,
@@ -282,202 +284,225 @@ def import_labels(
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
-        of = _task(connection, task)
-        _need_questions(given, of)
-        named = _named(given, annotator)
-        labels = _understood(given, of, renamed or {})
-        unmatched: Counter[str] = Counter()
-        first: dict[str, str] = {}
-
-        def left(label: Label, reason: str) -> None:
-            unmatched[reason] += 1
-            first.setdefault(reason, label.where)
-
+        target_task = _task(connection, task)
+        _need_questions(file, target_task)
+        annotators = _annotator_names(file, annotator)
+        answers = _labels_of_task(file, target_task, renamed or {})
         if study is not None:
             need_study(connection, study)
-        found, opened = _questions(connection, given, of, language, study)
-        chosen: dict[tuple[str, int], tuple[Label, str]] = {}
-        contradictory: set[tuple[str, int]] = set()
-        repeated = 0
-        for place, (label, answer) in enumerate(zip(given.labels, labels, strict=True)):
-            target = found[place]
-            if isinstance(target, str):
-                left(label, target)
-                continue
-            key = (named[place], target)
-            if key in contradictory:
-                left(label, CONTRADICTORY)
-            elif key not in chosen:
-                chosen[key] = (label, answer)
-            elif chosen[key][1] == answer:
-                repeated += 1
-            else:
-                contradictory.add(key)
-                left(chosen.pop(key)[0], CONTRADICTORY)
-                left(label, CONTRADICTORY)
-        people = _annotators(connection, sorted({name for name, _ in chosen}))
-        before = _before(connection, people.values())
+        targets, opened = _questions(connection, file, target_task, language, study)
+        matched = _matched(file.labels, answers, annotators, targets)
+        people = _annotators(connection, sorted({name for name, _ in matched.chosen}))
+        before = _current_judgements(connection, people.values())
         rows: list[dict[str, Any]] = []
-        known = 0
-        for (name, question), (label, answer) in chosen.items():
+        unchanged = 0
+        for (name, question), (label, answer) in matched.chosen.items():
             earlier = before.get((people[name], question))
             if earlier is not None and earlier[1] == answer:
-                known += 1
+                unchanged += 1
                 continue
-            rows.append(
-                {
-                    "question_id": question,
-                    "annotator_id": people[name],
-                    "round": 1,
-                    "answer": answer,
-                    "guideline": ELSEWHERE,
-                    "client": command("import-labels"),
-                    "shown_at": label.shown_at,
-                    "decided_at": label.decided_at or tables.now(),
-                    "supersedes": earlier[0] if earlier is not None else None,
-                }
-            )
+            rows.append(_judgement_row(label, answer, question, people[name], earlier))
         work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
     return Imported(
-        len(given.labels),
+        len(file.labels),
         len(rows) - changed,
         changed,
-        known,
-        repeated,
+        unchanged,
+        matched.repeated,
         opened,
-        dict(unmatched),
-        first,
-        given.without,
+        dict(matched.unmatched),
+        matched.first,
+        file.without,
         sorted(people),
     )
+
+
+@dataclass
+class _Matched:
+    """The label of each (annotator, question) that has a single one, and the labels that were not used."""
+
+    chosen: dict[tuple[str, int], tuple[Label, str]] = field(default_factory=dict)
+    """With the answer that it stands for."""
+    repeated: int = 0
+    unmatched: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+
+    def leave_out(self, label: Label, reason: str) -> None:
+        self.unmatched[reason] += 1
+        self.first.setdefault(reason, label.where)
+
+
+def _matched(
+    labels: Sequence[Label], answers: Sequence[str], annotators: Sequence[str], targets: Sequence[int | str]
+) -> _Matched:
+    """Choose labels; all arguments are (labels,), `targets` a question's id or the reason why there is none."""
+    matched = _Matched()
+    contradictory: set[tuple[str, int]] = set()
+    for label, answer, annotator, target in zip(labels, answers, annotators, targets, strict=True):
+        if isinstance(target, str):
+            matched.leave_out(label, target)
+            continue
+        key = (annotator, target)
+        if key in contradictory:
+            matched.leave_out(label, CONTRADICTORY)
+        elif key not in matched.chosen:
+            matched.chosen[key] = (label, answer)
+        elif matched.chosen[key][1] == answer:
+            matched.repeated += 1
+        else:
+            contradictory.add(key)
+            matched.leave_out(matched.chosen.pop(key)[0], CONTRADICTORY)
+            matched.leave_out(label, CONTRADICTORY)
+    return matched
+
+
+def _judgement_row(
+    label: Label, answer: str, question: int, annotator: int, earlier: tuple[int, str] | None
+) -> dict[str, Any]:
+    return {
+        "question_id": question,
+        "annotator_id": annotator,
+        "round": 1,
+        "answer": answer,
+        "guideline": ELSEWHERE,
+        "client": command("import-labels"),
+        "shown_at": label.shown_at,
+        "decided_at": label.decided_at or tables.now(),
+        "supersedes": earlier[0] if earlier is not None else None,
+    }
 
 
 def _task(connection: Connection, name: str | None) -> Task:
     if name is not None and get_task(name).labels:
         return get_task(name)
     table = table_of(tables.Study)
-    found = {str(row[0]) for row in connection.execute(select(table.c.task).distinct())}
-    there = sorted(one for one in found if matches(one, name))
-    if not there:
-        of = f" of the task {name}" if name else ""
-        raise AuditError(f"there are no studies{of} yet, so no text to label; run `audit run` first")
-    if len(there) > 1:
-        raise AuditError(f"there are studies of several tasks: {', '.join(there)}; choose one with --task")
-    return get_task(there[0])
+    stored = {str(row[0]) for row in connection.execute(select(table.c.task).distinct())}
+    tasks = sorted(candidate for candidate in stored if matches(candidate, name))
+    if not tasks:
+        suffix = f" of the task {name}" if name else ""
+        raise AuditError(f"there are no studies{suffix} yet, so no text to label; run `audit run` first")
+    if len(tasks) > 1:
+        raise AuditError(f"there are studies of several tasks: {', '.join(tasks)}; choose one with --task")
+    return get_task(tasks[0])
 
 
-def _need_questions(given: Labels, task: Task) -> None:
+def _need_questions(file: Labels, task: Task) -> None:
     """Raises AuditError where a label is about a text, and the task asks about outputs."""
-    loose = next((one for one in given.labels if one.question is None), None)
-    if asks_pairs(task.name) and loose is not None:
+    unkeyed = next((label for label in file.labels if label.question is None), None)
+    if asks_pairs(task.name) and unkeyed is not None:
         raise AuditError(
-            f"{given.path}, {loose.where}: task {task.name} asks about each output, and a text or row does not say "
+            f"{file.path}, {unkeyed.where}: task {task.name} asks about each output, and a text or row does not say "
             "which is meant; give the question's key (`audit export --format label-studio` writes it with each task)"
         )
 
 
-def _named(given: Labels, annotator: str | None) -> list[str]:
-    """Who gave each label."""
-    names = {label.annotator for label in given.labels}
+def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
+    """The name of each label's annotator. Raises AuditError where the file and `annotator` do not give one."""
+    names = {label.annotator for label in file.labels}
     if annotator is None and None in names:
-        raise AuditError(f"{given.path}: the file does not say who gave the labels; name them with --annotator")
+        raise AuditError(f"{file.path}: the file does not say who gave the labels; name them with --annotator")
     if annotator is not None and len(names) > 1:
         raise AuditError(
-            f"{given.path}: the file names {len(names)} annotators, --annotator would make one of them; leave it out"
+            f"{file.path}: the file names {len(names)} annotators, --annotator would make one of them; leave it out"
         )
-    found = [annotator if annotator is not None else str(label.annotator) for label in given.labels]
-    for name in sorted(set(found)):
+    annotators = [annotator if annotator is not None else str(label.annotator) for label in file.labels]
+    for name in sorted(set(annotators)):
         if not name.strip() or len(name) > 80 or not name.isprintable() or name == GOLD or name.startswith("deleted-"):
             raise AuditError(
                 f"annotator {name!r}: must be 1 to 80 printable characters, not {GOLD!r} and not begin with 'deleted-'"
             )
-    return found
+    return annotators
 
 
-def _understood(given: Labels, task: Task, renamed: Mapping[str, str]) -> list[str]:
+def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> list[str]:
     """Each label in the task's spelling. Raises BadFile for those that are none of its labels."""
     allowed = {label.casefold(): label for label in (*task.labels, UNSURE)}
     for name, label in renamed.items():
         if label.casefold() not in allowed:
             raise AuditError(f"--map {name}={label}: {label!r} is not one of {', '.join(allowed.values())}")
     mapped = {name.casefold(): allowed[label.casefold()] for name, label in renamed.items()}
-    found = [mapped.get(one.label.casefold()) or allowed.get(one.label.casefold()) for one in given.labels]
+    answers = [mapped.get(label.label.casefold()) or allowed.get(label.label.casefold()) for label in file.labels]
     bad = [
-        (one.where, f"label {one.label!r} is not one of {', '.join(allowed.values())}; rename it with --map")
-        for one, answer in zip(given.labels, found, strict=True)
+        (label.where, f"label {label.label!r} is not one of {', '.join(allowed.values())}; rename it with --map")
+        for label, answer in zip(file.labels, answers, strict=True)
         if answer is None
     ]
-    refuse(given.path, bad, len(given.labels))
-    return [str(answer) for answer in found]
+    refuse(file.path, bad, len(file.labels))
+    return [str(answer) for answer in answers]
 
 
 def _questions(
-    connection: Connection, given: Labels, task: Task, language: str, study: int | None
+    connection: Connection, file: Labels, task: Task, language: str, study: int | None
 ) -> tuple[list[int | str], int]:
     """The question of each label, or why there is none; and how many questions were made."""
-    by_key = _ids(connection, tables.Question, {one.question for one in given.labels if one.question is not None})
+    by_key = _ids(connection, tables.Question, {label.question for label in file.labels if label.question is not None})
     texts = {
-        place: Input.of(one.text, language=one.language or language).key
-        for place, one in enumerate(given.labels)
-        if one.question is None and one.text is not None
+        position: Input.of(label.text, language=label.language or language).key
+        for position, label in enumerate(file.labels)
+        if label.question is None and label.text is not None
     }
     inputs = _ids(connection, tables.Input, set(texts.values()))
-    rows = _rows(connection, given, task, study)
-    about: dict[int, int] = {}
-    for place, label in enumerate(given.labels):
-        given_id = rows.get(label.row) if label.row is not None else inputs.get(texts.get(place, b""))
-        if given_id is not None:
-            about[place] = given_id
-    opened = _open(connection, task, set(about.values()))
-    asked = question_ids(connection, task.name, set(about.values()))
-    found: list[int | str] = []
-    for place, label in enumerate(given.labels):
+    rows = _rows(connection, file, task, study)
+    inputs_by_position: dict[int, int] = {}
+    for position, label in enumerate(file.labels):
+        input_id = rows.get(label.row) if label.row is not None else inputs.get(texts.get(position, b""))
+        if input_id is not None:
+            inputs_by_position[position] = input_id
+    opened = _create_questions(connection, task, set(inputs_by_position.values()))
+    ids_by_subject = question_ids(connection, task.name, set(inputs_by_position.values()))
+    questions: list[int | str] = []
+    for position, label in enumerate(file.labels):
         if label.question is not None:
-            found.append(by_key.get(label.question, NO_QUESTION))
-        elif place in about:
-            found.append(asked[task.name, about[place], None])
+            questions.append(by_key.get(label.question, NO_QUESTION))
+        elif position in inputs_by_position:
+            questions.append(ids_by_subject[task.name, inputs_by_position[position], None])
         else:
-            found.append(NO_ROW if label.row is not None else NOT_HERE)
-    return found, opened
+            questions.append(NO_ROW if label.row is not None else NOT_HERE)
+    return questions, opened
 
 
 def _ids(
     connection: Connection, model: type[tables.Question] | type[tables.Input], keys: Iterable[bytes]
 ) -> dict[bytes, int]:
     table = table_of(model)
-    found: dict[bytes, int] = {}
+    ids: dict[bytes, int] = {}
     for piece in pieces(sorted(keys)):
         query = select(table.c.key, table.c.id).where(table.c.key.in_(piece))
-        found.update((bytes(row[0]), int(row[1])) for row in connection.execute(query))
-    return found
+        ids.update((bytes(row[0]), int(row[1])) for row in connection.execute(query))
+    return ids
 
 
-def _rows(connection: Connection, given: Labels, task: Task, study: int | None) -> dict[str, int]:
+def _rows(connection: Connection, file: Labels, task: Task, study: int | None) -> dict[str, int]:
     """Inputs by the row of a source. Raises BadFile where a row stands for different texts in different studies."""
-    source, of = table_of(tables.Source), table_of(tables.Study)
-    wanted = {one.row: one.where for one in given.labels if one.row is not None}
-    found: dict[str, dict[int, int]] = {}
-    for piece in pieces(sorted(wanted)):
+    source, study_table = table_of(tables.Source), table_of(tables.Study)
+    places = {label.row: label.where for label in file.labels if label.row is not None}
+    inputs_by_row: dict[str, dict[int, int]] = {}
+    for piece in pieces(sorted(places)):
         query = (
             select(source.c.row, source.c.input_id, source.c.study_id)
-            .join(of, of.c.id == source.c.study_id)
-            .where(of.c.task == task.name, source.c.row.in_(piece))
+            .join(study_table, study_table.c.id == source.c.study_id)
+            .where(study_table.c.task == task.name, source.c.row.in_(piece))
         )
-        for row, given_id, study_id in connection.execute(query if study is None else query.where(of.c.id == study)):
-            found.setdefault(row, {}).setdefault(int(given_id), int(study_id))
+        for row, input_id, study_id in connection.execute(
+            query if study is None else query.where(study_table.c.id == study)
+        ):
+            inputs_by_row.setdefault(row, {}).setdefault(int(input_id), int(study_id))
     bad = [
-        (wanted[row], f"row {row!r} is another text in study {' than in '.join(map(str, some.values()))}; name --study")
-        for row, some in found.items()
-        if len(some) > 1
+        (
+            places[row],
+            f"row {row!r} is another text in study {' than in '.join(map(str, inputs.values()))}; name --study",
+        )
+        for row, inputs in inputs_by_row.items()
+        if len(inputs) > 1
     ]
-    refuse(given.path, bad, len(given.labels))
-    return {row: next(iter(some)) for row, some in found.items()}
+    refuse(file.path, bad, len(file.labels))
+    return {row: next(iter(inputs)) for row, inputs in inputs_by_row.items()}
 
 
-def _open(connection: Connection, task: Task, inputs: set[int]) -> int:
+def _create_questions(connection: Connection, task: Task, inputs: set[int]) -> int:
     """Make the questions that are not there; nobody waits for them before a group is drawn that needs them."""
-    missing = sorted(inputs - {given for _, given, _ in question_ids(connection, task.name, inputs)})
+    missing = sorted(inputs - {input_id for _, input_id, _ in question_ids(connection, task.name, inputs)})
     table, sample = table_of(tables.Input), table_of(tables.Sample)
     annotators = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2
     rows = []
@@ -502,32 +527,35 @@ def _annotators(connection: Connection, names: Sequence[str]) -> dict[str, int]:
         if row is None:
             continue
         guidelines = select(judgement.c.guideline).where(judgement.c.annotator_id == row["id"]).distinct()
-        if row["role"] != ROLE or [int(one[0]) for one in connection.execute(guidelines)] != [ELSEWHERE]:
+        if row["role"] != ROLE or [int(guideline[0]) for guideline in connection.execute(guidelines)] != [ELSEWHERE]:
             raise AuditError(
                 f"{name!r} is an account that somebody uses; give who made these labels another name with --annotator"
             )
-    made = {"role": ROLE, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
-    insert_new(connection, tables.Annotator, [{"name": name} | made for name in names])
-    found: dict[str, int] = {}
+    columns = {"role": ROLE, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
+    insert_new(connection, tables.Annotator, [{"name": name} | columns for name in names])
+    ids: dict[str, int] = {}
     for piece in pieces(names):
         query = select(table.c.name, table.c.id).where(table.c.name.in_(piece))
-        found.update((str(one[0]), int(one[1])) for one in connection.execute(query))
-    return found
+        ids.update((str(account[0]), int(account[1])) for account in connection.execute(query))
+    return ids
 
 
-def _before(connection: Connection, people: Iterable[int]) -> dict[tuple[int, int], tuple[int, str]]:
+def _current_judgements(connection: Connection, people: Iterable[int]) -> dict[tuple[int, int], tuple[int, str]]:
     """(annotator, question) -> the judgement that counts, and its answer."""
     judgement = table_of(tables.Judgement)
     later = judgement.alias("later")
-    found: dict[tuple[int, int], tuple[int, str]] = {}
+    current: dict[tuple[int, int], tuple[int, str]] = {}
     for piece in pieces(people):
         query = (
             select(judgement.c.annotator_id, judgement.c.question_id, judgement.c.id, judgement.c.answer)
             .outerjoin(later, later.c.supersedes == judgement.c.id)
             .where(judgement.c.annotator_id.in_(piece), judgement.c.round == 1, later.c.id.is_(None))
         )
-        found.update(((int(who), int(what)), (int(id), answer)) for who, what, id, answer in connection.execute(query))
-    return found
+        current.update(
+            ((int(annotator), int(question)), (int(id), answer))
+            for annotator, question, id, answer in connection.execute(query)
+        )
+    return current
 
 
 def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
@@ -536,13 +564,13 @@ def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
     >>> renamed_labels(["good=positive", "bad=negative"])
     {'good': 'positive', 'bad': 'negative'}
     """
-    found: dict[str, str] = {}
+    renamed: dict[str, str] = {}
     for setting in settings:
         name, equals, label = (part.strip() for part in setting.partition("="))
-        if not (equals and name and label) or found.get(name, label) != label:
+        if not (equals and name and label) or renamed.get(name, label) != label:
             raise AuditError(f"--map {setting!r}: expected NAME=LABEL, each name once, for example good=positive")
-        found[name] = label
-    return found
+        renamed[name] = label
+    return renamed
 
 
 # `audit gold`: the labels of a corpus answer questions, under the name `gold`, apart from people.
@@ -552,8 +580,8 @@ def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Gilded:
-    """What gold answered."""
+class GoldAnswers:
+    """The counts of questions that gold answered."""
 
     questions: int
     """Questions there are that gold can answer: those about outputs and groups are for people alone."""
@@ -567,7 +595,7 @@ class Gilded:
     """Questions about an output for a source with a gold label: ignored, since gold says nothing about outputs."""
 
 
-def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
+def answer_with_gold(engine: Engine, *, by: int | None = None) -> GoldAnswers:
     """Answer every question about an input that is a source with a gold label. Repeating it adds nothing.
 
     Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None).
@@ -575,14 +603,14 @@ def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
-        labels = _labels(connection)
-        asked = _asked(connection, list(labels))
+        labels = _gold_labels(connection)
+        subjects = _questions_about(connection, list(labels))
         annotator = gold_id(connection)
         judgement = table_of(tables.Judgement)
         query = select(judgement.c.question_id).where(judgement.c.annotator_id == annotator)
         before = {int(row[0]) for row in connection.execute(query)}
         moment = tables.now()
-        clear = {question: next(iter(labels[key])) for question, key in asked.items() if len(labels[key]) == 1}
+        clear = {question: next(iter(labels[key])) for question, key in subjects.items() if len(labels[key]) == 1}
         new = [
             {
                 "question_id": question,
@@ -599,12 +627,12 @@ def answer_with_gold(engine: Engine, *, by: int | None = None) -> Gilded:
         work.add(tables.Judgement, new)
         question = table_of(tables.Question)
         total = connection.execute(select(func.count()).where(question.c.kind == "input")).scalar() or 0
-        pairs = len(_asked(connection, list(labels), "pair"))
-    contradictory = sum(len(labels[key]) > 1 for key in asked.values())
-    return Gilded(int(total), len(before | set(clear)), len(new), contradictory, pairs)
+        pairs = len(_questions_about(connection, list(labels), "pair"))
+    contradictory = sum(len(labels[key]) > 1 for key in subjects.values())
+    return GoldAnswers(int(total), len(before | set(clear)), len(new), contradictory, pairs)
 
 
-def _labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
+def _gold_labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
     """Gold labels by (task, input)."""
     source, study = table_of(tables.Source), table_of(tables.Study)
     query = (
@@ -614,21 +642,23 @@ def _labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
         .distinct()
     )
     labels: dict[tuple[str, int], set[str]] = {}
-    for task, given, label in connection.execute(query):
-        labels.setdefault((task, int(given)), set()).add(label)
+    for task, input_id, label in connection.execute(query):
+        labels.setdefault((task, int(input_id)), set()).add(label)
     return labels
 
 
-def _asked(connection: Connection, keys: list[tuple[str, int]], kind: str = "input") -> dict[int, tuple[str, int]]:
+def _questions_about(
+    connection: Connection, keys: list[tuple[str, int]], kind: str = "input"
+) -> dict[int, tuple[str, int]]:
     """Questions of this kind about these inputs: question id -> (task, input)."""
     table = table_of(tables.Question)
-    wanted = set(keys)
-    found: dict[int, tuple[str, int]] = {}
-    for piece in pieces({given for _, given in keys}):
+    subjects = set(keys)
+    questions: dict[int, tuple[str, int]] = {}
+    for piece in pieces({input_id for _, input_id in keys}):
         query = select(table.c.id, table.c.task, table.c.input_id).where(
             table.c.kind == kind, table.c.input_id.in_(piece)
         )
-        for id, task, given in connection.execute(query):
-            if (task, int(given)) in wanted:
-                found[int(id)] = (task, int(given))
-    return found
+        for id, task, input_id in connection.execute(query):
+            if (task, int(input_id)) in subjects:
+                questions[int(id)] = (task, int(input_id))
+    return questions

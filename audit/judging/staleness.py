@@ -1,4 +1,4 @@
-"""Answers that go stale: a manager lets go of those that a changed guideline or label has overtaken.
+"""Stale answers: a manager withdraws those that a changed guideline or label has overtaken.
 
 Nothing goes stale by itself. What does stays in the history: a judgement is superseded by a row `withdrawn` that names
 the manager and says why, and its question comes to the same annotator again; an adjudication is followed by one that
@@ -10,15 +10,25 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, and_, exists, or_, select
 
 from audit.annotation.accounts import note, require_manager
-from audit.annotation.answers import ORIGINS, PEOPLE, UNSURE, WITHDRAWN, by_people, counts, is_vote, standing, stands
+from audit.annotation.answers import (
+    ORIGINS,
+    PEOPLE,
+    UNSURE,
+    WITHDRAWN,
+    by_people,
+    is_counted,
+    is_vote,
+    stands,
+    vote_state,
+)
 from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import Asked, labels_of
+from audit.annotation.questions import Subject, labels_of
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.resolution import Known, State, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.resolution import KnownAnswer, State, drawn_groups, known_answers, settle_group
 from audit.judging.unit import unit_of_work
 from audit.store import pieces, table_of, tables
 from audit.tasks import get_task
@@ -89,7 +99,7 @@ class Stale:
 
 
 @dataclass(frozen=True)
-class Losing:
+class AffectedGroups:
     """Drawn (group, system) pairs, each once, and questions about groups."""
 
     settled: int
@@ -117,38 +127,40 @@ def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
     """
     judgement, question = table_of(tables.Judgement), table_of(tables.Question)
     adjudication = table_of(tables.Adjudication)
-    found: Counter[tuple[str, str, str, int | None, str]] = Counter()
+    numbers: Counter[tuple[str, str, str, int | None, str]] = Counter()
     with engine.connect() as connection:
         require_manager(connection, by)
-        given = (
+        judged = (
             select(question.c.task, question.c.kind, judgement.c.guideline, judgement.c.answer)
             .join(question, question.c.id == judgement.c.question_id)
             .where(is_vote(judgement))
         )
-        for task, kind, guideline, label in connection.execute(given):
-            found["judgement", task, kind, guideline, label] += 1
-        settled = (
+        for task, kind, guideline, label in connection.execute(judged):
+            numbers["judgement", task, kind, guideline, label] += 1
+        adjudicated = (
             select(question.c.task, question.c.kind, adjudication.c.guideline, adjudication.c.allowed)
             .join(question, question.c.id == adjudication.c.question_id)
             .where(stands(adjudication))
         )
-        for task, kind, guideline, allowed in connection.execute(settled):
-            found["adjudication", task, kind, guideline, "|".join(sorted(allowed))] += 1
+        for task, kind, guideline, allowed in connection.execute(adjudicated):
+            numbers["adjudication", task, kind, guideline, "|".join(sorted(allowed))] += 1
     tallies = [
         Tally(*key, all(label in _labels(key[1], key[2]) for label in key[4].split("|")), number)
-        for key, number in found.items()
+        for key, number in numbers.items()
     ]
-    return sorted(tallies, key=lambda one: (one.what != "judgement", *one[1:3], one.guideline or 0, one.label))
+    return sorted(
+        tallies, key=lambda tally: (tally.what != "judgement", *tally[1:3], tally.guideline or 0, tally.label)
+    )
 
 
-def would_go(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
-    """What `let_go_stale` would do with this choice; writes nothing. Raises NotAllowed as `stale_counts`."""
+def preview_stale(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
+    """What `mark_stale` would do with this choice; writes nothing. Raises NotAllowed as `stale_counts`."""
     with engine.connect() as connection:
         require_manager(connection, by)
         return _effect(connection, *_chosen(connection, choice))
 
 
-def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
+def affected_groups(engine: Engine, stale: Stale, by: int | None = None) -> AffectedGroups:
     """Settle what `stale` touches as it is now, and as it would be without these answers; writes nothing.
 
     Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
@@ -156,38 +168,40 @@ def losing(engine: Engine, stale: Stale, by: int | None = None) -> Losing:
     question, member = table_of(tables.Question), table_of(tables.Member)
     with engine.connect() as connection:
         require_manager(connection, by)
-        told: dict[Asked, Known | None] = {}
+        changed: dict[Subject, KnownAnswer | None] = {}
         holds = 0
         for piece in pieces(sorted(stale.changed)):
             query = select(*(question.c[name] for name in ("id", "task", "kind", "input_id", "output")))
-            for id, task, kind, given, output in connection.execute(query.where(question.c.id.in_(piece))):
-                left = stale.changed[id]
+            for id, task, kind, input_id, output in connection.execute(query.where(question.c.id.in_(piece))):
+                remaining = stale.changed[id]
                 if kind == "group":
-                    holds += not left
+                    holds += not remaining
                 else:
-                    origin = next((one for one in ORIGINS if one in left), None)
-                    told[task, int(given), output] = None if origin is None else Known(frozenset(left[origin]), origin)
+                    origin = next((candidate for candidate in ORIGINS if candidate in remaining), None)
+                    changed[task, int(input_id), output] = (
+                        None if origin is None else KnownAnswer(frozenset(remaining[origin]), origin)
+                    )
         touched: set[int] = set()
-        for piece in pieces(sorted({given for _, given, _ in told})):
+        for piece in pieces(sorted({input_id for _, input_id, _ in changed})):
             query = select(member.c.group_id).where(member.c.input_id.in_(piece), member.c.role != "probe")
             touched |= {int(row[0]) for row in connection.execute(query)}
         before = known_answers(connection)
-        after = {key: one for key, one in before.items() if key not in told}
-        after |= {key: one for key, one in told.items() if one is not None}
+        after = {key: answer for key, answer in before.items() if key not in changed}
+        after |= {key: answer for key, answer in changed.items() if answer is not None}
         states: dict[tuple[int, int], tuple[State, State]] = {}
         for drawn in drawn_groups(connection, None, touched):
-            if not any(drawn.asked(step) in told for step in drawn.steps):
+            if not any(drawn.subject(step) in changed for step in drawn.steps):
                 continue  # it has the text, and another output for it
             now = settle_group(drawn, before).state
             if now is not State.WAITING:
                 states[drawn.group_id, drawn.system_id] = (now, settle_group(drawn, after).state)
     waiting = sum(then is State.WAITING for _, then in states.values())
     turned = sum(then not in (State.WAITING, now) for now, then in states.values())
-    return Losing(len(states), waiting, turned, holds)
+    return AffectedGroups(len(states), waiting, turned, holds)
 
 
-def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
-    """Let the chosen answers go stale, in one transaction with a line in the log; returns what went.
+def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: str | None = None) -> Stale:
+    """Mark the chosen answers as stale, in one transaction with a line in the log; returns what went.
 
     Hidden repeats of an answer that goes, go with it. `reason` is shown to those who are asked again. Raises NotAllowed
     unless the account `by` is a manager's, Refused for a reason that is empty or too long, and where nothing fits the
@@ -208,6 +222,7 @@ def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client
             raise Refused("no answer that counts fits this choice; nothing was done")
         effect = _effect(connection, judgements, adjudications)
         moment = tables.now()
+        withdrawn = [*judgements, *_repeats(connection, judgements)]
         work.add(
             tables.Judgement,
             [
@@ -223,37 +238,28 @@ def let_go_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client
                     "client": client,
                     "withdrawn_by": by,
                 }
-                for row in (*judgements, *_repeats(connection, judgements))
+                for row in withdrawn
             ],
         )
-        rows = [
-            {
-                "question_id": row.question_id,
-                "annotator_id": by,
-                "allowed": [],
-                "reason": reason,
-                "decided_at": moment,
-            }
-            for row in adjudications
-        ]
-        work.add(tables.Adjudication, rows)
+        taken_back = {"annotator_id": by, "allowed": [], "reason": reason, "decided_at": moment}
+        work.add(tables.Adjudication, [{"question_id": row.question_id} | taken_back for row in adjudications])
         numbers = {
             "judgements": effect.judgements,
             "adjudications": effect.adjudications,
             "questions": effect.questions,
         }
-        note(connection, by, "stale", **numbers, **_said(choice))
+        note(connection, by, "stale", **numbers, **_log_detail(choice))
     return effect
 
 
-def _said(choice: Choice) -> dict[str, Any]:
-    """A choice for the log; the numbers there have the name of the adjudications."""
-    given = {name: value for name, value in asdict(choice).items() if value not in (None, (), False)}
+def _log_detail(choice: Choice) -> dict[str, Any]:
+    """A choice as details of the log, where `adjudications` is their number already."""
+    values = {name: value for name, value in asdict(choice).items() if value not in (None, (), False)}
     if choice.labels:
-        given["labels"] = list(choice.labels)
-    if given.pop("adjudications", False):
-        given["adjudications_too"] = True
-    return given
+        values["labels"] = list(choice.labels)
+    if values.pop("adjudications", False):
+        values["adjudications_too"] = True
+    return values
 
 
 def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_Row]]:
@@ -263,46 +269,57 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
     """
     _need_labels(connection, choice.labels)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
-    wanted = []
+    conditions: list[ColumnElement[bool]] = []
     if choice.task is not None:
-        wanted.append(question.c.task == choice.task)
+        conditions.append(question.c.task == choice.task)
     if choice.kind is not None:
-        wanted.append(question.c.kind == choice.kind)
+        conditions.append(question.c.kind == choice.kind)
     if choice.unsettled:
         settled = answer.c.origin.in_(PEOPLE)
-        wanted.append(~exists().where(answer.c.question_id == question.c.id, settled))
-    judgement = table_of(tables.Judgement)
-    of = judgement.c
-    some = list(wanted)
+        conditions.append(~exists().where(answer.c.question_id == question.c.id, settled))
+    judgements = _chosen_judgements(connection, choice, conditions)
+    return judgements, _chosen_adjudications(connection, choice, conditions) if choice.adjudications else []
+
+
+def _chosen_judgements(connection: Connection, choice: Choice, conditions: Sequence[ColumnElement[bool]]) -> list[_Row]:
+    """The judgements of a choice; `conditions` are those on their questions."""
+    judgement, question = table_of(tables.Judgement), table_of(tables.Question)
+    column = judgement.c
+    chosen = list(conditions)
     if choice.below is not None:
-        ours = and_(of.guideline > ELSEWHERE, of.guideline < choice.below)
-        some.append(or_(ours, of.guideline == ELSEWHERE) if choice.elsewhere else ours)
+        ours = and_(column.guideline > ELSEWHERE, column.guideline < choice.below)
+        chosen.append(or_(ours, column.guideline == ELSEWHERE) if choice.elsewhere else ours)
     elif not choice.elsewhere:
-        some.append(of.guideline > ELSEWHERE)
+        chosen.append(column.guideline > ELSEWHERE)
     if choice.labels:
-        some.append(of.answer.in_(choice.labels))
+        chosen.append(column.answer.in_(choice.labels))
     query = (
-        select(of.id, of.question_id, of.annotator_id, of.round, of.guideline)
-        .join(question, question.c.id == of.question_id)
-        .where(is_vote(judgement), *some)
-        .order_by(of.id)
+        select(column.id, column.question_id, column.annotator_id, column.round, column.guideline)
+        .join(question, question.c.id == column.question_id)
+        .where(is_vote(judgement), *chosen)
+        .order_by(column.id)
     )
-    judgements = [_Row(*row) for row in connection.execute(query)]
-    if not choice.adjudications:
-        return judgements, []
-    adjudication = table_of(tables.Adjudication)
-    its = adjudication.c
+    return [_Row(*row) for row in connection.execute(query)]
+
+
+def _chosen_adjudications(
+    connection: Connection, choice: Choice, conditions: Sequence[ColumnElement[bool]]
+) -> list[_Row]:
+    """As `_chosen_judgements`, for adjudications."""
+    adjudication, question = table_of(tables.Adjudication), table_of(tables.Question)
+    column = adjudication.c
+    chosen = list(conditions)
     if choice.below is not None:
-        wanted.append(or_(its.guideline.is_(None), its.guideline < choice.below))
-    settled_by = (
-        select(its.id, its.question_id, its.annotator_id, its.guideline, its.allowed)
-        .join(question, question.c.id == its.question_id)
-        .where(stands(adjudication), *wanted)
-        .order_by(its.id)
+        chosen.append(or_(column.guideline.is_(None), column.guideline < choice.below))
+    query = (
+        select(column.id, column.question_id, column.annotator_id, column.guideline, column.allowed)
+        .join(question, question.c.id == column.question_id)
+        .where(stands(adjudication), *chosen)
+        .order_by(column.id)
     )
-    return judgements, [
+    return [
         _Row(id, question_id, annotator_id, 1, guideline or 0)
-        for id, question_id, annotator_id, guideline, allowed in connection.execute(settled_by)
+        for id, question_id, annotator_id, guideline, allowed in connection.execute(query)
         if not choice.labels or set(choice.labels) & set(allowed)
     ]
 
@@ -311,34 +328,36 @@ def _need_labels(connection: Connection, labels: Sequence[str]) -> None:
     judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
     if not labels:
         return
-    there = set(connection.execute(select(judgement.c.answer).distinct()).scalars()) - {WITHDRAWN}
+    existing = set(connection.execute(select(judgement.c.answer).distinct()).scalars()) - {WITHDRAWN}
     for allowed in connection.execute(select(adjudication.c.allowed)).scalars():
-        there |= set(allowed)
-    if strange := sorted(set(labels) - there):
-        raise Refused(f"nobody ever answered {strange[0]!r}; answers there are: {', '.join(sorted(there)) or 'none'}")
+        existing |= set(allowed)
+    if unknown := sorted(set(labels) - existing):
+        raise Refused(
+            f"nobody ever answered {unknown[0]!r}; answers there are: {', '.join(sorted(existing)) or 'none'}"
+        )
 
 
 def _repeats(connection: Connection, judgements: Sequence[_Row]) -> list[_Row]:
     """The hidden repeats of these answers: they would be compared with what no longer counts."""
     judgement = table_of(tables.Judgement)
-    of = judgement.c
+    columns = judgement.c
     pairs = {(row.question_id, row.annotator_id) for row in judgements}
-    found = []
+    repeats = []
     for piece in pieces(sorted({question_id for question_id, _ in pairs})):
-        query = select(of.id, of.question_id, of.annotator_id, of.round, of.guideline).where(
-            of.question_id.in_(piece), of.round == 2, by_people(judgement), counts(judgement)
+        query = select(columns.id, columns.question_id, columns.annotator_id, columns.round, columns.guideline).where(
+            columns.question_id.in_(piece), columns.round == 2, by_people(judgement), is_counted(judgement)
         )
-        found += [row for one in connection.execute(query) if (row := _Row(*one))[1:3] in pairs]
-    return found
+        repeats += [row for fields in connection.execute(query) if (row := _Row(*fields))[1:3] in pairs]
+    return repeats
 
 
 def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: Sequence[_Row]) -> Stale:
-    """What goes, and what is left of the answers of its questions."""
+    """The effect of withdrawing these: which answers go, and what is left for their questions."""
     touched = {row.question_id for row in (*judgements, *adjudications)}
-    gone, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
+    stale_ids, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
     before: dict[int, dict[str, list[str]]] = defaultdict(dict)
     answer, question = table_of(tables.Answer), table_of(tables.Question)
-    wanted: dict[int, int] = {}
+    required: dict[int, int] = {}
     votes: dict[int, list[str]] = defaultdict(list)
     judgement = table_of(tables.Judgement)
     for piece in pieces(sorted(touched)):
@@ -347,17 +366,17 @@ def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: S
         ):
             before[id][origin] = sorted(allowed)
         rows = connection.execute(select(question.c.id, question.c.annotators).where(question.c.id.in_(piece)))
-        wanted.update((int(id), int(number)) for id, number in rows)
-        counting = select(judgement.c.id, judgement.c.question_id, judgement.c.answer).where(
+        required.update((int(id), int(number)) for id, number in rows)
+        query = select(judgement.c.id, judgement.c.question_id, judgement.c.answer).where(
             judgement.c.question_id.in_(piece), is_vote(judgement)
         )
-        for id, question_id, label in connection.execute(counting.order_by(judgement.c.id)):
-            if id not in gone:
+        for id, question_id, label in connection.execute(query.order_by(judgement.c.id)):
+            if id not in stale_ids:
                 votes[question_id].append(label)
     changed = {}
     for id in sorted(touched):
         after = {origin: allowed for origin, allowed in before[id].items() if origin == "gold"}
-        if votes[id] and standing(votes[id], wanted[id]) == "agreed":
+        if votes[id] and vote_state(votes[id], required[id]) == "agreed":
             after["people"] = [votes[id][0]]
         if "adjudicated" in before[id] and id not in unsettled:
             after["adjudicated"] = before[id]["adjudicated"]
@@ -368,7 +387,7 @@ def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: S
 
 
 def _labels(task: str, kind: str) -> tuple[str, ...]:
-    """What people can answer today; nothing to a task that there is no longer."""
+    """The labels that people can give today; none for a task that no longer exists."""
     try:
         return (*labels_of(task, kind), UNSURE)
     except AuditError:

@@ -19,7 +19,7 @@ from audit.store import reading, table_of, tables
 
 @dataclass(frozen=True)
 class Training:
-    """What an annotator who has not passed yet is shown."""
+    """The page of an annotator who has not passed yet."""
 
     attempt: int
     """Number of the attempt that goes on, from 1."""
@@ -48,8 +48,8 @@ class Feedback:
 
 
 @dataclass(frozen=True)
-class Way:
-    """How judging goes for an account just now."""
+class JudgingMode:
+    """What an account does now: train first, or judge, with or without hidden questions."""
 
     training: Training | None
     """None: not trained, or passed."""
@@ -57,29 +57,29 @@ class Way:
     """Whether hidden questions are mixed in; the browser is not told which they are."""
 
 
-def way_of(engine: Engine, account_id: int) -> Way:
+def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
     """Whether this account is trained first, and where it stands. Raises NotAllowed for one that may not judge."""
     with reading(engine) as connection:
         account = require(connection, account_id, *ROLES)
         settings = settings_of(connection)
     mixed = bool(settings.gold_share or settings.repeat_share)
     if not settings.pass_mark:
-        return Way(None, mixed)
+        return JudgingMode(None, mixed)
     with engine.connect() as connection:
-        found = _round(connection, account, settings)
+        state = _round(connection, account, settings)
         training = None
-        if found is not None and not found.passed:
-            following = next(one for one in found.questions if one.id not in found.given)
+        if state is not None and not state.passed:
+            following = next(question for question in state.questions if question.id not in state.given)
             training = Training(
-                found.number,
-                len(found.given),
-                len(found.questions),
-                found.right,
+                state.number,
+                len(state.given),
+                len(state.questions),
+                state.right,
                 settings.pass_mark,
-                found.attempts[-1] if found.attempts else None,
+                state.attempts[-1] if state.attempts else None,
                 show(connection, following.id),
             )
-    return Way(training, mixed)
+    return JudgingMode(training, mixed)
 
 
 def train(
@@ -96,16 +96,16 @@ def train(
         # The account is locked: of two windows of the same person, the second finds the question answered.
         connection.execute(select(annotator.c.id).where(annotator.c.id == account_id).with_for_update(key_share=True))
         settings = settings_of(connection)
-        found = _round(connection, account, settings)
-        if found is None or found.passed:
+        state = _round(connection, account, settings)
+        if state is None or state.passed:
             raise Refused("there is no training for you, or you have passed it; go on with judging")
-        following = next(one for one in found.questions if one.id not in found.given)
+        following = next(question for question in state.questions if question.id not in state.given)
         if following.id != question_id:
             raise Refused("that is not the next question of your training; look at the page again")
         labels = labels_of(following.task, following.kind)
         if answer not in (*labels, UNSURE):
             raise Refused(f"answer {answer!r} is not one of {', '.join(labels)}, {UNSURE}")
-        write_attempt(connection, account_id, found)
+        write_attempt(connection, account_id, state)
         later = judgement.alias("later")
         before = (
             select(judgement.c.id)

@@ -64,7 +64,7 @@ class Work:
         return self._held[question_id]
 
     def hold_all(self) -> None:
-        """The same for all questions, where many are answered or drawn; before anything else."""
+        """As `hold`, for all questions: where many are answered or drawn. Call it before anything else."""
         lock_queue(self.connection)
         self._held = None
 
@@ -74,8 +74,10 @@ class Work:
         Raises RuntimeError for a first answer to a question that is not held. Other passes are no part of an answer.
         """
         first = {int(row["question_id"]) for row in rows if row.get("round", FIRST) == FIRST}
-        if self._held is not None and (loose := sorted(first - self._held.keys())):
-            raise RuntimeError(f"question {loose[0]} is answered and was not held before: what others do would be lost")
+        if self._held is not None and (unheld := sorted(first - self._held.keys())):
+            raise RuntimeError(
+                f"question {unheld[0]} is answered and was not held before: what others do would be lost"
+            )
         self._answered |= first
         if len(rows) != 1:
             insert_new(self.connection, record, rows)
@@ -97,15 +99,15 @@ class Work:
             update_queue(self.connection, None if self._everything else changed)
 
 
-def check_answer(asked: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
+def check_answer(question: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
     """Task and kind of the question, which is as `Work.hold` returned it, if it can be answered so. Raises Refused."""
-    if asked is None:
+    if question is None:
         raise Refused(f"there is no question {question_id}")
-    labels = labels_of(asked.task, asked.kind)
+    labels = labels_of(question.task, question.kind)
     if answer not in (*labels, UNSURE):
         raise Refused(f"answer {answer[:40]!r} is not one of {', '.join(labels)}, {UNSURE}")
     check_comment(comment)
-    return str(asked.task), str(asked.kind)
+    return str(question.task), str(question.kind)
 
 
 @contextmanager
@@ -143,7 +145,7 @@ def rebuild(engine: Engine) -> int:
 
 @cache
 def _question() -> Select[Any]:
-    """What is asked in the question and by which protocol, locked."""
+    """The question's task, kind and protocol, locked."""
     question = table_of(tables.Question)
     columns = (question.c.id, question.c.task, question.c.kind, question.c.protocol)
     return select(*columns).where(question.c.id == bindparam("question")).with_for_update(key_share=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audit.false_satisfaction.accuracy import NO_GOLD, Answered, RightOutputs
+from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
 from audit.reports.violations import rates_of
 from audit.reports.words import in_order
 from audit.statistics.intervals import mid_p
@@ -43,7 +43,7 @@ def _entry(table: Mapping[str, Any], right_outputs: RightOutputs | None, confide
     return entry | {f"order_{score}": order for score, order in orders.items()}
 
 
-def _system(table: Mapping[str, Any], answered: Answered, confidence: float) -> dict[str, Any]:
+def _system(table: Mapping[str, Any], answered: SystemAccuracy, confidence: float) -> dict[str, Any]:
     # Outputs of one document count as their effective number.
     share = 1.0 if answered.worth is None else answered.worth / answered.outputs
     ends = (

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, and_, exists, func, select, text
 from sqlmodel import SQLModel
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import counts, settled_answers, wrongly_filled
+from audit.annotation.answers import is_counted, settled_answers, wrongly_filled
 from audit.annotation.questions import question_key
 from audit.errors import AuditError, first_line
 from audit.false_satisfaction.questions import queue_difference
@@ -289,7 +289,7 @@ def _votes(connection: Connection, name: str) -> list[Check]:
     twice = (
         select(judgement.c.question_id)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(counts(judgement), annotator.c.role.in_((*ROLES, "gold")))
+        .where(is_counted(judgement), annotator.c.role.in_((*ROLES, "gold")))
         .group_by(judgement.c.question_id, judgement.c.annotator_id, judgement.c.round)
         .having(func.count() > 1)
         .subquery()

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Engine, select
 
-from audit.annotation.activity import AtWork, Overview
+from audit.annotation.activity import Overview, PersonActivity
 from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Clusters, Counted, source_clusters
@@ -181,7 +181,9 @@ CELLS = (
 """Keys of each cell."""
 
 
-def progress_document(overview: Overview, people: Sequence[AtWork], cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def progress_document(
+    overview: Overview, people: Sequence[PersonActivity], cells: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
     """The document of `audit progress --json`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
     return {**totals(overview), "cells": list(cells), "people": [person(at_work) for at_work in people]}
 
@@ -206,7 +208,7 @@ def totals(overview: Overview) -> dict[str, Any]:
     }
 
 
-def person(at_work: AtWork) -> dict[str, Any]:
+def person(at_work: PersonActivity) -> dict[str, Any]:
     """One person at work, with shares: None where there is nothing to divide by."""
     return {
         **asdict(at_work),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Connection, Engine, and_, case, select
 
-from audit.annotation.questions import Asked, asks_pairs
+from audit.annotation.questions import Subject, asks_pairs
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.resolution import State, Whose, carry_of, drawn_groups, known_answers, settle_group
@@ -499,7 +499,7 @@ def _notes(counted: Counted, guess: float, decide: Goal | None, domain: str | No
     return notes
 
 
-def _answered_numbers(answers: Mapping[Asked, Any]) -> np.ndarray:
+def _answered_numbers(answers: Mapping[Subject, Any]) -> np.ndarray:
     return np.array(sorted({question_number(input_id, output) for _, input_id, output in answers}), np.int64)
 
 
@@ -507,7 +507,7 @@ def _for_width(
     connection: Connection,
     group_questions: pd.DataFrame,
     counted: Counted,
-    answers: Mapping[Asked, Any],
+    answers: Mapping[Subject, Any],
     half_width: float,
     confidence: float,
     guess: float,
@@ -551,7 +551,7 @@ def _for_width(
     return needs, cell_needs, relations
 
 
-def _states(connection: Connection, counted: Counted, answers: Mapping[Asked, Any]) -> dict[tuple[int, int], float]:
+def _states(connection: Connection, counted: Counted, answers: Mapping[Subject, Any]) -> dict[tuple[int, int], float]:
     """(group, system) -> 1 (genuinely satisfied) or 0 (false satisfaction), of drawn groups that are settled."""
     samples = [int(str(sample["id"])) for sample in counted.samples]
     states = {}
@@ -566,7 +566,7 @@ def _for_decisions(
     connection: Connection,
     group_questions: pd.DataFrame,
     counted: Counted,
-    answers: Mapping[Asked, Any],
+    answers: Mapping[Subject, Any],
     states: dict[tuple[int, int], float],
     goal: Goal,
     delta: float,

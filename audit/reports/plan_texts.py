@@ -10,19 +10,19 @@ from audit.reports.charts import p_text
 from audit.reports.words import count, percent
 from audit.statistics.intervals import RENAMED
 from audit.studies.deviations import Deviation, Primary, differences, primary_named
-from audit.studies.versions import Standing, from_to, standings
+from audit.studies.versions import PlanAdherence, from_to, plan_adherence
 
 
 def plans_of(
     engine: Engine, studies: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]
-) -> list[Standing]:
+) -> list[PlanAdherence]:
     """How each study stands to each of its plans; the arguments are those of `audit.studies.versions.standings`."""
     with engine.connect() as connection:
-        return standings(connection, studies, samples)
+        return plan_adherence(connection, studies, samples)
 
 
 def plan_entries(
-    plans: Sequence[Standing], settings: Mapping[str, Any], primary: Mapping[int, Primary]
+    plans: Sequence[PlanAdherence], settings: Mapping[str, Any], primary: Mapping[int, Primary]
 ) -> list[dict[str, Any]]:
     """The key `plan` of a report: one entry a study and plan, ready for JSON.
 
@@ -96,7 +96,7 @@ def _frozen_text(entry: Mapping[str, Any]) -> str:
     return f"frozen on {entry['frozen_at'][:10]}, {run} and {judged}"
 
 
-def _deviations(standing: Standing, settings: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
+def _deviations(standing: PlanAdherence, settings: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
     planned = dict(standing.plan.content.get("report", {}))
     # The two keys name one comparison; without a relation it is over all relations.
     if named := primary_named(planned.get("primary"), planned.get("primary_relation")):

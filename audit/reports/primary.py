@@ -19,7 +19,7 @@ from sqlalchemy import Engine
 from audit.statistics.comparison import Common, Pooled, holm, pooled_difference
 from audit.statistics.intervals import Target
 from audit.statistics.orders import TIED
-from audit.studies.deviations import Naming, counting, namings
+from audit.studies.deviations import Naming, namings, valid_naming
 
 Shared = Mapping[tuple[str, object, str], Common | None]
 """The common groups of each relation, by (task, study, relation)."""
@@ -69,7 +69,7 @@ def read_named(engine: Engine, keys: pd.DataFrame) -> list[Named]:
                 relation,
             )
 
-        first = counting(history)
+        first = valid_naming(history)
         current = first or history[-1]
         later = (
             () if first is None else tuple((*names(naming), naming) for naming in history[history.index(current) + 1 :])

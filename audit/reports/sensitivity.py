@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, DrawnCell, Ground, counted_from, drawn_cells
 from audit.false_satisfaction.groups import Comparison, Shared, shared_groups
-from audit.false_satisfaction.resolution import Known, State, Whose, known_answers, read_process
+from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, known_answers, read_process
 from audit.statistics.comparison import LEAST
 from audit.statistics.corrected import Resting, correct, corrected_values, resting_share
 from audit.statistics.intervals import Target
@@ -48,7 +48,7 @@ def read_lenient(
     cells, says = [], []
     with engine.connect() as connection:
         answers = {
-            question: Known(answer.allowed | set(lacking.get(question[0], ())), answer.origin)
+            question: KnownAnswer(answer.allowed | set(lacking.get(question[0], ())), answer.origin)
             if answer.origin == "gold"
             else answer
             for question, answer in known_answers(connection, whose).items()

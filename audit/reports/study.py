@@ -58,7 +58,7 @@ from audit.statistics.prediction_powered import FOLDS
 from audit.statistics.rates import overall
 from audit.store import table_of, tables
 from audit.studies.deviations import Primary
-from audit.studies.versions import Standing
+from audit.studies.versions import PlanAdherence
 from audit.tasks import get_task
 
 INTERVAL = MIDP
@@ -96,7 +96,7 @@ class Evidence:
     made_from: Mapping[str, Any]
     causes: pd.DataFrame
     disputes: dict[str, Any] | None
-    plans: Sequence[Standing] = ()
+    plans: Sequence[PlanAdherence] = ()
     arms: Arms | None = None
     accuracy: Sequence[RightOutputs] = ()
     topics: Topics | None = None

@@ -9,7 +9,7 @@ import pandas as pd
 from sqlalchemy import Engine, select
 
 from audit.annotation.answers import stands
-from audit.annotation.causes import CAUSES, REASONS, is_check, standing_causes
+from audit.annotation.causes import CAUSES, REASONS, current_causes, is_check
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted
 from audit.false_satisfaction.groups import NAMES, random_beginnings, spot_checked_groups
@@ -396,7 +396,7 @@ def named_falses(engine: Engine, counted: Counted) -> pd.DataFrame:
     cells = counted.cells[["satisfied", "judged"]].join(counted.keys[CELL])
     rows = rows.merge(cells, on=CELL, suffixes=("", "_of_cell")).sort_values([*CELL, "rank"])
     with engine.connect() as connection:
-        causes = standing_causes(connection)
+        causes = current_causes(connection)
     pairs = zip(rows["group_id"].tolist(), rows["system_id"].tolist(), strict=True)
     codes = [cause.code if (cause := causes.get(pair)) else None for pair in pairs]
     rows = rows.assign(code=pd.Series(codes, index=rows.index, dtype=object), source=rows["group_id"] // LIMIT**2)

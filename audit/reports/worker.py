@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from sqlalchemy import Engine
 
 from audit import errors
-from audit.annotation.activity import overview, people_at_work
+from audit.annotation.activity import overview, people_activity
 from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
@@ -136,7 +136,7 @@ def _totals(database: str, _state: str, *, by: int) -> dict[str, Any]:
 
 
 def _people(database: str, _state: str, *, by: int | None = None) -> list[dict[str, Any]]:
-    return [person(at_work) for at_work in people_at_work(_engine(database), by)]
+    return [person(at_work) for at_work in people_activity(_engine(database), by)]
 
 
 def _needs(database: str, _state: str, *, half_width: float, delta: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What in a database is otherwise than a plan says, key by key, from the database alone.
+"""Deviations of a study from its plan, key by key, as the database alone shows them.
 
 Only what differs in effect counts: a sample that is not drawn yet deviates from nothing. What a plan does not know
 (a key that came with a later version of `audit`) is not compared.
@@ -37,7 +37,7 @@ class Deviation:
 
 @dataclass(frozen=True)
 class _Described:
-    """What `fitting` asks of a corpus, from a plan: the corpus itself may be on another machine."""
+    """What `fitting` needs of a corpus, taken from the plan: the corpus itself may be on another machine."""
 
     name: str
     task: str
@@ -62,27 +62,29 @@ def deviations(
     yield from _judging(connection, study, content["judging"])
 
 
-def differences(table: str, planned: Mapping[str, Any], found: Mapping[str, Any]) -> list[Deviation]:
+def differences(table: str, planned: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Deviation]:
     """Keys of one table that a plan names and that were found to be otherwise.
 
     >>> differences("report", {"delta": 0.02, "target": None}, {"delta": 0.0, "target": "corpus"})
     [Deviation(key='report.delta', planned=0.02, found=0.0)]
     """
-    return [one for key in found for one in _differs(f"{table}.{key}", planned, key, found[key])]
+    return [deviation for key in actual for deviation in _differs(f"{table}.{key}", planned, key, actual[key])]
 
 
-def _differs(key: str, planned: Mapping[str, Any], name: str, found: Any) -> Iterator[Deviation]:
-    if planned.get(name) is not None and planned[name] != found:
-        yield Deviation(key, planned[name], found)
+def _differs(key: str, planned: Mapping[str, Any], name: str, actual: Any) -> Iterator[Deviation]:
+    if planned.get(name) is not None and planned[name] != actual:
+        yield Deviation(key, planned[name], actual)
 
 
 def _differing_runs(connection: Connection, study_id: int, planned: Mapping[str, Any]) -> Iterator[Deviation]:
     """Other relations, parameters or systems than planned. While none was run, nothing deviates."""
-    progress, relation, system = (table_of(one) for one in (tables.Progress, tables.Relation, tables.System))
-    of = select(relation.c.id, relation.c.name, relation.c.params).join(
+    progress, relation, system = (table_of(model) for model in (tables.Progress, tables.Relation, tables.System))
+    query = select(relation.c.id, relation.c.name, relation.c.params).join(
         progress, progress.c.relation_id == relation.c.id
     )
-    relations = connection.execute(of.where(progress.c.study_id == study_id).distinct().order_by(relation.c.id)).all()
+    relations = connection.execute(
+        query.where(progress.c.study_id == study_id).distinct().order_by(relation.c.id)
+    ).all()
     names = select(system.c.name).join(progress, progress.c.system_id == system.c.id)
     systems = sorted(connection.execute(names.where(progress.c.study_id == study_id).distinct()).scalars())
     run = list(dict.fromkeys(str(row[1]) for row in relations))
@@ -94,9 +96,9 @@ def _differing_runs(connection: Connection, study_id: int, planned: Mapping[str,
     if systems and (missing or len(set(systems) - set(planned["systems"])) != len(unnamed)):
         yield Deviation("study.systems", planned["systems"], systems)
     expected = _parameters(planned)
-    for _, name, spelled in relations:
-        if name in expected and json.loads(spelled) != expected[name]:
-            yield Deviation(f"study.set.{name}", expected[name], json.loads(spelled))
+    for _, name, params in relations:
+        if name in expected and json.loads(params) != expected[name]:
+            yield Deviation(f"study.set.{name}", expected[name], json.loads(params))
 
 
 def _parameters(planned: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -106,7 +108,7 @@ def _parameters(planned: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         fit = fitting(described, planned["relations"], planned["document_share"], planned["set"])
     except AuditError:
         return {}
-    return {one.name: dict(one.params) for one in fit}
+    return {relation.name: dict(relation.params) for relation in fit}
 
 
 def _sample(connection: Connection, sample: Mapping[str, Any], planned: Mapping[str, Any]) -> Iterator[Deviation]:
@@ -114,32 +116,32 @@ def _sample(connection: Connection, sample: Mapping[str, Any], planned: Mapping[
     yield from _differs("sample.seed", planned, "seed", sample["seed"])
     yield from _differs("sample.domain", planned, "domain", sample["domain"])
     yield from _size(connection, sample, planned)
-    found = audits_of(connection, sample["id"])
+    audits = audits_of(connection, sample["id"])
     for name in ("groups", "follow_ups", "answers"):
-        yield from _differs(f"sample.audit_{name}", planned, f"audit_{name}", getattr(found, name))
+        yield from _differs(f"sample.audit_{name}", planned, f"audit_{name}", getattr(audits, name))
 
 
 def _size(connection: Connection, sample: Mapping[str, Any], planned: Mapping[str, Any]) -> Iterator[Deviation]:
     """A sample that is larger or smaller than planned in some cell."""
     table = table_of(tables.Draw)
     by_relation = sample["design"] == INFORMATIVE  # its lists are those of relations
-    of = [table.c.relation_id] if by_relation else [table.c.relation_id, table.c.system_id]
+    list_key = [table.c.relation_id] if by_relation else [table.c.relation_id, table.c.system_id]
     query = select(func.max(table.c.rank).label("drawn"), func.max(table.c.pi).label("pi"))
-    rows = connection.execute(query.where(table.c.sample_id == sample["id"]).group_by(*of)).mappings().all()
+    rows = connection.execute(query.where(table.c.sample_id == sample["id"]).group_by(*list_key)).mappings().all()
     if not rows:
         return
     lists = pd.DataFrame([dict(row) for row in rows])
     size = Size(planned["per_relation"], planned["share"])
-    whole = (lists["drawn"] / lists["pi"]).round().astype(int)
-    expected = whole.map(size.of)
+    available = (lists["drawn"] / lists["pi"]).round().astype(int)
+    expected = available.map(size.of)
     if (lists["drawn"] == expected).all():
         return
     key = "share" if size.per_relation is None else "per_relation"
-    other = lists["drawn"] != expected
+    differs = lists["drawn"] != expected
     larger = bool((lists["drawn"] > expected).any())
-    worst = (lists["drawn"] if key == "per_relation" else lists["pi"])[other]
-    found = worst.max() if larger else worst.min()
-    yield Deviation(f"sample.{key}", planned[key], int(found) if key == "per_relation" else _rounded(found))
+    worst = (lists["drawn"] if key == "per_relation" else lists["pi"])[differs]
+    actual = worst.max() if larger else worst.min()
+    yield Deviation(f"sample.{key}", planned[key], int(actual) if key == "per_relation" else _rounded(actual))
 
 
 def _rounded(share: float) -> float:
@@ -149,18 +151,20 @@ def _rounded(share: float) -> float:
 def _judging(connection: Connection, study: Mapping[str, Any], planned: Mapping[str, Any]) -> Iterator[Deviation]:
     for name, value in asdict(settings_of(connection)).items():
         yield from _differs(f"judging.{name}", planned, name, value)
-    judged = _judged(connection, study["id"])
-    used = sorted(
-        {guideline for guideline, _, _ in judged if guideline > 0}
+    behind = _judged(connection, study["id"])
+    guidelines = sorted(
+        {guideline for guideline, _, _ in behind if guideline > 0}
     )  # gold and labels from elsewhere have none
-    if used and used != [planned["guideline"]]:
-        yield Deviation("judging.guideline", planned["guideline"], used[0] if len(used) == 1 else used)
-    if planned["gold"] is False and any(role == GOLD for _, _, role in judged):
+    if guidelines and guidelines != [planned["guideline"]]:
+        yield Deviation(
+            "judging.guideline", planned["guideline"], guidelines[0] if len(guidelines) == 1 else guidelines
+        )
+    if planned["gold"] is False and any(role == GOLD for _, _, role in behind):
         yield Deviation("judging.gold", False, True)
-    wanted = set(planned["languages"])
-    read = {languages for _, languages, role in judged if role != GOLD and languages}
-    if short := sorted(one for one in read if not wanted <= set(one.split(","))):
-        yield Deviation("judging.languages", planned["languages"], [one.replace(",", "+") for one in short])
+    required = set(planned["languages"])
+    spoken = {languages for _, languages, role in behind if role != GOLD and languages}
+    if short := sorted(languages for languages in spoken if not required <= set(languages.split(","))):
+        yield Deviation("judging.languages", planned["languages"], [languages.replace(",", "+") for languages in short])
 
 
 def _judged(connection: Connection, study_id: int) -> list[tuple[int, str, str]]:
@@ -168,7 +172,9 @@ def _judged(connection: Connection, study_id: int) -> list[tuple[int, str, str]]
 
     Questions about groups have a guideline of their own, with other versions: they are not looked at.
     """
-    judgement, annotator, question = (table_of(one) for one in (tables.Judgement, tables.Annotator, tables.Question))
+    judgement, annotator, question = (
+        table_of(model) for model in (tables.Judgement, tables.Annotator, tables.Question)
+    )
     query = (
         select(judgement.c.guideline, annotator.c.languages, annotator.c.role)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
@@ -248,7 +254,7 @@ class Naming:
 
     @property
     def ids(self) -> tuple[int, int, int | None]:
-        """What is compared."""
+        """The ids of what is compared."""
         return self.system, self.other, self.relation
 
 
@@ -267,29 +273,34 @@ def resolve(engine: Engine, primary: Primary, study: int | None = None) -> dict[
             if study is not None
             else list(connection.execute(select(table.c.id).order_by(table.c.id)).scalars())
         )
-        known = {
-            one: (_ids_by_name(connection, one, tables.System), _ids_by_name(connection, one, tables.Relation))
-            for one in studies
+        ids_by_name = {
+            study_id: (
+                _ids_by_name(connection, study_id, tables.System),
+                _ids_by_name(connection, study_id, tables.Relation),
+            )
+            for study_id in studies
         }
-    wanted = [("system", 0, primary.system), ("system", 0, primary.other)]
-    wanted += [("relation", 1, primary.relation)] if primary.relation else []
-    for kind, at, name in wanted:
-        if not any(name in of[at] for of in known.values()):
-            raise UnknownName(kind, name, sorted({one for of in known.values() for one in of[at]}))
-    found = {}
-    for one, of in known.items():
-        ids = [of[at].get(name) for _, at, name in wanted]
+    required = [("system", 0, primary.system), ("system", 0, primary.other)]
+    required += [("relation", 1, primary.relation)] if primary.relation else []
+    for kind, position, name in required:
+        if not any(name in by_name[position] for by_name in ids_by_name.values()):
+            raise UnknownName(
+                kind, name, sorted({candidate for by_name in ids_by_name.values() for candidate in by_name[position]})
+            )
+    resolved = {}
+    for study_id, by_name in ids_by_name.items():
+        ids = [by_name[position].get(name) for _, position, name in required]
         if all(ids):
-            for (kind, _, name), some in zip(wanted, ids, strict=True):
-                if some and len(some) > 1:
+            for (kind, _, name), versions in zip(required, ids, strict=True):
+                if versions and len(versions) > 1:
                     raise AuditError(
-                        f"study {one} has several versions of the {kind} {name}, so it is in no primary comparison"
+                        f"study {study_id} has several versions of the {kind} {name}, so it is in no primary comparison"
                     )
-            system, other, *relation = (some[0] for some in ids if some)
-            found[one] = (system, other, relation[0] if relation else None)
-    if not found:
+            system, other, *relation = (versions[0] for versions in ids if versions)
+            resolved[study_id] = (system, other, relation[0] if relation else None)
+    if not resolved:
         raise AuditError(f"no study has all of {primary}; name what one study has, or its number with --study")
-    return found
+    return resolved
 
 
 def name_primary(engine: Engine, study: int, ids: tuple[int, int, int | None], by: int | None = None) -> Naming:
@@ -308,27 +319,27 @@ def name_primary(engine: Engine, study: int, ids: tuple[int, int, int | None], b
 def namings(connection: Connection, studies: Sequence[int]) -> dict[int, list[Naming]]:
     """Every naming of these studies, the first one first; studies without one are not there."""
     log = table_of(tables.Log)
-    found: dict[int, list[Naming]] = {}
+    result: dict[int, list[Naming]] = {}
     for detail, at in connection.execute(
         select(log.c.detail, log.c.at).where(log.c.action == ACTION).order_by(log.c.id)
     ):
         if detail.get("study") in studies:
             study, moment = int(detail["study"]), in_utc(at)
             answers = judgements_of(connection, study, moment)
-            one = Naming(int(detail["system"]), int(detail["other"]), detail.get("relation"), moment, answers)
-            found.setdefault(study, []).append(one)
-    return found
+            naming = Naming(int(detail["system"]), int(detail["other"]), detail.get("relation"), moment, answers)
+            result.setdefault(study, []).append(naming)
+    return result
 
 
-def counting(history: Sequence[Naming]) -> Naming | None:
+def valid_naming(history: Sequence[Naming]) -> Naming | None:
     """The naming that a report tests by itself: the last one before the first answer; None where there is none.
 
     >>> at = datetime(2026, 3, 2)
     >>> before, after = Naming(1, 2, None, at, 0), Naming(1, 3, None, at, 7)
-    >>> counting([before, after]) is before, counting([after])
+    >>> valid_naming([before, after]) is before, valid_naming([after])
     (True, None)
     """
-    return next((one for one in reversed(history) if not one.answers), None)
+    return next((naming for naming in reversed(history) if not naming.answers), None)
 
 
 def primary_named(systems: Sequence[str] | None, relation: str | None) -> Primary | None:
@@ -355,8 +366,12 @@ def _ids_by_name(connection: Connection, study: int, model: Any) -> dict[str, li
     column = "system_id" if model is tables.System else "relation_id"
     ids = set(connection.execute(select(progress.c[column]).where(progress.c.study_id == study).distinct()).scalars())
     if not ids:  # an imported run has no chunks
-        of = verdict.c.system_id if model is tables.System else group.c.relation_id
-        query = select(of).join_from(group, verdict, verdict.c.group_id == group.c.id).where(group.c.study_id == study)
+        id_column = verdict.c.system_id if model is tables.System else group.c.relation_id
+        query = (
+            select(id_column)
+            .join_from(group, verdict, verdict.c.group_id == group.c.id)
+            .where(group.c.study_id == study)
+        )
         ids = set(connection.execute(query.distinct()).scalars())
     names: dict[str, list[int]] = {}
     for id, name in connection.execute(select(table.c.id, table.c.name).order_by(table.c.id)):

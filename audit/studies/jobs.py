@@ -31,7 +31,7 @@ from audit.annotation.settings import change_settings, settings_of
 from audit.corpora import get_corpus
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import queue_length
-from audit.judging.labels import Gilded, answer_with_gold
+from audit.judging.labels import GoldAnswers, answer_with_gold
 from audit.judging.samples import draw
 from audit.runner.executors import Executor
 from audit.runner.leases import another_python, began, its_environment
@@ -54,7 +54,7 @@ GONE = "its process ended without a word (killed, or the machine was restarted)"
 
 
 @dataclass(frozen=True)
-class Work:
+class Job:
     """A job as managers see it. `state` is that of the row, or `LOST`."""
 
     id: int
@@ -77,10 +77,10 @@ class Work:
         return self.state in LIVE
 
 
-def begin_job(engine: Engine, name: str, where: str, *, by: int) -> int:
+def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
     """Begin to carry out the last version of a plan in a process of its own; returns the job's id.
 
-    `where` is the path or URL of the database, `by` the account of a manager. Raises NotAllowed for another role,
+    `database` is the path or URL of the database, `by` the account of a manager. Raises NotAllowed for another role,
     UnknownName for a plan; BadFile for one that names files or code of somebody's own, which only the command line
     may run; AuditError where the same study is being run already, or where no process can be begun.
     """
@@ -103,11 +103,11 @@ def begin_job(engine: Engine, name: str, where: str, *, by: int) -> int:
         }
         if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
             connection.execute(text("LOCK TABLE job IN SHARE ROW EXCLUSIVE MODE"))
-        made = connection.execute(table.insert(), row).inserted_primary_key
-        id = int(made[0]) if made else 0
+        inserted = connection.execute(table.insert(), row).inserted_primary_key
+        id = int(inserted[0]) if inserted else 0
         _refuse_second(connection, id, plan.study)
     try:
-        pid = _begin_process(name, id, where)
+        pid = _begin_process(name, id, database)
     except OSError as problem:
         _end(engine, id, f"no process can be begun ({problem.strerror})")
         raise AuditError(f"no process can be begun on this machine ({problem.strerror}); run the plan there") from None
@@ -133,7 +133,7 @@ def stop_job(engine: Engine, id: int, *, by: int) -> None:
         os.kill(row["pid"], signal.SIGTERM)
 
 
-def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> list[Work]:
+def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> list[Job]:
     """The jobs of a plan, or all, the last one first. Raises NotAllowed for anyone but a manager."""
     table, annotator = table_of(tables.Job), table_of(tables.Annotator)
     query = (
@@ -146,7 +146,7 @@ def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> l
     with engine.connect() as connection:
         require_manager(connection, by)
         return [
-            Work(
+            Job(
                 row["id"],
                 row["plan"],
                 _state(row),
@@ -176,8 +176,8 @@ def _refuse_second(connection: Connection, id: int, study: dict[str, Any]) -> No
             raise AuditError(f"this study is being run already, by the plan {row['plan']!r}; wait for it, or stop it")
 
 
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return all(one[key] == other[key] for key in ("task", "corpus", "fingerprint", "seed", "limit"))
+def _same(study: dict[str, Any], other: dict[str, Any]) -> bool:
+    return all(study[key] == other[key] for key in ("task", "corpus", "fingerprint", "seed", "limit"))
 
 
 def _state(row: RowMapping) -> str:
@@ -190,11 +190,11 @@ def _state(row: RowMapping) -> str:
     return str(row["state"])
 
 
-def _begin_process(name: str, id: int, where: str) -> int:
+def _begin_process(name: str, id: int, database: str) -> int:
     """Begin the process, in a session of its own: what ends the app does not end it. Returns its pid."""
     process = subprocess.Popen(
         another_python("-m", "audit", "study", "run", name, "--job", str(id)),
-        env={**its_environment(), DATABASE: where},
+        env={**its_environment(), DATABASE: database},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
@@ -255,14 +255,14 @@ class Worker(Watcher):
         """The last word."""
         self._over.set()
         self._thread.join()
-        said = None if message is None else redacted(" ".join(message.split()), self._secrets)[:_MESSAGE]
+        text = None if message is None else redacted(" ".join(message.split()), self._secrets)[:_MESSAGE]
         moment = tables.now()
-        self._write(self._seen() | {"state": state, "message": said, "seen_at": moment, "ended_at": moment})
+        self._write(self._seen() | {"state": state, "message": text, "seen_at": moment, "ended_at": moment})
 
     def _beat(self) -> None:
         written: dict[str, Any] = {}
         last = monotonic()
-        asked = False
+        signalled = False
         while not self._over.wait(BEAT):
             now = self._seen()
             try:
@@ -272,16 +272,16 @@ class Worker(Watcher):
                 stop = self._asked_to_stop()
             except OperationalError:
                 continue  # locked or gone for a moment: the next beat says it
-            if stop and not asked:
-                asked = True
+            if stop and not signalled:
+                signalled = True
                 # To the main thread, which may be waiting for a worker: nothing but a signal wakes it.
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
     def _seen(self) -> dict[str, Any]:
         # By its place: the position in the file is shared with whoever prints.
         tail = os.pread(self._printed, TAIL, max(0, os.fstat(self._printed).st_size - TAIL))
-        said = tail.decode("utf-8", "replace").replace("\0", "")
-        return self._now | {"log": redacted(said, self._secrets)}
+        printed = tail.decode("utf-8", "replace").replace("\0", "")
+        return self._now | {"log": redacted(printed, self._secrets)}
 
     def _write(self, values: dict[str, Any]) -> None:
         table = table_of(tables.Job)
@@ -295,25 +295,25 @@ class Worker(Watcher):
 
 
 @contextmanager
-def at_work(engine: Engine, id: int, where: str) -> Iterator[tuple[Worker, int | None]]:
-    """While the process works at job `id`: gives who watches it, and the account of who asked for it.
+def running_job(engine: Engine, id: int, database: str) -> Iterator[tuple[Worker, int | None]]:
+    """Work on job `id` in this process: yields its watcher, and the account that asked for it.
 
     SIGTERM and Ctrl-C stop the work; however it ends, the row says so. What the process prints is kept for the row, as
-    far as it holds no password of the database at `where`. Raises AuditError where the job does not wait to be begun.
+    far as it holds no password of `database` (path or URL). Raises AuditError where the job does not wait to be begun.
     """
     table = table_of(tables.Job)
     claimed = {"state": "running", "pid": os.getpid(), "host": socket.gethostname(), "seen_at": tables.now()}
     with engine.begin() as connection:
-        mine = connection.execute(table.update().where(table.c.id == id, table.c.state == "waiting").values(**claimed))
+        claim = connection.execute(table.update().where(table.c.id == id, table.c.state == "waiting").values(**claimed))
         row = connection.execute(select(table.c.annotator_id, table.c.state).where(table.c.id == id)).first()
-        if mine.rowcount != 1 and row is not None and row.state == "stopping":
+        if claim.rowcount != 1 and row is not None and row.state == "stopping":
             ended = {"state": "stopped", "ended_at": tables.now()}
             connection.execute(table.update().where(table.c.id == id).values(**ended))
-    if mine.rowcount != 1 or row is None:
+    if claim.rowcount != 1 or row is None:
         raise AuditError(f"job {id} does not wait to be begun; begin another in the app, or leave --job out")
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with _kept_prints() as printed:
-        worker = Worker(engine, id, printed, _secrets(where))
+    with _captured_prints() as printed:
+        worker = Worker(engine, id, printed, _secrets(database))
         try:
             yield worker, row.annotator_id
         except KeyboardInterrupt:
@@ -343,30 +343,30 @@ def redacted(text: str, secrets: list[str]) -> str:
     return _LOGIN.sub("://***@", text)
 
 
-def _secrets(where: str) -> list[str]:
+def _secrets(database: str) -> list[str]:
     """Passwords in a database's address."""
     try:
-        password = make_url(where).password if "://" in where else None
+        password = make_url(database).password if "://" in database else None
     except (ArgumentError, ValueError):
         password = None
     return [str(password)] if password else []
 
 
 @contextmanager
-def _kept_prints() -> Iterator[int]:
-    """Whatever is printed meanwhile, by this process and its workers, goes to a file without a name; gives it."""
+def _captured_prints() -> Iterator[int]:
+    """Redirect what this process and its workers print to an unnamed file; yields its descriptor."""
     with tempfile.TemporaryFile() as file:
-        kept = {stream: os.dup(stream) for stream in (1, 2)}
+        saved = {stream: os.dup(stream) for stream in (1, 2)}
         sys.stdout.flush()
         sys.stderr.flush()
         try:
-            for stream in kept:
+            for stream in saved:
                 os.dup2(file.fileno(), stream)
             yield file.fileno()
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-            for stream, old in kept.items():
+            for stream, old in saved.items():
                 os.dup2(old, stream)
                 os.close(old)
 
@@ -382,12 +382,12 @@ STEPS = ("run", "sample", "gold")
 
 @dataclass(frozen=True)
 class CarriedOut:
-    """What carrying out a plan did."""
+    """The results of carrying out a plan."""
 
     plan: str
     ran: Ran
     drawn: Drawn
-    gilded: Gilded | None
+    gold: GoldAnswers | None
     waiting: int
     """Questions of all samples that wait for an answer."""
     audits: int
@@ -399,7 +399,7 @@ class CarriedOut:
             "plan": self.plan,
             "run": self.ran.as_json(),
             "sample": asdict(self.drawn),
-            "gold": None if self.gilded is None else asdict(self.gilded),
+            "gold": None if self.gold is None else asdict(self.gold),
             "waiting": self.waiting,
             "audits": self.audits,
         }
@@ -438,7 +438,7 @@ def carry_out(
     )
     begin("sample")
     primary = primary_named(plan.report["primary"], plan.report["primary_relation"])
-    named = resolve(engine, primary, ran.study.id) if primary else {}
+    primaries = resolve(engine, primary, ran.study.id) if primary else {}
     drawn = draw(
         engine,
         ran.study.id,
@@ -451,17 +451,17 @@ def carry_out(
         sample["domain"],
         by=by,
     )
-    for one, ids in named.items():
-        name_primary(engine, one, ids, by)
-    gilded = None
+    for study_id, ids in primaries.items():
+        name_primary(engine, study_id, ids, by)
+    gold = None
     if plan.judging["gold"]:
         begin("gold")
-        gilded = answer_with_gold(engine, by=by)
-    return CarriedOut(plan.name, ran, drawn, gilded, *queue_length(engine))
+        gold = answer_with_gold(engine, by=by)
+    return CarriedOut(plan.name, ran, drawn, gold, *queue_length(engine))
 
 
 def _new_settings(engine: Engine, plan: Plan) -> dict[str, Any]:
-    """Settings of judging that the plan wants and that are not so."""
+    """The settings of judging in which the plan differs from the database."""
     with engine.connect() as connection:
         now = asdict(settings_of(connection))
     return {name: plan.judging[name] for name in SETTINGS if plan.judging[name] != now[name]}

@@ -67,11 +67,11 @@ def choice(names: Iterable[str], renamed: Mapping[str, str] | None = None) -> Ki
     >>> choice(["a", "b"]).allowed, choice(["a", "b"], {"old": "a"}).clean("old")
     ('one of a, b', 'a')
     """
-    known, now = list(names), renamed or {}
+    allowed, current = list(names), renamed or {}
     return Kind(
-        f"one of {', '.join(known)}",
-        lambda value: isinstance(value, str) and (value in known or value in now),
-        lambda value: now.get(value, value),
+        f"one of {', '.join(allowed)}",
+        lambda value: isinstance(value, str) and (value in allowed or value in current),
+        lambda value: current.get(value, value),
     )
 
 
@@ -81,8 +81,8 @@ def task() -> Kind:
     >>> task().fits("classification/finance,sports"), task().fits("classification")
     (True, False)
     """
-    known = [name if of.labels else f"{name}/SCHEME" for name, of in TASKS.items()]
-    return Kind(f"one of {', '.join(known)}", _is_task)
+    allowed = [name if definition.labels else f"{name}/SCHEME" for name, definition in TASKS.items()]
+    return Kind(f"one of {', '.join(allowed)}", _is_task)
 
 
 def _is_task(value: Any) -> bool:
@@ -157,10 +157,14 @@ def parameters() -> Kind:
         'tables of parameters by relation, such as [study.set."MR6.1"] with sentences = 5 under it',
         lambda value: (
             isinstance(value, Mapping)
-            and all(isinstance(some, Mapping) for some in value.values())
-            and all(_is_text(name) and _is_plain(one) for some in value.values() for name, one in some.items())
+            and all(isinstance(settings, Mapping) for settings in value.values())
+            and all(
+                _is_text(name) and _is_plain(setting)
+                for settings in value.values()
+                for name, setting in settings.items()
+            )
         ),
-        lambda value: {name: dict(some) for name, some in value.items() if some},
+        lambda value: {name: dict(settings) for name, settings in value.items() if settings},
     )
 
 
@@ -205,11 +209,11 @@ class Plan:
         return {table: dict(getattr(self, table)) for table in TABLES}
 
     def size(self) -> Size:
-        """How many groups are drawn."""
+        """The size of the sample."""
         return Size(self.sample["per_relation"], self.sample["share"])
 
     def audits(self) -> Audits:
-        """What is asked beyond what settles the groups."""
+        """The audits: what people are asked beyond what settles the groups."""
         return Audits(*(self.sample[f"audit_{name}"] for name in ("groups", "follow_ups", "answers")))
 
 
@@ -295,8 +299,8 @@ def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_onl
     def note(where: str, reason: str) -> None:
         mistakes.append((where, reason))
 
-    if strange := sorted(set(content) - {"name", *TABLES}, key=str):
-        note(str(strange[0])[:80], f"there is no such key; allowed are name and the tables {', '.join(TABLES)}")
+    if unknown := sorted(set(content) - {"name", *TABLES}, key=str):
+        note(str(unknown[0])[:80], f"there is no such key; allowed are name and the tables {', '.join(TABLES)}")
     name = _name(content.get("name"), note)
     tables = {table: _table(table, content.get(table, {}), note) for table in TABLES}
     if not mistakes:
@@ -308,13 +312,13 @@ def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_onl
 
 def refuse(file: str, mistakes: Iterable[tuple[str, str]]) -> None:
     """Raise BadFile for mistakes (where, reason): one as a sentence, several as a list; nothing where there is none."""
-    found = [f"{where}: {reason}" for where, reason in mistakes]
-    if len(found) == 1:
-        raise BadFile(f"{file}, {found[0]}")
-    if found:
-        listed = "\n".join(f"  {line}" for line in found[:10])
-        more = f"\n  and {len(found) - 10} more" if len(found) > 10 else ""
-        raise BadFile(f"{file}: {len(found)} mistakes, so nothing was changed:\n{listed}{more}")
+    lines = [f"{where}: {reason}" for where, reason in mistakes]
+    if len(lines) == 1:
+        raise BadFile(f"{file}, {lines[0]}")
+    if lines:
+        listed = "\n".join(f"  {line}" for line in lines[:10])
+        more = f"\n  and {len(lines) - 10} more" if len(lines) > 10 else ""
+        raise BadFile(f"{file}: {len(lines)} mistakes, so nothing was changed:\n{listed}{more}")
 
 
 def check_name(name: object) -> str | None:
@@ -340,17 +344,17 @@ def _name(name: object, note: Note) -> str:
     return str(name)
 
 
-def _table(table: str, given: Any, note: Note) -> dict[str, Any]:
+def _table(table: str, values: Any, note: Note) -> dict[str, Any]:
     """The keys of one table, each with a value of its kind or its default."""
-    known = TABLES[table]
-    if not isinstance(given, Mapping):
+    keys = TABLES[table]
+    if not isinstance(values, Mapping):
         note(table, f"must be a table, [{table}] with keys under it")
-        given = {}
-    for name in sorted(set(given) - set(known), key=str):
-        note(f"{table}.{name}"[:120], f"there is no such key; allowed are {', '.join(known)}")
-    found = {}
-    for name, key in known.items():
-        value = given.get(name)
+        values = {}
+    for name in sorted(set(values) - set(keys), key=str):
+        note(f"{table}.{name}"[:120], f"there is no such key; allowed are {', '.join(keys)}")
+    result = {}
+    for name, key in keys.items():
+        value = values.get(name)
         if value is None:
             if key.needed:
                 note(f"{table}.{name}", f"is missing; it must be {key.kind.allowed}")
@@ -358,15 +362,15 @@ def _table(table: str, given: Any, note: Note) -> dict[str, Any]:
         elif not key.kind.fits(value):
             note(f"{table}.{name}", f"{_short(value)} must be {key.kind.allowed}")
             value = key.default
-        found[name] = key.kind.clean(value) if value is not None else None
-    return found
+        result[name] = key.kind.clean(value) if value is not None else None
+    return result
 
 
 def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool) -> None:
     """Check what the keys mean, and fill in what was left out."""
     study, sample, judging, report = (tables[name] for name in TABLES)
-    if registered_only and (strange := foreign(tables)):
-        for key, reason in strange.items():
+    if registered_only and (refused := unregistered_keys(tables)):
+        for key, reason in refused.items():
             note(key, reason)
         return
     corpus = _corpus(study, note)
@@ -386,37 +390,37 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
         )
 
 
-def foreign(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """Keys that name a file, an address or somebody's own code, and why the app does not take them.
 
     What comes through a browser may name nothing but what is registered: the server's files are not its manager's.
 
     >>> study = {"task": "sentiment", "corpus": "/etc/passwd.csv", "systems": ["os:system"], "set": {}}
-    >>> sorted(foreign({"study": study, "report": {"weights": "/etc/passwd"}}))
+    >>> sorted(unregistered_keys({"study": study, "report": {"weights": "/etc/passwd"}}))
     ['report.weights', 'study.corpus', 'study.systems']
     """
     study, weights = content["study"], content["report"]["weights"]
-    corpora = [one.name for one in all_corpora(study["task"])]
-    systems = [one.name for one in all_systems(study["task"])]
-    way = "files and systems of your own are set and run with `audit study` where the database is"
-    found = {}
+    corpora = [corpus.name for corpus in all_corpora(study["task"])]
+    systems = [system.name for system in all_systems(study["task"])]
+    advice = "files and systems of your own are set and run with `audit study` where the database is"
+    refusals = {}
     if study["corpus"] not in corpora:
-        found["study.corpus"] = f"{_short(study['corpus'])} is not one of {', '.join(corpora)}; {way}"
-    if strange := [name for name in study["systems"] if name not in systems]:
-        found["study.systems"] = f"{_short(strange[0])} is not one of {', '.join(systems)}; {way}"
+        refusals["study.corpus"] = f"{_short(study['corpus'])} is not one of {', '.join(corpora)}; {advice}"
+    if unregistered := [name for name in study["systems"] if name not in systems]:
+        refusals["study.systems"] = f"{_short(unregistered[0])} is not one of {', '.join(systems)}; {advice}"
     for relation, values in study["set"].items():
         for name, value in values.items():
             # hanlp:FOLDER, ngram:FILE, corenlp:ADDRESS: what stands behind a colon is the machine's.
             if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
-                found["study.set"] = f"{relation} has {name} = {_short(value)}, not only names; {way}"
+                refusals["study.set"] = f"{relation} has {name} = {_short(value)}, not only names; {advice}"
     if weights is not None and weights not in WEIGHTS:
-        found["report.weights"] = f"{_short(weights)} is not one of {', '.join(WEIGHTS)}; {way}"
-    return found
+        refusals["report.weights"] = f"{_short(weights)} is not one of {', '.join(WEIGHTS)}; {advice}"
+    return refusals
 
 
 def need_registered(plan: Plan) -> None:
     """Raise BadFile where a plan names files or code of somebody's own: only the command line may run those."""
-    refuse(f"the plan {plan.name!r}", foreign(plan.content()).items())
+    refuse(f"the plan {plan.name!r}", unregistered_keys(plan.content()).items())
 
 
 def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
@@ -443,9 +447,9 @@ def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
 
 def _systems(study: dict[str, Any], note: Note) -> dict[str, str]:
     """Completes the systems; returns the names that these have when they are run, by how the plan spells them."""
-    named = [_ask("study.systems", partial(loaded, [name]), note) for name in study["systems"]]
+    loads = [_ask("study.systems", partial(loaded, [name]), note) for name in study["systems"]]
     # A plan names every engine, so that one that is recorded later is a change of the plan.
-    systems = {spec: system for some in named for spec, system in (some or {}).items()}
+    systems = {spec: system for by_spec in loads for spec, system in (by_spec or {}).items()}
     study["systems"] = list(systems)
     for spec, system in systems.items():
         if not any(matches(study["task"], does) for does in system.tasks):
@@ -456,17 +460,17 @@ def _systems(study: dict[str, Any], note: Note) -> dict[str, str]:
 
 
 def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
-    asked = [*(study["relations"] or ()), *study["set"]]
-    places = ["study.relations"] * len(study["relations"] or ()) + ["study.set"] * len(study["set"])
-    known = [
-        _ask(place, partial(get_relation, study["task"], name), note) for name, place in zip(asked, places, strict=True)
+    names = [*(study["relations"] or ()), *study["set"]]
+    keys = ["study.relations"] * len(study["relations"] or ()) + ["study.set"] * len(study["set"])
+    relations = [
+        _ask(key, partial(get_relation, study["task"], name), note) for name, key in zip(names, keys, strict=True)
     ]
     if study["document_share"] == 0:
         note("study.document_share", "0 must be above 0 and at most 1")
-    elif None not in known:
+    elif None not in relations:
         where = "study.set" if study["set"] and not study["relations"] else "study.relations"
-        fit = _ask(where, lambda: fitting(corpus, study["relations"], study["document_share"], study["set"]), note)
-        study["relations"] = [one.name for one in fit or ()]
+        fitted = _ask(where, lambda: fitting(corpus, study["relations"], study["document_share"], study["set"]), note)
+        study["relations"] = [relation.name for relation in fitted or ()]
         if unused := sorted(set(study["set"]) - set(study["relations"])):
             note("study.set", f"{unused[0]} is not among the relations that are run: {', '.join(study['relations'])}")
 
@@ -530,17 +534,17 @@ def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
 
 
 def as_key(sentence: str) -> str:
-    """What a sentence says of a command's option, said of the key of a plan.
+    """Turn a sentence about a command's option into one about the key of a plan.
 
     >>> as_key("--per-relation 0: must be at least 1")
     'per_relation 0: must be at least 1'
     """
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), sentence)
+    return _OPTION.sub(lambda option: option[1].replace("-", "_"), sentence)
 
 
 def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
+    spelling = repr(value)
+    return spelling if len(spelling) <= 60 else spelling[:57] + "..."
 
 
 # Plans as TOML: reading a file or an upload, and writing one.
@@ -589,29 +593,29 @@ def to_toml(plan: Plan) -> str:
     [study.set."MR6.1"]
     sentences = 5
     """
-    lines = [f"name = {spelled(plan.name)}"]
+    lines = [f"name = {toml_value(plan.name)}"]
     for table in TABLES:
         values: Mapping[str, Any] = getattr(plan, table)
         plain = {key: value for key, value in values.items() if value is not None and not isinstance(value, Mapping)}
         if plain:
-            lines += ["", f"[{table}]", *(f"{key} = {spelled(value)}" for key, value in plain.items())]
+            lines += ["", f"[{table}]", *(f"{key} = {toml_value(value)}" for key, value in plain.items())]
         for key, value in values.items():
             for name, inner in value.items() if isinstance(value, Mapping) else ():
                 lines += ["", f"[{table}.{key}.{_key(name)}]"]
-                lines += [f"{_key(one)} = {spelled(other)}" for one, other in inner.items()]
+                lines += [f"{_key(parameter)} = {toml_value(setting)}" for parameter, setting in inner.items()]
     return "\n".join(lines) + "\n"
 
 
-def spelled(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A value as TOML writes it.
 
-    >>> spelled(True), spelled(0.1), spelled(["a", "b"])
+    >>> toml_value(True), toml_value(0.1), toml_value(["a", "b"])
     ('true', '0.1', '["a", "b"]')
     """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(spelled, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, str):
         # JSON's escapes are TOML's but for this one character, which TOML does not take as it is.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -619,7 +623,7 @@ def spelled(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else spelled(name)
+    return name if _BARE.fullmatch(name) else toml_value(name)
 
 
 def example() -> str:

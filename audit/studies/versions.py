@@ -20,7 +20,7 @@ from audit.errors import AuditError, UnknownName
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, judgements_of
-from audit.studies.plan import TABLES, Plan, need_registered, spelled
+from audit.studies.plan import TABLES, Plan, need_registered, toml_value
 
 MISSING = None
 """What a change has in the place of a value that a version lacks: keys that came with a later version of `audit`."""
@@ -60,8 +60,8 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     """
     first, second = dict(_flat(before)), dict(_flat(after))
     keys = dict.fromkeys([*first, *second])
-    found = [Change(key, first.get(key, MISSING), second.get(key, MISSING)) for key in keys]
-    return [one for one in found if one.before != one.after]
+    compared = [Change(key, first.get(key, MISSING), second.get(key, MISSING)) for key in keys]
+    return [change for change in compared if change.before != change.after]
 
 
 def set_plan(engine: Engine, plan: Plan, *, by: int | None = None) -> tuple[Version, bool]:
@@ -102,18 +102,18 @@ def versions(engine: Engine, name: str, *, by: int | None = None) -> list[Versio
     """Every version of a plan, the first one first. Raises NotAllowed for anyone but a manager, and UnknownName."""
     with engine.connect() as connection:
         require_manager(connection, by)
-        found = _versions(connection, name)
-        if not found:
+        newest_first = _versions(connection, name)
+        if not newest_first:
             raise UnknownName("plan", name, plan_names(connection))
-        return found[::-1]
+        return newest_first[::-1]
 
 
 def latest(connection: Connection, name: str) -> Version:
     """The last version of a plan. Raises UnknownName."""
-    found = _versions(connection, name, last=1)
-    if not found:
+    newest_first = _versions(connection, name, last=1)
+    if not newest_first:
         raise UnknownName("plan", name, plan_names(connection))
-    return found[0]
+    return newest_first[0]
 
 
 def plan_names(connection: Connection) -> list[str]:
@@ -125,15 +125,15 @@ def plan_names(connection: Connection) -> list[str]:
 
 def all_versions(connection: Connection) -> dict[str, list[Version]]:
     """Every version of every plan, by name, the first one first."""
-    found: dict[str, list[Version]] = {}
-    for one in _versions(connection)[::-1]:
-        found.setdefault(one.name, []).append(one)
-    return {name: found[name] for name in plan_names(connection)}
+    histories: dict[str, list[Version]] = {}
+    for version in _versions(connection)[::-1]:
+        histories.setdefault(version.name, []).append(version)
+    return {name: histories[name] for name in plan_names(connection)}
 
 
 def frozen_version(history: Sequence[Version]) -> Version | None:
     """The version that a study is held to: the first frozen one of a history, the first version first."""
-    return next((one for one in history if one.frozen), None)
+    return next((version for version in history if version.frozen), None)
 
 
 def steps(history: Sequence[Version]) -> list[tuple[Version, list[Change]]]:
@@ -192,8 +192,8 @@ def _versions(connection: Connection, name: str | None = None, last: int | None 
 def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """The tables and keys in the order of a file, which JSON does not keep; keys that there are no more come last."""
     return {
-        table: {key: content[table][key] for key in dict.fromkeys([*known, *content[table]]) if key in content[table]}
-        for table, known in TABLES.items()
+        table: {key: content[table][key] for key in dict.fromkeys([*keys, *content[table]]) if key in content[table]}
+        for table, keys in TABLES.items()
         if table in content
     }
 
@@ -202,8 +202,8 @@ def _in_order(content: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, A
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A study, the plan that it belongs to, and what became of that."""
+class PlanAdherence:
+    """How a study stands to its plan: what was frozen, what changed since, and what was done otherwise."""
 
     study: int
     plan: Version
@@ -227,23 +227,23 @@ class Standing:
         return self.plan.at if self.plan.frozen else None
 
 
-def standings(
+def plan_adherence(
     connection: Connection, studies: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]
-) -> list[Standing]:
-    """Of each study how it stands to each plan that it belongs to.
+) -> list[PlanAdherence]:
+    """How each study stands to each plan that it belongs to.
 
     `studies` are rows with id, task, corpus, fingerprint, seed and limit, `samples` rows with id, study_id, design,
     seed, domain and annotators: the ones that a report is made from. A study belongs to a plan where a version of it
     has its task, corpus, content, seed and limit; without such a plan it is not in the list.
     """
-    found = []
+    result = []
     plans = all_versions(connection)
     sampled = {sample["study_id"]: sample for sample in samples}
     for study in studies:
         for history in plans.values():
-            if any(belongs(study, one.content) for one in history):
-                found.append(_standing(connection, study, sampled.get(study["id"]), history))
-    return found
+            if any(belongs(study, version.content) for version in history):
+                result.append(_adherence(connection, study, sampled.get(study["id"]), history))
+    return result
 
 
 def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
@@ -258,23 +258,23 @@ def belongs(study: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
     )
 
 
-def _standing(
+def _adherence(
     connection: Connection, study: Mapping[str, Any], sample: Mapping[str, Any] | None, history: Sequence[Version]
-) -> Standing:
+) -> PlanAdherence:
     frozen = frozen_version(history)
-    held = frozen or history[-1]
+    binding = frozen or history[-1]
     table = table_of(tables.Study)
     began = connection.execute(select(table.c.created_at).where(table.c.id == study["id"])).scalar_one()
-    after = [one for one in history if one.version >= held.version]
-    return Standing(
+    after = [after_version for after_version in history if after_version.version >= binding.version]
+    return PlanAdherence(
         study["id"],
-        held,
+        binding,
         history[-1].version,
         judgements_of(connection, study["id"]),
-        judgements_of(connection, study["id"], held.at) if frozen else None,
+        judgements_of(connection, study["id"], binding.at) if frozen else None,
         in_utc(began),
-        tuple((version, change) for version, found in steps(after) for change in found) if frozen else (),
-        tuple(deviations(connection, study, sample, held.content)),
+        tuple((version, change) for version, changed in steps(after) for change in changed) if frozen else (),
+        tuple(deviations(connection, study, sample, binding.content)),
     )
 
 
@@ -296,15 +296,17 @@ def change_text(change: Change) -> str:
 
 
 def from_to(before: Any, after: Any, words: Mapping[str, str] = ENGLISH) -> str:
-    """How a value became another; of lists what was taken out and put in.
+    """A change of a value in words; for lists, what was taken out and put in.
 
     >>> from_to(None, 0.02), from_to(["a"], ["a", "b"])
     ('nothing -> 0.02', 'with b')
     """
     if isinstance(before, list) and isinstance(after, list):
-        out = [str(one) for one in before if one not in after]
-        new = [str(one) for one in after if one not in before]
-        parts = [f"{words[word]} {', '.join(some)}" for word, some in (("without", out), ("with", new)) if some]
+        removed = [str(item) for item in before if item not in after]
+        added = [str(item) for item in after if item not in before]
+        parts = [
+            f"{words[word]} {', '.join(items)}" for word, items in (("without", removed), ("with", added)) if items
+        ]
         return ", ".join(parts) or words["order"]
     return f"{value_text(before, words)} -> {value_text(after, words)}"
 
@@ -318,5 +320,5 @@ def value_text(value: Any, words: Mapping[str, str] = ENGLISH) -> str:
     if value is None or value == {}:
         return words["nothing"]
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {value_text(one, words)}" for name, one in value.items())
-    return spelled(value)
+        return ", ".join(f"{name} = {value_text(item, words)}" for name, item in value.items())
+    return toml_value(value)

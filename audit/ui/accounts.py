@@ -9,11 +9,11 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import (
     LONGEST,
     Account,
-    Kept,
+    AccountDetails,
+    account_details,
     add_account,
     disable_account,
     enable_account,
-    kept_accounts,
     own_account,
     set_password,
 )
@@ -33,7 +33,7 @@ def page() -> None:
     """The list of accounts, the form that adds one, and the forms that change one."""
     engine = session.engine()
     account = session.require_role(engine, *ROLES)
-    accounts = kept_accounts(engine, by=account.id)
+    accounts = account_details(engine, by=account.id)
     st.subheader(t("menu.accounts"))
     st.dataframe([_row(entry) for entry in accounts], hide_index=True)
     warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
@@ -43,7 +43,7 @@ def page() -> None:
     _show_change_form(engine, accounts)
 
 
-def _row(account: Kept) -> dict[str, str]:
+def _row(account: AccountDetails) -> dict[str, str]:
     last_seen = f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never")
     return {
         t("accounts.name"): account.name,
@@ -75,7 +75,7 @@ def _show_add_form(engine: Engine) -> None:
         _apply(engine, "added", lambda by: add_account(engine, name, role, initial_password, languages=codes, by=by))
 
 
-def _show_change_form(engine: Engine, accounts: list[Kept]) -> None:
+def _show_change_form(engine: Engine, accounts: list[AccountDetails]) -> None:
     st.subheader(t("accounts.change"))
     by_id = {account.id: account for account in accounts}
     chosen = by_id[

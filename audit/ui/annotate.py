@@ -24,7 +24,7 @@ from audit.annotation.queue import Earlier, Queue, Shown, elsewhere, next_questi
 from audit.errors import AuditError, Refused
 from audit.judging.deferral import flag, skip, unflag
 from audit.judging.judgements import UNDOS, judge, undo, undone
-from audit.judging.training import Feedback, Training, train, way_of
+from audit.judging.training import Feedback, Training, judging_mode, train
 from audit.ui import session
 from audit.ui.language import html, label_name, label_names, plain, sentence, t, translated
 from audit.ui.question import FIELD, guideline_shown, ignore_held_keys, shortcut, show_question
@@ -266,7 +266,7 @@ def _card() -> None:
     """The question, its buttons and the progress line. An answer reruns only this."""
     engine = session.engine()
     account = session.require_role(engine, *ROLES)
-    way = way_of(engine, account.id)
+    way = judging_mode(engine, account.id)
     if training_card(engine, account.id, way.training, LEAST):
         return
     st.session_state[_MIXED] = way.mixed

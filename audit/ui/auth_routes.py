@@ -30,7 +30,7 @@ from audit.annotation.accounts import (
     end_login,
     form_token,
     log_in,
-    name_behind,
+    name_of_login,
     new_token,
     open_login,
     own_account,
@@ -519,7 +519,7 @@ def _known_browser(cookies: dict[str, str], name: str) -> bytes | None:
         key = bytes.fromhex(cookies.get(settings.browser_cookie_name(), ""))
     except ValueError:
         return None
-    return key if key and name_behind(session.engine(), key) == name else None
+    return key if key and name_of_login(session.engine(), key) == name else None
 
 
 def _enter_login(name: str, password: str, token: str, previous_token: str | None) -> None:

@@ -5,7 +5,18 @@ from sqlalchemy import Engine
 from streamlit.delta_generator import DeltaGenerator
 
 from audit.errors import UnknownName
-from audit.false_satisfaction.browse import READERS, STATES, Choices, Cursor, Detail, Page, Part, Wish, browse, choices
+from audit.false_satisfaction.browse import (
+    READERS,
+    STATES,
+    Choices,
+    Cursor,
+    Detail,
+    GroupFilter,
+    Page,
+    Part,
+    browse,
+    choices,
+)
 from audit.false_satisfaction.browse import detail as group_detail
 from audit.false_satisfaction.impact import cause_of
 from audit.relations import get_relation
@@ -43,7 +54,7 @@ def page() -> None:
     _detail(engine, account.id, line.group_id, line.system_id)
 
 
-def _filters(available: Choices) -> Wish:
+def _filters(available: Choices) -> GroupFilter:
     columns = st.columns(4)
     studies = {id: t("browse.study_name", corpus=name, id=id) for id, name in available.studies}
     study = _filter(columns[0], "study", studies)
@@ -55,7 +66,7 @@ def _filters(available: Choices) -> Wish:
         format_func=lambda state: t("browse.all") if state is None else t(f"state.{state}"),
         key="browse-state",
     )
-    return Wish(study, relation, system, state)
+    return GroupFilter(study, relation, system, state)
 
 
 def _filter(column: DeltaGenerator, field: str, names: dict[int, str]) -> int | None:

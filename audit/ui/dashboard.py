@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import Account, kept_accounts
+from audit.annotation.accounts import Account, account_details
 from audit.annotation.answers import ORIGINS
 from audit.false_satisfaction.resolution import Whose
 from audit.reports.dashboard_charts import (
@@ -356,7 +356,7 @@ def people_section(engine: Engine, account: Account) -> None:
     """A table and a chart of judgements. No ranking: the pace is for planning, not for comparing people."""
     answer = computed_with_freshness(engine, "people", {"by": account.id}, "people")
     # Somebody may open the app without judging anything; no other number changes then.
-    last_seen = {entry.name: entry.seen_at for entry in kept_accounts(engine, by=account.id)}
+    last_seen = {entry.name: entry.seen_at for entry in account_details(engine, by=account.id)}
     st.caption(t("dashboard.people_legend"))
     rows = [
         person

@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from audit.annotation.accounts import Account, account_of, cookie_key, identity_key, name_behind, network
+from audit.annotation.accounts import Account, account_of, cookie_key, identity_key, name_of_login, network
 from audit.errors import AuditError
 from audit.store.soundness import explained
 from audit.ui import session, settings
@@ -117,7 +117,7 @@ def _read_visitor(cookies: Mapping[str, str]) -> Visitor:
         identity = identity_key(claims)
         account = account_of(session.engine(), identity, limits)
         return Visitor(account) if account else Visitor(identity=identity)
-    return Visitor(former=key is not None and name_behind(session.engine(), key) is not None)
+    return Visitor(former=key is not None and name_of_login(session.engine(), key) is not None)
 
 
 def account_behind(cookies: Mapping[str, str]) -> Account | None:

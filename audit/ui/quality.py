@@ -12,9 +12,9 @@ from audit.annotation.control_questions import (
     PURPOSES,
     KnownQuestion,
     add_known,
-    know_questions,
-    known_from,
+    add_settled_questions,
     known_questions,
+    parse_known,
     pick_known,
 )
 from audit.annotation.control_questions import remove_known as remove
@@ -232,7 +232,7 @@ def _show_upload_form(engine: Engine, account_id: int) -> None:
                 raise AuditError(
                     f"the file has {file.size:,} bytes, at most {LARGEST_UPLOAD << 20:,} are read; split it"
                 )
-            items = known_from(file.name, text_of(file.name, file.getvalue()), task)
+            items = parse_known(file.name, text_of(file.name, file.getvalue()), task)
             added = add_known(engine, purpose, items, task=task, by=account_id)
             return "known.added", {"added": added.added, "changed": added.changed}
 
@@ -261,7 +261,7 @@ def _show_adjudicated_form(engine: Engine, account_id: int) -> None:
             parts = [part.strip() for part in numbers.replace("，", ",").split(",") if part.strip()]
             if not parts or not all(part.isascii() and part.isdigit() and len(part) < 16 for part in parts):
                 raise AuditError("give numbers of questions with commas between them, for example 17, 19")
-            added = know_questions(engine, purpose, map(int, parts), explanation, by=account_id)
+            added = add_settled_questions(engine, purpose, map(int, parts), explanation, by=account_id)
             return "known.added", {"added": added.added, "changed": added.changed}
 
         _apply(engine, account_id, add)

@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import Account
 from audit.annotation.guidelines import ELSEWHERE, guideline_of
 from audit.errors import AuditError
-from audit.judging.staleness import Choice, Stale, Tally, let_go_stale, losing, stale_counts, would_go
+from audit.judging.staleness import Choice, Stale, Tally, affected_groups, mark_stale, preview_stale, stale_counts
 from audit.ui import session
 from audit.ui.language import label_name, t, task_name
 from audit.ui.question import FIELD
@@ -34,7 +34,7 @@ def page() -> None:
     try:
         choice = _choice_form(tallies)
         if choice is not None:
-            st.session_state[_PREVIEWED] = (choice, _numbers(would_go(engine, choice, account.id)))
+            st.session_state[_PREVIEWED] = (choice, _numbers(preview_stale(engine, choice, account.id)))
     except AuditError as problem:
         st.session_state.pop(_PREVIEWED, None)
         session.show_refusal(problem)
@@ -95,8 +95,8 @@ def _version_in_force(task: str, kind: str) -> int:
 
 def _preview(engine: Engine, account: Account) -> None:
     choice, previewed = st.session_state[_PREVIEWED]
-    stale = would_go(engine, choice, account.id)
-    lost_groups = losing(engine, stale, account.id)
+    stale = preview_stale(engine, choice, account.id)
+    lost_groups = affected_groups(engine, stale, account.id)
     st.write(t("stale.would", **_numbers(stale)))
     st.write(t("stale.groups", settled=lost_groups.settled, waiting=lost_groups.waiting, turned=lost_groups.turned))
     if lost_groups.holds:
@@ -117,7 +117,7 @@ def _preview(engine: Engine, account: Account) -> None:
         return
     try:
         by = session.require_role(engine, *ROLES).id
-        let_go = let_go_stale(engine, by, choice, reason, client=session.client())
+        let_go = mark_stale(engine, by, choice, reason, client=session.client())
     except AuditError as problem:
         session.show_refusal(problem)
         return

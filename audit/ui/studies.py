@@ -14,7 +14,7 @@ from audit.reports.build import Report
 from audit.reports.words import count
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE
 from audit.statistics.intervals import METHODS, TARGETS
-from audit.studies.jobs import Work, begin_job, jobs, stop_job
+from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.plan import (
     ANSWERS,
     LARGEST,
@@ -23,10 +23,10 @@ from audit.studies.plan import (
     SETTINGS,
     TABLES,
     Plan,
-    foreign,
     read_plan,
     read_plan_bytes,
     to_toml,
+    unregistered_keys,
 )
 from audit.studies.versions import ENGLISH, Version, all_versions, freeze, from_to, frozen_version, set_plan, steps
 from audit.systems import all_systems
@@ -42,7 +42,7 @@ _WAS_LIVE = "studies-was-live"
 """Whether the page shows a run at work; when the run has ended, the whole page is shown anew."""
 
 
-def _last_job(engine: Engine, name: str, account_id: int) -> Work | None:
+def _last_job(engine: Engine, name: str, account_id: int) -> Job | None:
     return next(iter(jobs(engine, name, by=account_id)), None)
 
 
@@ -55,7 +55,7 @@ def run_control(engine: Engine, name: str) -> None:
     st.fragment(_show_run, run_every=EVERY if live else None)(name)
 
 
-def state_text(work: Work | None) -> str:
+def state_text(work: Job | None) -> str:
     """The state of a run in a word or two."""
     return t("work.never") if work is None else t(f"work.{work.state}")
 
@@ -84,7 +84,7 @@ def _show_run(name: str) -> None:
             st.code(work.log, language=None, wrap_lines=True)
 
 
-def _show_progress(work: Work) -> None:
+def _show_progress(work: Job) -> None:
     step = t(f"step.{work.step}") if work.step else t("step.waiting")
     if work.state == "stopping":
         step = t("work.stopping")
@@ -96,7 +96,7 @@ def _show_progress(work: Work) -> None:
     st.caption(plain(t("studies.close", when=f"{work.started_at:%Y-%m-%d %H:%M} UTC", who=work.by or "")))
 
 
-def _show_ended_run(work: Work | None) -> None:
+def _show_ended_run(work: Job | None) -> None:
     if work is None:
         st.caption(t("studies.not_run"))
     elif work.state == "done":
@@ -174,7 +174,7 @@ _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
 
 def form(plans: Mapping[str, list[Version]], store: Store) -> None:
     """The form of a plan, empty or filled from an existing plan; the plan is checked again when it is stored."""
-    editable = [name for name, history in plans.items() if not foreign(history[-1].content)]
+    editable = [name for name, history in plans.items() if not unregistered_keys(history[-1].content)]
     base = st.selectbox(
         t("studies.begin_with"), [None, *editable], format_func=lambda name: name or t("studies.empty"), key="plan-base"
     )
@@ -493,7 +493,7 @@ def page() -> None:
 
 
 def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> None:
-    last_jobs: dict[str, Work] = {}
+    last_jobs: dict[str, Job] = {}
     for work in jobs(engine, by=account_id):
         last_jobs.setdefault(work.plan, work)
     st.dataframe([_row(history, last_jobs.get(name)) for name, history in plans.items()], hide_index=True)
@@ -516,7 +516,7 @@ def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> 
     _show_freeze_form(engine, history[-1])
 
 
-def _row(history: History, work: Work | None) -> dict[str, object]:
+def _row(history: History, work: Job | None) -> dict[str, object]:
     study = history[-1].content["study"]
     return {
         t("studies.plan"): history[-1].name,

@@ -10,7 +10,7 @@ from audit.judging.adjudications import adjudicate, check
 from audit.judging.deferral import flag, send_back, skip
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold, import_labels, read_labels
-from audit.judging.staleness import Choice, let_go_stale
+from audit.judging.staleness import Choice, mark_stale
 from audit.store import open_store, table_of, tables
 
 MEGABYTE = "x" * 1_000_000
@@ -53,9 +53,9 @@ def unchanged(engine, content, kind, message, work):
 def test_a_question_that_is_not_leased_to_me(world, content, where):
     engine, people = world
     theirs = next_question(engine, people["cy"]).id
-    mine = next_question(engine, people["eve"]).id
-    other = 1 + max(theirs, mine)
-    id = {"another's": theirs if theirs != mine else other, "nobody's": other, "none": 10**6, "negative": -1,
+    own = next_question(engine, people["eve"]).id
+    other = 1 + max(theirs, own)
+    id = {"another's": theirs if theirs != own else other, "nobody's": other, "none": 10**6, "negative": -1,
           "huge": 2**62}[where]  # fmt: skip
     eve = people["eve"]
     for work in (lambda: judge(engine, eve, id, "positive"), lambda: skip(engine, eve, id),
@@ -77,7 +77,7 @@ def test_an_annotator_settles_checks_and_sends_back_nothing(world, content):
         lambda: adjudicate(engine, eve, 1, ["positive"], "because"),
         lambda: check(engine, eve, 1, ["positive"]),
         lambda: send_back(engine, eve, 1),
-        lambda: let_go_stale(engine, eve, Choice(below=9), "because"),
+        lambda: mark_stale(engine, eve, Choice(below=9), "because"),
         lambda: answer_with_gold(engine, by=eve),
     ):
         unchanged(engine, content, NotAllowed, "needs the role", work)
@@ -121,7 +121,7 @@ def test_a_comment_that_cannot_be_kept_by_every_way_in(world, content, text):
         lambda: adjudicate(engine, ada, shown.id, [], text) if len(text) < 100 else adjudicate(
             engine, ada, shown.id, ["negative"], text),
         lambda: send_back(engine, ada, shown.id, text),
-        lambda: let_go_stale(engine, mia, Choice(below=9), text),
+        lambda: mark_stale(engine, mia, Choice(below=9), text),
     ):  # fmt: skip
         unchanged(engine, content, Refused, f"{message}|choose at least", work)
 
@@ -166,7 +166,7 @@ def test_a_name_is_a_text(world, key):
     name = HOSTILE[key]
     account = add_account(engine, name, "annotator", "long enough", by=people["mia"])
     assert log_in(engine, name, "long enough") == account
-    assert name in {one.name for one in list_accounts(engine)}
+    assert name in {listed.name for listed in list_accounts(engine)}
 
 
 def test_languages_without_end(world, content):
@@ -179,7 +179,7 @@ def test_languages_without_end(world, content):
 
 
 @pytest.mark.parametrize(
-    ("made", "message"),
+    ("rows", "message"),
     [
         ("text,label\nFilm 1 was fine.,positive\n".encode("utf-16"), "is UTF-16"),
         ("text,label\nFilm 1 était bien.,positive\n".encode("latin-1"), "is not UTF-8"),
@@ -193,11 +193,11 @@ def test_languages_without_end(world, content):
     ],
     ids=range(9),
 )
-def test_labels_files(world, content, tmp_path, made, message):
+def test_labels_files(world, content, tmp_path, rows, message):
     engine, people = world
     path = tmp_path / "labels.csv"
-    path.write_bytes(made)
+    path.write_bytes(rows)
     before = content(engine)
     with pytest.raises((AuditError, BadFile), match=message):
-        import_labels(engine, read_labels(path), annotator=None if b"annotator" in made else "crowd", by=people["mia"])
+        import_labels(engine, read_labels(path), annotator=None if b"annotator" in rows else "crowd", by=people["mia"])
     assert content(engine) == before

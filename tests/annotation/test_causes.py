@@ -3,7 +3,7 @@
 import pytest
 
 from audit.annotation.accounts import add_account
-from audit.annotation.causes import CAUSES, TAKEN_BACK, add_cause, check_cause, last_given, standing_causes
+from audit.annotation.causes import CAUSES, TAKEN_BACK, add_cause, check_cause, current_causes, last_given
 from audit.errors import Refused
 from audit.store import open_store, table_of, tables
 
@@ -32,11 +32,11 @@ def engine(tmp_path):
 )
 def test_the_last_one_that_was_not_taken_back_counts(engine, history, code):
     with engine.begin() as connection:
-        for who, one in history:
-            add_cause(connection, who, (7, 1), one, None)
-        found = standing_causes(connection)
-        assert (found[7, 1].code if found else None) == code
-        assert standing_causes(connection, 8) == {}
+        for who, code in history:
+            add_cause(connection, who, (7, 1), code, None)
+        causes = current_causes(connection)
+        assert (causes[7, 1].code if causes else None) == code
+        assert current_causes(connection, 8) == {}
         assert len(connection.execute(table_of(tables.Cause).select()).all()) == len(history)
 
 

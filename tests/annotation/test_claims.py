@@ -49,7 +49,7 @@ def test_two_claims_at_the_same_moment_do_not_get_the_last_place_both(where):
     assert next_question(engine, 1) is not None
     for _ in range(20):
         got = claim_at_once(engine, 2, 3)
-        assert sorted(one is None for one in got.values()) == [False, True]
+        assert sorted(question is None for question in got.values()) == [False, True]
         with engine.begin() as connection:
             lease = table_of(tables.Lease)
             connection.execute(lease.delete().where(lease.c.annotator_id > 1))
@@ -138,10 +138,10 @@ def test_a_group_needs_the_languages_of_all_its_members(where):
     source, other = Input.of("Good."), Input(("好。",), ("zh",))
     with engine.begin() as connection:
         ids = input_ids(connection, [source, other])
-        for group, given in ((7, ids[source.key]), (8, ids[other.key])):
+        for group, input_id in ((7, ids[source.key]), (8, ids[other.key])):
             rows = [
                 {"group_id": group, "step": 0, "input_id": ids[source.key], "role": "source"},
-                {"group_id": group, "step": 1, "input_id": given, "role": "follow_up"},
+                {"group_id": group, "step": 1, "input_id": input_id, "role": "follow_up"},
                 {"group_id": group, "step": 2, "input_id": ids[other.key], "role": "probe"},
             ]
             connection.execute(table_of(tables.Member).insert(), rows)
@@ -198,9 +198,9 @@ def test_processes_claim_every_place_exactly_once(where, tmp_path, killed):
     finally:
         for process in running.values():
             process.kill()
-    found = votes(engine)
-    assert len(found) == len(set(found)) == QUESTIONS * ANNOTATORS
-    assert set(Counter(question for question, _ in found).values()) == {ANNOTATORS}
+    counted = votes(engine)
+    assert len(counted) == len(set(counted)) == QUESTIONS * ANNOTATORS
+    assert set(Counter(question for question, _ in counted).values()) == {ANNOTATORS}
     acknowledged = [int(line) for log in logs.values() for line in log.read_text().split("\n")[:-1]]
     judgement = table_of(tables.Judgement)
     with engine.connect() as connection:

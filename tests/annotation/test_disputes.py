@@ -29,8 +29,8 @@ def engine(tmp_path):
     engine = open_store(str(tmp_path / "a.db"), create=True)
     with engine.begin() as connection:
         for number in range(1, 13):
-            given = {"id": number, "key": bytes([number]) * 16, "texts": [f"Film {number}."], "languages": "en"}
-            connection.execute(table_of(tables.Input).insert(), given)
+            input_row = {"id": number, "key": bytes([number]) * 16, "texts": [f"Film {number}."], "languages": "en"}
+            connection.execute(table_of(tables.Input).insert(), input_row)
             row = {"key": bytes([number]) * 16, "task": "sentiment", "kind": "input", "input_id": number}
             connection.execute(table_of(tables.Question).insert(), row | {"annotators": 3, "priority": number})
     return engine
@@ -62,7 +62,7 @@ def test_disputed_are_full_questions_that_votes_do_not_settle(engine, who):
     judge(engine, who["ann"], next_question(engine, who["ann"]).id, "positive")
     assert disputes(engine, who["ada"]) == [split, unsure]
     assert agreed not in disputes(engine, who["mia"])
-    assert [one.shown.id for one in disputed(engine, who["ada"])] == [split, unsure]
+    assert [dispute.shown.id for dispute in disputed(engine, who["ada"])] == [split, unsure]
     adjudicate(engine, who["ada"], unsure, ["neutral"], "", "ambiguous_text")
     assert disputes(engine, who["ada"]) == [split]
 
@@ -79,20 +79,20 @@ def test_opinions_have_no_names_and_no_order_of_accounts_or_time(engine, who):
     orders = set()
     for _ in range(12):
         id = say(engine, who, ["positive", "neutral", "negative"], "because of *that*")
-        found = opinions(engine, who["ada"], id)
-        assert [one.number for one in found] == [1, 2, 3]
-        assert {one.comment for one in found} == {"because of *that*"}
-        assert opinions(engine, who["ada"], id) == found  # the same each time
-        orders.add(tuple(one.answer for one in found))
+        stated = opinions(engine, who["ada"], id)
+        assert [opinion.number for opinion in stated] == [1, 2, 3]
+        assert {opinion.comment for opinion in stated} == {"because of *that*"}
+        assert opinions(engine, who["ada"], id) == stated  # the same each time
+        orders.add(tuple(opinion.answer for opinion in stated))
     # Of the six orders, twelve questions have several: an order tells nothing of who is who on the next question.
     assert len(orders) >= 3
-    assert not any(name in str(found) for name in PEOPLE)
+    assert not any(name in str(stated) for name in PEOPLE)
 
 
 def test_names_are_revealed_with_a_line_in_the_log(engine, who):
     id = say(engine, who, ["positive", "neutral", "negative"])
     names = reveal_names(engine, who["ada"], id)
-    said = {names[one.number]: one.answer for one in opinions(engine, who["eve"], id)}
+    said = {names[opinion.number]: opinion.answer for opinion in opinions(engine, who["eve"], id)}
     assert said == {"ann": "positive", "bob": "neutral", "cyd": "negative"}
     (line,) = entries(engine, who["mia"])
     assert (line.who, line.action, line.question_id, line.detail) == ("ada", "names revealed", id, {"people": 3})
@@ -134,8 +134,8 @@ def test_a_decision_is_changed_by_a_new_row(engine, who):
     id = say(engine, who, ["positive", "neutral", "negative"])
     first = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
     second = change_adjudication(engine, who["ada"], first, ["negative", "positive"], "two halves", "mixed_opinion")
-    (one,) = my_adjudications(engine, who["ada"])
-    assert (one.id, one.allowed, one.code, one.reason) == (
+    (decision,) = my_adjudications(engine, who["ada"])
+    assert (decision.id, decision.allowed, decision.code, decision.reason) == (
         second,
         ("positive", "negative"),
         "mixed_opinion",
@@ -149,19 +149,19 @@ def test_a_decision_is_changed_by_a_new_row(engine, who):
 
 def test_what_somebody_else_settled_since_is_not_changed(engine, who):
     id = say(engine, who, ["positive", "neutral", "negative"])
-    mine = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    own = adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
     with pytest.raises(Refused, match="not one of your last 10"):
-        change_adjudication(engine, who["eve"], mine, ["positive"], "", "slip")
+        change_adjudication(engine, who["eve"], own, ["positive"], "", "slip")
     adjudicate(engine, who["eve"], id, ["positive"], "", "slip")
     assert my_adjudications(engine, who["ada"]) == []
     with pytest.raises(Refused, match="not one of your last 10"):
-        change_adjudication(engine, who["ada"], mine, ["negative"], "", "slip")
+        change_adjudication(engine, who["ada"], own, ["negative"], "", "slip")
     assert count(engine, tables.Adjudication) == 2
 
 
 def test_only_the_last_ten_are_there_to_be_changed(engine, who):
     ids = [adjudicate(engine, who["ada"], number, ["neutral"], "", "slip") for number in range(1, 13)]
-    assert [one.id for one in my_adjudications(engine, who["ada"])] == ids[: -LAST - 1 : -1]
+    assert [decision.id for decision in my_adjudications(engine, who["ada"])] == ids[: -LAST - 1 : -1]
     with pytest.raises(Refused, match="not one of your last 10"):
         change_adjudication(engine, who["ada"], ids[0], ["negative"], "", "slip")
 
@@ -169,11 +169,11 @@ def test_only_the_last_ten_are_there_to_be_changed(engine, who):
 def test_a_spot_check_stays_one_when_it_is_changed(engine, who):
     id = say(engine, who, ["positive"] * 3)
     first = adjudicate(engine, who["ada"], id, ["neutral"], f"{SPOT_CHECK}: plain facts")
-    (one,) = my_adjudications(engine, who["ada"])
-    assert one.is_check
-    assert one.reason == "plain facts"
+    (decision,) = my_adjudications(engine, who["ada"])
+    assert decision.is_check
+    assert decision.reason == "plain facts"
     with pytest.raises(Refused, match="a spot check has no reason code"):
         change_adjudication(engine, who["ada"], first, ["positive"], "", "slip")
     change_adjudication(engine, who["ada"], first, ["positive"], "")
-    (one,) = my_adjudications(engine, who["ada"])
-    assert (one.is_check, one.allowed, one.reason) == (True, ("positive",), "")
+    (decision,) = my_adjudications(engine, who["ada"])
+    assert (decision.is_check, decision.allowed, decision.reason) == (True, ("positive",), "")

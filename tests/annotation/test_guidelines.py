@@ -53,9 +53,11 @@ FILES = sorted(path.name for path in data_file("guidelines").glob("*.md"))
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_text_that_changes_gets_a_new_version(file):
-    one = guideline_in(file)
-    sum_ = hashlib.sha256(one.text.encode()).hexdigest()[:16]
-    assert PINNED.get((file, one.version)) == sum_, "raise the version in every language, then write the sum down here"
+    guideline = guideline_in(file)
+    sum_ = hashlib.sha256(guideline.text.encode()).hexdigest()[:16]
+    assert PINNED.get((file, guideline.version)) == sum_, (
+        "raise the version in every language, then write the sum down here"
+    )
 
 
 def test_a_scheme_has_the_guideline_of_its_task_unless_it_has_its_own():
@@ -79,7 +81,7 @@ def test_languages_have_the_same_versions():
     versions = {}
     for file in FILES:
         versions.setdefault(file.partition(".")[0], set()).add(guideline_in(file).version)
-    assert all(len(found) == 1 for found in versions.values())
+    assert all(len(numbers) == 1 for numbers in versions.values())
 
 
 def test_the_line_of_the_version_is_not_shown_and_must_be_there(tmp_path, monkeypatch):
@@ -99,7 +101,7 @@ def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, mon
     inputs = [Input.of("Good."), Input.of("Bad.")]
     with engine.begin() as connection:
         ids = input_ids(connection, inputs)
-        open_questions(connection, "sentiment", [Wanted(ids[one.key], one.key, 1) for one in inputs], annotators=2)
+        open_questions(connection, "sentiment", [Wanted(ids[text.key], text.key, 1) for text in inputs], annotators=2)
     ann = add_account(engine, "ann", "annotator", "long enough").id
     assert guideline_before(engine, ann, "sentiment", "input") is None
     judge(engine, ann, next_question(engine, ann).id, "positive")

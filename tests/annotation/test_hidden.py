@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from drawn_questions import draw_each
 from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 from quality_world import LABELS, answer_next, know, settle_how, world
 from question_world import rows
 from scipy.stats import binom
@@ -38,10 +38,10 @@ def always(monkeypatch):
     return fix
 
 
-def hiding(tmp_path, known, **more):
+def hiding(tmp_path, controls, **more):
     """A world in which a tenth of what is asked is hidden, out of so many known questions."""
     engine, who = world(tmp_path / "audit.db", **more)
-    know(engine, "gold", known)
+    know(engine, "gold", controls)
     settle_how(engine, gold_share=0.1)
     return engine, who
 
@@ -87,7 +87,7 @@ def test_five_annotators_with_hidden_questions(tmp_path, questions):
         assert binom.ppf(0.0005, chances, 0.1) <= counts[kind] <= binom.ppf(0.9995, chances, 0.1), counts
 
     texts = {row["id"]: row["texts"][0] for row in rows(engine, tables.Input)}
-    asked = {row["id"]: texts[row["input_id"]] for row in rows(engine, tables.Question)}
+    text_of = {row["id"]: texts[row["input_id"]] for row in rows(engine, tables.Question)}
 
     def answers(of):
         names = {row["id"]: row["texts"][0] for row in rows(of, tables.Input)}
@@ -95,22 +95,22 @@ def test_five_annotators_with_hidden_questions(tmp_path, questions):
         return {(about[row["question_id"]], row["origin"], *row["allowed"]) for row in rows(of, tables.Answer)}
 
     assert answers(engine) == answers(plain)
-    known = {row["question_id"] for row in rows(engine, tables.Known)}
-    assert not known & {row["question_id"] for row in rows(engine, tables.Answer)}
+    controls = {row["question_id"] for row in rows(engine, tables.Known)}
+    assert not controls & {row["question_id"] for row in rows(engine, tables.Answer)}
 
     # A hidden question comes once to a person; a repeat at least ten answers after the first time.
     for id in who.values():
-        mine = [row for row in rows(engine, tables.Judgement) if row["annotator_id"] == id]
-        once = Counter((row["question_id"], row["round"]) for row in mine)
+        own = [row for row in rows(engine, tables.Judgement) if row["annotator_id"] == id]
+        once = Counter((row["question_id"], row["round"]) for row in own)
         assert set(once.values()) == {1}
-        place = {(row["question_id"], row["round"]): number for number, row in enumerate(mine)}
+        place = {(row["question_id"], row["round"]): number for number, row in enumerate(own)}
         for (question, kind), number in place.items():
             if kind == control_questions.REPEAT:
                 assert number - place[question, 1] > 10
-            assert (question in known) == (kind == control_questions.KNOWN), asked[question]
+            assert (question in controls) == (kind == control_questions.KNOWN), text_of[question]
     # Coefficients are computed from first answers alone, and the database is sound.
     assert len(stored_ratings(engine).frame) == len(stored_ratings(plain).frame) == 5 * questions
-    assert all(one.ok for one in doctor(str(tmp_path / "mixed.db")) if one.check != "disk")
+    assert all(finding.ok for finding in doctor(str(tmp_path / "mixed.db")) if finding.check != "disk")
 
 
 def test_without_shares_nothing_is_hidden(tmp_path):
@@ -194,26 +194,26 @@ def test_undo_goes_through_all_passes(tmp_path, always):
     first = answer_next(engine, who["ann"]).id
     answer_next(engine, who["ann"])
     always(0.0)
-    known = answer_next(engine, who["ann"]).id
+    control = answer_next(engine, who["ann"]).id
     always(0.15)
     repeat = answer_next(engine, who["ann"], "negative").id
-    assert repeat == first or repeat != known
-    for expected, kind in ((repeat, 2), (known, 3)):
+    assert repeat == first or repeat != control
+    for expected, kind in ((repeat, 2), (control, 3)):
         assert undo(engine, who["ann"]) == expected
         # The same question again, in the same pass.
         assert next_question(engine, who["ann"]).id == expected
         assert rows(engine, tables.Lease)[0]["round"] == kind
-    judge(engine, who["ann"], known, "neutral")
-    stored = [row for row in rows(engine, tables.Judgement) if row["question_id"] == known]
+    judge(engine, who["ann"], control, "neutral")
+    stored = [row for row in rows(engine, tables.Judgement) if row["question_id"] == control]
     assert [(row["round"], row["answer"]) for row in stored] == [(3, "positive"), (3, "withdrawn"), (3, "neutral")]
 
 
 def test_an_adjudicated_hidden_question_can_be_undone_like_others(tmp_path, always):
     engine, who = hiding(tmp_path, 1)
     always(0.0)
-    known = answer_next(engine, who["ann"]).id
-    adjudicate(engine, who["ada"], known, ["positive"], "known")
-    assert undo(engine, who["ann"]) == known
+    control = answer_next(engine, who["ann"]).id
+    adjudicate(engine, who["ada"], control, ["positive"], "known")
+    assert undo(engine, who["ann"]) == control
 
 
 def test_what_was_put_aside_is_not_hidden_again(tmp_path, always):
@@ -261,11 +261,11 @@ def test_an_expired_lease_of_a_hidden_question_is_worth_nothing(tmp_path, always
     assert next_question(engine, who["ann"]) == shown  # the hash of so many answers, as before
 
 
-@given(some.integers(1, 50), some.floats(0, 0.5), some.floats(0, 0.5))
+@given(st.integers(1, 50), st.floats(0, 0.5), st.floats(0, 0.5))
 def test_decisions_have_their_shares_and_never_change(account, gold, repeat):
     decided = [uniform("hidden", account, number) for number in range(400)]
     assert decided == [uniform("hidden", account, number) for number in range(400)]
-    for share, number in ((gold, sum(one < gold for one in decided)),
-                          (repeat, sum(gold <= one < gold + repeat for one in decided))):  # fmt: skip
+    for share, number in ((gold, sum(chance < gold for chance in decided)),
+                          (repeat, sum(gold <= chance < gold + repeat for chance in decided))):  # fmt: skip
         # 1 in 10 million at each end: about a hundred examples are tried.
         assert binom.ppf(1e-7, 400, share) <= number <= binom.ppf(1 - 1e-7, 400, share)

@@ -10,9 +10,9 @@ from small_corpus import SmallCorpus
 from audit.annotation.control_questions import (
     KnownText,
     add_known,
-    know_questions,
-    known_from,
+    add_settled_questions,
     known_questions,
+    parse_known,
     pick_known,
     read_known,
     remove_known,
@@ -30,16 +30,16 @@ from audit.tasks import Input
 
 
 @pytest.fixture
-def made(tmp_path):
+def team(tmp_path):
     return world(tmp_path / "audit.db", questions=3)
 
 
-def test_texts_become_known_and_are_no_ordinary_questions(made):
-    engine, who = made
+def test_texts_become_known_and_are_no_ordinary_questions(team):
+    engine, who = team
     added = know(engine, "training", 4)
     assert (added.added, added.changed) == (4, 0)
-    found = known_questions(engine, by=who["mia"])
-    assert [(one.purpose, one.allowed, one.explanation, one.judged) for one in found] == [
+    controls = known_questions(engine, by=who["mia"])
+    assert [(control.purpose, control.allowed, control.explanation, control.judged) for control in controls] == [
         ("training", (label,), "Because.", 0) for label in ("positive", "neutral", "negative", "positive")
     ]
     seen = {answer_next(engine, who["ann"]).texts[0] for _ in range(3)}
@@ -47,19 +47,19 @@ def test_texts_become_known_and_are_no_ordinary_questions(made):
     assert next_question(engine, who["ann"]) is None
 
 
-def test_a_text_known_again_gets_the_new_purpose_and_answer(made):
-    engine, _ = made
+def test_a_text_known_again_gets_the_new_purpose_and_answer(team):
+    engine, _ = team
     know(engine, "training", 2)
     again = add_known(engine, "gold", [KnownText(Input.of("Known 1 was fine."), ("negative", "positive"))])
     assert (again.added, again.changed) == (0, 1)
-    assert [(one.purpose, one.allowed) for one in known_questions(engine)] == [
+    assert [(control.purpose, control.allowed) for control in known_questions(engine)] == [
         ("training", ("positive",)),
         ("gold", ("negative", "positive")),
     ]
 
 
-def test_a_question_that_waits_for_people_cannot_be_known(made, content):
-    engine, _ = made
+def test_a_question_that_waits_for_people_cannot_be_known(team, content):
+    engine, _ = team
     before = content(engine)
     with pytest.raises(Refused, match="people are waited for on question 2"):
         add_known(
@@ -68,18 +68,18 @@ def test_a_question_that_waits_for_people_cannot_be_known(made, content):
             [KnownText(Input.of("Other."), ("positive",)), KnownText(Input.of("Film 2 was fine."), ("positive",))],
         )
     with pytest.raises(Refused, match="question 1 has no answer that settles it"):
-        know_questions(engine, "gold", [1])
+        add_settled_questions(engine, "gold", [1])
     assert content(engine) == before
 
 
-def test_a_settled_question_becomes_known_with_its_answer(made):
-    engine, who = made
+def test_a_settled_question_becomes_known_with_its_answer(team):
+    engine, who = team
     adjudicate(engine, who["ada"], 2, ["negative", "neutral"], "two readings")
     rebuild(engine)  # nobody waits any more: no drawn group has it
-    added = know_questions(engine, "training", [2], "Read it twice.", by=who["mia"])
+    added = add_settled_questions(engine, "training", [2], "Read it twice.", by=who["mia"])
     assert added.added == 1
-    (one,) = known_questions(engine)
-    assert (one.id, one.allowed, one.explanation) == (2, ("negative", "neutral"), "Read it twice.")
+    (control,) = known_questions(engine)
+    assert (control.id, control.allowed, control.explanation) == (2, ("negative", "neutral"), "Read it twice.")
 
 
 @pytest.mark.parametrize(
@@ -88,22 +88,22 @@ def test_a_settled_question_becomes_known_with_its_answer(made):
         (lambda engine: add_known(engine, "quiz", [KnownText(Input.of("A."), ("positive",))]), "purpose 'quiz'"),
         (lambda engine: add_known(engine, "gold", [KnownText(Input.of("A."), ("good",))]), "answer 'good' is not one"),
         (lambda engine: add_known(engine, "gold", []), "there is no text to make known"),
-        (lambda engine: know_questions(engine, "gold", [99]), "question 99 has no answer"),
+        (lambda engine: add_settled_questions(engine, "gold", [99]), "question 99 has no answer"),
         (lambda engine: pick_known(engine, "gold", 0), "count 0: must be from 1"),
         (lambda engine: pick_known(engine, "gold", 5), "there is no question to pick"),
         (lambda engine: remove_known(engine, [1]), "question 1 is not known"),
     ],
 )
-def test_what_cannot_be_changes_nothing(made, content, call, message):
-    engine, _ = made
+def test_what_cannot_be_changes_nothing(team, content, call, message):
+    engine, _ = team
     before = content(engine)
     with pytest.raises(AuditError, match=message):
         call(engine)
     assert content(engine) == before
 
 
-def test_only_a_manager_may(made):
-    engine, who = made
+def test_only_a_manager_may(team):
+    engine, who = team
     for name in ("ann", "ada"):
         for call in (
             lambda by: known_questions(engine, by=by),
@@ -114,8 +114,8 @@ def test_only_a_manager_may(made):
                 call(who[name])
 
 
-def test_removing_leaves_the_history_and_is_in_the_log(made):
-    engine, who = made
+def test_removing_leaves_the_history_and_is_in_the_log(team):
+    engine, who = team
     know(engine, "gold", 3)
     assert remove_known(engine, None, by=who["mia"]) == 3
     assert known_questions(engine) == []
@@ -140,8 +140,8 @@ def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tm
     assert picked.candidates == 32
     assert picked.added == 12
     assert picked.labels == {"negative": 6, "positive": 6}
-    found = known_questions(engine)
-    assert not {one.id for one in found} & open_before
+    controls = known_questions(engine)
+    assert not {control.id for control in controls} & open_before
     drawn = table_of(tables.Draw)
     with engine.connect() as connection:
         from sqlalchemy import select
@@ -151,12 +151,12 @@ def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tm
             connection.execute(select(member.c.input_id).join(drawn, drawn.c.group_id == member.c.group_id)).scalars()
         )
     questions = {row["id"]: row for row in rows(engine, tables.Question)}
-    assert not {questions[one.id]["input_id"] for one in found} & spent
-    assert all(questions[one.id]["priority"] is None for one in found)
+    assert not {questions[control.id]["input_id"] for control in controls} & spent
+    assert all(questions[control.id]["priority"] is None for control in controls)
     # The same seed on the same texts picks the same; what is known already is not picked again.
     remove_known(engine, None)
     assert pick_known(engine, "gold", 12, seed=1).labels == picked.labels
-    assert {one.texts for one in known_questions(engine)} == {one.texts for one in found}
+    assert {control.texts for control in known_questions(engine)} == {control.texts for control in controls}
     more = pick_known(engine, "training", 40, seed=1)
     assert more.candidates == 20
     assert more.added == 20
@@ -190,7 +190,7 @@ def test_a_file_of_known_texts(tmp_path: Path):
 )
 def test_wrong_rows_are_refused_with_their_line(rows, message):
     with pytest.raises(BadRow, match=message):
-        known_from("known.csv", CSV + rows)
+        parse_known("known.csv", CSV + rows)
 
 
 @pytest.mark.parametrize(
@@ -203,4 +203,4 @@ def test_wrong_rows_are_refused_with_their_line(rows, message):
 )
 def test_files_of_another_shape_are_refused(text, message):
     with pytest.raises(BadFile, match=message):
-        known_from("known.csv", text)
+        parse_known("known.csv", text)

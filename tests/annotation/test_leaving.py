@@ -12,7 +12,7 @@ from audit.store import open_store, table_of, tables
 def test_the_name_goes_and_the_answers_stay(judged, content):
     engine = open_store(judged)
     before, report = content(engine), study_report(engine)
-    ids = {one.name: one.id for one in list_accounts(engine)}
+    ids = {account.name: account.id for account in list_accounts(engine)}
     left = delete_person(engine, "anna")
     assert left.name == f"deleted-{ids['anna']}"
     assert left.judgements > 0
@@ -20,7 +20,7 @@ def test_the_name_goes_and_the_answers_stay(judged, content):
     assert after.pop("annotator") != before.pop("annotator")
     assert after == before
     assert study_report(engine) == report
-    assert "anna" not in [one.name for one in list_accounts(engine)]
+    assert "anna" not in [account.name for account in list_accounts(engine)]
     with engine.connect() as connection:
         annotator = table_of(tables.Annotator)
         row = connection.execute(select(annotator).where(annotator.c.id == ids["anna"])).mappings().one()
@@ -34,7 +34,7 @@ def test_the_name_goes_and_the_answers_stay(judged, content):
 
 def test_who_cannot_be_deleted(judged, content):
     engine = open_store(judged)
-    ids = {one.name: one.id for one in list_accounts(engine)}
+    ids = {account.name: account.id for account in list_accounts(engine)}
     mia = add_account(engine, "mia", "manager", "long enough").id
     before = content(engine)
     for name in ("gold", "nobody", ""):

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 from sqlalchemy import select
 
 from audit.annotation import accounts
@@ -19,6 +19,7 @@ from audit.annotation.accounts import (
     LONGEST_WAIT,
     Attempts,
     Limits,
+    account_details,
     account_of,
     account_of_identity,
     add_account,
@@ -27,7 +28,6 @@ from audit.annotation.accounts import (
     enable_account,
     end_login,
     identity_key,
-    kept_accounts,
     log_in,
     name_in,
     new_token,
@@ -165,7 +165,7 @@ def test_rows_of_long_ago_go_and_the_last_use_stays(engine, who, clock):
         open_login(engine, who["ann"].id, cookie_key(f"a{number}"), LIMITS)
         clock(days=1)
     assert len(rows(engine)) == 1
-    seen = {one.name: one.seen_at for one in kept_accounts(engine)}
+    seen = {account.name: account.seen_at for account in account_details(engine)}
     assert seen["ada"] is None
     assert timedelta(hours=23) < tables.now() - seen["ann"] < timedelta(hours=25)
 
@@ -200,7 +200,9 @@ def test_two_managers_who_disable_each_other_at_once_leave_one(engine, who):
     for thread in threads:
         thread.join()
     assert len(failed) == 1
-    assert [one.name for one in kept_accounts(engine) if one.role == "manager" and not one.disabled] == failed
+    assert [
+        account.name for account in account_details(engine) if account.role == "manager" and not account.disabled
+    ] == failed
 
 
 @pytest.mark.parametrize("name", ["nobody", "gold", "", "Ann"])
@@ -212,11 +214,11 @@ def test_an_unknown_name_is_said(engine, who, name):
 
 def test_languages_are_kept_and_checked(engine):
     add_account(engine, "ann", "annotator", PASSWORD, languages=["en", "zh", "en"])
-    assert kept_accounts(engine)[0].languages == ("en", "zh")
+    assert account_details(engine)[0].languages == ("en", "zh")
     for bad in ("EN", "en,zh", "english!", ""):
         with pytest.raises(AuditError, match="is no code such as"):
             add_account(engine, "ben", "annotator", PASSWORD, languages=[bad])
-    assert len(kept_accounts(engine)) == 1
+    assert len(account_details(engine)) == 1
 
 
 # Passwords
@@ -230,11 +232,11 @@ def test_the_hashes_of_the_app_are_as_costly_as_recommended():
 
 
 def test_a_hash_is_argon2id_and_salted():
-    one, other = accounts.hashed(PASSWORD), accounts.hashed(PASSWORD)
-    assert one.startswith("$argon2id$")
-    assert one != other
-    assert accounts.matches(PASSWORD, one)
-    assert not accounts.matches(PASSWORD + " ", one)
+    first, second = accounts.hashed(PASSWORD), accounts.hashed(PASSWORD)
+    assert first.startswith("$argon2id$")
+    assert first != second
+    assert accounts.matches(PASSWORD, first)
+    assert not accounts.matches(PASSWORD + " ", first)
 
 
 @pytest.mark.parametrize(
@@ -257,9 +259,9 @@ def test_one_hash_is_computed_whoever_is_asked_about(monkeypatch, stored, passwo
     real = accounts._hasher()
 
     class Counting:
-        def verify(self, given, stored):
+        def verify(self, password, stored):
             calls.append(stored.split("$")[1:4])
-            return real.verify(given, stored)
+            return real.verify(password, stored)
 
     monkeypatch.setattr(accounts, "_hasher", Counting)
     assert accounts.matches(password, hash) == (password == PASSWORD and stored is not None)
@@ -353,21 +355,21 @@ def test_the_right_password_begins_anew_and_a_team_behind_one_address_never_wait
 
 def test_many_tries_at_once_are_not_all_the_first():
     attempts = Attempts(Clock())
-    found, barrier = [], threading.Barrier(40)
+    waits, barrier = [], threading.Barrier(40)
 
     def try_one():
         barrier.wait()
-        found.append(attempts.begin("ann", "192.0.2.1"))
+        waits.append(attempts.begin("ann", "192.0.2.1"))
 
     threads = [threading.Thread(target=try_one) for _ in range(40)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found.count(0) == BY_ACCOUNT
+    assert waits.count(0) == BY_ACCOUNT
 
 
-@given(some.lists(some.tuples(some.sampled_from(["ann", "bob", "x" * 1000]), some.booleans(), some.floats(0, 100))))
+@given(st.lists(st.tuples(st.sampled_from(["ann", "bob", "x" * 1000]), st.booleans(), st.floats(0, 100))))
 def test_nobody_ever_waits_longer_than_a_minute(tries):
     clock = Clock()
     attempts = Attempts(clock)
@@ -403,11 +405,11 @@ def ann(engine):
 
 
 def test_an_identity_logs_in_the_account_of_its_name(engine, ann):
-    found = claims()
-    assert account_of_identity(engine, found, limits=LIMITS) == ann
-    assert account_of_identity(engine, found, limits=LIMITS) == ann  # the next click: the same login
+    token = claims()
+    assert account_of_identity(engine, token, limits=LIMITS) == ann
+    assert account_of_identity(engine, token, limits=LIMITS) == ann  # the next click: the same login
     assert len(rows(engine)) == 1
-    assert account_of(engine, identity_key(found), LIMITS) == ann
+    assert account_of(engine, identity_key(token), LIMITS) == ann
 
 
 def test_another_claim_can_name_the_account(engine, ann):
@@ -438,33 +440,33 @@ def test_an_identity_that_is_nobody_s_is_refused_and_stores_nothing(engine, ann,
 
 
 def test_an_identity_that_was_logged_out_is_not_taken_again(engine, ann, clock):
-    found = claims()
-    account_of_identity(engine, found, limits=LIMITS)
-    end_login(engine, identity_key(found))
+    token = claims()
+    account_of_identity(engine, token, limits=LIMITS)
+    end_login(engine, identity_key(token))
     with pytest.raises(NotAllowed, match="has ended"):
-        account_of_identity(engine, found, limits=LIMITS)
+        account_of_identity(engine, token, limits=LIMITS)
     clock(days=30)  # the row is gone by then; the time of issue still speaks against it
     open_login(engine, ann.id, cookie_key("a"), LIMITS)
     assert len(rows(engine)) == 1
     with pytest.raises(NotAllowed, match="has ended"):
-        account_of_identity(engine, found, limits=LIMITS)
+        account_of_identity(engine, token, limits=LIMITS)
 
 
 def test_a_disabled_account_is_not_let_in_by_its_provider(engine, ann):
-    found = claims()
-    account_of_identity(engine, found, limits=LIMITS)
+    token = claims()
+    account_of_identity(engine, token, limits=LIMITS)
     disable_account(engine, ann.name)
     with pytest.raises(NotAllowed, match="that may log in"):
-        account_of_identity(engine, found, limits=LIMITS)
+        account_of_identity(engine, token, limits=LIMITS)
     enable_account(engine, ann.name)
     with pytest.raises(NotAllowed, match="has ended"):
-        account_of_identity(engine, found, limits=LIMITS)
+        account_of_identity(engine, token, limits=LIMITS)
 
 
 def test_a_cookie_cannot_stand_for_an_identity(engine, ann):
-    found = claims()
-    account_of_identity(engine, found, limits=LIMITS)
-    for made_up in (identity_key(found).hex(), str(found)):
+    token = claims()
+    account_of_identity(engine, token, limits=LIMITS)
+    for made_up in (identity_key(token).hex(), str(token)):
         assert account_of(engine, cookie_key(made_up), LIMITS) is None
 
 

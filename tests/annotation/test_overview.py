@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from disputing import disputed
 from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 from question_world import add_people
 from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.annotation import activity as module
-from audit.annotation.activity import PAUSE, Speed, overview, people_at_work, progress, speed_of
+from audit.annotation.activity import PAUSE, Speed, overview, people_activity, progress, speed_of
 from audit.annotation.queue import next_question
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag
@@ -41,12 +41,12 @@ def world(tmp_path):
 
 def give(engine, person, answers, seconds=10):
     """This person's answers to the next questions, each shown so many seconds before; returns the questions."""
-    asked = []
+    ids = []
     for answer in answers:
         shown = next_question(engine, person)
         judge(engine, person, shown.id, answer, shown_at=tables.now() - timedelta(seconds=seconds))
-        asked.append(shown.id)
-    return asked
+        ids.append(shown.id)
+    return ids
 
 
 def test_counts_of_a_small_history(world):
@@ -60,17 +60,17 @@ def test_counts_of_a_small_history(world):
     shown = next_question(engine, people["ann"])
     flag(engine, people["ann"], shown.id, "Is this a film?")
     order = dict(zip(first, ("positive", "negative", "unsure"), strict=False))
-    while (asked := next_question(engine, people["ben"])) is not None and asked.id in order:
-        judge(engine, people["ben"], asked.id, order[asked.id], shown_at=tables.now() - timedelta(seconds=4))
+    while (question := next_question(engine, people["ben"])) is not None and question.id in order:
+        judge(engine, people["ben"], question.id, order[question.id], shown_at=tables.now() - timedelta(seconds=4))
     rebuild(engine)
-    found = overview(engine, people["mia"])
-    assert found.progress == progress(engine, None)
+    counts = overview(engine, people["mia"])
+    assert counts.progress == progress(engine, None)
     # Full: three questions. Split: the two on which ben says something else.
-    assert (found.filled, found.split, found.disputed, found.flagged) == (3, 2, 2, 1)
-    assert found.progress.answers == {"adjudicated": 0, "people": 1, "gold": 0}
-    assert (found.today, found.week) == (7, 7)  # 4 of ann's count, 3 of ben's
+    assert (counts.filled, counts.split, counts.disputed, counts.flagged) == (3, 2, 2, 1)
+    assert counts.progress.answers == {"adjudicated": 0, "people": 1, "gold": 0}
+    assert (counts.today, counts.week) == (7, 7)  # 4 of ann's count, 3 of ben's
     # One question is settled: it wants nobody. Of the other five, two have two votes, one has one, two have none.
-    assert found.left == 0 + 0 + 1 + 2 + 2
+    assert counts.left == 0 + 0 + 1 + 2 + 2
     adjudicate(engine, people["ada"], disputed(engine, people["ada"])[0].shown.id, ["negative"], "it is")
     assert (overview(engine).split, overview(engine).disputed) == (2, 1)
 
@@ -80,7 +80,7 @@ def test_people_at_work(world):
     first = give(engine, people["ann"], ["positive", "unsure", "negative"], seconds=10)
     give(engine, people["ben"], ["positive"], seconds=4)
     adjudicate(engine, people["ada"], first[2], ["positive", "neutral"], "not negative")
-    by_name = {one.name: one for one in people_at_work(engine, people["mia"])}
+    by_name = {person.name: person for person in people_activity(engine, people["mia"])}
     ann, ben = by_name["ann"], by_name["ben"]
     assert (ann.judgements, ann.today, ann.unsure) == (3, 3, 1)
     assert ann.seconds == pytest.approx(10, abs=0.5)
@@ -94,19 +94,19 @@ def test_a_withdrawn_judgement_counts_nowhere_but_took_its_time(world):
     engine, people = world
     give(engine, people["ann"], ["positive"])
     undo(engine, people["ann"])
-    found = overview(engine)
-    assert (found.today, found.left) == (0, 12)
-    assert found.speed.judgements == 1
-    assert people_at_work(engine)[1].judgements == 0
+    counts = overview(engine)
+    assert (counts.today, counts.left) == (0, 12)
+    assert counts.speed.judgements == 1
+    assert people_activity(engine)[1].judgements == 0
 
 
 def test_what_was_judged_elsewhere_has_no_pace(world):
     engine, people = world
     shown = next_question(engine, people["ann"])
     judge(engine, people["ann"], shown.id, "positive")  # without shown_at, as imported labels are
-    found = overview(engine)
-    assert found.today == 1
-    assert found.speed.judgements == 0
+    counts = overview(engine)
+    assert counts.today == 1
+    assert counts.speed.judgements == 0
 
 
 def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):
@@ -120,24 +120,24 @@ def test_the_end_is_what_is_left_at_the_pace_of_a_day(world, monkeypatch):
             changed = judgement.update().where(judgement.c.id == id)
             connection.execute(changed.values(decided_at=at, shown_at=at - timedelta(seconds=9)))
     monkeypatch.setattr(module.tables, "now", lambda: NOON + timedelta(days=2))
-    found = overview(engine)
+    counts = overview(engine)
     # 4 judgements in the 2 days since the first: 2 a day. 8 are left: 4 days.
-    assert found.speed.per_day == pytest.approx(2.0)
+    assert counts.speed.per_day == pytest.approx(2.0)
     # Each came half a day after the one before, so each begins with its question: 9 seconds.
-    assert found.speed.per_hour == pytest.approx(400)
-    assert (found.left, found.ends) == (8, NOON + timedelta(days=6))
-    assert (found.today, found.week) == (1, 4)
+    assert counts.speed.per_hour == pytest.approx(400)
+    assert (counts.left, counts.ends) == (8, NOON + timedelta(days=6))
+    assert (counts.today, counts.week) == (1, 4)
 
 
-@given(some.lists(some.tuples(some.floats(0, 600), some.floats(0, 3600)), max_size=30))
+@given(st.lists(st.tuples(st.floats(0, 600), st.floats(0, 3600)), max_size=30))
 def test_no_judgement_takes_more_than_a_pause(gaps):
     moments, at = [], NOON
     for took, waited in gaps:
         shown = at + timedelta(seconds=waited)
         at = shown + timedelta(seconds=took)
         moments.append((shown, at))
-    found = speed_of({1: moments}, at + timedelta(days=1)) if moments else speed_of({}, NOON)
-    assert found.judgements == len(moments)
-    assert 0 <= found.hours <= len(moments) * PAUSE / timedelta(hours=1) + 1e-9
+    speed = speed_of({1: moments}, at + timedelta(days=1)) if moments else speed_of({}, NOON)
+    assert speed.judgements == len(moments)
+    assert 0 <= speed.hours <= len(moments) * PAUSE / timedelta(hours=1) + 1e-9
     if moments:
         assert speed_of({1: moments, 2: moments}, at).hours == pytest.approx(2 * speed_of({1: moments}, at).hours)

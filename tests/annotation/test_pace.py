@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 from question_world import add_people, asked
 
 from audit.annotation.activity import PAUSE, STRETCH, Pace, pace_of, since_pause
@@ -23,16 +23,16 @@ def engine(tmp_path, monkeypatch):
 
 def judged(engine, *rows, annotator=1):
     """Judgements as (minutes before noon, seconds that it took or None, answer)."""
-    given = []
+    ids = []
     for minutes, took, answer in rows:
         decided = NOON - timedelta(minutes=minutes)
         shown = None if took is None else decided - timedelta(seconds=took)
-        given.append(
+        ids.append(
             {"question_id": 1, "annotator_id": annotator, "round": 1, "answer": answer, "guideline": 1,
              "shown_at": shown, "decided_at": decided}
         )  # fmt: skip
     with engine.begin() as connection:
-        connection.execute(table_of(tables.Judgement).insert(), given)
+        connection.execute(table_of(tables.Judgement).insert(), ids)
 
 
 def test_the_median_is_of_today_and_of_what_was_shown(engine):
@@ -60,7 +60,7 @@ def test_a_pause_begins_the_count_anew(engine):
     assert not pace_of(engine, 1).tired
 
 
-@given(some.lists(some.integers(0, 600), max_size=60))
+@given(st.lists(st.integers(0, 600), max_size=60))
 def test_the_stretch_is_what_a_walk_forwards_finds(gaps):
     moments, stretch = [NOON], timedelta(0)
     for gap in gaps:

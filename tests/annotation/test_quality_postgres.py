@@ -9,7 +9,7 @@ from question_world import rows
 from audit.annotation.control_questions import judging_record, known_questions, pick_known, remove_known
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.reports.quality import quality_report
 from audit.store import tables
 
@@ -29,7 +29,7 @@ def test_from_training_to_measuring(postgres_url):
     def work(name):
         try:
             assert next_question(engine, who[name]) is None
-            while (training := way_of(engine, who[name]).training) is not None:
+            while (training := judging_mode(engine, who[name]).training) is not None:
                 train(engine, who[name], training.shown.id, right_answer(training.shown.texts[0]))
             while answer_next(engine, who[name]) is not None:
                 pass
@@ -37,20 +37,20 @@ def test_from_training_to_measuring(postgres_url):
             problems.append(problem)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in PEOPLE if name != "mia"]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert problems == []
     stored = rows(engine, tables.Judgement)
-    given = [row["round"] for row in stored]
-    assert given.count(0) == 4 * 3
-    assert given.count(1) == 4 * 30
-    assert given.count(2) > 0
-    assert given.count(3) > 0
+    rounds = [row["round"] for row in stored]
+    assert rounds.count(0) == 4 * 3
+    assert rounds.count(1) == 4 * 30
+    assert rounds.count(2) > 0
+    assert rounds.count(3) > 0
     assert len({(row["question_id"], row["annotator_id"], row["round"]) for row in stored}) == len(stored)
     assert len(rows(engine, tables.Answer)) == 30
     report = quality_report(judging_record(engine, by=who["mia"]), least=1)
-    assert [one["training"] for one in report["annotators"]] == [{"attempts": 1, "passed": True}] * 4
+    assert [person["training"] for person in report["annotators"]] == [{"attempts": 1, "passed": True}] * 4
     assert remove_known(engine, None) == 33
     assert known_questions(engine) == []

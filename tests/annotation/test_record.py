@@ -12,7 +12,7 @@ from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flagged_ids, refer
 from audit.judging.judgements import undo
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.keys import uniform
 from audit.store import tables
 
@@ -42,17 +42,17 @@ def test_the_record_of_passes_one_to_three(tmp_path, always):
     answer_next(engine, who["ann"])
     undo(engine, who["ann"])
     adjudicate(engine, who["ada"], first, ["positive"], "so it is")
-    found = judging_record(engine, by=who["mia"])
-    assert list(found.frame.columns) == RECORD_COLUMNS
-    assert found.people == ("ann",)
-    told = found.frame[["question", "round", "answer", "known", "settled", "before"]].to_dict("records")
-    assert [(one["question"], one["round"], one["answer"]) for one in told] == [
+    record = judging_record(engine, by=who["mia"])
+    assert list(record.frame.columns) == RECORD_COLUMNS
+    assert record.people == ("ann",)
+    told = record.frame[["question", "round", "answer", "known", "settled", "before"]].to_dict("records")
+    assert [(row["question"], row["round"], row["answer"]) for row in told] == [
         (first, 1, "negative"), (told[1]["question"], 1, "unsure"), (secret, 3, "neutral"), (first, 2, "neutral")
     ]  # fmt: skip
-    assert [one["known"] for one in told] == [None, None, frozenset({"positive"}), None]
-    assert [one["settled"] for one in told] == [frozenset({"positive"}), None, None, None]
-    assert found.frame["before"].fillna("").tolist() == ["", "", "", "negative"]
-    assert all(map(math.isnan, found.frame["seconds"]))  # nobody said when they were shown
+    assert [row["known"] for row in told] == [None, None, frozenset({"positive"}), None]
+    assert [row["settled"] for row in told] == [frozenset({"positive"}), None, None, None]
+    assert record.frame["before"].fillna("").tolist() == ["", "", "", "negative"]
+    assert all(map(math.isnan, record.frame["seconds"]))  # nobody said when they were shown
     # What is known no longer is measured no longer; the judgement stays.
     remove_known(engine, None)
     assert judging_record(engine).frame["known"].notna().sum() == 0
@@ -63,12 +63,12 @@ def test_attempts_are_in_the_record(tmp_path):
     know(engine, "training", 1)
     settle_how(engine, pass_mark=1.0)
     for label in LABELS[::-1]:
-        shown = way_of(engine, who["ann"]).training.shown
+        shown = judging_mode(engine, who["ann"]).training.shown
         train(engine, who["ann"], shown.id, label)
-    found = judging_record(engine)
-    assert found.attempts == {"ann": (3, True)}
-    assert found.people == ("ann",)
-    assert found.frame.empty
+    record = judging_record(engine)
+    assert record.attempts == {"ann": (3, True)}
+    assert record.people == ("ann",)
+    assert record.frame.empty
 
 
 def test_only_managers_read_it(tmp_path):
@@ -83,7 +83,7 @@ def test_referring_flags_questions_for_the_adjudicators(tmp_path, content):
     adjudicate(engine, who["ada"], 1, ["positive"], "first look")
     assert refer(engine, who["mia"], [1, 2], " which is it? ") == 2
     assert flagged_ids(engine, who["ada"]) == [2, 1]  # nobody waits for the first one any more
-    assert [one["comment"] for one in rows(engine, tables.Aside)] == ["which is it?", "which is it?"]
+    assert [row["comment"] for row in rows(engine, tables.Aside)] == ["which is it?", "which is it?"]
     before = content(engine)
     for ids, comment, message in (
         ([1, 2], "again", "with the adjudicators already"),

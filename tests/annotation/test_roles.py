@@ -23,12 +23,12 @@ from audit.errors import NotAllowed, Refused
 from audit.judging import unit
 from audit.judging.deferral import flag, skip, unflag
 from audit.judging.judgements import judge, undo, undone
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
-    "pace_of", "way_of", "train", "elsewhere", "own_account", "change_password", "unflag",
+    "pace_of", "judging_mode", "train", "elsewhere", "own_account", "change_password", "unflag",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -37,7 +37,7 @@ WITHOUT_ACCOUNT = {
     accounts.account_of_identity: "it is how an account comes in, by its provider",
     accounts.open_login: "refuses disabled accounts; called when somebody has proved who they are",
     accounts.account_of: "it is how the app asks who is there",
-    accounts.name_behind: "needs the key of the login itself; it is how a browser is known again",
+    accounts.name_of_login: "needs the key of the login itself; it is how a browser is known again",
     accounts.end_login: "needs the key of the login itself",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
@@ -54,31 +54,31 @@ def functions() -> Iterator[Callable[..., Any]]:
         for module in pkgutil.iter_modules(room.__path__)
     ]
     for loaded in map(importlib.import_module, names):
-        for name, one in vars(loaded).items():
-            if inspect.isfunction(one) and one.__module__ == loaded.__name__ and not name.startswith("_"):
-                parameters = list(inspect.signature(one).parameters)
+        for name, value in vars(loaded).items():
+            if inspect.isfunction(value) and value.__module__ == loaded.__name__ and not name.startswith("_"):
+                parameters = list(inspect.signature(value).parameters)
                 if parameters and parameters[0] == "engine":
-                    yield one
+                    yield value
 
 
-FOUND = [one for one in functions() if one not in WITHOUT_ACCOUNT]
+FUNCTIONS = [one for one in functions() if one not in WITHOUT_ACCOUNT]
 
 
-def account_parameter(one: Callable[..., Any]) -> str | None:
-    return next((name for name in ("account_id", "by") if name in inspect.signature(one).parameters), None)
+def account_parameter(function: Callable[..., Any]) -> str | None:
+    return next((name for name in ("account_id", "by") if name in inspect.signature(function).parameters), None)
 
 
-def call(one: Callable[..., Any], engine: Any, account_id: int) -> Any:
+def call(function: Callable[..., Any], engine: Any, account_id: int) -> Any:
     """Call a function with this account and something for every other parameter that it needs."""
-    given: dict[str, Any] = {}
-    for name, parameter in list(inspect.signature(one).parameters.items())[1:]:
-        if name == account_parameter(one):
-            given[name] = account_id
+    arguments: dict[str, Any] = {}
+    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        if name == account_parameter(function):
+            arguments[name] = account_id
         elif parameter.default is inspect.Parameter.empty:
-            given[name] = {"name": "ben", "role": "manager", "password": PASSWORD, "answer": "positive"}.get(
+            arguments[name] = {"name": "ben", "role": "manager", "password": PASSWORD, "answer": "positive"}.get(
                 name, 1 if parameter.annotation in (int, "int") else ["positive"] if name == "allowed" else "x"
             )
-    return one(engine, **given)
+    return function(engine, **arguments)
 
 
 @pytest.fixture
@@ -91,36 +91,40 @@ def world(tmp_path) -> tuple[Any, dict[str, Account]]:
 
 
 def test_the_walk_finds_what_there_is() -> None:
-    names = {one.__name__ for one in FOUND}
+    names = {function.__name__ for function in FUNCTIONS}
     assert {"judge", "undo", "disputes", "adjudicate", "progress", "stored_ratings", "answer_with_gold"} <= names
-    assert {"add_account", "set_password", "disable_account", "enable_account", "kept_accounts"} <= names
+    assert {"add_account", "set_password", "disable_account", "enable_account", "account_details"} <= names
     assert names >= FOR_ANNOTATORS
 
 
-@pytest.mark.parametrize("one", FOUND, ids=lambda one: one.__name__)
-def test_every_function_says_for_which_account(one: Callable[..., Any]) -> None:
-    assert account_parameter(one), f"{one.__name__} takes an engine but no account; see WITHOUT_ACCOUNT of this test"
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_every_function_says_for_which_account(function: Callable[..., Any]) -> None:
+    assert account_parameter(function), (
+        f"{function.__name__} takes an engine but no account; see WITHOUT_ACCOUNT of this test"
+    )
 
 
-@pytest.mark.parametrize("one", FOUND, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("who", ["gone", "nobody"])
-def test_a_disabled_account_and_one_that_is_none_change_and_see_nothing(world, content, one, who) -> None:
+def test_a_disabled_account_and_one_that_is_none_change_and_see_nothing(world, content, function, who) -> None:
     engine, people = world
     id = people[who].id if who in people else 999
     before = content(engine)
     with pytest.raises(NotAllowed, match="does not exist or is disabled"):
-        call(one, engine, id)
+        call(function, engine, id)
     assert content(engine) == before
 
 
 @pytest.mark.parametrize(
-    "one", [one for one in FOUND if one.__name__ not in FOR_ANNOTATORS], ids=lambda one: one.__name__
+    "function",
+    [function for function in FUNCTIONS if function.__name__ not in FOR_ANNOTATORS],
+    ids=lambda function: function.__name__,
 )
-def test_an_annotator_changes_and_sees_nothing_of_others(world, content, one) -> None:
+def test_an_annotator_changes_and_sees_nothing_of_others(world, content, function) -> None:
     engine, people = world
     before = content(engine)
     with pytest.raises(NotAllowed, match="ann has the role annotator"):
-        call(one, engine, people["ann"].id)
+        call(function, engine, people["ann"].id)
     assert content(engine) == before
 
 
@@ -134,7 +138,7 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert unflag(engine, people["ann"].id) is None
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
     assert pace_of(engine, people["ann"].id).seconds is None
-    assert way_of(engine, people["ann"].id).training is None
+    assert judging_mode(engine, people["ann"].id).training is None
     for work in (lambda: train(engine, people["ann"].id, 1, "positive"),
                  lambda: judge(engine, people["ann"].id, 1, "positive"), lambda: skip(engine, people["ann"].id, 1),
                  lambda: flag(engine, people["ann"].id, 1, "odd")):  # fmt: skip

@@ -27,13 +27,13 @@ def engine(tmp_path):
     return engine
 
 
-def wants(engine, *some):
-    inputs = [Input.of(text) for text, *_ in some]
+def wants(engine, *wishes):
+    inputs = [Input.of(text) for text, *_ in wishes]
     with engine.begin() as connection:
         ids = input_ids(connection, inputs)
         wanted = [
-            Wanted(ids[one.key], one.key, rank, annotators=people, protocol=protocol)
-            for one, (_, rank, people, protocol) in zip(inputs, some, strict=True)
+            Wanted(ids[wanted_text.key], wanted_text.key, rank, annotators=people, protocol=protocol)
+            for wanted_text, (_, rank, people, protocol) in zip(inputs, wishes, strict=True)
         ]
         open_questions(connection, "sentiment", wanted, annotators=2)
 
@@ -42,7 +42,7 @@ def saw(engine):
     return [row["saw"] for row in rows(engine, tables.Judgement)]
 
 
-def asked(engine, account):
+def shown_id(engine, account):
     shown = next_question(engine, account)
     return None if shown is None else shown.id
 
@@ -51,7 +51,7 @@ def test_one_answers_at_a_time_and_the_next_sees_what_counted_before(engine, who
     first = next_question(engine, who["ann"])
     assert (first.id, first.earlier) == (1, ())
     # Nobody else may take it while ann looks at it, although three are wanted.
-    assert asked(engine, who["bob"]) == 2
+    assert shown_id(engine, who["bob"]) == 2
     judge(engine, who["ann"], 1, "positive", comment="clearly")
     with pytest.raises(Refused, match="not leased to you"):
         judge(engine, who["bob"], 1, "negative")
@@ -78,9 +78,9 @@ def test_a_blind_question_shows_nothing_of_others(engine, who):
 def test_nobody_validates_themselves(engine, who):
     next_question(engine, who["ann"])
     judge(engine, who["ann"], 1, "positive")
-    assert asked(engine, who["ann"]) == 2
+    assert shown_id(engine, who["ann"]) == 2
     judge(engine, who["ann"], 2, "positive")
-    assert asked(engine, who["ann"]) is None
+    assert shown_id(engine, who["ann"]) is None
 
 
 def test_an_answer_is_refused_when_what_was_shown_has_changed(engine, who):
@@ -108,7 +108,7 @@ def test_undoing_takes_the_question_from_whoever_looks_at_the_answer(engine, who
     assert undo(engine, who["ann"]) == 1
     with pytest.raises(Refused, match="not leased to you"):
         judge(engine, who["bob"], 1, "positive")
-    assert asked(engine, who["bob"]) == 2
+    assert shown_id(engine, who["bob"]) == 2
     judge(engine, who["ann"], 1, "negative")
     assert next_question(engine, who["cy"]).earlier == (Earlier("negative", None),)
 
@@ -145,15 +145,15 @@ def test_why_there_is_nothing_now(engine, who):
     judge(engine, who["bob"], 2, "positive")
     next_question(engine, who["mia"])  # the second place of question 2
     assert next_question(engine, who["cy"]) is None
-    found = elsewhere(engine, who["cy"])
-    assert (found.with_others, found.awaiting_first) == (1, 1)
-    assert timedelta(minutes=14) < found.free_at - now < timedelta(minutes=16)
+    counts = elsewhere(engine, who["cy"])
+    assert (counts.with_others, counts.awaiting_first) == (1, 1)
+    assert timedelta(minutes=14) < counts.free_at - now < timedelta(minutes=16)
     judge(engine, who["mia"], 2, "positive")
     judge(engine, who["ann"], 1, "positive")
     next_question(engine, who["bob"])
     # Somebody validates: that is no first answer.
-    found = elsewhere(engine, who["cy"])
-    assert (found.with_others, found.awaiting_first) == (1, 0)
+    counts = elsewhere(engine, who["cy"])
+    assert (counts.with_others, counts.awaiting_first) == (1, 0)
     judge(engine, who["bob"], 1, "positive")
     next_question(engine, who["cy"])
     judge(engine, who["cy"], 1, "positive")
@@ -196,8 +196,8 @@ def test_what_people_agree_on_waits_for_an_inspection(engine, who):
     assert inspections_left(engine, who["ada"]) == 0
     all_agree(engine, who, 1)
     assert inspections_left(engine, who["ada"]) == 1  # the blind one waits for none
-    one = next_inspection(engine, who["ada"])
-    assert (one.shown.id, [vote.answer for vote in one.votes]) == (1, ["positive"] * 3)
+    inspection = next_inspection(engine, who["ada"])
+    assert (inspection.shown.id, [vote.answer for vote in inspection.votes]) == (1, ["positive"] * 3)
     # Settled before anybody inspects it.
     assert ("people", ["positive"]) in [(row["origin"], row["allowed"]) for row in rows(engine, tables.Answer)]
     inspect(engine, who["ada"], 1, ["positive"])
@@ -227,7 +227,7 @@ def test_who_judged_does_not_inspect_and_annotators_do_not(engine, who):
     next_question(engine, who["ada"])
     judge(engine, who["ada"], 1, "positive")
     for name in ("ann", "bob"):
-        assert asked(engine, who[name]) == 1
+        assert shown_id(engine, who[name]) == 1
         judge(engine, who[name], 1, "positive")
     assert next_inspection(engine, who["ada"]) is None
     assert inspections_left(engine, who["ada"]) == 0

@@ -31,8 +31,8 @@ def test_two_claims_at_the_same_moment_do_not_look_at_a_shown_question_both(wher
     judge(engine, 1, 1, "positive")
     for _ in range(10):
         got = claim_at_once(engine, 2, 3)
-        assert sorted(one is None for one in got.values()) == [False, True]
-        assert [one.earlier[0].answer for one in got.values() if one] == ["positive"]
+        assert sorted(question is None for question in got.values()) == [False, True]
+        assert [question.earlier[0].answer for question in got.values() if question] == ["positive"]
         with engine.begin() as connection:
             connection.execute(table_of(tables.Lease).delete())
 
@@ -51,14 +51,14 @@ def test_processes_validate_one_after_the_other(where):
         select(func.count()).select_from(lease).group_by(lease.c.question_id).order_by(func.count().desc()).limit(1)
     )
     try:
-        while any(one.poll() is None for one in running):
+        while any(process.poll() is None for process in running):
             with engine.connect() as connection:
                 most = max(most, connection.execute(at_once).scalar() or 0)
             time.sleep(0.01)
-        assert all(one.wait() == 0 for one in running)
+        assert all(process.wait() == 0 for process in running)
     finally:
-        for one in running:
-            one.kill()
+        for process in running:
+            process.kill()
     judgement = table_of(tables.Judgement)
     history = defaultdict(list)
     with engine.connect() as connection:

@@ -10,12 +10,12 @@ from question_world import add_people
 from audit.annotation import control_questions
 from audit.annotation.accounts import add_account, disable_account
 from audit.annotation.activity import Unread, overview, unread_questions
-from audit.annotation.control_questions import know_questions
+from audit.annotation.control_questions import add_settled_questions
 from audit.annotation.questions import Wanted, open_questions
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import NotAllowed
 from audit.judging.judgements import judge
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.reports.over_time import totals, unread_line
 from audit.store import input_ids, open_store
 from audit.tasks import Input
@@ -27,8 +27,8 @@ BACK = [(Input.of("Film a.", language="fr", target="en"), "Film a.")]
 def ask(engine, pairs, annotators=2):
     """Open a question about each (input, translation)."""
     with engine.begin() as connection:
-        ids = input_ids(connection, [one for one, _ in pairs])
-        wanted = [Wanted(ids[one.key], one.key, rank, output=said) for rank, (one, said) in enumerate(pairs, 1)]
+        ids = input_ids(connection, [text for text, _ in pairs])
+        wanted = [Wanted(ids[text.key], text.key, rank, output=said) for rank, (text, said) in enumerate(pairs, 1)]
         open_questions(connection, "translation", wanted, annotators=annotators)
 
 
@@ -82,7 +82,7 @@ def test_others_stand_in_only_where_there_are_no_annotators(world):
     add_people(world, {"mia": "manager", "ada": "adjudicator"})
     assert unread_questions(world) == []
     add_account(world, "ann", "annotator", "long enough", languages=["es"])
-    assert [(one.languages, one.readers, one.others) for one in unread_questions(world)] == [
+    assert [(unread.languages, unread.readers, unread.others) for unread in unread_questions(world)] == [
         (("en", "es"), 0, 2),
         (("fr", "en"), 0, 2),
     ]
@@ -101,49 +101,53 @@ def test_a_question_about_a_group_needs_the_languages_of_its_links(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("languages", "mine"),
+    ("languages", "own"),
     [((), 28), (("en", "es"), 16), (("es",), 0), (("fr", "en"), 4), (("fr", "es"), 4), (("es", "fr", "en", "zh"), 28)],
 )
-def test_people_are_asked_only_about_pairs_that_they_read(tmp_path, languages, mine):
+def test_people_are_asked_only_about_pairs_that_they_read(tmp_path, languages, own):
     # Of four texts: en>es 4, es>en 8 (two systems), en>fr 4, fr>es 4; groups 4 of en and es, and 4 of all three.
     engine = translations.study(tmp_path, groups=20)
     ann = add_account(engine, "ann", "annotator", "long enough", languages=languages).id
     queue = queue_of(engine, ann)
-    assert (queue.left_for_me, queue.in_other_languages) == (mine, 28 - mine)
+    assert (queue.left_for_me, queue.in_other_languages) == (own, 28 - own)
     seen = []
     while (shown := next_question(engine, ann)) is not None:
         members = shown.group.members if shown.group else []
-        needed = {*shown.languages, *(code for one in members for code in one.input.languages)}
+        needed = {*shown.languages, *(code for part in members for code in part.input.languages)}
         assert not languages or needed <= set(languages)
         assert not any(word in repr(shown) for word in ("one'", "two'"))  # no system
         seen.append(shown.id)
         judge(engine, ann, shown.id, shown.labels[0])
-    assert len(seen) == mine
+    assert len(seen) == own
 
 
 READERS = [(("en", "es"), True), (("en", "fr"), False), ((), True)]
 
 
 @pytest.fixture
-def known(tmp_path):
+def with_controls(tmp_path):
     """A database in which two people have settled some translations from English into Spanish, and these questions."""
     engine = translations.study(tmp_path)
     for name in ("yan", "zoe"):
         account = add_account(engine, name, "annotator", "long enough", languages=["en", "es"]).id
         for _ in range(8):
             judge(engine, account, next_question(engine, account).id, "accurate")
-    found = [one["id"] for one in translations.questions(engine) if one["filled"] and one["languages"] == "en,es"]
-    assert found
-    return engine, found
+    ids = [
+        question["id"]
+        for question in translations.questions(engine)
+        if question["filled"] and question["languages"] == "en,es"
+    ]
+    assert ids
+    return engine, ids
 
 
 @pytest.mark.parametrize(("languages", "reads"), READERS)
-def test_training_is_for_who_reads_both_languages(known, languages, reads):
-    engine, ids = known
-    know_questions(engine, "training", ids)
+def test_training_is_for_who_reads_both_languages(with_controls, languages, reads):
+    engine, ids = with_controls
+    add_settled_questions(engine, "training", ids)
     settle_how(engine, pass_mark=0.5)
     ann = add_account(engine, "ann", "annotator", "long enough", languages=languages).id
-    training = way_of(engine, ann).training
+    training = judging_mode(engine, ann).training
     if not reads:
         assert training is None
         return
@@ -153,9 +157,9 @@ def test_training_is_for_who_reads_both_languages(known, languages, reads):
 
 
 @pytest.mark.parametrize(("languages", "reads"), READERS)
-def test_hidden_questions_are_for_who_reads_both_languages(known, languages, reads, monkeypatch):
-    engine, ids = known
-    know_questions(engine, "gold", ids)
+def test_hidden_questions_are_for_who_reads_both_languages(with_controls, languages, reads, monkeypatch):
+    engine, ids = with_controls
+    add_settled_questions(engine, "gold", ids)
     settle_how(engine, gold_share=0.1)
     monkeypatch.setattr(control_questions, "uniform", lambda *of: 0.0)  # a hidden question comes whenever there is one
     ann = add_account(engine, "ann", "annotator", "long enough", languages=languages).id
@@ -175,12 +179,12 @@ def test_managers_only(world):
 
 def test_progress_says_it(world):
     add_account(world, "ann", "annotator", "long enough", languages=["en", "es"])
-    found = totals(overview(world))["unread"]
-    assert json.loads(json.dumps(found)) == [
+    entries = totals(overview(world))["unread"]
+    assert json.loads(json.dumps(entries)) == [
         {"languages": ["en", "es"], "questions": 3, "wanted": 2, "readers": 1, "others": 0},
         {"languages": ["fr", "en"], "questions": 1, "wanted": 2, "readers": 0, "others": 0},
     ]
-    few, nobody = (unread_line(one) for one in found)
+    few, nobody = (unread_line(entry) for entry in entries)
     assert few == (
         "3 questions in en, es want 2 people, and only 1 can read all of these languages; "
         "add accounts with `audit user add NAME --languages en,es`."

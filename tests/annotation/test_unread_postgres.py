@@ -18,7 +18,7 @@ def test_counts_are_those_of_sqlite(postgres_url, tmp_path):
         ann = add_account(engine, "ann", "annotator", "long enough", languages=["en", "es"]).id
         fra = add_account(engine, "fra", "annotator", "long enough", languages=["fr", "en", "es"]).id
         judge(engine, fra, next_question(engine, fra).id, "accurate")
-        left = [(one.left_for_me, one.in_other_languages) for one in (queue_of(engine, id) for id in (ann, fra))]
+        left = [(entry.left_for_me, entry.in_other_languages) for entry in (queue_of(engine, id) for id in (ann, fra))]
         told.append((unread_questions(engine), left))
     assert told[0] == told[1]
-    assert {one.languages for one in told[0][0]} == {("en", "fr"), ("fr", "es"), ("en", "es", "fr")}
+    assert {entry.languages for entry in told[0][0]} == {("en", "fr"), ("fr", "es"), ("en", "es", "fr")}

@@ -20,7 +20,7 @@ from redraws import CELL, SOURCES, SYSTEMS, population
 from sqlalchemy import select
 
 from audit.errors import AuditError
-from audit.false_satisfaction.resolution import Known, State, carry_of, drawn_groups, settle_group
+from audit.false_satisfaction.resolution import KnownAnswer, State, carry_of, drawn_groups, settle_group
 from audit.statistics.annotators import rogan_gladen
 from audit.statistics.comparison import difference
 from audit.statistics.intervals import mid_p
@@ -46,9 +46,9 @@ def world(path, systems=SYSTEMS, sources=SOURCES):
         lines = []
         for one in drawn_groups(connection, samples):
             if carry_of(one.task, one.relation).preserves_truth:
-                about = one.asked(one.steps[0])
+                about = one.subject(one.steps[0])
                 false = [
-                    settle_group(one, {about: Known(frozenset({label}), "people")}).state is State.FALSE
+                    settle_group(one, {about: KnownAnswer(frozenset({label}), "people")}).state is State.FALSE
                     for label in LABELS
                 ]
                 lines.append((one.group_id, one.system_id, *false))

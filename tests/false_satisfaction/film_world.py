@@ -28,9 +28,9 @@ def alone(system, labels, others, relation="X"):
     ]
 
 
-def world(build, said, more=(), design="shared", **given):
+def world(build, said, more=(), design="shared", **options):
     """Films, `more` rows beside them, everything drawn; and an adjudicator."""
-    engine = build([*films(said, **given), *more])
+    engine = build([*films(said, **options), *more])
     draw_all(engine, Size(share=1.0), design)
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     return engine, judge
@@ -38,12 +38,12 @@ def world(build, said, more=(), design="shared", **given):
 
 def answer(engine, labels):
     """Gold answers, by text; a text that is absent has no answer (any more)."""
-    given, question, judgement = (table_of(one) for one in (tables.Input, tables.Question, tables.Judgement))
+    input_table, question, judgement = (table_of(model) for model in (tables.Input, tables.Question, tables.Judgement))
     with engine.begin() as connection:
         person = {"id": 9, "name": "gold", "role": "gold", "languages": "", "disabled": False}
         insert_new(connection, tables.Annotator, [person | {"created_at": tables.now()}])
         connection.execute(judgement.delete())
-        query = select(question.c.id, given.c.texts).join(given, given.c.id == question.c.input_id)
+        query = select(question.c.id, input_table.c.texts).join(input_table, input_table.c.id == question.c.input_id)
         rows = connection.execute(query).all()
         for id, texts in rows:
             if texts[0] in labels:

@@ -22,10 +22,12 @@ POSITIVE = ["positive", "positive"]
 
 def stored(engine):
     """text -> (priority, waits, protocol, annotators) of every question about an input."""
-    question, given = table_of(tables.Question), table_of(tables.Input)
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
     columns = (question.c.priority, question.c.waits, question.c.protocol, question.c.annotators)
     with engine.connect() as connection:
-        rows = connection.execute(select(given.c.texts, *columns).join(question, question.c.input_id == given.c.id))
+        rows = connection.execute(
+            select(input_table.c.texts, *columns).join(question, question.c.input_id == input_table.c.id)
+        )
         return {texts[0]: tuple(rest) for texts, *rest in rows}
 
 
@@ -77,13 +79,13 @@ def test_a_protocol_goes_by_the_source_and_a_shared_text_by_the_best_rank(build)
     rows += [row(f"S{n}.", "Shared.", POSITIVE, id=str(n), relation="Y") for n in range(12)]
     engine = build(rows)
     draw_all(engine, Size(per_relation=12), protocol="random")
-    found = stored(engine)
+    by_text = stored(engine)
     arms = {n: arm_of("random", 0, str(n)) for n in range(12)}
     assert set(arms.values()) == {"blind", "shown"}
     own = {f"{kind}{n}.": arm for n, arm in arms.items() for kind in "SF"}
-    assert {text: one[2] for text, one in found.items() if text != "Shared."} == own
-    first = min(range(12), key=lambda n: found[f"S{n}."][0])
-    assert found["Shared."][2] == arms[first]
+    assert {text: entry[2] for text, entry in by_text.items() if text != "Shared."} == own
+    first = min(range(12), key=lambda n: by_text[f"S{n}."][0])
+    assert by_text["Shared."][2] == arms[first]
 
 
 def test_another_protocol_is_taken_while_nobody_has_judged(build):
@@ -95,7 +97,7 @@ def test_another_protocol_is_taken_while_nobody_has_judged(build):
     drawn = draw_all(engine, Size(per_relation=5))
     assert drawn[0].protocol == "shown"  # kept where nothing is said
     draw_all(engine, Size(per_relation=5), protocol="blind", annotators=3)
-    assert {one[2:] for text, one in stored(engine).items() if text != judged.texts[0]} == {("blind", 3)}
+    assert {entry[2:] for text, entry in stored(engine).items() if text != judged.texts[0]} == {("blind", 3)}
     assert stored(engine)[judged.texts[0]][2:] == ("shown", 3)
 
 
@@ -120,8 +122,8 @@ def test_asking_takes_best_rank_most_people_and_all_pairs(build):
     asking.note("q", 2, 9, 100, 1)
     asking.note("q", 2, 9, 100, 2)
     with engine.connect() as connection:
-        one = asking.asks(connection)["q"]
-    assert (one.rank, one.waits, one.annotators, one.protocol) == (7, 2, 5, "shown")
+        ask = asking.asks(connection)["q"]
+    assert (ask.rank, ask.waits, ask.annotators, ask.protocol) == (7, 2, 5, "shown")
 
 
 def test_the_later_of_two_judgements_sees_both_answers(build):
@@ -129,7 +131,7 @@ def test_the_later_of_two_judgements_sees_both_answers(build):
     engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
     draw_all(engine, Size(per_relation=5), annotators=1)
     ann, bob = people(engine, "ann", "bob")
-    mine, other = next_question(engine, ann), next_question(engine, bob)
+    anns, second = next_question(engine, ann), next_question(engine, bob)
     reading, judged = threading.Event(), threading.Event()
 
     def pause(connection, cursor, statement, *_):
@@ -139,10 +141,10 @@ def test_the_later_of_two_judgements_sees_both_answers(build):
             judged.wait(timeout=0.5)
 
     event.listen(engine, "after_cursor_execute", pause)
-    first = threading.Thread(target=judge, args=(engine, ann, mine.id, "positive"))
+    first = threading.Thread(target=judge, args=(engine, ann, anns.id, "positive"))
     first.start()
     reading.wait()
-    judge(engine, bob, other.id, "positive")
+    judge(engine, bob, second.id, "positive")
     judged.set()
     first.join()
-    assert {one[:2] for one in stored(engine).values()} == {(None, 0)}
+    assert {entry[:2] for entry in stored(engine).values()} == {(None, 0)}

@@ -19,12 +19,12 @@ from audit.false_satisfaction.questions import (
     Versions,
     audited_carries,
     audited_follow_ups,
-    beginning,
+    audited_size,
     checks_of_cell,
     queue_length,
     rests_on_carried,
 )
-from audit.false_satisfaction.resolution import Drawn, Known, State, Step, settle_group
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
 from audit.judging.adjudications import adjudicate, check, checks_left, next_check
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import answer_with_gold
@@ -60,10 +60,10 @@ def answer_all(engine, account, label=lambda text: "positive"):
 
 
 def queue(engine):
-    question, given = table_of(tables.Question), table_of(tables.Input)
-    query = select(given.c.texts, question.c.priority).join(question, question.c.input_id == given.c.id)
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
+    query = select(input_table.c.texts, question.c.priority).join(question, question.c.input_id == input_table.c.id)
     with engine.connect() as connection:
-        return {found[0][0]: found[1] for found in connection.execute(query) if found[1] is not None}
+        return {row[0][0]: row[1] for row in connection.execute(query) if row[1] is not None}
 
 
 def drawn(*labels, relation="MR3.1", rank=1, group=1):
@@ -76,24 +76,24 @@ def drawn(*labels, relation="MR3.1", rank=1, group=1):
     return Drawn("sentiment", relation, 1, 1, rank, group, steps, 1)
 
 
-def known(origin="people", **answers):
+def answers_of(origin="people", **answers):
     """known(i10="positive") -> the answer about input 10."""
     return {
-        ("sentiment", int(name[1:]), None): Known(frozenset(allowed.split("|")), origin)
+        ("sentiment", int(name[1:]), None): KnownAnswer(frozenset(allowed.split("|")), origin)
         for name, allowed in answers.items()
     }
 
 
 def test_the_beginning_is_a_share_of_the_draw_rounded_up():
-    assert [beginning(share, 60) for share in (0, 0.1, 0.11, 1)] == [0, 6, 7, 60]
-    assert beginning(0.07, 100) == 7  # 0.07 * 100 is 7.000000000000001
+    assert [audited_size(share, 60) for share in (0, 0.1, 0.11, 1)] == [0, 6, 7, 60]
+    assert audited_size(0.07, 100) == 7  # 0.07 * 100 is 7.000000000000001
 
 
 def test_only_where_every_member_has_an_answer_carried_ones_are_audited():
-    settled = settle_group(drawn("positive", "positive"), known(i10="positive"))
+    settled = settle_group(drawn("positive", "positive"), answers_of(i10="positive"))
     assert audited_follow_ups(settled) == [("sentiment", 11, None)]
     assert audited_follow_ups(settle_group(drawn("positive", "positive"), {})) == []
-    both = known(i10="positive", i11="positive")
+    both = answers_of(i10="positive", i11="positive")
     assert audited_follow_ups(settle_group(drawn("positive", "positive"), both)) == []
 
 
@@ -106,21 +106,21 @@ def test_only_where_every_member_has_an_answer_carried_ones_are_audited():
 )
 def test_an_answered_audit_never_unsettles(labels, source, others, own, relation):
     group = drawn(*labels, relation=relation)
-    about = known(i10=source) | {
-        ("sentiment", 11 + at, None): Known(frozenset({one}), "people")
-        for at, one in enumerate(others[: len(labels) - 1])
-        if one
+    about = answers_of(i10=source) | {
+        ("sentiment", 11 + at, None): KnownAnswer(frozenset({text}), "people")
+        for at, text in enumerate(others[: len(labels) - 1])
+        if text
     }
     settled = settle_group(group, about)
-    for asked in audited_follow_ups(settled):
+    for subject in audited_follow_ups(settled):
         assert settled.state is not State.WAITING
-        after = settle_group(group, about | {asked: Known(frozenset({own}), "people")})
+        after = settle_group(group, about | {subject: KnownAnswer(frozenset({own}), "people")})
         assert after.state is not State.WAITING
 
 
 def test_a_state_rests_on_a_carried_answer_where_another_one_would_change_it():
     def rests(labels, **answers):
-        about = known(**answers)
+        about = answers_of(**answers)
         return rests_on_carried(settle_group(drawn(*labels), about), about)
 
     assert rests(["positive", "positive"], i10="positive")
@@ -134,12 +134,14 @@ def test_a_state_rests_on_a_carried_answer_where_another_one_would_change_it():
 
 def test_carry_errors_are_counted_over_a_beginning_without_gaps():
     groups = [drawn("positive", "positive", rank=n, group=n) for n in range(1, 6)]
-    about = known(i10="positive", i11="positive", i20="positive", i21="neutral", i30="negative|neutral", i31="neutral")
-    about |= known(i40="positive", i50="positive", i51="negative")
-    settled = [settle_group(one, about) for one in groups]
-    found = audited_carries(settled, about, Reach(follow_ups={(1, 1, 1): 5}))
+    about = answers_of(
+        i10="positive", i11="positive", i20="positive", i21="neutral", i30="negative|neutral", i31="neutral"
+    )
+    about |= answers_of(i40="positive", i50="positive", i51="negative")
+    settled = [settle_group(group, about) for group in groups]
+    audited = audited_carries(settled, about, Reach(follow_ups={(1, 1, 1): 5}))
     # The fourth has no answer of its own, so that the fifth, which happens to have one, does not count.
-    assert [(one.group_id, one.source, one.follow_up, one.wrong) for one in found] == [
+    assert [(carried.group_id, carried.source, carried.follow_up, carried.wrong) for carried in audited] == [
         (1, 10, 11, False),
         (2, 20, 21, True),
         (3, 30, 31, False),
@@ -150,23 +152,23 @@ def test_carry_errors_are_counted_over_a_beginning_without_gaps():
 
 def test_checked_groups_are_a_beginning_settled_by_adjudicated_answers_alone():
     groups = [drawn("positive", "positive", rank=n, group=n) for n in range(1, 6)]
-    protocol = known(i10="positive", i20="positive", i30="negative", i40="positive", i50="positive")
-    checks = known("adjudicated", i10="positive", i20="neutral", i30="positive", i50="negative")
-    found = checks_of_cell(groups, Versions.of(protocol, protocol | checks), Reach(answers={(1, 1, 1): 5}))
-    assert (found.judged, found.false) == (5, 1)
+    protocol = answers_of(i10="positive", i20="positive", i30="negative", i40="positive", i50="positive")
+    checks = answers_of("adjudicated", i10="positive", i20="neutral", i30="positive", i50="negative")
+    counted = checks_of_cell(groups, Versions.of(protocol, protocol | checks), Reach(answers={(1, 1, 1): 5}))
+    assert (counted.judged, counted.false) == (5, 1)
     # The second is false once checked, the third true; the fourth was not checked and ends it.
-    assert found.checked == ((1, False, False), (2, False, True), (3, True, False))
+    assert counted.checked == ((1, False, False), (2, False, True), (3, True, False))
 
 
 def test_a_direct_answer_that_nobody_checked_is_not_replaced_by_a_carried_one():
     group = drawn("positive", "positive")
-    protocol = known(i10="positive", i11="positive")
-    adjudicated = known("adjudicated", i10="positive")
-    found = checks_of_cell([group], Versions.of(protocol, protocol | adjudicated), Reach(answers={(1, 1, 1): 1}))
-    assert found.checked == ()
-    both = adjudicated | known("adjudicated", i11="negative")
-    found = checks_of_cell([group], Versions.of(protocol, protocol | both), Reach(answers={(1, 1, 1): 1}))
-    assert found.checked == ((1, False, True),)
+    protocol = answers_of(i10="positive", i11="positive")
+    adjudicated = answers_of("adjudicated", i10="positive")
+    counted = checks_of_cell([group], Versions.of(protocol, protocol | adjudicated), Reach(answers={(1, 1, 1): 1}))
+    assert counted.checked == ()
+    both = adjudicated | answers_of("adjudicated", i11="negative")
+    counted = checks_of_cell([group], Versions.of(protocol, protocol | both), Reach(answers={(1, 1, 1): 1}))
+    assert counted.checked == ((1, False, True),)
 
 
 def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(build):
@@ -195,8 +197,8 @@ def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(
     managed = progress(engine, who["mia"])
     assert (managed.open, managed.audits, managed.checks) == (0, 2, 0)
     assert counted.audited.follow_ups.empty
-    for one in disputed(engine, who["ada"]):
-        adjudicate(engine, who["ada"], one.shown.id, ["negative"], "it shouts")
+    for dispute in disputed(engine, who["ada"]):
+        adjudicate(engine, who["ada"], dispute.shown.id, ["negative"], "it shouts")
     counted = count(engine)
     assert counted.cells["judged"].to_list() == [4, 4]
     assert counted.cells["false"].to_list() == [2, 2]  # their own answer beats the carried one
@@ -213,7 +215,7 @@ def test_an_answer_opens_and_closes_audits_as_a_rebuild_does(build):
 
     def state():
         with engine.connect() as connection:
-            return queue(engine), sorted(tuple(one) for one in connection.execute(select(checks)))
+            return queue(engine), sorted(tuple(row) for row in connection.execute(select(checks)))
 
     for _ in range(20):
         for name in ("ann", "bob"):
@@ -232,7 +234,7 @@ def test_an_answer_opens_and_closes_audits_as_a_rebuild_does(build):
 
 
 def test_gold_opens_audits_too(build):
-    engine = build([one | {"gold": "positive"} for one in CARRYING])
+    engine = build([row | {"gold": "positive"} for row in CARRYING])
     draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.1))
     answer_with_gold(engine)
     assert queue_length(engine).waiting == 0

@@ -2,20 +2,20 @@
 
 from dataclasses import replace
 
-import hypothesis.strategies as some
+import hypothesis.strategies as st
 import pytest
 from conftest_rows import row
 from hypothesis import given
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.questions import Asked
+from audit.annotation.questions import Subject
 from audit.annotation.queue import next_question
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import replay
 from audit.false_satisfaction.resolution import (
     Drawn,
-    Known,
+    KnownAnswer,
     Process,
     State,
     Step,
@@ -43,20 +43,20 @@ def drawn(relation: str, rank: int, *labels: str) -> Drawn:
     return Drawn("sentiment", relation, 1, 1, rank, rank, steps)
 
 
-def about(rank: int, step: int = 0) -> Asked:
+def about(rank: int, step: int = 0) -> Subject:
     return "sentiment", 10 * rank + step, None
 
 
-def says(label: str, origin: str = "gold") -> Known:
-    return Known(frozenset({label}), origin)
+def says(label: str, origin: str = "gold") -> KnownAnswer:
+    return KnownAnswer(frozenset({label}), origin)
 
 
 def settled(relation: str, outputs, answers):  # type: ignore[no-untyped-def]
-    return [settle_group(drawn(relation, at + 1, *one), answers) for at, one in enumerate(outputs)]
+    return [settle_group(drawn(relation, at + 1, *labels), answers) for at, labels in enumerate(outputs)]
 
 
 def counts(cells, **more) -> list[tuple[int, int]]:  # type: ignore[no-untyped-def]
-    return [(one.judged, one.false) for one in beginnings(cells, **more)]
+    return [(beginning.judged, beginning.false) for beginning in beginnings(cells, **more)]
 
 
 PAIRS = [("positive", "positive"), ("negative", "negative"), ("positive", "positive"), ("negative", "negative")]
@@ -80,16 +80,16 @@ def test_a_cell_all_of_whose_groups_are_false_by_gold_is_no_exception():
 
 
 @given(
-    some.sampled_from(sorted(CARRIES)),
-    some.lists(some.tuples(some.sampled_from(LABELS), some.sampled_from(LABELS)), min_size=1, max_size=6),
-    some.data(),
+    st.sampled_from(sorted(CARRIES)),
+    st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1, max_size=6),
+    st.data(),
 )
 def test_what_gold_counts_hangs_on_which_labels_there_are_and_not_on_what_they_say(relation, outputs, data):
     places = [about(at + 1, step) for at in range(len(outputs)) for step in (0, 1)]
-    there = data.draw(some.sets(some.sampled_from(places)))
+    there = data.draw(st.sets(st.sampled_from(places)))
     lengths = set()
     for _ in range(3):
-        gold = {place: says(data.draw(some.sampled_from(LABELS))) for place in sorted(there)}
+        gold = {place: says(data.draw(st.sampled_from(LABELS))) for place in sorted(there)}
         (beginning,) = beginnings([settled(relation, outputs, gold)])
         lengths.add(beginning.judged)
     assert len(lengths) == 1
@@ -148,8 +148,8 @@ def test_informative_lists_end_together():
     people = {about(1): says("positive", "people")}
     long, short = (settled("MR1.1", [("positive", "positive")] * n, people) for n in (1, 2))
     assert counts([long, short], together=True) == [(1, 0), (1, 0)]
-    second = [replace(one, drawn=replace(one.drawn, rank=one.drawn.rank + 1)) for one in long]
-    assert [one.judged for one in beginnings([second, short], together=True)] == [0, 1]
+    second = [replace(group, drawn=replace(group.drawn, rank=group.drawn.rank + 1)) for group in long]
+    assert [beginning.judged for beginning in beginnings([second, short], one_list=True)] == [0, 1]
 
 
 def test_a_dispute_is_passed_and_a_flag_too(build):

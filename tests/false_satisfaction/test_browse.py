@@ -10,7 +10,7 @@ from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import progress
 from audit.annotation.queue import next_question
 from audit.errors import AuditError, NotAllowed
-from audit.false_satisfaction.browse import STATES, Page, Wish, browse, choices, detail
+from audit.false_satisfaction.browse import STATES, GroupFilter, Page, browse, choices, detail
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
@@ -39,7 +39,7 @@ Made = tuple[Engine, dict[str, Account]]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def judged_study(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Seven groups of each cell are drawn; two people answered every question, and one is adjudicated both ways."""
     path: Path = tmp_path_factory.mktemp("browse") / "audit.db"
     engine = open_store(str(path), create=True)
@@ -57,20 +57,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return engine, people
 
 
-def everything(made: Made, wish: Wish, size: int) -> list[tuple[int, int]]:
-    engine, people = made
-    found: list[tuple[int, int]] = []
+def everything(judged_study: Made, wish: GroupFilter, size: int) -> list[tuple[int, int]]:
+    engine, people = judged_study
+    keys: list[tuple[int, int]] = []
     page: Page | None = None
     while page is None or page.next is not None:
         page = browse(engine, people["judge"].id, wish, page.next if page else None, size)
-        found += [(line.group_id, line.system_id) for line in page.lines]
+        keys += [(line.group_id, line.system_id) for line in page.lines]
         assert len(page.lines) <= size
-    return found
+    return keys
 
 
 @pytest.mark.parametrize("call", [browse, choices, lambda engine, id: detail(engine, id, 1, 1), progress])
-def test_an_annotator_is_refused(made: Made, call) -> None:
-    engine, people = made
+def test_an_annotator_is_refused(judged_study: Made, call) -> None:
+    engine, people = judged_study
     with pytest.raises(NotAllowed):
         call(engine, people["ann"].id)
     with pytest.raises(NotAllowed):
@@ -78,98 +78,102 @@ def test_an_annotator_is_refused(made: Made, call) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 200])
-def test_pages_of_any_size_show_every_group_once(made: Made, size: int) -> None:
+def test_pages_of_any_size_show_every_group_once(judged_study: Made, size: int) -> None:
     verdict = table_of(tables.Verdict)
-    with made[0].connect() as connection:
+    with judged_study[0].connect() as connection:
         stored = {(row[0], row[1]) for row in connection.execute(select(verdict.c.group_id, verdict.c.system_id))}
-    found = everything(made, Wish(), size)
-    assert len(found) == len(set(found))
-    assert set(found) == stored
+    keys = everything(judged_study, GroupFilter(), size)
+    assert len(keys) == len(set(keys))
+    assert set(keys) == stored
 
 
-def test_states_part_the_groups(made: Made) -> None:
-    by_state = {state: everything(made, Wish(state=state), 3) for state in STATES}
-    assert sorted(key for some in by_state.values() for key in some) == sorted(everything(made, Wish(), 50))
+def test_states_part_the_groups(judged_study: Made) -> None:
+    by_state = {state: everything(judged_study, GroupFilter(state=state), 3) for state in STATES}
+    assert sorted(key for keys in by_state.values() for key in keys) == sorted(
+        everything(judged_study, GroupFilter(), 50)
+    )
     assert all(by_state[state] for state in ("false", "true", "waiting", "undrawn", "violated", "inapplicable"))
 
 
-def test_states_are_those_of_the_report(made: Made) -> None:
+def test_states_are_those_of_the_report(judged_study: Made) -> None:
     from audit.false_satisfaction.cells import count
 
-    engine, _ = made
+    engine, _ = judged_study
     cells = count(engine).cells
-    assert int(cells["drawn"].sum()) == sum(len(everything(made, Wish(state=one), 9)) for one in STATES[:3])
-    assert int(cells["violated"].sum()) == len(everything(made, Wish(state="violated"), 9))
-    assert int(cells["false"].sum()) <= len(everything(made, Wish(state="false"), 9))
+    assert int(cells["drawn"].sum()) == sum(
+        len(everything(judged_study, GroupFilter(state=state), 9)) for state in STATES[:3]
+    )
+    assert int(cells["violated"].sum()) == len(everything(judged_study, GroupFilter(state="violated"), 9))
+    assert int(cells["false"].sum()) <= len(everything(judged_study, GroupFilter(state="false"), 9))
 
 
-def test_filters_narrow_and_names_are_those_of_the_database(made: Made) -> None:
-    engine, people = made
-    known = choices(engine, people["boss"].id)
-    assert [name for _, name in known.relations] == ["MR1.4", "MR3.1"]
-    assert [name for _, name in known.systems] == ["textblob", "vader"]
-    assert [name for _, name in known.studies] == ["ten"]
-    for id, name in known.systems:
-        page = browse(engine, people["boss"].id, Wish(system=id), size=50)
+def test_filters_narrow_and_names_are_those_of_the_database(judged_study: Made) -> None:
+    engine, people = judged_study
+    offered = choices(engine, people["boss"].id)
+    assert [name for _, name in offered.relations] == ["MR1.4", "MR3.1"]
+    assert [name for _, name in offered.systems] == ["textblob", "vader"]
+    assert [name for _, name in offered.studies] == ["ten"]
+    for id, name in offered.systems:
+        page = browse(engine, people["boss"].id, GroupFilter(system=id), size=50)
         assert {line.system for line in page.lines} == {name}
-    for id, name in known.relations:
-        page = browse(engine, people["boss"].id, Wish(relation=id), size=50)
+    for id, name in offered.relations:
+        page = browse(engine, people["boss"].id, GroupFilter(relation=id), size=50)
         assert {line.relation for line in page.lines} == {name}
-    assert not browse(engine, people["boss"].id, Wish(study=99)).lines
+    assert not browse(engine, people["boss"].id, GroupFilter(study=99)).lines
 
 
-def test_a_false_satisfaction_says_which_outputs_are_wrong(made: Made) -> None:
-    engine, people = made
-    for group, system in everything(made, Wish(state="false"), 50):
-        found = detail(engine, people["judge"].id, group, system)
-        assert found.state == "false"
-        assert any(part.wrong for part in found.parts)
-        assert found.parts[0].role == "source"
-        for part in found.parts:
+def test_a_false_satisfaction_says_which_outputs_are_wrong(judged_study: Made) -> None:
+    engine, people = judged_study
+    for group, system in everything(judged_study, GroupFilter(state="false"), 50):
+        group_detail = detail(engine, people["judge"].id, group, system)
+        assert group_detail.state == "false"
+        assert any(part.wrong for part in group_detail.parts)
+        assert group_detail.parts[0].role == "source"
+        for part in group_detail.parts:
             assert part.output is not None
             assert part.wrong == (part.output.label not in part.allowed)
     # Both relations keep the meaning, so that the answer about a source is carried to its follow-up.
-    origins = {part.origin for part in found.parts}
+    origins = {part.origin for part in group_detail.parts}
     assert origins <= {"people", "carried people"}
 
 
-def test_what_nobody_answered_is_neither_right_nor_wrong(made: Made) -> None:
-    engine, people = made
-    group, system = everything(made, Wish(state="waiting"), 50)[0]
+def test_what_nobody_answered_is_neither_right_nor_wrong(judged_study: Made) -> None:
+    engine, people = judged_study
+    group, system = everything(judged_study, GroupFilter(state="waiting"), 50)[0]
     parts = detail(engine, people["boss"].id, group, system).parts
     assert any(part.wrong is None and part.allowed == () and part.origin == "" for part in parts)
 
 
-def test_an_adjudication_changes_what_is_shown(made: Made) -> None:
-    engine, people = made
-    group, system = everything(made, Wish(state="false"), 50)[0]
+def test_an_adjudication_changes_what_is_shown(judged_study: Made) -> None:
+    engine, people = judged_study
+    group, system = everything(judged_study, GroupFilter(state="false"), 50)[0]
     question, member = table_of(tables.Question), table_of(tables.Member)
     with engine.connect() as connection:
-        asked = (
+        query = (
             select(question.c.id)
             .join(member, member.c.input_id == question.c.input_id)
             .where(member.c.group_id == group, member.c.role == "source")
         )
-        id = connection.execute(asked).scalar_one()
+        id = connection.execute(query).scalar_one()
     adjudicate(engine, people["judge"].id, id, ["positive", "neutral", "negative"], "It can be read any way.")
-    found = detail(engine, people["judge"].id, group, system)
-    assert found.state == "true"
-    assert found.parts[0].origin == "adjudicated"
-    assert found.parts[1].origin == "carried adjudicated"
+    group_detail = detail(engine, people["judge"].id, group, system)
+    assert group_detail.state == "true"
+    assert group_detail.parts[0].origin == "adjudicated"
+    assert group_detail.parts[1].origin == "carried adjudicated"
 
 
-def test_an_unknown_state_and_group_are_said(made: Made) -> None:
-    engine, people = made
+def test_an_unknown_state_and_group_are_said(judged_study: Made) -> None:
+    engine, people = judged_study
     with pytest.raises(AuditError, match="one of false, true"):
-        browse(engine, people["boss"].id, Wish(state="wrong"))
+        browse(engine, people["boss"].id, GroupFilter(state="wrong"))
     with pytest.raises(AuditError, match="no group 1 of system 1"):
         detail(engine, people["boss"].id, 1, 1)
 
 
-def test_progress_counts_people_and_answers(made: Made) -> None:
-    engine, people = made
-    found = progress(engine, people["boss"].id)
-    assert found.judgements == {"ann": 4, "ben": 4, "boss": 0, "judge": 0}
-    assert found.answers["people"] == 4
-    assert found.answers["gold"] == 0
-    assert found.open > 0
+def test_progress_counts_people_and_answers(judged_study: Made) -> None:
+    engine, people = judged_study
+    counts = progress(engine, people["boss"].id)
+    assert counts.judgements == {"ann": 4, "ben": 4, "boss": 0, "judge": 0}
+    assert counts.answers["people"] == 4
+    assert counts.answers["gold"] == 0
+    assert counts.open > 0

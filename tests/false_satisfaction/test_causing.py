@@ -5,7 +5,7 @@ from conftest_rows import row
 from film_world import answer, world
 
 from audit.annotation.accounts import add_account
-from audit.annotation.causes import standing_causes
+from audit.annotation.causes import current_causes
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.impact import (
     cause_of,
@@ -28,50 +28,50 @@ def causes(engine):
 
 
 @pytest.fixture
-def made(build):
+def judged_study(build):
     """a never says neutral, so all four groups are false; b is right about the first two films."""
     engine, judge = world(build, {"a": ["positive"] * 4, "b": ["neutral", "neutral", "negative", "positive"]})
     answer(engine, RIGHT)
     return engine, judge
 
 
-def test_false_satisfactions_come_by_rank_and_end_with_a_cause(made):
-    engine, judge = made
-    found = false_satisfactions(engine, judge)
-    assert len(found.all) == 6
-    assert found.without == found.all
+def test_false_satisfactions_come_by_rank_and_end_with_a_cause(judged_study):
+    engine, judge = judged_study
+    falses = false_satisfactions(engine, judge)
+    assert len(falses.all) == 6
+    assert falses.without == falses.all
     with engine.connect() as connection:
         draw = connection.execute(table_of(tables.Draw).select()).mappings().all()
-    ranks = {(one["group_id"], one["system_id"]): one["rank"] for one in draw}
-    assert [ranks[pair] for pair in found.all] == sorted(ranks[pair] for pair in found.all)
-    first = found.all[0]
+    ranks = {(row["group_id"], row["system_id"]): row["rank"] for row in draw}
+    assert [ranks[pair] for pair in falses.all] == sorted(ranks[pair] for pair in falses.all)
+    first = falses.all[0]
     give_cause(engine, judge, *first, "label_range")
-    assert false_satisfactions(engine, judge).without == found.all[1:]
+    assert false_satisfactions(engine, judge).without == falses.all[1:]
     assert cause_of(engine, judge, *first) == ("label_range", None)
     assert take_back_cause(engine, judge) == first
-    assert false_satisfactions(engine, judge).without == found.all
+    assert false_satisfactions(engine, judge).without == falses.all
     assert take_back_cause(engine, judge) is None
-    assert [one["code"] for one in causes(engine)] == ["label_range", "taken_back"]
+    assert [row["code"] for row in causes(engine)] == ["label_range", "taken_back"]
 
 
-def test_they_end_with_the_settled_beginning(made):
-    engine, judge = made
+def test_they_end_with_the_settled_beginning(judged_study):
+    engine, judge = judged_study
     before = false_satisfactions(engine, judge).all
     with engine.connect() as connection:
         draw = connection.execute(table_of(tables.Draw).select()).mappings().all()
     # Nobody knows anything of the film that is third in the draw: what is settled behind it is no random sample.
-    third = next(one["group_id"] for one in draw if one["rank"] == 3)
+    third = next(row["group_id"] for row in draw if row["rank"] == 3)
     with engine.connect() as connection:
         members = connection.execute(table_of(tables.Member).select()).mappings().all()
-        texts = {one["id"]: one["texts"][0] for one in connection.execute(table_of(tables.Input).select()).mappings()}
-    unknown = {texts[one["input_id"]] for one in members if one["group_id"] == third}
+        texts = {row["id"]: row["texts"][0] for row in connection.execute(table_of(tables.Input).select()).mappings()}
+    unknown = {texts[row["input_id"]] for row in members if row["group_id"] == third}
     answer(engine, {text: label for text, label in RIGHT.items() if text not in unknown})
-    ranks = {(one["group_id"], one["system_id"]): one["rank"] for one in draw}
+    ranks = {(row["group_id"], row["system_id"]): row["rank"] for row in draw}
     assert false_satisfactions(engine, judge).all == tuple(pair for pair in before if ranks[pair] < 3)
 
 
-def test_what_is_no_false_satisfaction_is_refused_and_changes_nothing(made):
-    engine, judge = made
+def test_what_is_no_false_satisfaction_is_refused_and_changes_nothing(judged_study):
+    engine, judge = judged_study
     ann = add_account(engine, "ann", "annotator", "long enough").id
     pair = false_satisfactions(engine, judge).all[0]
     with pytest.raises(NotAllowed, match="ann has the role annotator"):
@@ -94,18 +94,18 @@ def test_what_is_no_false_satisfaction_is_refused_and_changes_nothing(made):
     assert causes(engine) == []
 
 
-def test_a_cause_of_what_is_true_now_is_kept_and_counts_nowhere(made):
-    engine, judge = made
-    pair = next(one for one in false_satisfactions(engine, judge).all if one[1] == 1)
+def test_a_cause_of_what_is_true_now_is_kept_and_counts_nowhere(judged_study):
+    engine, judge = judged_study
+    pair = next(candidate for candidate in false_satisfactions(engine, judge).all if candidate[1] == 1)
     give_cause(engine, judge, *pair, "doubtful")
     answer(engine, dict.fromkeys(RIGHT, "positive"))
     with engine.connect() as connection:
-        assert pair in standing_causes(connection)
+        assert pair in current_causes(connection)
     assert pair not in false_satisfactions(engine, judge).all
 
 
-def test_the_range_of_labels_is_what_the_system_ever_gave(made):
-    engine, judge = made
+def test_the_range_of_labels_is_what_the_system_ever_gave(judged_study):
+    engine, judge = judged_study
     assert labels_given(engine, judge, 1) == {"positive"}
     assert labels_given(engine, judge, 2) == {"positive", "neutral", "negative"}
     assert proposed([True, True], [{"neutral"}] * 2, {"positive"}) == "label_range"

@@ -19,12 +19,14 @@ from audit.store import table_of, tables
 
 
 def texts_in_queue(engine):
-    question, given = table_of(tables.Question), table_of(tables.Input)
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
     query = (
-        select(given.c.texts).join(question, question.c.input_id == given.c.id).where(question.c.priority.is_not(None))
+        select(input_table.c.texts)
+        .join(question, question.c.input_id == input_table.c.id)
+        .where(question.c.priority.is_not(None))
     )
     with engine.connect() as connection:
-        return sorted(found[0][0] for found in connection.execute(query))
+        return sorted(row[0][0] for row in connection.execute(query))
 
 
 def cell(engine, relation="MR1.1", system="a", whose="both"):
@@ -50,15 +52,15 @@ def test_gold_settles_a_carrying_relation(build):
     gilded = answer_with_gold(engine)
     assert (gilded.questions, gilded.answered, gilded.added) == (3, 3, 3)
     assert queue_length(engine).waiting == 0
-    found = cell(engine)
-    assert dict(found[["groups", "satisfied", "violated", "inapplicable", "errors"]]) == {
+    counts = cell(engine)
+    assert dict(counts[["groups", "satisfied", "violated", "inapplicable", "errors"]]) == {
         "groups": 5,
         "satisfied": 3,
         "violated": 1,
         "inapplicable": 1,
         "errors": 0,
     }
-    assert dict(found[["drawn", "judged", "false", "waiting"]]) == {"drawn": 3, "judged": 3, "false": 1, "waiting": 0}
+    assert dict(counts[["drawn", "judged", "false", "waiting"]]) == {"drawn": 3, "judged": 3, "false": 1, "waiting": 0}
     assert answer_with_gold(engine).added == 0
 
 
@@ -151,7 +153,7 @@ def test_a_dispute_waits_for_the_adjudicator(people):
     assert cell(engine, "MR2.2", "a")["judged"] == 0
     question = table_of(tables.Question)
     with engine.connect() as connection:
-        ids = [found[0] for found in connection.execute(select(question.c.id).where(question.c.priority.is_not(None)))]
+        ids = [row[0] for row in connection.execute(select(question.c.id).where(question.c.priority.is_not(None)))]
     assert len(ids) == 1
     adjudicate(engine, who["ada"], ids[0], ["positive", "neutral"], "both can be meant")
     assert dict(cell(engine, "MR2.2", "a")[["judged", "false"]]) == {"judged": 1, "false": 0}

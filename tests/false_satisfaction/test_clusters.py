@@ -19,14 +19,14 @@ def report_of(path, cluster, relation="MR1.1", **options):
     for number in range(80):
         for system, every in (("a", 5), ("b", 4)):
             label = "negative" if number // 4 % every == 0 else "positive"
-            one = {
+            group = {
                 "relation": relation,
                 "system": system,
                 "source": f"text {number}",
                 "follow_ups": [f"text {number}!"],
             }
-            one |= {"outputs": [label, label], "verdict": "satisfied", "id": str(number), "gold": "positive"}
-            rows.append(one | cluster(number))
+            group |= {"outputs": [label, label], "verdict": "satisfied", "id": str(number), "gold": "positive"}
+            rows.append(group | cluster(number))
     (path / "run.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     engine = open_store(str(path / "audit.db"), create=True)
     import_run(engine, read_run(path / "run.jsonl"))
@@ -45,8 +45,8 @@ def test_documents_widen_what_is_said_of_texts_to_come(tmp_path):
     assert (first["fs_low"], first["fs_high"]) == (mid_p(16, 80).low, mid_p(16, 80).high)
     # Four copies in each document: 20 observations, and a little less as so few clusters tell the variance.
     assert second["fs_high"] - second["fs_low"] > mid_p(4, 20).high - mid_p(4, 20).low
-    for one, other in zip(alone["rollups"], together["rollups"], strict=True):
-        assert other["fs_high"] - other["fs_low"] > 1.5 * (one["fs_high"] - one["fs_low"])
+    for narrow, wide in zip(alone["rollups"], together["rollups"], strict=True):
+        assert wide["fs_high"] - wide["fs_low"] > 1.5 * (narrow["fs_high"] - narrow["fs_low"])
     (before,), (after,) = alone["relations"][0]["pairs"], together["relations"][0]["pairs"]
     assert before["difference"] == pytest.approx(after["difference"])
     assert after["high"] - after["low"] > 1.5 * (before["high"] - before["low"])
@@ -64,14 +64,14 @@ def test_documents_widen_bounds_as_well(tmp_path):
     assert first["fs_bound_low"] == pytest.approx(mid_p(16, 80, confidence=0.9).low)
     assert second["fs_bound_low"] < mid_p(4, 20).low < first["fs_bound_low"]
     assert second["sr_bound_low"] < 1e-9
-    for one, other in zip(alone["rollups"], together["rollups"], strict=True):
-        assert (one["fs_least"], one["fs_most"]) == (other["fs_least"], other["fs_most"])
-        assert one["fs_least"] - other["fs_bound_low"] > 1.5 * (one["fs_least"] - one["fs_bound_low"])
+    for narrow, wide in zip(alone["rollups"], together["rollups"], strict=True):
+        assert (narrow["fs_least"], narrow["fs_most"]) == (wide["fs_least"], wide["fs_most"])
+        assert narrow["fs_least"] - wide["fs_bound_low"] > 1.5 * (narrow["fs_least"] - narrow["fs_bound_low"])
 
 
 def test_this_corpus_is_what_it_is_whatever_its_documents_are(tmp_path):
     report = report_of(tmp_path, lambda number: {"document": str(number // 4)}, target="corpus")
-    assert [(one["fs_low"], one["fs_high"]) for one in report["cells"]] == [(0.2, 0.2), (0.25, 0.25)]
+    assert [(cell["fs_low"], cell["fs_high"]) for cell in report["cells"]] == [(0.2, 0.2), (0.25, 0.25)]
     (pair,) = report["relations"][0]["pairs"]
     assert pair["p"] is pair["p_holm"] is None
     assert "there is no test" in pair["reason"]

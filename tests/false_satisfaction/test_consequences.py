@@ -5,7 +5,7 @@ import json
 import pytest
 from film_world import alone, answer, films, world
 from hypothesis import given, settings
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 
 from audit.annotation.accounts import add_account
 from audit.errors import AuditError, NotAllowed
@@ -24,10 +24,10 @@ def test_a_question_decides_the_winner(build):
     ids = answer(engine, right)
     # Film 0! is positive, so b's group is false whatever is said of Film 0. That of a: positive: true, SR_g 2/2 over
     # b's 1/2; neutral or negative: false, 1/2 each, a tie. So one pair hangs on it, and who is best.
-    (one,) = consequences(engine, judge, [ids["Film 0."]])
-    assert (one.pairs, one.relations, one.systems) == (1, ("X",), ("a",))
-    assert [(of.relation, of.systems) for of in one.winners] == [("X", ("a", "b"))]
-    assert one.orders == ()
+    (consequence,) = consequences(engine, judge, [ids["Film 0."]])
+    assert (consequence.pairs, consequence.relations, consequence.systems) == (1, ("X",), ("a",))
+    assert [(of.relation, of.systems) for of in consequence.winners] == [("X", ("a", "b"))]
+    assert consequence.orders == ()
 
 
 def test_a_question_decides_an_order_but_not_the_winner(build):
@@ -38,12 +38,12 @@ def test_a_question_decides_an_order_but_not_the_winner(build):
     del right["Film 2."], right["Film 2!"]
     ids = answer(engine, right | {"Film 2!": "positive"})
     # With Film 2. positive: a 4/4, b 3/4, c 1/4. Else: a 3/4, b 2/4, c 1/4. The order stays, two pairs hang on it.
-    (one,) = consequences(engine, judge, [ids["Film 2."]])
-    assert (one.pairs, one.systems, one.winners, one.orders) == (2, ("a", "b"), (), ())
+    (consequence,) = consequences(engine, judge, [ids["Film 2."]])
+    assert (consequence.pairs, consequence.systems, consequence.winners, consequence.orders) == (2, ("a", "b"), (), ())
     answer(engine, {**right, "Film 3.": "neutral", "Film 3!": "neutral", "Film 2!": "positive"})
     # Now film 3 is c's: with Film 2. positive a 3/4, b 2/4, c 2/4; else a 2/4, b 1/4, c 2/4: a tie at the top.
-    (one,) = consequences(engine, judge, [ids["Film 2."]])
-    assert [of.systems for of in one.winners] == [("a", "c")]
+    (consequence,) = consequences(engine, judge, [ids["Film 2."]])
+    assert [of.systems for of in consequence.winners] == [("a", "c")]
 
 
 @pytest.mark.parametrize("design", ["shared", "simple", "informative"])
@@ -53,26 +53,26 @@ def test_what_applies_to_one_system_alone_decides_no_winner(build, design):
     said = {"a": ["negative", "positive"], "b": ["positive", "negative"]}
     engine, judge = world(build, said, alone("a", ["positive"] * 6, "b"), design)
     ids = answer(engine, {"Film 0!": "positive", "Film 1.": "positive", "Film 1!": "positive"} | own)
-    (one,) = consequences(engine, judge, [ids["Film 0."]])
+    (consequence,) = consequences(engine, judge, [ids["Film 0."]])
     # Film 0. positive: one genuine group each, a tie; else that of b is false, and a is best.
-    assert [of.systems for of in one.winners] == [("a", "b")]
+    assert [of.systems for of in consequence.winners] == [("a", "b")]
 
 
 def test_systems_that_share_no_group_have_no_winner(build):
     engine, judge = world(build, {"a": ["positive"]}, alone("b", ["positive", "negative"], "a"))
     ids = answer(engine, {"Film 0.": "positive", "Film 0!": "positive", "Own 0!": "positive"})
-    (one,) = consequences(engine, judge, [ids["Own 0."]])
-    assert (one.pairs, one.winners, one.orders) == (1, (), ())
+    (consequence,) = consequences(engine, judge, [ids["Own 0."]])
+    assert (consequence.pairs, consequence.winners, consequence.orders) == (1, (), ())
 
 
 def test_the_most_consequential_comes_first(build):
     engine, judge = world(build, {"a": ["positive", "positive"], "b": ["negative", "positive"]})
     ids = answer(engine, {"Film 1.": "positive", "Film 1!": "positive", "Film 0!": "positive"})
-    found = consequences(engine, judge, ids.values())
-    assert {one.question_id for one in found} == set(ids.values())
-    assert [one.urgency for one in found] == sorted(one.urgency for one in found)
+    listed = consequences(engine, judge, ids.values())
+    assert {consequence.question_id for consequence in listed} == set(ids.values())
+    assert [consequence.urgency for consequence in listed] == sorted(consequence.urgency for consequence in listed)
     again = consequences(engine, judge, ids.values(), read_stakes(engine, judge))
-    assert again == found
+    assert again == listed
 
 
 @pytest.fixture(scope="module")
@@ -87,22 +87,22 @@ def three_films(tmp_path_factory):
 
 
 @settings(max_examples=4)
-@given(some.lists(some.sampled_from(["positive", "negative", None]), min_size=6, max_size=6))
+@given(st.lists(st.sampled_from(["positive", "negative", None]), min_size=6, max_size=6))
 def test_it_foresees_what_the_counts_say_after_each_answer(three_films, labels):
     """Brute force: give each answer, count and compare; whatever changes must have been foreseen, and nothing else."""
     engine, judge = three_films
     texts = [f"Film {n}{end}" for n in range(3) for end in ".!"]
-    known = {text: label for text, label in zip(texts, labels, strict=True) if label}
-    ids = answer(engine, known)
-    foreseen = {one.question_id: one for one in consequences(engine, judge, ids.values())}
+    answered = {text: label for text, label in zip(texts, labels, strict=True) if label}
+    ids = answer(engine, answered)
+    foreseen = {consequence.question_id: consequence for consequence in consequences(engine, judge, ids.values())}
     for text in texts[:2]:
         best, orders = set(), set()
         for label in ("positive", "neutral", "negative"):
-            answer(engine, known | {text: label})
-            found = study_report(engine)["relations"][0]
-            best.add(tuple(found["best_genuine"]))
-            orders.add(tuple(found["order_genuine"]) if len(found["order_genuine"]) == 2 else ())
-        assert bool(foreseen[ids[text]].winners) == (len(best - {()}) > 1), (text, known)
+            answer(engine, answered | {text: label})
+            ranking = study_report(engine)["relations"][0]
+            best.add(tuple(ranking["best_genuine"]))
+            orders.add(tuple(ranking["order_genuine"]) if len(ranking["order_genuine"]) == 2 else ())
+        assert bool(foreseen[ids[text]].winners) == (len(best - {()}) > 1), (text, answered)
         if len(orders - {()}) > 1:
             assert foreseen[ids[text]].winners or foreseen[ids[text]].orders
 

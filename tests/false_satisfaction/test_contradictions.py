@@ -22,7 +22,7 @@ from audit.tasks import Input
 
 
 @pytest.fixture
-def made(tmp_path, own, toy_corpus, toy_relations):
+def judged_study(tmp_path, own, toy_corpus, toy_relations):
     """Films 1 to 9 with T1 (carries every answer) and T4 (carries positive only), by two systems."""
 
     def stay(text, choices):
@@ -42,82 +42,86 @@ def made(tmp_path, own, toy_corpus, toy_relations):
 
 def say(engine, text, *labels):
     """Let an adjudicator settle a text; it is asked about where it was not."""
-    given = Input.of(text)
+    text_input = Input.of(text)
     with engine.begin() as connection:
-        id = input_ids(connection, [given])[given.key]
-        open_questions(connection, "sentiment", [Wanted(id, given.key, 1)], annotators=2)
+        id = input_ids(connection, [text_input])[text_input.key]
+        open_questions(connection, "sentiment", [Wanted(id, text_input.key, 1)], annotators=2)
         question = question_ids(connection, "sentiment", [id])["sentiment", id, None]
     adjudicate(engine, 1, question, labels, "for a test")
     return question
 
 
-def test_answers_that_fit_are_not_listed(made):
-    say(made, "Film 1 was fine.", "positive")
-    say(made, "FILM 1 WAS FINE.", "positive", "neutral")
-    say(made, "Yes: Film 1 was fine.", "positive")
-    assert contradictions(made) == []
+def test_answers_that_fit_are_not_listed(judged_study):
+    say(judged_study, "Film 1 was fine.", "positive")
+    say(judged_study, "FILM 1 WAS FINE.", "positive", "neutral")
+    say(judged_study, "Yes: Film 1 was fine.", "positive")
+    assert contradictions(judged_study) == []
 
 
-def test_one_that_does_not_is_listed_once_for_all_systems(made):
-    source = say(made, "Film 1 was fine.", "positive", "neutral")
-    other = say(made, "FILM 1 WAS FINE.", "negative")
-    (found,) = contradictions(made)
-    assert (found.relation, found.preserves_truth, found.carried) == ("T1", True, ("neutral", "positive"))
-    assert (found.source.question, found.source.answer) == (source, ("neutral", "positive"))
-    assert (found.follow_up.question, found.follow_up.answer) == (other, ("negative",))
-    assert found.follow_up.texts == ("FILM 1 WAS FINE.",)
-    assert found.groups >= 1
-    assert not found.source.waits
+def test_one_that_does_not_is_listed_once_for_all_systems(judged_study):
+    source = say(judged_study, "Film 1 was fine.", "positive", "neutral")
+    other = say(judged_study, "FILM 1 WAS FINE.", "negative")
+    (contradiction,) = contradictions(judged_study)
+    assert (contradiction.relation, contradiction.preserves_truth, contradiction.carried) == (
+        "T1",
+        True,
+        ("neutral", "positive"),
+    )
+    assert (contradiction.source.question, contradiction.source.answer) == (source, ("neutral", "positive"))
+    assert (contradiction.follow_up.question, contradiction.follow_up.answer) == (other, ("negative",))
+    assert contradiction.follow_up.texts == ("FILM 1 WAS FINE.",)
+    assert contradiction.groups >= 1
+    assert not contradiction.source.waits
 
 
-def test_what_a_relation_does_not_carry_contradicts_nothing(made):
-    say(made, "Film 1 was fine.", "negative")
-    say(made, "Yes: Film 1 was fine.", "positive")
-    assert contradictions(made) == []
+def test_what_a_relation_does_not_carry_contradicts_nothing(judged_study):
+    say(judged_study, "Film 1 was fine.", "negative")
+    say(judged_study, "Yes: Film 1 was fine.", "positive")
+    assert contradictions(judged_study) == []
     for number in range(2, 10):  # of some of them the group is satisfied, and so drawn
-        say(made, f"Film {number} was fine.", "positive")
-        say(made, f"Yes: Film {number} was fine.", "negative")
-    assert {one.relation for one in contradictions(made)} == {"T4"}
-    assert not contradictions(made)[0].preserves_truth
+        say(judged_study, f"Film {number} was fine.", "positive")
+        say(judged_study, f"Yes: Film {number} was fine.", "negative")
+    assert {contradiction.relation for contradiction in contradictions(judged_study)} == {"T4"}
+    assert not contradictions(judged_study)[0].preserves_truth
 
 
-def test_it_is_gone_when_an_answer_is_changed(made):
-    say(made, "Film 1 was fine.", "positive")
-    say(made, "FILM 1 WAS FINE.", "negative")
-    assert len(contradictions(made)) == 1
-    say(made, "FILM 1 WAS FINE.", "positive")
-    assert contradictions(made) == []
+def test_it_is_gone_when_an_answer_is_changed(judged_study):
+    say(judged_study, "Film 1 was fine.", "positive")
+    say(judged_study, "FILM 1 WAS FINE.", "negative")
+    assert len(contradictions(judged_study)) == 1
+    say(judged_study, "FILM 1 WAS FINE.", "positive")
+    assert contradictions(judged_study) == []
 
 
-def test_whose_answers_are_compared(made):
+def test_whose_answers_are_compared(judged_study):
     from audit.judging.labels import answer_with_gold
 
-    say(made, "FILM 2 WAS FINE.", "negative")
-    answer_with_gold(made)
-    assert contradictions(made, "people") == []
-    found = contradictions(made, "both")
-    gold = {one.source.answer for one in found}
+    say(judged_study, "FILM 2 WAS FINE.", "negative")
+    answer_with_gold(judged_study)
+    assert contradictions(judged_study, "people") == []
+    listed = contradictions(judged_study, "both")
+    gold = {contradiction.source.answer for contradiction in listed}
     assert all(answer != ("negative",) for answer in gold)
 
 
-def test_managers_only_and_flags_are_shown(made):
-    mia = add_account(made, "mia", "manager", "long enough").id
-    source = say(made, "Film 1 was fine.", "positive")
-    other = say(made, "FILM 1 WAS FINE.", "negative")
+def test_managers_only_and_flags_are_shown(judged_study):
+    mia = add_account(judged_study, "mia", "manager", "long enough").id
+    source = say(judged_study, "Film 1 was fine.", "positive")
+    other = say(judged_study, "FILM 1 WAS FINE.", "negative")
     with pytest.raises(NotAllowed, match="needs the role manager"):
-        contradictions(made, by=1)
-    refer(made, mia, [source, other], "which?")
-    (found,) = contradictions(made, by=mia)
-    assert found.source.waits
-    assert found.follow_up.waits
-    adjudicate(made, 1, other, ["positive"], "looked again")
-    assert contradictions(made, by=mia) == []
+        contradictions(judged_study, by=1)
+    refer(judged_study, mia, [source, other], "which?")
+    (contradiction,) = contradictions(judged_study, by=mia)
+    assert contradiction.source.waits
+    assert contradiction.follow_up.waits
+    adjudicate(judged_study, 1, other, ["positive"], "looked again")
+    assert contradictions(judged_study, by=mia) == []
 
 
-def test_the_command_lists_them(made, capsys):
-    say(made, "Film 1 was fine.", "positive")
-    say(made, "FILM 1 WAS FINE.", "negative")
-    where = str(made.url.database)
+def test_the_command_lists_them(judged_study, capsys):
+    say(judged_study, "Film 1 was fine.", "positive")
+    say(judged_study, "FILM 1 WAS FINE.", "negative")
+    where = str(judged_study.url.database)
     assert main(["contradictions", "--db", where]) == 0
     text = capsys.readouterr().out
     assert "1 pairs of answers cannot both be true" in text

@@ -37,20 +37,20 @@ def world(tmp_path, said, relation="X"):
 
 def answer(engine, label_of):
     """Gold answers about every input, by its text; asked again, the answers are others."""
-    given, question = table_of(tables.Input), table_of(tables.Question)
+    input_table, question = table_of(tables.Input), table_of(tables.Question)
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     with engine.begin() as connection:
         person = {"id": 1, "name": "gold", "role": "gold", "languages": "", "disabled": False}
         insert_new(connection, tables.Annotator, [person | {"created_at": tables.now()}])
         assert connection.execute(select(annotator.c.id)).scalars().all() == [1]
         connection.execute(judgement.delete())
-        for id, texts in connection.execute(select(given.c.id, given.c.texts)).all():
+        for id, texts in connection.execute(select(input_table.c.id, input_table.c.texts)).all():
             here = select(question.c.id).where(question.c.input_id == id, question.c.kind == "input")
-            if (asked := connection.execute(here).scalar()) is None:
-                asked = 1_000 + id
-                row = {"id": asked, "key": bytes([id]) * 16, "task": "sentiment", "kind": "input", "input_id": id}
+            if (question_id := connection.execute(here).scalar()) is None:
+                question_id = 1_000 + id
+                row = {"id": question_id, "key": bytes([id]) * 16, "task": "sentiment", "kind": "input", "input_id": id}
                 insert_new(connection, tables.Question, [row])
-            vote = {"question_id": asked, "annotator_id": 1, "answer": label_of(texts[0]), "guideline": 0}
+            vote = {"question_id": question_id, "annotator_id": 1, "answer": label_of(texts[0]), "guideline": 0}
             connection.execute(judgement.insert(), vote | {"decided_at": tables.now()})
         settle(connection, connection.execute(select(question.c.id)).scalars().all())
 
@@ -65,12 +65,12 @@ def test_one_answer_settles_groups_of_both_systems(tmp_path):
     said["b"] = ["negative", "positive", "negative", "positive", "positive"]
     engine = world(tmp_path, said)
     answer(engine, lambda text: "positive")
-    (found,) = fragile(engine)
+    (entry,) = fragile(engine)
     # SR_g of a: 4/5, of b: 3/5. Films 3 and 4 add the same to both, whatever is answered about them. Each group needs
     # both of its answers: film 0 for b takes two answers (both parts of its group mended, which also makes a's group
     # false): 3/5 and 4/5.
-    assert (found.winner, found.challenger, found.questions, found.answered) == (("a",), "b", 2, 6)
-    assert found.exact or found.least == 1
+    assert (entry.winner, entry.challenger, entry.questions, entry.answered) == (("a",), "b", 2, 6)
+    assert entry.exact or entry.least == 1
     assert best(engine) == ["a"]
     answer(engine, lambda text: "negative" if text in ("Film 0.", "Film 0!") else "positive")
     assert best(engine) == ["b"]
@@ -81,29 +81,29 @@ def test_carried_answers_change_with_the_source(tmp_path):
     engine = world(tmp_path, {"a": ["positive"] * 4, "b": ["negative"] * 2 + ["positive"] * 2}, "MR3.1")
     answer(engine, lambda text: "positive")
     with engine.begin() as connection:  # nobody was asked about follow-ups
-        given, question = table_of(tables.Input), table_of(tables.Question)
+        input_table, question = table_of(tables.Input), table_of(tables.Question)
         rows = connection.execute(
-            select(question.c.id, given.c.texts).join(question, question.c.input_id == given.c.id)
+            select(question.c.id, input_table.c.texts).join(question, question.c.input_id == input_table.c.id)
         )
         follow_ups = [id for id, texts in rows if texts[0].endswith("!")]
         for table in (tables.Answer, tables.Judgement):
             connection.execute(table_of(table).delete().where(table_of(table).c.question_id.in_(follow_ups)))
         connection.execute(question.delete().where(question.c.id.in_(follow_ups)))
-    (found,) = fragile(engine)
+    (entry,) = fragile(engine)
     # a 4/4, b 2/4, and films 2 and 3 add the same to both. Film 0 answered negative: a 3/4, b 3/4, a tie; film 1 too: a
     # 2/4, b 4/4.
-    assert (found.questions, found.exact, found.judgements, found.answered) == (2, True, 2, 2)
+    assert (entry.questions, entry.exact, entry.judgements, entry.answered) == (2, True, 2, 2)
     answer(engine, lambda text: "negative" if text.startswith(("Film 0", "Film 1")) else "positive")
     assert best(engine) == ["b"]
 
 
 def test_judgements_behind_people_are_counted(judged, monkeypatch):
     monkeypatch.setattr(comparison, "LEAST", 1)  # twenty-odd questions are few
-    for one in fragile(open_store(judged)):
-        assert one.winner
-        if one.questions is not None:
-            assert one.questions <= one.judgements <= 2 * one.questions
-            assert one.least <= one.questions <= one.answered
+    for entry in fragile(open_store(judged)):
+        assert entry.winner
+        if entry.questions is not None:
+            assert entry.questions <= entry.judgements <= 2 * entry.questions
+            assert entry.least <= entry.questions <= entry.answered
 
 
 @pytest.mark.parametrize("design", ["shared", "simple", "informative"])
@@ -116,28 +116,28 @@ def test_a_winner_is_the_reports_not_that_of_own_groups(build, design):
     engine, _ = film_world.world(build, said, film_world.alone("a", ["positive"] * 6, "b"), design)
     films, own = ({f"{name} {n}{end}": "positive" for n in range(6) for end in ".!"} for name in ("Film", "Own"))
     film_world.answer(engine, films | own)
-    (found,) = fragile(engine)
+    (entry,) = fragile(engine)
     relation = study_report(engine)["relations"][0]
-    assert found.winner == tuple(relation["best_genuine"]) == ("b",)
+    assert entry.winner == tuple(relation["best_genuine"]) == ("b",)
     assert relation["best_own"] == (None if design == "informative" else ["a"])
     # Film 0 answered otherwise: 3/4 become 2/4 for b and 2/4 become 3/4 for a, with both of its questions.
-    assert (found.challenger, found.questions) == ("a", 2)
-    assert found.answered == (6 if design != "simple" else 8)
+    assert (entry.challenger, entry.questions) == ("a", 2)
+    assert entry.answered == (6 if design != "simple" else 8)
 
 
 @pytest.mark.parametrize("design", ["shared", "simple"])
 def test_systems_that_share_no_group_have_no_winner(build, design):
     engine, _ = film_world.world(build, {"a": ["positive"]}, film_world.alone("b", ["negative"], "a"), design)
     film_world.answer(engine, {f"{name} 0{end}": "positive" for name in ("Film", "Own") for end in ".!"})
-    (found,) = fragile(engine)
-    assert (found.winner, found.reason) == ((), "the systems share no group")
+    (entry,) = fragile(engine)
+    assert (entry.winner, entry.reason) == ((), "the systems share no group")
     assert study_report(engine)["relations"][0]["best_genuine"] == []
 
 
 def test_no_winner_without_estimates(tmp_path):
     engine = world(tmp_path, {"a": ["positive"], "b": ["negative"]})
-    (found,) = fragile(engine)
-    assert (found.winner, found.questions, found.reason) == ((), None, "not enough judged: 0 groups, needed are 30")
+    (entry,) = fragile(engine)
+    assert (entry.winner, entry.questions, entry.reason) == ((), None, "not enough judged: 0 groups, needed are 30")
     (tmp_path / "one").mkdir()
-    (found,) = fragile(world(tmp_path / "one", {"a": ["positive"]}))
-    assert found.reason == "fewer than two systems are compared"
+    (entry,) = fragile(world(tmp_path / "one", {"a": ["positive"]}))
+    assert entry.reason == "fewer than two systems are compared"

@@ -34,7 +34,7 @@ RUN = [
 ]
 
 
-def asked(engine, kind="group"):
+def drawn_study(engine, kind="group"):
     """Open questions: id -> (group, priority)."""
     table = table_of(tables.Question)
     query = select(table.c.id, table.c.group_id, table.c.priority).where(
@@ -60,24 +60,24 @@ def judged(build):
 
 def answer(engine, account, wish):
     """Judge every question that is next for an account, groups by `wish(texts)`, texts as positive."""
-    given = []
+    ids = []
     while (shown := next_question(engine, account)) is not None:
         said = wish(shown) if shown.kind == "group" else "positive"
         judge(engine, account, shown.id, said)
-        given.append(shown)
-    return given
+        ids.append(shown)
+    return ids
 
 
 def test_systems_and_studies_share_a_question_and_relations_do_not(judged, tmp_path, build):
     engine, _ = judged
-    assert queue_length(engine).waiting == len(asked(engine)) + len(asked(engine, "input"))
-    assert len(asked(engine)) == 3  # S1 and S2 of MR1.1, S1 of own; S3 is inapplicable
+    assert queue_length(engine).waiting == len(drawn_study(engine)) + len(drawn_study(engine, "input"))
+    assert len(drawn_study(engine)) == 3  # S1 and S2 of MR1.1, S1 of own; S3 is inapplicable
     assert queue_length(engine).waiting == queue_length(engine).waiting
     # The same contents in another study ask nothing new.
     again = build([*RUN, row("S4", "S4 x", ["positive", "positive"])], "other.jsonl")
-    assert len(asked(again)) == 3
+    assert len(drawn_study(again)) == 3
     draw_all(again, Size(per_relation=5), audits=Audits(groups=5))
-    assert len(asked(again)) == 4
+    assert len(drawn_study(again)) == 4
 
 
 def test_a_group_is_shown_with_its_relation_and_nothing_of_a_system(judged):
@@ -92,27 +92,27 @@ def test_a_group_is_shown_with_its_relation_and_nothing_of_a_system(judged):
     ]
     assert shown.group.summary.startswith("Contractions")
     everything = answer(engine, people["ann"], lambda shown: "holds")
-    own = next(one.group for one in everything if one.group and one.group.relation == "own")
+    own = next(question.group for question in everything if question.group and question.group.relation == "own")
     assert own.summary == ""
-    kinds = [one.kind for one in everything]
-    assert sum(one != other for one, other in itertools.pairwise(kinds)) <= 3  # two ranks
+    kinds = [question.kind for question in everything]
+    assert sum(kind != other for kind, other in itertools.pairwise(kinds)) <= 3  # two ranks
 
 
 def test_answers_close_the_question_and_undoing_opens_it_again(judged):
     engine, people = judged
     rebuild(engine)
-    before = asked(engine)
+    before = drawn_study(engine)
     answer(engine, people["ann"], lambda shown: "broken" if shown.texts == ("S2",) else "holds")
-    assert asked(engine) == before  # one of two people
+    assert drawn_study(engine) == before  # one of two people
     answer(engine, people["bob"], lambda shown: "broken")
-    assert len(asked(engine)) == 2  # agreed of S2 alone
+    assert len(drawn_study(engine)) == 2  # agreed of S2 alone
     undo(engine, people["bob"])
     assert queue_length(engine).waiting >= 2
-    case = next(one for one in disputed(engine, people["ada"]) if one.shown.kind == "group")
+    case = next(dispute for dispute in disputed(engine, people["ada"]) if dispute.shown.kind == "group")
     with pytest.raises(Refused, match="choose one: a relation holds in a group, or it does not"):
         adjudicate(engine, people["ada"], case.shown.id, ["holds", "broken"], "either")
     adjudicate(engine, people["ada"], case.shown.id, ["holds"], "the meaning stays")
-    assert case.shown.id not in asked(engine)
+    assert case.shown.id not in drawn_study(engine)
 
 
 def test_around_one_question_is_what_a_whole_refresh_finds(judged):
@@ -123,14 +123,14 @@ def test_around_one_question_is_what_a_whole_refresh_finds(judged):
         shown = next_question(engine, people[name])
         assert shown == first
         judge(engine, people[name], shown.id, "holds")
-        around = asked(engine)
+        around = drawn_study(engine)
         rebuild(engine)
-        assert asked(engine) == around
+        assert drawn_study(engine) == around
     undo(engine, people["bob"])
-    around = asked(engine)
+    around = drawn_study(engine)
     assert first.id in around
     rebuild(engine)
-    assert asked(engine) == around
+    assert drawn_study(engine) == around
 
 
 @pytest.mark.parametrize(("kind", "wrong"), [("group", "positive"), ("input", "holds")])
@@ -149,10 +149,10 @@ def test_a_label_of_the_other_kind_is_refused(judged, kind, wrong):
 def test_gold_answers_texts_only(judged):
     engine, _ = judged
     rebuild(engine)
-    texts = len(asked(engine, "input"))
+    texts = len(drawn_study(engine, "input"))
     done = answer_with_gold(engine)
     assert (done.questions, done.answered) == (texts, 2)  # S1 and S2
-    assert len(asked(engine)) == 3
+    assert len(drawn_study(engine)) == 3
     judgement, question = table_of(tables.Judgement), table_of(tables.Question)
     with engine.connect() as connection:
         kinds = select(question.c.kind).join(judgement, judgement.c.question_id == question.c.id).distinct()
@@ -163,7 +163,7 @@ def test_groups_do_not_count_as_waiting_for_the_report_nor_do_their_answers_sett
     engine, people = judged
     rebuild(engine)
     before = count(engine)
-    assert before.waiting == len(asked(engine, "input"))
+    assert before.waiting == len(drawn_study(engine, "input"))
     while (shown := next_question(engine, people["ann"])) is not None and shown.kind == "group":
         judge(engine, people["ann"], shown.id, "holds")
         break
@@ -197,14 +197,18 @@ def test_browsing_says_whether_the_relation_holds(judged):
     with engine.connect() as connection:
         places = [(row.group_id, row.system_id) for row in connection.execute(select(table))]
     see = {place: detail(engine, people["ada"], *place) for place in places}
-    assert {one.holds for one in see.values()} == {"waiting", None}  # asked about, though no question is open yet
+    # Asked about, though no question is open yet.
+    assert {shown.holds for shown in see.values()} == {"waiting", None}
     rebuild(engine)
     assert {detail(engine, people["ada"], *place).holds for place in places} == {"waiting", None}
     for name in ("ann", "bob"):
         answer(engine, people[name], lambda shown: "broken" if shown.texts == ("S2",) else "holds")
-    found = {(one.relation, one.system, one.parts[0].input.text): (one.holds, one.holds_origin) for one in (
-        detail(engine, people["ada"], *place) for place in places)}  # fmt: skip
-    assert found == {
+    details = [detail(engine, people["ada"], *place) for place in places]
+    held = {
+        (shown.relation, shown.system, shown.parts[0].input.text): (shown.holds, shown.holds_origin)
+        for shown in details
+    }
+    assert held == {
         ("MR1.1", "a", "S1"): ("holds", "people"),
         ("MR1.1", "b", "S1"): ("holds", "people"),
         ("MR1.1", "a", "S2"): ("broken", "people"),

@@ -23,8 +23,8 @@ GROUPS = [  # gold, a's outputs, b's outputs, a's verdict, b's verdict
 def prepared(build, gold=True, per_relation=10, design="shared"):
     rows = []
     for number, (truth, *outputs, a, b) in enumerate(GROUPS):
-        for system, some, verdict in zip("ab", outputs, (a, b), strict=True):
-            rows.append(row(f"text {number}", f"text {number}!", list(some), verdict, system=system, gold=truth))
+        for system, labels, verdict in zip("ab", outputs, (a, b), strict=True):
+            rows.append(row(f"text {number}", f"text {number}!", list(labels), verdict, system=system, gold=truth))
     engine = build(rows)
     draw_all(engine, Size(per_relation=per_relation), design)
     if gold:
@@ -34,44 +34,44 @@ def prepared(build, gold=True, per_relation=10, design="shared"):
 
 def test_judged_groups_have_their_sources_and_what_is_false(build):
     _, counted = prepared(build)
-    found = judged_groups(counted)
-    assert list(found) == ["study", "task", "relation", "system", "source", "cluster", "false"]
+    groups = judged_groups(counted)
+    assert list(groups) == ["study", "task", "relation", "system", "source", "cluster", "false"]
     # a: groups 0 to 3 and 5 are satisfied, 1 and 2 are wrong; b: 0 to 2, of which 1 is wrong.
-    assert found.groupby("system")["false"].agg(["size", "sum"]).to_numpy().tolist() == [[5, 2], [3, 1]]
-    assert found["source"].nunique() == 5
-    assert found.groupby("system").size().to_dict() == counted.cells.set_index("system")["judged"].to_dict()
+    assert groups.groupby("system")["false"].agg(["size", "sum"]).to_numpy().tolist() == [[5, 2], [3, 1]]
+    assert groups["source"].nunique() == 5
+    assert groups.groupby("system").size().to_dict() == counted.cells.set_index("system")["judged"].to_dict()
 
 
 def test_checked_groups_are_those_in_a_rate(build):
     _, counted = prepared(build)
-    found = checked_groups(counted)
-    assert found.groupby("system")["satisfied"].agg(["size", "sum"]).to_numpy().tolist() == [[6, 5], [5, 3]]
+    groups = checked_groups(counted)
+    assert groups.groupby("system")["satisfied"].agg(["size", "sum"]).to_numpy().tolist() == [[6, 5], [5, 3]]
 
 
 def test_shared_groups_that_decide(build):
     engine, counted = prepared(build)
-    (found,) = shared_groups(counted, comparisons(engine, counted))
-    assert (found.relation, found.common.systems) == ("MR1.1", ("a", "b"))
+    (shared,) = shared_groups(counted, comparisons(engine, counted))
+    assert (shared.relation, shared.common.systems) == ("MR1.1", ("a", "b"))
     # Groups 0 and 1 are satisfied with identical outputs, 4 by nobody; 5 does not apply to b.
-    assert found.common.decides.sum() == 2
-    assert len(found.common.decides) == 5
-    assert sorted(found.common.genuine[found.common.decides].tolist()) == [[0.0, 1.0], [1.0, 0.0]]
-    difference = paired_differences(found.common.genuine, found.common.decides)[0]
+    assert shared.common.decides.sum() == 2
+    assert len(shared.common.decides) == 5
+    assert sorted(shared.common.genuine[shared.common.decides].tolist()) == [[0.0, 1.0], [1.0, 0.0]]
+    difference = paired_differences(shared.common.genuine, shared.common.decides)[0]
     assert (difference.difference, difference.judged, difference.informative) == (0.0, 2, 2)
 
 
 def test_groups_that_are_not_settled_end_the_beginning(build):
     engine, counted = prepared(build, gold=False)
     assert judged_groups(counted).empty
-    (found,) = shared_groups(counted, comparisons(engine, counted))
-    assert np.isnan(found.common.genuine[found.common.decides]).any(axis=1).all()
-    assert paired_differences(found.common.genuine, found.common.decides)[0].difference is None
+    (shared,) = shared_groups(counted, comparisons(engine, counted))
+    assert np.isnan(shared.common.genuine[shared.common.decides]).any(axis=1).all()
+    assert paired_differences(shared.common.genuine, shared.common.decides)[0].difference is None
 
 
 def test_what_was_not_drawn_is_not_judged(build):
     engine, counted = prepared(build, per_relation=1)
-    (found,) = shared_groups(counted, comparisons(engine, counted))
-    judged = ~np.isnan(found.common.genuine[found.common.decides]).any(axis=1)
+    (shared,) = shared_groups(counted, comparisons(engine, counted))
+    judged = ~np.isnan(shared.common.genuine[shared.common.decides]).any(axis=1)
     assert judged.sum() <= 1
     # A beginning: nothing behind a gap counts.
     assert (np.diff(judged.astype(int)) <= 0).all()
@@ -79,8 +79,8 @@ def test_what_was_not_drawn_is_not_judged(build):
 
 def test_simple_samples_count_the_common_groups_of_each_cell(build):
     engine, counted = prepared(build, design="simple")
-    (found,) = shared_groups(counted, comparisons(engine, counted))
-    common = found.common
+    (shared,) = shared_groups(counted, comparisons(engine, counted))
+    common = shared.common
     # Six groups for a and five for b, which does not apply to one: it is in a's rate, and in no comparison.
     assert (common.groups.tolist(), common.satisfied.tolist()) == ([5, 5], [4, 3])
     assert (common.judged.tolist(), common.false.tolist()) == ([4, 3], [2, 1])

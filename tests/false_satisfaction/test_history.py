@@ -12,12 +12,12 @@ from audit.annotation.queue import next_question
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.history import (
-    Given,
     History,
-    Settling,
+    PastAdjudication,
+    PastJudgement,
     answers_until,
+    counting_answers,
     history_of,
-    known_from,
     moments_of,
     replay,
 )
@@ -39,7 +39,7 @@ POSITIVE, NEGATIVE = frozenset(["positive"]), frozenset(["negative"])
 
 def said(number, question, answer, role="annotator", supersedes=None):
     """A judgement with this id, given so many hours after noon."""
-    return Given(number, question, role, answer, AT[number], supersedes)
+    return PastJudgement(number, question, role, answer, AT[number], supersedes)
 
 
 def test_answers_come_change_and_go():
@@ -51,7 +51,7 @@ def test_answers_come_change_and_go():
             said(4, 7, "withdrawn", supersedes=2),
             said(5, 7, "negative"),
         ],
-        [Settling(1, 7, NEGATIVE, AT[6]), Settling(2, 7, POSITIVE, AT[7])],
+        [PastAdjudication(1, 7, NEGATIVE, AT[6]), PastAdjudication(2, 7, POSITIVE, AT[7])],
         {7: 2, 8: 2},
     )
     gold = {(8, "gold"): NEGATIVE}
@@ -74,16 +74,16 @@ def test_moments_are_evenly_spaced_and_the_last_is_now():
     assert moments_of(told, 100) == [*AT[1:8], None]
     assert moments_of(History([said(1, 1, "positive", "gold")], [], {})) == [None]
     # What happened in one moment is not parted.
-    together = History([Given(n, n, "annotator", "positive", AT[0], None) for n in range(1, 9)], [], {})
+    together = History([PastJudgement(n, n, "annotator", "positive", AT[0], None) for n in range(1, 9)], [], {})
     assert moments_of(together, 4) == [None]
 
 
 def test_of_several_origins_the_first_that_may_count_does():
     answers = {(7, "gold"): NEGATIVE, (7, "people"): POSITIVE}
     about = {7: ("sentiment", 3, None)}
-    assert known_from(answers, about)["sentiment", 3, None].allowed == POSITIVE
-    assert known_from(answers, about, "gold")["sentiment", 3, None].allowed == NEGATIVE
-    assert known_from({(7, "gold"): NEGATIVE}, about, "people") == {}
+    assert counting_answers(answers, about)["sentiment", 3, None].allowed == POSITIVE
+    assert counting_answers(answers, about, "gold")["sentiment", 3, None].allowed == NEGATIVE
+    assert counting_answers({(7, "gold"): NEGATIVE}, about, "people") == {}
 
 
 def same(engine, whose="both"):
@@ -103,8 +103,8 @@ def test_the_last_point_is_the_present(judged, whose):
     assert points[0].judgements == 0
     if whose == "people":
         assert points[0].counted.cells["judged"].sum() == 0
-    given = [point.judgements + point.adjudications for point in points]
-    assert given == sorted(given)
+    steps = [point.judgements + point.adjudications for point in points]
+    assert steps == sorted(steps)
     with engine.connect() as connection:
         said_so_far = history_of(connection)
         questions = connection.execute(select(table_of(tables.Question).c.id)).scalars().all()
@@ -139,7 +139,7 @@ def test_on_real_systems_while_people_judge(tmp_path):
     assert points[-1].judgements == 17  # 16, and the row that takes one back
     # With a point at every step, what was counted then is what is counted for then now.
     replayed = [point.counted.cells["judged"].tolist() for point in replay(engine, points=1000)]
-    assert all(one in replayed for one in seen)
+    assert all(entry in replayed for entry in seen)
     answer_with_gold(engine)
     same(engine)
     same(engine, "people")

@@ -53,7 +53,7 @@ def prepared(build, per_cell=10, groups=10, design="shared", rows=RUN):
 
 
 def cell_of(report, system, relation="MR1.1"):
-    return next(one for one in report["cells"] if (one["system"], one["relation"]) == (system, relation))
+    return next(cell for cell in report["cells"] if (cell["system"], cell["relation"]) == (system, relation))
 
 
 def test_everything_judged_gives_the_exact_rates(build):
@@ -91,16 +91,16 @@ def test_only_settled_beginnings_count(build):
     with engine.connect() as connection:
         counted = count(engine)
         ids = dict(zip(counted.keys["system"], counted.keys["system_id"], strict=True))
-        source, given = table_of(tables.Source), table_of(tables.Input)
+        source, input_table = table_of(tables.Source), table_of(tables.Input)
         first = (
-            select(given.c.texts)
-            .join(source, source.c.input_id == given.c.id)
+            select(input_table.c.texts)
+            .join(source, source.c.input_id == input_table.c.id)
             .join(table_of(tables.Group), table_of(tables.Group).c.source_id == source.c.id)
             .join(draw, draw.c.group_id == table_of(tables.Group).c.id)
             .where(draw.c.system_id == ids["a"], draw.c.outcome == 0, draw.c.rank == 1)
         )
         text = connection.execute(first).scalar_one()[0]
-    judge_groups(engine, BROKEN, {one for n in range(1, 7) for one in (f"S{n}", f"V{n}")} - {text})
+    judge_groups(engine, BROKEN, {text_of_pair for n in range(1, 7) for text_of_pair in (f"S{n}", f"V{n}")} - {text})
     a = cell_of(study_report(engine), "a")
     assert a["sr_corrected"] is None
     assert a["holds_judged"] == 4  # the violated ones
@@ -182,14 +182,14 @@ def test_documents_widen_what_is_said_of_texts_to_come(build):
     """Ten texts, or two documents: what varies between these is all that there is to see."""
     reports = []
     for documents in (10, 2):
-        rows = [one | {"document": str(int(one["source"][1:]) % documents) + one["source"][0]} for one in RUN]
+        rows = [row | {"document": str(int(row["source"][1:]) % documents) + row["source"][0]} for row in RUN]
         engine = prepared(lambda rows, name=f"{documents}.db": build(rows, database=name), rows=rows)
         judge_groups(engine, BROKEN)
         reports.append(study_report(engine))
-    for found, low, high in (
+    for estimate, low, high in (
         (lambda report: cell_of(report, "a"), "sr_corrected_low", "sr_corrected_high"),
         (lambda report: cell_of(report, "a"), "false_violation_rate_low", "false_violation_rate_high"),
         (lambda report: report["relations"][0]["holds"], "low", "high"),
     ):
-        alone, together = (found(report)[high] - found(report)[low] for report in reports)
+        alone, together = (estimate(report)[high] - estimate(report)[low] for report in reports)
         assert together > alone

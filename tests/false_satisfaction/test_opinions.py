@@ -50,10 +50,10 @@ def people(engine):
 
 
 def by_text(engine):
-    question, given = table_of(tables.Question), table_of(tables.Input)
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
     with engine.connect() as connection:
-        query = select(question.c.id, given.c.texts).join(given, given.c.id == question.c.input_id)
-        return {str(found[0]): found[1][0] for found in connection.execute(query)}
+        query = select(question.c.id, input_table.c.texts).join(input_table, input_table.c.id == question.c.input_id)
+        return {str(row[0]): row[1][0] for row in connection.execute(query)}
 
 
 def ratings(engine):
@@ -83,13 +83,13 @@ def test_what_was_withdrawn_does_not_count(engine, people):
 
 def test_questions_belong_to_the_cells_that_they_serve(engine, people):
     texts = by_text(engine)
-    found = {
+    served = {
         by: sorted((texts[item], value) for item, value in attributed(engine, by).itertuples(index=False))
         for by in ("relation", "system", "language")
     }
-    assert found["relation"] == [("one", "MR1.1"), ("three", "MR3.1"), ("two", "MR1.1")]
-    assert found["system"] == [("one", "a"), ("one", "b"), ("three", "b"), ("two", "a")]
-    assert found["language"] == [("one", "en"), ("three", "en"), ("two", "en")]
+    assert served["relation"] == [("one", "MR1.1"), ("three", "MR3.1"), ("two", "MR1.1")]
+    assert served["system"] == [("one", "a"), ("one", "b"), ("three", "b"), ("two", "a")]
+    assert served["language"] == [("one", "en"), ("three", "en"), ("two", "en")]
 
 
 def test_a_report_for_each_relation(engine, people):
@@ -105,10 +105,10 @@ def test_a_report_for_each_relation(engine, people):
 
 def test_opinions_on_false_satisfactions(engine, people):
     rated = opinions(engine)
-    found = sorted(rated.frame[["relation", "system", "annotator", "label"]].itertuples(index=False, name=None))
+    labelled = sorted(rated.frame[["relation", "system", "annotator", "label"]].itertuples(index=False, name=None))
     # "one" is positive for ann: a is right and b wrong; negative for bob: the other way round. On "two" they give
     # different labels and yet agree that a's "positive" is false. On "three" bob is unsure, so ann stands alone.
-    assert found == [
+    assert labelled == [
         ("MR1.1", "a", "ann", "false"),
         ("MR1.1", "a", "ann", "true"),
         ("MR1.1", "a", "bob", "false"),

@@ -14,7 +14,7 @@ import summaries
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.annotation.control_questions import KnownText, add_known, know_questions, known_questions, pick_known
+from audit.annotation.control_questions import KnownText, add_known, add_settled_questions, known_questions, pick_known
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.false_satisfaction.browse import browse, contradictions, detail
@@ -24,11 +24,11 @@ from audit.false_satisfaction.impact import consequences, fragile
 from audit.false_satisfaction.opinions import answered_outputs, attributed_outputs, opinions
 from audit.false_satisfaction.protocol_arms import count_arms
 from audit.false_satisfaction.questions import queue_length
-from audit.false_satisfaction.resolution import Drawn, Known, State, Step, carry_of, settle_group
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, carry_of, settle_group
 from audit.judging.adjudications import adjudicate, check, checks_left, next_check
 from audit.judging.judgements import judge
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
-from audit.judging.staleness import Choice, let_go_stale, losing, would_go
+from audit.judging.staleness import Choice, affected_groups, mark_stale, preview_stale
 from audit.judging.unit import rebuild
 from audit.relations.base import nothing, unchanged
 from audit.relations.registry import register
@@ -52,7 +52,7 @@ def drawn(*texts, relation="R"):
 
 
 def about(number, text, *labels):
-    return {("summarization", number, text): Known(frozenset(labels), "people")}
+    return {("summarization", number, text): KnownAnswer(frozenset(labels), "people")}
 
 
 def test_the_answer_is_about_the_very_output():
@@ -84,30 +84,30 @@ def test_more_answers_about_outputs_never_unsettle(texts, data):
     grades = data.draw(
         st.lists(st.sampled_from([None, "good", "unfaithful"]), min_size=len(texts), max_size=len(texts))
     )
-    known = {}
+    answers = {}
     state = State.WAITING
-    for at, (text, one) in enumerate(zip(texts, grades, strict=True), 1):
-        if one is None:
+    for at, (text, grade) in enumerate(zip(texts, grades, strict=True), 1):
+        if grade is None:
             continue
-        known |= about(at, text, one)
-        before, state = state, settle_group(drawn(*texts, relation="X"), known).state
+        answers |= about(at, text, grade)
+        before, state = state, settle_group(drawn(*texts, relation="X"), answers).state
         assert state == before or before is State.WAITING or (before, state) == (State.TRUE, State.FALSE)
     assert (state is State.FALSE) == ("unfaithful" in grades)
     assert (state is State.TRUE) == (set(grades) == {"good"})
 
 
 def test_equal_outputs_are_asked_about_once(study):
-    asked = summaries.questions(study)
-    assert {one["kind"] for one in asked} == {"pair"}
-    found = Counter((one["texts"][0], one["output"]) for one in asked)
-    assert set(found.values()) == {1}
-    assert set(found) == {
+    questions = summaries.questions(study)
+    assert {question["kind"] for question in questions} == {"pair"}
+    numbers = Counter((question["texts"][0], question["output"]) for question in questions)
+    assert set(numbers.values()) == {1}
+    assert set(numbers) == {
         (text, summaries.said(system, text))
         for at, text in enumerate(summaries.TEXTS)
         for system in (("lead", "last") if at < 3 else ("lead",))
     }
     # Two systems wait for what both said.
-    assert all(one["waits"] == (2 if "赢了" in one["output"] else 1) for one in asked)
+    assert all(question["waits"] == (2 if "赢了" in question["output"] else 1) for question in questions)
 
 
 def test_one_answer_settles_the_groups_of_every_system_that_said_it(study):
@@ -137,8 +137,8 @@ def test_gold_about_a_text_answers_no_question_about_an_output(tmp_path):
     engine = summaries.study(tmp_path)
     with engine.begin() as connection:  # files with gold summaries are refused; this corpus says so all the same
         connection.execute(table_of(tables.Source).update().values(gold="good"))
-    gilded = answer_with_gold(engine)
-    assert (gilded.questions, gilded.answered, gilded.pairs) == (0, 0, 7)
+    answered = answer_with_gold(engine)
+    assert (answered.questions, answered.answered, answered.pairs) == (0, 0, 7)
     assert queue_length(engine).waiting == 7
 
 
@@ -166,10 +166,10 @@ def test_relations_of_two_tasks_may_have_one_name(study, tmp_path):
     same = {"task": "sentiment", "relation": "R", "system": "lead", "source": "Good.", "follow_ups": ["Good!"]}
     path.write_text(json.dumps(same | {"outputs": [{"label": "positive"}] * 2, "verdict": "satisfied"}))
     import_run(study, read_run(path))
-    assert {(one.task, one.relation) for one in count(study).cells.itertuples()} == {
+    assert {(cell.task, cell.relation) for cell in count(study).cells.itertuples()} == {
         ("sentiment", "R"), ("summarization", "R"),
     }  # fmt: skip
-    levels = [(one["by"], one["name"]) for one in study_report(study)["rollups"] if one["by"] == "relation"]
+    levels = [(level["by"], level["name"]) for level in study_report(study)["rollups"] if level["by"] == "relation"]
     assert levels == [("relation", "R"), ("relation", "R")]
 
 
@@ -180,8 +180,8 @@ def test_audited_follow_ups_are_asked_about_with_their_own_output(tmp_path):
         for person in (anna, ben):
             shown = next_question(engine, person)
             judge(engine, person, shown.id, summaries.grade(shown))
-    audits = [one for one in summaries.questions(engine) if (one["priority"] or 0) >= 1_000_000_000]
-    assert all("乙" in one["texts"][0] for one in audits)
+    audits = [question for question in summaries.questions(engine) if (question["priority"] or 0) >= 1_000_000_000]
+    assert all("乙" in question["texts"][0] for question in audits)
     # Of the seven different outputs about sources each has its own about a follow-up.
     assert summaries.judge_all(engine, anna, ben, anna) + 2 == 2 * 14
     counted = count(engine)
@@ -208,7 +208,7 @@ def test_arms_are_those_of_the_outputs_that_were_judged(tmp_path):
     arms = count_arms(engine, count(engine))
     assert len(arms.groups) == 11
     assert not arms.groups["crossed"].any()
-    assert sum(one.questions for one in arms.answering.values()) == 7
+    assert sum(answering.questions for answering in arms.answering.values()) == 7
 
 
 def test_what_a_violated_group_got_carries_nothing(study):
@@ -216,11 +216,11 @@ def test_what_a_violated_group_got_carries_nothing(study):
     summaries.judge_all(study, anna, ben)
     violated = next(line for line in browse(study, ada).lines if line.state == "violated")
     parts = detail(study, ada, violated.group_id, violated.system_id).parts
-    assert [one.allowed for one in parts] == [(), ()]
+    assert [part.allowed for part in parts] == [(), ()]
     held = next(line for line in browse(study, ada).lines if line.state == "false")
     parts = detail(study, ada, held.group_id, held.system_id).parts
-    assert [one.origin for one in parts] == ["people", "carried people"]
-    assert [one.wrong for one in parts] == [True, True]
+    assert [part.origin for part in parts] == ["people", "carried people"]
+    assert [part.wrong for part in parts] == [True, True]
 
 
 def test_a_dispute_says_what_hangs_on_it(study):
@@ -228,8 +228,8 @@ def test_a_dispute_says_what_hangs_on_it(study):
     shown = next_question(study, anna)
     judge(study, anna, shown.id, "good")
     judge(study, ben, next_question(study, ben).id, "unfaithful")
-    (found,) = consequences(study, ada, [shown.id])
-    assert (found.pairs, found.systems) == (2, ("first", "lead"))
+    (consequence,) = consequences(study, ada, [shown.id])
+    assert (consequence.pairs, consequence.systems) == (2, ("first", "lead"))
     adjudicate(study, ada, shown.id, ["good", "minor_gaps"], "it is short")
     assert count(study).cells.set_index("system")["judged"].to_dict() == {"first": 1, "last": 0, "lead": 1}
 
@@ -239,13 +239,13 @@ def test_answers_about_source_and_follow_up_that_do_not_fit(tmp_path):
     anna, ben, _ = summaries.people(engine)
     of_source = lambda shown: "good" if "甲" in shown.texts[0] else "unreadable"  # noqa: E731
     summaries.judge_all(engine, anna, ben, anna, of=of_source)
-    found = contradictions(engine)
+    listed = contradictions(engine)
     # One for each of the seven outputs; both systems that said it have the pair.
-    assert Counter(one.groups for one in found) == {2: 4, 1: 3}
-    assert {(one.source.answer, one.follow_up.answer, one.carried) for one in found} == {
-        (("good",), ("unreadable",), ("good",))
-    }
-    assert all(one.source.output and one.follow_up.output for one in found)
+    assert Counter(contradiction.groups for contradiction in listed) == {2: 4, 1: 3}
+    assert {
+        (contradiction.source.answer, contradiction.follow_up.answer, contradiction.carried) for contradiction in listed
+    } == {(("good",), ("unreadable",), ("good",))}
+    assert all(contradiction.source.output and contradiction.follow_up.output for contradiction in listed)
 
 
 def test_the_history_ends_with_the_counts_of_today(study):
@@ -260,11 +260,11 @@ def test_what_would_be_lost_when_answers_go_stale(study):
     anna, ben, _ = summaries.people(study)
     summaries.judge_all(study, anna, ben)
     choice = Choice(kind="pair", labels=("misses_point",))
-    lost = losing(study, would_go(study, choice))
+    lost = affected_groups(study, preview_stale(study, choice))
     # The three groups of `last`.
     assert (lost.settled, lost.waiting) == (3, 3)
     manager = summaries.add_account(study, "mia", "manager", "long enough").id
-    assert let_go_stale(study, manager, choice, "the guideline changed").questions == 3
+    assert mark_stale(study, manager, choice, "the guideline changed").questions == 3
     assert queue_length(study).waiting == 3
 
 
@@ -285,9 +285,9 @@ def test_settled_questions_about_outputs_can_be_made_known(study):
     anna, ben, _ = summaries.people(study)
     summaries.judge_all(study, anna, ben)
     question = summaries.questions(study)[0]
-    know_questions(study, "gold", [question["id"]])
-    (known,) = known_questions(study)
-    assert (known.kind, known.output) == ("pair", question["output"])
+    add_settled_questions(study, "gold", [question["id"]])
+    (control,) = known_questions(study)
+    assert (control.kind, control.output) == ("pair", question["output"])
     with pytest.raises(AuditError, match="asks about each output"):
         add_known(study, "gold", [KnownText(Input.of("x", language="zh"), ("good",))], task="summarization")
     with pytest.raises(AuditError, match="no question to pick"):

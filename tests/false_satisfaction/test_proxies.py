@@ -21,11 +21,11 @@ def lines(groups, systems="abc", **options):
         for system, said in zip(systems, outputs, strict=True):
             if said != "x":
                 scores = options.get("scores", {}).get(system, [1.0] * len(groups))
-                found = [{"label": LABELS[label], "score": scores[number]} for label in said]
+                system_outputs = [{"label": LABELS[label], "score": scores[number]} for label in said]
                 extra = {"gold": "positive"}
                 if "column" in options:
                     extra["attributes"] = {"length": options["column"][number]}
-                yield row(f"text {number}", f"text {number}!", found, system=system, id=str(number), **extra)
+                yield row(f"text {number}", f"text {number}!", system_outputs, system=system, id=str(number), **extra)
 
 
 def prepared(build, *groups, size=10, **options):
@@ -38,38 +38,38 @@ def prepared(build, *groups, size=10, **options):
 def of(engine, counted, *names):
     """By system's name: its proxies."""
     systems = counted.keys.set_index("system_id")["system"]
-    return {systems[one.system]: one for one in cell_proxies(engine, counted, names)}
+    return {systems[cell.system]: cell for cell in cell_proxies(engine, counted, names)}
 
 
 def test_disagreement_is_the_mean_over_members_of_the_share_of_others(build):
     engine, counted = prepared(build, ("++", "++", "--"), ("++", "--", "-0"), ("++", "++", "++"))
-    found = of(engine, counted, "disagreement")
+    cells = of(engine, counted, "disagreement")
     # Source and follow-up of each group; a: 1/2, 1, 0 on both.
-    assert sorted(found["a"].of_population[:, 0]) == [0, 0.5, 1]
+    assert sorted(cells["a"].of_population[:, 0]) == [0, 0.5, 1]
     # b: a and c both differ in group 0? a agrees, c differs: 1/2; group 1: source 1/2 (a), follow-up 1 (a and c): 3/4.
-    assert sorted(found["b"].of_population[:, 0]) == [0, 0.5, 0.75]
+    assert sorted(cells["b"].of_population[:, 0]) == [0, 0.5, 0.75]
     # c: group 0: 1; group 1: source 1/2, follow-up 1: 3/4.
-    assert sorted(found["c"].of_population[:, 0]) == [0, 0.75, 1]
-    assert found["a"].names == ("disagreement",)
-    assert not found["a"].left_out
+    assert sorted(cells["c"].of_population[:, 0]) == [0, 0.75, 1]
+    assert cells["a"].names == ("disagreement",)
+    assert not cells["a"].left_out
 
 
 def test_systems_without_an_output_do_not_vote(build):
     engine, counted = prepared(build, ("++", "--", "x"), ("++", "x", "x"))
-    found = of(engine, counted, "disagreement")
-    assert sorted(found["a"].of_population[:, 0]) == [0.5, 1]  # nobody votes on group 1: one half
-    assert found["b"].of_population.tolist() == [[1.0]]
+    cells = of(engine, counted, "disagreement")
+    assert sorted(cells["a"].of_population[:, 0]) == [0.5, 1]  # nobody votes on group 1: one half
+    assert cells["b"].of_population.tolist() == [[1.0]]
 
 
 def test_low_confidence_is_one_less_the_least_score(build):
     engine, counted = prepared(
         build, ("++", "--"), ("++", "--"), systems="ab", scores={"a": [0.9, 0.75], "b": [0.5, 0.5]}
     )
-    found = of(engine, counted, "low_confidence", "disagreement")
-    assert sorted(found["a"].of_population[:, 0]) == pytest.approx([0.1, 0.25])
-    assert found["a"].of_population.shape == (2, 2)
-    assert found["b"].names == ("disagreement",)
-    assert found["b"].left_out == {"low_confidence": "the system gives every output the same score"}
+    cells = of(engine, counted, "low_confidence", "disagreement")
+    assert sorted(cells["a"].of_population[:, 0]) == pytest.approx([0.1, 0.25])
+    assert cells["a"].of_population.shape == (2, 2)
+    assert cells["b"].names == ("disagreement",)
+    assert cells["b"].left_out == {"low_confidence": "the system gives every output the same score"}
 
 
 def test_outputs_without_a_score_have_no_confidence(build):
@@ -79,10 +79,10 @@ def test_outputs_without_a_score_have_no_confidence(build):
     answer_with_gold(engine)
     said = []
     for _ in range(2):
-        (found,) = cell_proxies(engine, count(engine), ["low_confidence"])
-        assert found.names == ()
-        assert found.of_population.shape == (3, 0)
-        said.append(found.left_out["low_confidence"])
+        (cell,) = cell_proxies(engine, count(engine), ["low_confidence"])
+        assert cell.names == ()
+        assert cell.of_population.shape == (3, 0)
+        said.append(cell.left_out["low_confidence"])
         with engine.begin() as connection:  # a task whose outputs are texts has no scores at all
             connection.execute(table_of(tables.Output).update().values(score=None))
     assert said == ["the system gives every output the same score", "the system has outputs without a score"]
@@ -91,12 +91,12 @@ def test_outputs_without_a_score_have_no_confidence(build):
 def test_a_column_goes_with_its_source_and_the_sample_with_its_draw(build):
     groups = [("++" if n % 3 else "--",) for n in range(12)]
     engine, counted = prepared(build, *groups, systems="a", size=5, column=[n % 3 for n in range(12)])
-    (found,) = cell_proxies(engine, counted, ["length"])
+    (cell,) = cell_proxies(engine, counted, ["length"])
     # Gold is positive everywhere: exactly the groups whose column is 0 are false.
-    assert found.of_population.shape == (12, 1)
-    assert sorted(found.of_population[:, 0]) == sorted(n % 3 for n in range(12))
-    assert found.of_sample.shape == (5, 1)
-    assert (found.truth == (found.of_sample[:, 0] == 0)).all()
+    assert cell.of_population.shape == (12, 1)
+    assert sorted(cell.of_population[:, 0]) == sorted(n % 3 for n in range(12))
+    assert cell.of_sample.shape == (5, 1)
+    assert (cell.truth == (cell.of_sample[:, 0] == 0)).all()
 
 
 def test_only_the_settled_beginning_is_a_sample(build):
@@ -107,10 +107,10 @@ def test_only_the_settled_beginning_is_a_sample(build):
     answer_with_gold(engine)
     counted = count(engine)
     judged = int(counted.cells["judged"].iloc[0])
-    found = list(cell_proxies(engine, counted, ["disagreement"]))
-    assert [len(one.truth) for one in found] == ([judged] if judged else [])
+    cells = list(cell_proxies(engine, counted, ["disagreement"]))
+    assert [len(cell.truth) for cell in cells] == ([judged] if judged else [])
     assert judged < 6
-    assert all(len(one.of_population) == 6 for one in found)
+    assert all(len(cell.of_population) == 6 for cell in cells)
 
 
 @pytest.mark.parametrize("value", ["long", "nan", "", "1_000", None, True, [1]])
@@ -131,9 +131,9 @@ def test_a_study_without_the_column_leaves_it_out(build):
     build([row("another", "another!", ["positive", "positive"], gold="positive")], "other.jsonl")
     draw_all(engine, Size(per_relation=5))
     answer_with_gold(engine)
-    one, other = cell_proxies(engine, count(engine), ["length"])
-    assert (one.names, other.names) == (("length",), ())
-    assert other.left_out == {"length": "the corpus has no such column"}
+    first, second = cell_proxies(engine, count(engine), ["length"])
+    assert (first.names, second.names) == (("length",), ())
+    assert second.left_out == {"length": "the corpus has no such column"}
 
 
 def test_nothing_judged_has_no_proxies_and_costs_no_reading(build):
@@ -152,6 +152,6 @@ def test_systems_may_have_groups_of_their_own(build):
     engine = build(rows)
     draw_all(engine, Size(per_relation=5))
     answer_with_gold(engine)
-    found = of(engine, count(engine), "disagreement")
+    cells = of(engine, count(engine), "disagreement")
     # The source differs (1); on its own follow-up nobody else votes (1/2).
-    assert np.concatenate([one.of_population for one in found.values()]).tolist() == [[0.75], [0.75]]
+    assert np.concatenate([cell.of_population for cell in cells.values()]).tolist() == [[0.75], [0.75]]

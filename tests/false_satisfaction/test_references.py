@@ -48,27 +48,27 @@ def test_the_sources_output_is_compared_with_its_reference(build):
     with engine.connect() as connection:
         ids = dict(connection.execute(select(source.c.row, source.c.id)).all())
         systems = list(connection.execute(select(system.c.id)).scalars())
-        found = distances(connection, 1, systems)
+        measured = distances(connection, 1, systems)
     # Equal: 0. noche -> mañana: five letters change and one is put in, in texts of 21 and 22 characters. Of the third
     # text of 26 characters the last 10, " & el río.", are not in the reference of 16.
     for row, expected in (("0", 0), ("1", 6 / (21 + 22)), ("2", 10 / (26 + 16))):
-        for one in systems:
-            assert found.of(np.array([ids[row]]), one)[0] == pytest.approx(expected)
+        for system_id in systems:
+            assert measured.of(np.array([ids[row]]), system_id)[0] == pytest.approx(expected)
 
 
 def test_it_is_a_proxy_of_every_satisfied_group(build):
     engine = build(REFERENCES)
-    for one in cell_proxies(engine, count(engine), ["reference"]):
-        assert one.names == ("reference",)
-        assert one.of_population.shape == (4, 1)
-        assert one.truth.sum() == 2  # both texts with a bridge are wrong
-        assert np.isfinite(one.of_population).all()
+    for cell in cell_proxies(engine, count(engine), ["reference"]):
+        assert cell.names == ("reference",)
+        assert cell.of_population.shape == (4, 1)
+        assert cell.truth.sum() == 2  # both texts with a bridge are wrong
+        assert np.isfinite(cell.of_population).all()
 
 
 def test_a_study_in_which_a_source_has_no_reference_leaves_it_out(build):
     engine = build((*REFERENCES[:3], None))
-    for one in cell_proxies(engine, count(engine), ["reference"]):
-        assert (one.names, one.left_out) == (
+    for cell in cell_proxies(engine, count(engine), ["reference"]):
+        assert (cell.names, cell.left_out) == (
             (),
             {"reference": "not every source has a reference and an output that is a text"},
         )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.false_satisfaction.resolution import Drawn, Known, State, Step, settle_group
+from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, settle_group
 from audit.tasks import Output
 
 LABELS = ["positive", "neutral", "negative"]
@@ -25,25 +25,27 @@ def about(number):
     return "sentiment", number, None
 
 
-def known(**answers):
+def answers_of(**answers):
     """known(i1="positive") -> the answer about input 1."""
-    return {about(int(name[1:])): Known(frozenset(allowed.split("|")), "people") for name, allowed in answers.items()}
+    return {
+        about(int(name[1:])): KnownAnswer(frozenset(allowed.split("|")), "people") for name, allowed in answers.items()
+    }
 
 
 def test_a_carried_answer_settles_a_true_satisfaction():
-    settled = settle_group(drawn("MR1.1", "positive", "positive"), known(i1="positive"))
+    settled = settle_group(drawn("MR1.1", "positive", "positive"), answers_of(i1="positive"))
     assert settled.state is State.TRUE
     assert settled.origins == ("people", "carried people")
 
 
 def test_the_papers_first_example_is_a_false_satisfaction():
     # Jiang et al. 2022, table 6, MR1.1 and Microsoft: both sentences called positive, both are negative.
-    settled = settle_group(drawn("MR1.1", "positive", "positive"), known(i1="negative"))
+    settled = settle_group(drawn("MR1.1", "positive", "positive"), answers_of(i1="negative"))
     assert (settled.state, settled.wrong_step) == (State.FALSE, 0)
 
 
 def test_one_wrong_output_settles_though_the_source_has_no_answer():
-    settled = settle_group(drawn("MR2.2", "positive", "negative"), known(i2="neutral"))
+    settled = settle_group(drawn("MR2.2", "positive", "negative"), answers_of(i2="neutral"))
     assert (settled.state, settled.wrong_step, settled.waits_for) == (State.FALSE, 1, ())
 
 
@@ -57,26 +59,26 @@ def test_a_relation_that_carries_nothing_waits_for_every_member():
 
 def test_where_the_carry_fails_for_this_answer_the_follow_up_is_asked():
     # MR2.1 carries positive and negative, not neutral.
-    settled = settle_group(drawn("MR2.1", "neutral", "neutral"), known(i1="neutral"))
+    settled = settle_group(drawn("MR2.1", "neutral", "neutral"), answers_of(i1="neutral"))
     assert (settled.state, settled.waits_for) == (State.WAITING, (about(2),))
 
 
 def test_a_direct_answer_beats_a_carried_one():
-    settled = settle_group(drawn("MR1.1", "positive", "positive"), known(i1="positive", i2="negative"))
+    settled = settle_group(drawn("MR1.1", "positive", "positive"), answers_of(i1="positive", i2="negative"))
     assert (settled.state, settled.wrong_step) == (State.FALSE, 1)
 
 
 def test_an_answer_may_allow_several_labels():
-    assert settle_group(drawn("MR1.1", "neutral", "neutral"), known(i1="neutral|positive")).state is State.TRUE
+    assert settle_group(drawn("MR1.1", "neutral", "neutral"), answers_of(i1="neutral|positive")).state is State.TRUE
 
 
 def test_a_link_counts():
     group = drawn("MR1.1", "positive", "negative", roles=["source", "link"])
-    assert settle_group(group, known(i1="positive")).state is State.FALSE
+    assert settle_group(group, answers_of(i1="positive")).state is State.FALSE
 
 
 def test_an_unregistered_relation_carries_nothing():
-    assert settle_group(drawn("MR99.9", "positive", "positive"), known(i1="positive")).waits_for == (about(2),)
+    assert settle_group(drawn("MR99.9", "positive", "positive"), answers_of(i1="positive")).waits_for == (about(2),)
 
 
 @given(
@@ -86,9 +88,13 @@ def test_an_unregistered_relation_carries_nothing():
 )
 def test_more_answers_never_unsettle_and_states_mean_what_they_say(labels, answers, relation):
     group = drawn(relation, *labels)
-    answered = {about(at): Known(frozenset({one}), "gold") for at, one in enumerate(answers, 1) if one}
+    answered = {
+        about(at): KnownAnswer(frozenset({label_given}), "gold")
+        for at, label_given in enumerate(answers, 1)
+        if label_given
+    }
     settled = settle_group(group, answered)
-    directly_wrong = any(one is not None and one != label for one, label in zip(answers, labels, strict=False))
+    directly_wrong = any(answer is not None and answer != label for answer, label in zip(answers, labels, strict=False))
     if directly_wrong:
         assert settled.state is State.FALSE
     if settled.state is State.WAITING:
@@ -103,5 +109,5 @@ def test_more_answers_never_unsettle_and_states_mean_what_they_say(labels, answe
 @pytest.mark.parametrize("relation", ["MR1.1", "MR3.1", "MR3.2"])
 def test_relations_that_preserve_truth_settle_with_the_source_alone(relation):
     for label in LABELS:
-        state = settle_group(drawn(relation, label, label), known(i1=label)).state
+        state = settle_group(drawn(relation, label, label), answers_of(i1=label)).state
         assert state is State.TRUE

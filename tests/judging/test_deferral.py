@@ -88,7 +88,7 @@ def test_a_flag_is_no_answer_and_is_shown_to_adjudicators_without_the_name(engin
     assert give(engine, who["bob"], 1, "negative") == [1]
     assert flagged_ids(engine, who["ada"]) == [1]
     said = opinions(engine, who["ada"], 1)
-    assert {(one.answer, one.flags) for one in said} == {(None, ("the text is cut",)), ("negative", ())}
+    assert {(opinion.answer, opinion.flags) for opinion in said} == {(None, ("the text is cut",)), ("negative", ())}
     assert "ann" not in str(said)
     assert rows(engine, tables.Judgement)[0]["annotator_id"] == who["bob"]
     for work in (lambda: flagged_ids(engine, who["ann"]), lambda: send_back(engine, who["ann"], 1)):
@@ -119,7 +119,7 @@ def test_a_question_sent_back_is_asked_again_with_the_remark(engine, who):
     with pytest.raises(Refused, match="not flagged any more"):
         send_back(engine, who["ada"], 1)
     flag(engine, who["ann"], 1, "still odd")
-    assert [one.flags for one in opinions(engine, who["ada"], 1)] == [("cut", "still odd")]
+    assert [opinion.flags for opinion in opinions(engine, who["ada"], 1)] == [("cut", "still odd")]
     assert [row["kind"] for row in rows(engine, tables.Aside)] == ["flag", "back", "flag"]
 
 
@@ -131,21 +131,21 @@ def test_flags_come_in_the_order_of_the_queue(engine, who):
 
 
 def test_ten_answers_can_be_undone_in_a_row_and_not_eleven(engine, who):
-    given = give(engine, who["ann"], 12, "neutral")
+    ids = give(engine, who["ann"], 12, "neutral")
     assert undone(engine, who["ann"]) is None
     for number in range(1, UNDOS + 1):
         question = undo(engine, who["ann"])
-        assert question == given[-number]
+        assert question == ids[-number]
         assert undone(engine, who["ann"]) == Undone(question, "neutral", number)
     before = rows(engine, tables.Judgement)
     with pytest.raises(Refused, match="the last 10 answers are undone already"):
         undo(engine, who["ann"])
     assert rows(engine, tables.Judgement) == before
-    assert take(engine, who["ann"]) == given[-UNDOS]  # its lease was not lost
+    assert take(engine, who["ann"]) == ids[-UNDOS]  # its lease was not lost
     assert queue_of(engine, who["ann"]).mine == 2
-    judge(engine, who["ann"], given[-UNDOS], "negative")
+    judge(engine, who["ann"], ids[-UNDOS], "negative")
     assert undone(engine, who["ann"]) is None
-    assert undo(engine, who["ann"]) == given[-UNDOS]
+    assert undo(engine, who["ann"]) == ids[-UNDOS]
 
 
 def test_undo_stops_at_what_an_adjudicator_settled(engine, who):
@@ -170,7 +170,7 @@ def test_a_flag_is_taken_back_by_whoever_gave_it(engine, who):
     assert [row["kind"] for row in rows(engine, tables.Aside)] == ["flag", "unflag"]
     flag(engine, who["ann"], first, "cut after all")
     assert flagged_ids(engine, who["ada"]) == [first]
-    assert [one.flags for one in opinions(engine, who["ada"], first)] == [("cut after all",)]
+    assert [opinion.flags for opinion in opinions(engine, who["ada"], first)] == [("cut after all",)]
 
 
 def test_a_flag_stays_where_others_have_taken_every_place(engine, who):

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 
 from audit.annotation import queue
 from audit.annotation.accounts import add_account, list_accounts, log_in
-from audit.annotation.answers import UNSURE, settle, standing
+from audit.annotation.answers import UNSURE, settle, vote_state
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging.adjudications import adjudicate
@@ -221,6 +221,6 @@ def test_answers_can_be_rebuilt(engine, who):
 
 @given(st.lists(st.sampled_from(["positive", "neutral", "negative", UNSURE])), st.integers(1, 4))
 def test_standing_is_agreed_only_when_all_say_the_same_label(votes, wanted):
-    found = standing(votes, wanted)
-    assert (found == "open") == (len(votes) < wanted)
-    assert (found == "agreed") == (len(votes) >= wanted and len(set(votes)) == 1 and votes[0] != UNSURE)
+    state = vote_state(votes, wanted)
+    assert (state == "open") == (len(votes) < wanted)
+    assert (state == "agreed") == (len(votes) >= wanted and len(set(votes)) == 1 and votes[0] != UNSURE)

@@ -66,23 +66,30 @@ def task(text, *labels, by=7, **annotation):
 
 def votes(engine, name):
     """The counting judgements of an annotator, by text."""
-    question, given = table_of(tables.Question), table_of(tables.Input)
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
     with engine.connect() as connection:
         texts = dict(
             connection.execute(
-                select(question.c.id, given.c.texts).join(given, given.c.id == question.c.input_id)
+                select(question.c.id, input_table.c.texts).join(input_table, input_table.c.id == question.c.input_id)
             ).all()
         )
         return {
-            texts[one.question_id][0]: one.answer for one in counting_votes(connection, texts) if one.annotator == name
+            texts[vote.question_id][0]: vote.answer
+            for vote in counting_votes(connection, texts)
+            if vote.annotator == name
         }
 
 
 def test_texts_become_judgements_of_an_annotator_who_cannot_log_in(engine, csv):
     path = csv("text,label\nFilm 1 was fine.,good\nFilm 2 was fine. ,BAD\nFilm 3 was fine.,unsure\nUnknown.,good\n")
     renamed = {"good": "positive", "bad": "negative"}
-    made = import_labels(engine, read_labels(path), annotator="crowd", renamed=renamed)
-    assert (made.labels, made.added, made.unmatched, made.first) == (4, 3, {NOT_HERE: 1}, {NOT_HERE: "line 5"})
+    imported = import_labels(engine, read_labels(path), annotator="crowd", renamed=renamed)
+    assert (imported.labels, imported.added, imported.unmatched, imported.first) == (
+        4,
+        3,
+        {NOT_HERE: 1},
+        {NOT_HERE: "line 5"},
+    )
     assert votes(engine, "crowd") == {
         "Film 1 was fine.": "positive", "Film 2 was fine.": "negative", "Film 3 was fine.": "unsure"
     }  # fmt: skip
@@ -98,12 +105,12 @@ def test_again_adds_nothing_and_another_label_supersedes(engine, csv, content):
     path = csv("text,label,annotator\nFilm 1 was fine.,positive,x\nFilm 1 was fine.,negative,y\n")
     import_labels(engine, read_labels(path))
     before = content(engine)
-    made = import_labels(engine, read_labels(path))
-    assert (made.added, made.known, made.annotators) == (0, 2, ["x", "y"])
+    imported = import_labels(engine, read_labels(path))
+    assert (imported.added, imported.known, imported.annotators) == (0, 2, ["x", "y"])
     assert content(engine) == before
     path.write_text("text,label,annotator\nFilm 1 was fine.,neutral,x\n", encoding="utf-8")
-    made = import_labels(engine, read_labels(path))
-    assert (made.added, made.changed) == (0, 1)
+    imported = import_labels(engine, read_labels(path))
+    assert (imported.added, imported.changed) == (0, 1)
     assert votes(engine, "x") == {"Film 1 was fine.": "neutral"}
     assert len(content(engine)["judgement"]) == len(before["judgement"]) + 1
 
@@ -112,8 +119,8 @@ def test_two_annotators_who_agree_settle_a_question_that_nobody_was_asked(engine
     with engine.begin() as connection:
         (id,) = input_ids(connection, [Input.of("Never drawn.")]).values()
     path = csv("text,label,annotator\nNever drawn.,positive,x\nNever drawn.,positive,y\n")
-    made = import_labels(engine, read_labels(path))
-    assert (made.opened, made.added) == (1, 2)
+    imported = import_labels(engine, read_labels(path))
+    assert (imported.opened, imported.added) == (1, 2)
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     with engine.connect() as connection:
         query = (
@@ -123,8 +130,8 @@ def test_two_annotators_who_agree_settle_a_question_that_nobody_was_asked(engine
 
 
 def test_rows_of_a_study(engine, csv):
-    made = import_labels(engine, read_labels(csv("row,label\n1,positive\n99,positive\n")), annotator="x")
-    assert (made.added, made.unmatched) == (1, {NO_ROW: 1})
+    imported = import_labels(engine, read_labels(csv("row,label\n1,positive\n99,positive\n")), annotator="x")
+    assert (imported.added, imported.unmatched) == (1, {NO_ROW: 1})
     assert votes(engine, "x") == {"Film 1 was fine.": "positive"}
     with pytest.raises(AuditError, match="there is no study 2; this database has 1"):
         import_labels(engine, read_labels(csv("row,label\n1,positive\n")), annotator="x", study=2)
@@ -138,19 +145,19 @@ def test_a_row_that_is_another_text_in_another_study_is_refused(engine, csv, con
         row = {"study_id": 2, "row": "1", "input_id": id, "attributes": {}, "u": 0.5}
         connection.execute(table_of(tables.Source).insert(), row)
     before = content(engine)
-    given = read_labels(csv("row,label\n1,positive\n"))
+    file = read_labels(csv("row,label\n1,positive\n"))
     with pytest.raises(BadFile, match=r"line 2: row '1' is another text in study \d than in \d; name --study"):
-        import_labels(engine, given, annotator="x")
+        import_labels(engine, file, annotator="x")
     assert content(engine) == before
-    assert import_labels(engine, given, annotator="x", study=2).added == 1
+    assert import_labels(engine, file, annotator="x", study=2).added == 1
     assert votes(engine, "x") == {"Another.": "positive"}
 
 
 def test_an_annotator_who_contradicts_themselves_says_nothing(engine, csv):
     lines = ["Film 1 was fine.,positive"] * 2 + ["Film 1 was fine.,negative", "Film 1 was fine.,positive"]
-    made = import_labels(engine, read_labels(csv("text,label\n" + "\n".join(lines))), annotator="x")
-    assert (made.added, made.repeated, made.unmatched) == (0, 1, {CONTRADICTORY: 3})
-    assert made.labels == made.repeated + sum(made.unmatched.values())
+    imported = import_labels(engine, read_labels(csv("text,label\n" + "\n".join(lines))), annotator="x")
+    assert (imported.added, imported.repeated, imported.unmatched) == (0, 1, {CONTRADICTORY: 3})
+    assert imported.labels == imported.repeated + sum(imported.unmatched.values())
 
 
 @pytest.mark.parametrize(
@@ -186,7 +193,7 @@ def test_an_account_without_a_password_is_somebodys_all_the_same(engine, csv, co
 
 
 def test_only_a_manager_imports_by_account(engine, csv):
-    anna = next(one.id for one in list_accounts(engine) if one.name == "anna")
+    anna = next(account.id for account in list_accounts(engine) if account.name == "anna")
     with pytest.raises(NotAllowed):
         import_labels(engine, read_labels(csv("text,label\na,positive")), annotator="x", by=anna)
 
@@ -226,10 +233,10 @@ def test_label_studio(engine, studio):
         task("Film 2 was fine.", "Positive", result=[]),
         task("Film 2 was fine."),
     )
-    given = read_labels(path)
-    assert given.without == {"skipped by the annotator": 1, "no choice made": 1, "not annotated": 1}
-    made = import_labels(engine, given)
-    assert (made.added, made.annotators) == (2, ["eve@example.org", "label-studio-7"])
+    file = read_labels(path)
+    assert file.without == {"skipped by the annotator": 1, "no choice made": 1, "not annotated": 1}
+    imported = import_labels(engine, file)
+    assert (imported.added, imported.annotators) == (2, ["eve@example.org", "label-studio-7"])
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     with engine.connect() as connection:
         query = (
@@ -250,7 +257,7 @@ def test_several_choices_of_label_studio(studio):
         BadFile, match=r"task 3: choices of several tags \(irony, sentiment\); choose one with --control"
     ):
         read_labels(studio(two))
-    assert [one.label for one in read_labels(studio(two), "irony").labels] == ["yes"]
+    assert [label.label for label in read_labels(studio(two), "irony").labels] == ["yes"]
     many = task("a", "positive")
     many["annotations"][0]["result"][0]["value"]["choices"].append("negative")
     with pytest.raises(BadFile, match="is not a single choice"):

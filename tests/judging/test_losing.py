@@ -7,7 +7,7 @@ from audit.annotation.accounts import add_account, manager_named
 from audit.errors import AuditError, NotAllowed
 from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.resolution import State, drawn_groups, known_answers, settle_group
-from audit.judging.staleness import Choice, let_go_stale, losing, would_go
+from audit.judging.staleness import Choice, affected_groups, mark_stale, preview_stale
 from audit.store import open_store, table_of, tables
 
 
@@ -15,9 +15,10 @@ def states(engine):
     """(group, system) -> state, of every drawn pair."""
     with engine.connect() as connection:
         samples = connection.execute(select(table_of(tables.Sample).c.id)).scalars().all()
-        known = known_answers(connection)
+        answers = known_answers(connection)
         return {
-            (one.group_id, one.system_id): settle_group(one, known).state for one in drawn_groups(connection, samples)
+            (group.group_id, group.system_id): settle_group(group, answers).state
+            for group in drawn_groups(connection, samples)
         }
 
 
@@ -36,8 +37,8 @@ def test_what_is_said_before_is_what_happens(judged, choice):
     engine = open_store(judged)
     mia = add_account(engine, "mia", "manager", "long enough").id
     before = states(engine)
-    said = losing(engine, would_go(engine, choice, mia), mia)
-    stale = let_go_stale(engine, mia, choice, "why")
+    said = affected_groups(engine, preview_stale(engine, choice, mia), mia)
+    stale = mark_stale(engine, mia, choice, "why")
     after = states(engine)
     changed = [(before[key], after[key]) for key in before if before[key] is not after[key]]
     assert said.waiting == sum(then is State.WAITING for _, then in changed)
@@ -50,9 +51,9 @@ def test_what_is_said_before_is_what_happens(judged, choice):
 
 def test_for_managers_alone(judged):
     engine = open_store(judged)
-    stale = would_go(engine, Choice(below=2))
+    stale = preview_stale(engine, Choice(below=2))
     with pytest.raises(NotAllowed, match="needs the role manager"):
-        losing(engine, stale, 2)
+        affected_groups(engine, stale, 2)
     for name in ("anna", "ada", "nobody"):
         with pytest.raises(AuditError):
             manager_named(engine, name)

@@ -15,7 +15,7 @@ from audit.judging import adjudications, judgements
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag, flagged_ids
 from audit.judging.judgements import UNDOS, judge, undo, undone
-from audit.judging.staleness import Choice, Tally, let_go_stale, stale_counts, would_go
+from audit.judging.staleness import Choice, Tally, mark_stale, preview_stale, stale_counts
 from audit.judging.unit import Work
 from audit.reports.doctor import CHECKS
 from audit.store import table_of, tables
@@ -54,7 +54,7 @@ def answers(engine):
 
 def sound(engine):
     with engine.connect() as connection:
-        return all(one.ok for name, check in CHECKS.items() for one in check(connection, name))
+        return all(finding.ok for name, check in CHECKS.items() for finding in check(connection, name))
 
 
 def test_answers_by_an_earlier_guideline_go_and_are_asked_again(engine, who, version):
@@ -66,12 +66,12 @@ def test_answers_by_an_earlier_guideline_go_and_are_asked_again(engine, who, ver
     assert answers(engine) == {(first, "people"): ["positive"]}
     before = rows(engine, tables.Judgement)
     choice = Choice(below=2)
-    stale = would_go(engine, choice, who["mia"])
+    stale = preview_stale(engine, choice, who["mia"])
     # By version 1: two of ann's, one of ben's; the only answer is on the first question.
     assert (stale.judgements, stale.adjudications, stale.questions, stale.people) == (3, 0, 2, 2)
     assert stale.changed == {first: {}}
     assert rows(engine, tables.Judgement) == before
-    assert let_go_stale(engine, who["mia"], choice, f" {WHY} ", client="audit 0; x") == stale
+    assert mark_stale(engine, who["mia"], choice, f" {WHY} ", client="audit 0; x") == stale
     assert answers(engine) == {}
     after = rows(engine, tables.Judgement)
     assert after[: len(before)] == before
@@ -100,7 +100,7 @@ def test_what_counts_is_counted_everywhere(engine, who, version):
     version(2)
     give(engine, who["ann"], "positive")
     pace = pace_of(engine, who["ben"])
-    let_go_stale(engine, who["mia"], Choice(below=2), WHY)
+    mark_stale(engine, who["mia"], Choice(below=2), WHY)
     assert stored_ratings(engine).frame["annotator"].tolist() == ["ann"]
     assert progress(engine, who["mia"]).judgements == {"ada": 0, "ann": 1, "ben": 0, "cy": 0, "mia": 0}
     queue = queue_of(engine, who["ben"])
@@ -117,9 +117,9 @@ def test_it_is_nobodys_undo(engine, who, version):
     version(2)
     (last,) = give(engine, who["ann"], "negative")
     assert undo(engine, who["ann"]) == last
-    let_go_stale(engine, who["mia"], Choice(below=2), WHY)
-    found = undone(engine, who["ann"])
-    assert (found.question_id, found.answer, found.in_a_row) == (last, "negative", 1)
+    mark_stale(engine, who["mia"], Choice(below=2), WHY)
+    withdrawn = undone(engine, who["ann"])
+    assert (withdrawn.question_id, withdrawn.answer, withdrawn.in_a_row) == (last, "negative", 1)
     # Eleven answers went; none of them is there to be undone, and none counts among the ten undos.
     assert undo(engine, who["ann"]) is None
     judge(engine, who["ann"], next_question(engine, who["ann"]).id, "positive")
@@ -133,10 +133,10 @@ def test_an_adjudication_goes_and_the_dispute_is_back(engine, who):
     adjudicate(engine, who["ada"], first, ["neutral"], "because")
     assert disputed(engine, who["ada"]) == []
     choice = Choice(labels=("neutral",), adjudications=True)
-    assert would_go(engine, choice, who["mia"]).changed == {first: {}}
-    assert let_go_stale(engine, who["mia"], choice, WHY).adjudications == 1
+    assert preview_stale(engine, choice, who["mia"]).changed == {first: {}}
+    assert mark_stale(engine, who["mia"], choice, WHY).adjudications == 1
     assert answers(engine) == {}
-    assert [one.shown.id for one in disputed(engine, who["ada"])] == [first]
+    assert [dispute.shown.id for dispute in disputed(engine, who["ada"])] == [first]
     assert [row["allowed"] for row in rows(engine, tables.Adjudication)] == [["neutral"], []]
     # What is not adjudicated any more can be undone again, and adjudicated again.
     assert undo(engine, who["ann"]) == first
@@ -151,7 +151,7 @@ def test_people_who_agreed_are_the_answer_where_the_adjudication_goes(engine, wh
     (first,) = give(engine, who["ann"], "positive")
     give(engine, who["ben"], "positive")
     adjudicate(engine, who["ada"], first, ["neutral", "negative"], "spot check")
-    stale = let_go_stale(engine, who["mia"], Choice(labels=("negative",), adjudications=True), WHY)
+    stale = mark_stale(engine, who["mia"], Choice(labels=("negative",), adjudications=True), WHY)
     assert stale.changed == {first: {"people": ["positive"]}}
     assert answers(engine) == {(first, "people"): ["positive"]}
 
@@ -159,11 +159,11 @@ def test_people_who_agreed_are_the_answer_where_the_adjudication_goes(engine, wh
 def test_a_flag_that_came_after_the_adjudication_stays_open_and_one_before_it_replied(engine, who):
     give(engine, who["ann"], "positive")
     give(engine, who["ben"], "negative")
-    one = next_question(engine, who["cy"])
-    flag(engine, who["cy"], one.id, "odd")
-    adjudicate(engine, who["ada"], one.id, ["neutral"], "so it is")
+    question = next_question(engine, who["cy"])
+    flag(engine, who["cy"], question.id, "odd")
+    adjudicate(engine, who["ada"], question.id, ["neutral"], "so it is")
     assert flagged_ids(engine, who["ada"]) == []
-    let_go_stale(engine, who["mia"], Choice(labels=("neutral",), adjudications=True), WHY)
+    mark_stale(engine, who["mia"], Choice(labels=("neutral",), adjudications=True), WHY)
     assert flagged_ids(engine, who["ada"]) == []
     again = next_question(engine, who["cy"])
     flag(engine, who["cy"], again.id, "still odd")
@@ -175,14 +175,14 @@ def test_an_undo_at_the_same_moment_is_told_that_the_answer_is_gone(engine, who,
     give(engine, who["ann"], "positive")
     if engine.dialect.name == "sqlite":
         # One writer at a time: whoever comes second finds nothing to undo.
-        let_go_stale(engine, who["mia"], Choice(labels=("positive",)), WHY)
+        mark_stale(engine, who["mia"], Choice(labels=("positive",)), WHY)
         assert undo(engine, who["ann"]) is None
         return
     real, done = Work.hold, []
 
     def meanwhile(work, question_id):
         if not done:
-            done.append(let_go_stale(engine, who["mia"], Choice(labels=("positive",)), WHY))
+            done.append(mark_stale(engine, who["mia"], Choice(labels=("positive",)), WHY))
         return real(work, question_id)
 
     monkeypatch.setattr(Work, "hold", meanwhile)
@@ -195,8 +195,8 @@ def test_an_undo_at_the_same_moment_is_told_that_the_answer_is_gone(engine, who,
 def test_only_the_unsettled_and_only_these_labels(engine, who):
     agreed, disagreed = give(engine, who["ann"], "positive", "positive")
     give(engine, who["ben"], "positive", "negative")
-    assert would_go(engine, Choice(labels=("positive",)), who["mia"]).judgements == 3
-    stale = let_go_stale(engine, who["mia"], Choice(labels=("positive",), unsettled=True), WHY)
+    assert preview_stale(engine, Choice(labels=("positive",)), who["mia"]).judgements == 3
+    stale = mark_stale(engine, who["mia"], Choice(labels=("positive",), unsettled=True), WHY)
     assert (stale.judgements, stale.questions, stale.changed) == (1, 1, {})
     assert answers(engine) == {(agreed, "people"): ["positive"]}
     assert recalled(engine, who["ann"], disagreed).stale is not None
@@ -209,7 +209,7 @@ def test_hidden_repeats_go_with_the_answer_they_repeat_and_other_passes_stay(eng
         for round in (0, 2, 3):
             row = {"question_id": first, "annotator_id": who["ann"], "round": round, "answer": "positive"}
             connection.execute(table.insert(), row | {"guideline": 1, "decided_at": tables.now()})
-    assert let_go_stale(engine, who["mia"], Choice(labels=("positive",)), WHY).judgements == 1
+    assert mark_stale(engine, who["mia"], Choice(labels=("positive",)), WHY).judgements == 1
     withdrawn = [row for row in rows(engine, tables.Judgement) if row["answer"] == "withdrawn"]
     assert sorted(row["round"] for row in withdrawn) == [1, 2]
 
@@ -223,11 +223,11 @@ def test_imported_labels_and_gold_stay_unless_chosen(engine, who):
             id = connection.execute(table_of(tables.Annotator).insert(), person).inserted_primary_key[0]
             row = {"question_id": first, "annotator_id": id, "round": 1, "answer": "positive", "guideline": 0}
             connection.execute(table.insert(), row | {"decided_at": tables.now()})
-    assert would_go(engine, Choice(below=9), who["mia"]).judgements == 1
-    assert would_go(engine, Choice(labels=("positive",)), who["mia"]).judgements == 1
-    assert would_go(engine, Choice(below=9, elsewhere=True), who["mia"]).judgements == 2
+    assert preview_stale(engine, Choice(below=9), who["mia"]).judgements == 1
+    assert preview_stale(engine, Choice(labels=("positive",)), who["mia"]).judgements == 1
+    assert preview_stale(engine, Choice(below=9, elsewhere=True), who["mia"]).judgements == 2
     # Gold is no person: it never goes stale.
-    assert let_go_stale(engine, who["mia"], Choice(labels=("positive",), elsewhere=True), WHY).judgements == 2
+    assert mark_stale(engine, who["mia"], Choice(labels=("positive",), elsewhere=True), WHY).judgements == 2
 
 
 def test_counts_by_what_they_are_and_labels_that_are_none_any_more(engine, who, version):
@@ -245,12 +245,12 @@ def test_counts_by_what_they_are_and_labels_that_are_none_any_more(engine, who, 
         Tally("judgement", "sentiment", "input", 2, "unsure", True, 1),
         Tally("adjudication", "sentiment", "input", 2, "negative|neutral", True, 1),
     ]
-    assert let_go_stale(engine, who["mia"], Choice(labels=("mixed",)), WHY).judgements == 1
+    assert mark_stale(engine, who["mia"], Choice(labels=("mixed",)), WHY).judgements == 1
 
 
 def test_the_log_has_numbers_and_words_of_lists_alone(engine, who):
     give(engine, who["ann"], "positive")
-    let_go_stale(engine, who["mia"], Choice(kind="input", labels=("positive",), adjudications=True), "ann was wrong")
+    mark_stale(engine, who["mia"], Choice(kind="input", labels=("positive",), adjudications=True), "ann was wrong")
     (entry,) = entries(engine, who["mia"])
     assert (entry.who, entry.action) == ("mia", "stale")
     assert entry.detail == {
@@ -274,7 +274,7 @@ def test_what_is_refused_changes_nothing(engine, who, content, choice, reason, m
     give(engine, who["ann"], "positive")
     before = content(engine)
     with pytest.raises(Refused, match=message):
-        let_go_stale(engine, who["mia"], Choice(**choice), reason)
+        mark_stale(engine, who["mia"], Choice(**choice), reason)
     assert content(engine) == before
 
 
@@ -297,8 +297,8 @@ def test_only_a_manager(engine, who, content, name):
     give(engine, who["ann"], "positive")
     before = content(engine)
     for work in (
-        lambda: let_go_stale(engine, who[name], Choice(below=2), WHY),
-        lambda: would_go(engine, Choice(below=2), who[name]),
+        lambda: mark_stale(engine, who[name], Choice(below=2), WHY),
+        lambda: preview_stale(engine, Choice(below=2), who[name]),
         lambda: stale_counts(engine, who[name]),
     ):
         with pytest.raises(NotAllowed, match="needs the role manager"):

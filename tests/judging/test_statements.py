@@ -23,7 +23,7 @@ def engine(tmp_path):
 
 
 @pytest.fixture
-def asked(engine):
+def statements(engine):
     """Counts statements by their first word, and commits."""
     counts = Counter()
 
@@ -35,25 +35,25 @@ def asked(engine):
     return counts
 
 
-def test_an_answer_that_leaves_the_question_open_writes_a_judgement_and_nothing_else(engine, asked):
+def test_an_answer_that_leaves_the_question_open_writes_a_judgement_and_nothing_else(engine, statements):
     shown = next_question(engine, 1)
-    asked.clear()
+    statements.clear()
     judge(engine, 1, shown.id, "positive")
     # BEGIN; the question locked, the account, what I answered before; the lease away; the judgement; what is wanted and
     # the votes.
-    assert asked.pop("SELECT") <= READS
-    assert asked == {"BEGIN": 1, "DELETE": 1, "INSERT": 1, "COMMIT": 1}
+    assert statements.pop("SELECT") <= READS
+    assert statements == {"BEGIN": 1, "DELETE": 1, "INSERT": 1, "COMMIT": 1}
 
 
-def test_only_another_answer_touches_the_queue_and_in_the_same_transaction(engine, asked):
+def test_only_another_answer_touches_the_queue_and_in_the_same_transaction(engine, statements):
     for account in (1, 2):
         assert next_question(engine, account).id == 1
     judge(engine, 1, 1, "positive")
-    asked.clear()
+    statements.clear()
     judge(engine, 2, 1, "positive")
     # The question is filled, the answer stored, the question out of the queue and of the spot checks.
-    assert asked.pop("SELECT") <= READS + AROUND
-    assert asked == {"BEGIN": 1, "DELETE": 2, "INSERT": 2, "UPDATE": 2, "COMMIT": 1}
+    assert statements.pop("SELECT") <= READS + AROUND
+    assert statements == {"BEGIN": 1, "DELETE": 2, "INSERT": 2, "UPDATE": 2, "COMMIT": 1}
     undo(engine, 2)
     with engine.connect() as connection:
         assert connection.execute(select(table_of(tables.Answer))).all() == []
@@ -68,15 +68,15 @@ def test_votes_that_do_not_agree_change_no_answer(engine):
         assert connection.execute(select(question.c.filled).where(question.c.id == 1)).scalar() is True
 
 
-def test_a_claim_and_what_stands_around_a_question(engine, asked):
+def test_a_claim_and_what_stands_around_a_question(engine, statements):
     next_question(engine, 1)
-    asked.clear()
+    statements.clear()
     next_question(engine, 2)
     # BEGIN; languages, account, settings, what I hold, what has room; the lease; the text. I hold nothing, and nobody's
     # lease has expired: nothing is to be taken away.
-    assert asked.pop("SELECT") <= READS
-    assert asked == {"BEGIN": 1, "INSERT": 1, "COMMIT": 1}
-    asked.clear()
+    assert statements.pop("SELECT") <= READS
+    assert statements == {"BEGIN": 1, "INSERT": 1, "COMMIT": 1}
+    statements.clear()
     queue_of(engine, 2)
-    assert asked.pop("SELECT") <= READS
-    assert not asked
+    assert statements.pop("SELECT") <= READS
+    assert not statements

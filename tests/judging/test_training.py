@@ -12,13 +12,13 @@ from audit.annotation.queue import next_question, queue_of
 from audit.annotation.ratings import stored_ratings
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging.judgements import judge, undo
-from audit.judging.training import train, way_of
+from audit.judging.training import judging_mode, train
 from audit.reports.doctor import doctor
 from audit.store import tables
 
 
 @pytest.fixture
-def made(tmp_path):
+def team(tmp_path):
     engine, who = world(tmp_path / "audit.db", questions=4)
     know(engine, "training", 4)
     settle_how(engine, pass_mark=0.75)
@@ -29,48 +29,48 @@ def go_through(engine, account, wrong=0):
     """One attempt with so many wrong answers at its beginning; its feedback."""
     said = []
     while not said or said[-1].finished is None:
-        shown = way_of(engine, account).training.shown
+        shown = judging_mode(engine, account).training.shown
         right = right_answer(shown.texts[0])
         label = LABELS[(LABELS.index(right) + 1) % 3] if len(said) < wrong else right
         said.append(train(engine, account, shown.id, label, shown_at=tables.now()))
     return said
 
 
-def test_who_has_not_passed_gets_no_question(made):
-    engine, who = made
+def test_who_has_not_passed_gets_no_question(team):
+    engine, who = team
     assert next_question(engine, who["ann"]) is None
     for name in ("ada", "mia"):
-        assert way_of(engine, who[name]).training is None
+        assert judging_mode(engine, who[name]).training is None
         assert next_question(engine, who[name]) is not None
 
 
-def test_feedback_says_what_is_right_and_why(made):
-    engine, who = made
-    training = way_of(engine, who["ann"]).training
+def test_feedback_says_what_is_right_and_why(team):
+    engine, who = team
+    training = judging_mode(engine, who["ann"]).training
     assert (training.attempt, training.answered, training.questions, training.mark) == (1, 0, 4, 0.75)
     right = right_answer(training.shown.texts[0])
     wrong = next(label for label in LABELS if label != right)
     said = train(engine, who["ann"], training.shown.id, wrong)
     assert (said.right, said.allowed, said.explanation, said.finished) == (False, (right,), "Because.", None)
-    assert way_of(engine, who["ann"]).training.answered == 1
+    assert judging_mode(engine, who["ann"]).training.answered == 1
 
 
-def test_passing_lets_in_and_failing_begins_anew(made):
-    engine, who = made
+def test_passing_lets_in_and_failing_begins_anew(team):
+    engine, who = team
     failed = go_through(engine, who["ann"], wrong=2)[-1].finished
     assert failed == control_questions.Attempt(1, 2, 4, False)
     assert next_question(engine, who["ann"]) is None
-    again = way_of(engine, who["ann"]).training
+    again = judging_mode(engine, who["ann"]).training
     assert (again.attempt, again.answered, again.last) == (2, 0, failed)
     passed = go_through(engine, who["ann"], wrong=1)[-1].finished
     assert passed == control_questions.Attempt(2, 3, 4, True)  # 3 of 4 reach a mark of 0.75
-    assert way_of(engine, who["ann"]).training is None
+    assert judging_mode(engine, who["ann"]).training is None
     assert next_question(engine, who["ann"]) is not None
     assert next_question(engine, who["bob"]) is None  # each for themselves
 
 
-def test_all_attempts_are_stored_and_supersede_each_other(made):
-    engine, who = made
+def test_all_attempts_are_stored_and_supersede_each_other(team):
+    engine, who = team
     go_through(engine, who["ann"], wrong=4)
     go_through(engine, who["ann"])
     stored = rows(engine, tables.Judgement)
@@ -79,12 +79,12 @@ def test_all_attempts_are_stored_and_supersede_each_other(made):
     by_id = {row["id"]: row for row in stored}
     assert all(by_id[row["supersedes"]]["question_id"] == row["question_id"] for row in stored[4:])
     log = [row["detail"] for row in rows(engine, tables.Log) if row["action"] == "training"]
-    assert [(one["attempt"], one["right"], one["passed"]) for one in log] == [(1, 0, False), (2, 4, True)]
+    assert [(entry["attempt"], entry["right"], entry["passed"]) for entry in log] == [(1, 0, False), (2, 4, True)]
     assert all(check.ok for check in doctor(str(engine.url.database)) if check.check != "disk")
 
 
-def test_training_counts_nowhere_else(made):
-    engine, who = made
+def test_training_counts_nowhere_else(team):
+    engine, who = team
     go_through(engine, who["ann"], wrong=1)
     assert queue_of(engine, who["ann"]).mine == 0
     assert queue_of(engine, who["ann"]).left_for_me == 4
@@ -98,8 +98,8 @@ def test_training_counts_nowhere_else(made):
         assert counting_votes(connection, [row["id"] for row in rows(engine, tables.Question)]) == []
 
 
-def test_undo_after_passing_does_not_reach_the_training(made):
-    engine, who = made
+def test_undo_after_passing_does_not_reach_the_training(team):
+    engine, who = team
     go_through(engine, who["ann"])
     answer_next(engine, who["ann"])
     assert undo(engine, who["ann"]) is not None
@@ -107,19 +107,19 @@ def test_undo_after_passing_does_not_reach_the_training(made):
 
 
 @pytest.mark.parametrize(("answer", "message"), [("good", "answer 'good' is not one of"), ("withdrawn", "is not one")])
-def test_answers_that_are_none_are_refused(made, content, answer, message):
-    engine, who = made
-    shown = way_of(engine, who["ann"]).training.shown
+def test_answers_that_are_none_are_refused(team, content, answer, message):
+    engine, who = team
+    shown = judging_mode(engine, who["ann"]).training.shown
     before = content(engine)
     with pytest.raises(Refused, match=message):
         train(engine, who["ann"], shown.id, answer)
     assert content(engine) == before
 
 
-def test_only_the_next_question_is_taken_and_only_in_training(made, content):
-    engine, who = made
-    first = way_of(engine, who["ann"]).training.shown
-    others = [one.id for one in known_questions(engine) if one.id != first.id]
+def test_only_the_next_question_is_taken_and_only_in_training(team, content):
+    engine, who = team
+    first = judging_mode(engine, who["ann"]).training.shown
+    others = [question.id for question in known_questions(engine) if question.id != first.id]
     before = content(engine)
     for id in (*others, 1, 999):
         with pytest.raises(Refused, match="not the next question of your training"):
@@ -136,36 +136,36 @@ def test_only_the_next_question_is_taken_and_only_in_training(made, content):
         train(engine, who["ann"], first.id, "positive")
 
 
-def test_unsure_is_never_right(made):
-    engine, who = made
-    shown = way_of(engine, who["ann"]).training.shown
+def test_unsure_is_never_right(team):
+    engine, who = team
+    shown = judging_mode(engine, who["ann"]).training.shown
     assert not train(engine, who["ann"], shown.id, "unsure").right
 
 
-def test_who_passed_stays_so_until_the_round_or_the_guideline_changes(made, monkeypatch):
-    engine, who = made
+def test_who_passed_stays_so_until_the_round_or_the_guideline_changes(team, monkeypatch):
+    engine, who = team
     go_through(engine, who["ann"], wrong=1)
     settle_how(engine, pass_mark=1.0)
-    assert way_of(engine, who["ann"]).training is None  # the mark of the day counts
+    assert judging_mode(engine, who["ann"]).training is None  # the mark of the day counts
     with monkeypatch.context() as patch:
         newer = control_questions.guideline_of("sentiment", "input")
         patch.setattr(control_questions, "guideline_of", lambda *of: type(newer)(newer.version + 1, newer.text))
-        assert way_of(engine, who["ann"]).training.answered == 0
+        assert judging_mode(engine, who["ann"]).training.answered == 0
         assert next_question(engine, who["ann"]) is None
     know(engine, "training", 1, begin="Another")
-    assert way_of(engine, who["ann"]).training.questions == 5
+    assert judging_mode(engine, who["ann"]).training.questions == 5
     assert next_question(engine, who["ann"]) is None
 
 
-def test_a_lower_mark_lets_in_who_reached_it(made):
-    engine, who = made
+def test_a_lower_mark_lets_in_who_reached_it(team):
+    engine, who = team
     go_through(engine, who["ann"], wrong=2)
     settle_how(engine, pass_mark=0.5)
     assert next_question(engine, who["ann"]) is not None
 
 
-def test_without_a_mark_or_questions_nobody_is_trained(made):
-    engine, who = made
+def test_without_a_mark_or_questions_nobody_is_trained(team):
+    engine, who = team
     settle_how(engine, pass_mark=0.0)
     assert next_question(engine, who["ann"]) is not None
     settle_how(engine, pass_mark=1.0)
@@ -173,13 +173,13 @@ def test_without_a_mark_or_questions_nobody_is_trained(made):
     assert next_question(engine, who["bob"]) is not None
 
 
-def test_a_question_taken_out_in_the_middle_ends_the_attempt(made):
-    engine, who = made
+def test_a_question_taken_out_in_the_middle_ends_the_attempt(team):
+    engine, who = team
     for _ in range(3):
-        shown = way_of(engine, who["ann"]).training.shown
+        shown = judging_mode(engine, who["ann"]).training.shown
         train(engine, who["ann"], shown.id, "unsure")
-    remove_known(engine, [way_of(engine, who["ann"]).training.shown.id])
-    training = way_of(engine, who["ann"]).training
+    remove_known(engine, [judging_mode(engine, who["ann"]).training.shown.id])
+    training = judging_mode(engine, who["ann"]).training
     assert (training.attempt, training.answered, training.questions) == (2, 0, 3)
     assert training.last == control_questions.Attempt(1, 0, 3, False)
     assert go_through(engine, who["ann"])[-1].finished == control_questions.Attempt(2, 3, 3, True)
@@ -196,20 +196,20 @@ def test_the_round_has_the_languages_that_somebody_reads(tmp_path):
     add_known(engine, "training", [KnownText(Input.of("好片。", language="zh"), ("positive",))])
     settle_how(engine, pass_mark=1.0)
     english = add_account(engine, "eve", "annotator", "long enough", languages=["en"]).id
-    assert way_of(engine, english).training is None
-    assert way_of(engine, who["ann"]).training.questions == 1
+    assert judging_mode(engine, english).training is None
+    assert judging_mode(engine, who["ann"]).training.questions == 1
 
 
-def test_who_saw_the_answer_in_training_is_not_asked_when_a_sample_wants_it(made):
-    engine, who = made
+def test_who_saw_the_answer_in_training_is_not_asked_when_a_sample_wants_it(team):
+    engine, who = team
     go_through(engine, who["ann"])
-    known = known_questions(engine)[0].id
+    control = known_questions(engine)[0].id
     from audit.store import table_of
 
     question = table_of(tables.Question)
     with engine.begin() as connection:
         connection.execute(question.update().values(priority=None))
-        connection.execute(question.update().where(question.c.id == known).values(priority=1))
+        connection.execute(question.update().where(question.c.id == control).values(priority=1))
     assert next_question(engine, who["ann"]) is None
     assert queue_of(engine, who["ann"]).left_for_me == 0
-    assert next_question(engine, who["ada"]).id == known
+    assert next_question(engine, who["ada"]).id == control

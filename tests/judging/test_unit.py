@@ -25,8 +25,8 @@ from audit.judging.deferral import flag, refer, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
 from audit.judging.samples import draw_all
-from audit.judging.staleness import Choice, let_go_stale
-from audit.judging.training import train, way_of
+from audit.judging.staleness import Choice, mark_stale
+from audit.judging.training import judging_mode, train
 from audit.judging.unit import rebuild, unit_of_work
 from audit.reports.doctor import CHECKS
 from audit.runner.imported import import_run, read_run
@@ -63,9 +63,9 @@ class World(NamedTuple):
         assert shown is not None
         return shown.id
 
-    def both(self, one: str, other: str) -> int:
+    def both(self, first: str, second: str) -> int:
         """Two people answer the same question with these labels; its id."""
-        ids = {self.answer("ann", one), self.answer("bob", other)}
+        ids = {self.answer("ann", first), self.answer("bob", second)}
         assert len(ids) == 1
         return ids.pop()
 
@@ -86,7 +86,7 @@ def quick(where: str) -> Engine:
 def drawn(where: str, tmp_path: Path, films=FILMS) -> World:
     """Every group of the films drawn; all that can be audited is."""
     path = tmp_path / "run.jsonl"
-    path.write_text("\n".join(json.dumps(one) for one in films), encoding="utf-8")
+    path.write_text("\n".join(json.dumps(film) for film in films), encoding="utf-8")
     open_store(where, create=True).dispose()
     engine = quick(where)
     import_run(engine, read_run(path))
@@ -157,13 +157,13 @@ def gold(world: World) -> Call:
 
 
 def labels(world: World) -> Call:
-    some = [Label(f"line {n}", "positive", name, f"text {n}") for n in range(3) for name in ("x", "y")]
-    return lambda engine, who: import_labels(engine, Labels(Path("labels.csv"), some, {}))
+    entries = [Label(f"line {n}", "positive", name, f"text {n}") for n in range(3) for name in ("x", "y")]
+    return lambda engine, who: import_labels(engine, Labels(Path("labels.csv"), entries, {}))
 
 
 def stale(world: World) -> Call:
     world.both("positive", "positive")
-    return lambda engine, who: let_go_stale(engine, who["mia"], Choice(labels=("positive",)), "another guideline")
+    return lambda engine, who: mark_stale(engine, who["mia"], Choice(labels=("positive",)), "another guideline")
 
 
 def drawing_more(world: World) -> Call:
@@ -175,7 +175,7 @@ def training(world: World) -> Call:
     texts = [KnownText(Input.of(f"Known {n}."), ("positive",)) for n in range(2)]
     add_known(world.engine, "training", texts)
     change_settings(world.engine, None, {"pass_mark": 0.5})
-    id = way_of(world.engine, world.who["ann"]).training.shown.id
+    id = judging_mode(world.engine, world.who["ann"]).training.shown.id
     return lambda engine, who: train(engine, who["ann"], id, "positive")
 
 
@@ -245,8 +245,8 @@ def killed_after(where: str, call: Call, who: dict[str, int], moment: int) -> bo
 def sound(engine: Engine) -> dict[str, str]:
     """What the doctor finds fault with."""
     with engine.connect() as connection:
-        seen = [one for name, check in CHECKS.items() for one in check(connection, name)]
-    return {one.check: one.found for one in seen if not one.ok}
+        seen = [finding for name, check in CHECKS.items() for finding in check(connection, name)]
+    return {finding.check: finding.found for finding in seen if not finding.ok}
 
 
 def drain(world: World, *names: str) -> None:
@@ -256,7 +256,7 @@ def drain(world: World, *names: str) -> None:
             judge(world.engine, world.who[name], shown.id, shown.labels[0])
 
 
-@pytest.mark.parametrize("prepare", WRITERS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("prepare", WRITERS, ids=lambda function: function.__name__)
 def test_who_is_killed_leaves_all_or_nothing(where, tmp_path, prepare):
     world = drawn(where, tmp_path)
     call = prepare(world)
@@ -305,11 +305,11 @@ def test_the_doctor_names_what_is_not_in_its_place(tmp_path):
         connection.execute(question.update().where(question.c.id == idle[0]).values(priority=7))
         checked = connection.execute(select(check.c.question_id)).scalars().all()
         connection.execute(check.delete())
-    found = sound(world.engine)["queue"]
-    assert f"1 questions ({waiting[0]}) that drawn groups wait for" in found
-    assert f"1 questions ({idle[0]}) asked that no drawn group waits for" in found
-    assert f"{len(checked)} questions ({checked[0]}) wrong about" in found
-    assert "1 questions that drawn groups wait for were never made" in found
+    count = sound(world.engine)["queue"]
+    assert f"1 questions ({waiting[0]}) that drawn groups wait for" in count
+    assert f"1 questions ({idle[0]}) asked that no drawn group waits for" in count
+    assert f"{len(checked)} questions ({checked[0]}) wrong about" in count
+    assert "1 questions that drawn groups wait for were never made" in count
     rebuild(world.engine)
     assert sound(world.engine) == {}
 

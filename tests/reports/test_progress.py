@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.annotation.activity import overview, people_at_work
+from audit.annotation.activity import overview, people_activity
 from audit.cli import main
 from audit.reports.over_time import CELLS, cells_at_work, progress_document, progress_lines
 from audit.reports.study import cells_of_report, evidence, report_of
@@ -21,7 +21,7 @@ def test_the_document_has_the_cells_of_the_report(judged):
     basis = evidence(engine)
     report = report_of(basis)
     document = progress_document(
-        overview(engine), people_at_work(engine), cells_at_work(basis.counted, cells_of_report(basis))
+        overview(engine), people_activity(engine), cells_at_work(basis.counted, cells_of_report(basis))
     )
     drawn = [cell for cell in report["cells"] if cell["drawn"]]
     assert [{name: cell[name] for name in CELLS if name != "settled"} for cell in drawn] == [

@@ -7,7 +7,7 @@ import pytest
 
 from audit.cli import main
 from audit.errors import UnknownName
-from audit.false_satisfaction.accuracy import NO_GOLD, Answered, RightOutputs
+from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.accuracy import accuracy_entries, order_words
@@ -202,13 +202,13 @@ def table(*systems):
 
 def test_ties_and_what_is_unknown():
     tables = [table(("a", 0.2, 0.5), ("b", 0.2, None))]
-    counts = [RightOutputs(1, 10, (Answered("a", 10, 9), Answered("b", 10, 5)))]
+    counts = [RightOutputs(1, 10, (SystemAccuracy("a", 10, 9), SystemAccuracy("b", 10, 5)))]
     (entry,) = accuracy_entries(tables, counts)
     assert entry["order_genuine"] is None
     assert order_words(entry, "observed") == "a = b"
     assert "Order by 1 - VR_g: not known." in accuracy_lines(entry)
     assert "Order by 1 - VR_o: a = b (another order)." in accuracy_lines(entry)
-    (none,) = accuracy_entries(tables, [RightOutputs(1, 10, (Answered("a", 0, 0), Answered("b", 10, 5)))])
+    (none,) = accuracy_entries(tables, [RightOutputs(1, 10, (SystemAccuracy("a", 0, 0), SystemAccuracy("b", 10, 5)))])
     assert (none["systems"][0]["accuracy"], none["order_accuracy"]) == (None, None)
 
 

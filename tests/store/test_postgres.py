@@ -8,13 +8,13 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.exc import OperationalError
 
 from audit.annotation.accounts import (
+    account_details,
     account_of,
     account_of_identity,
     add_account,
     cookie_key,
     disable_account,
     end_login,
-    kept_accounts,
     open_login,
     set_password,
 )
@@ -151,7 +151,7 @@ def test_logins_and_keeping_accounts_on_postgresql(postgres_url):
         old = tables.now() - timedelta(minutes=5)
         connection.execute(login.update().where(login.c.key == cookie_key("b")).values(seen_at=old))
     assert account_of(engine, cookie_key("b")) == eve
-    kept = {one.name: one for one in kept_accounts(engine, by=boss.id)}
+    kept = {one.name: one for one in account_details(engine, by=boss.id)}
     assert tables.now() - kept["eve"].seen_at < timedelta(minutes=1)
     assert kept["eve"].languages == ("en",)
     disable_account(engine, "eve", by=boss.id)

@@ -29,7 +29,7 @@ def document():
     """Makes the document of a plan on rotten-tomatoes; keys are `table__key`."""
 
     def make(name="films", **changed):
-        found = {
+        content = {
             "name": name,
             "study": {
                 "corpus": "rotten-tomatoes",
@@ -43,8 +43,8 @@ def document():
         }
         for key, value in changed.items():
             table, _, inner = key.partition("__")
-            found[table][inner] = value
-        return found
+            content[table][inner] = value
+        return content
 
     return make
 

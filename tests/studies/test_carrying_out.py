@@ -12,10 +12,10 @@ from audit.studies.jobs import STEPS, carry_out
 
 
 def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, capsys):
-    one = plan(sample__per_relation=4, sample__audit_groups=2, judging__annotators=3, judging__gold=True)
+    films = plan(sample__per_relation=4, sample__audit_groups=2, judging__annotators=3, judging__gold=True)
     heard = []
     with InProcess() as executor:
-        found = carry_out(engine, one, executor, begin=heard.append)
+        done = carry_out(engine, films, executor, begin=heard.append)
     assert tuple(heard) == STEPS
     database = str(tmp_path / "single.db")
     corpus = ["--corpus", "rotten-tomatoes", "--limit", "20", "--relations", "MR1.4,MR3.1", "--workers", "0"]
@@ -25,8 +25,8 @@ def test_it_is_the_same_as_the_single_commands(engine, plan, content, tmp_path, 
     capsys.readouterr()
     other = open_store(database)
     assert content(engine) == content(other)
-    assert found.waiting + found.audits == found.as_json()["waiting"] + found.as_json()["audits"]
-    assert found.gilded.answered > 0
+    assert done.waiting + done.audits == done.as_json()["waiting"] + done.as_json()["audits"]
+    assert done.gold.answered > 0
 
 
 def test_doing_it_again_changes_nothing(engine, plan, content):
@@ -35,7 +35,7 @@ def test_doing_it_again_changes_nothing(engine, plan, content):
         before = content(engine)
         again = carry_out(engine, plan(), executor)
     assert content(engine) == before
-    assert (again.ran.counts.executed, again.drawn.added, again.gilded.added) == (0, 0, 0)
+    assert (again.ran.counts.executed, again.drawn.added, again.gold.added) == (0, 0, 0)
 
 
 def test_broken_off_anywhere_it_ends_with_the_same_report(plan, tmp_path):
@@ -60,9 +60,9 @@ def test_broken_off_anywhere_it_ends_with_the_same_report(plan, tmp_path):
 
 
 def test_settings_and_protocol_are_the_plans(engine, plan, people):
-    one = plan(judging__repeat_share=0.1, judging__protocol="shown", judging__gold=False)
+    films = plan(judging__repeat_share=0.1, judging__protocol="shown", judging__gold=False)
     with InProcess() as executor:
-        carry_out(engine, one, executor, by=people["boss"])
+        carry_out(engine, films, executor, by=people["boss"])
     with engine.connect() as connection:
         assert settings_of(connection).repeat_share == 0.1
         assert connection.execute(table_of(tables.Sample).select()).one().protocol == "shown"
@@ -78,21 +78,21 @@ def test_an_annotator_carries_out_nothing(engine, plan, people, content):
 
 
 def test_a_corpus_that_has_changed_since_is_refused(engine, plan, reviews, content):
-    one = plan(study__corpus=str(reviews))
+    films = plan(study__corpus=str(reviews))
     reviews.write_text(reviews.read_text(encoding="utf-8").replace("odd", "new"), encoding="utf-8")
     before = content(engine)
     with InProcess() as executor, pytest.raises(BadFile, match=r"the plan 'films', study.fingerprint: the corpus"):
-        carry_out(engine, one, executor)
+        carry_out(engine, films, executor)
     assert content(engine) == before
 
 
 def test_the_users_own_systems_run_from_the_command_line(engine, plan, own, reviews):
-    one = plan(study__systems=own.specs("calm", "nervous"), study__corpus=str(reviews), judging__gold=False)
+    films = plan(study__systems=own.specs("calm", "nervous"), study__corpus=str(reviews), judging__gold=False)
     with InProcess() as executor:
-        carry_out(engine, one, executor)
+        carry_out(engine, films, executor)
     from audit.studies.versions import freeze, set_plan
 
-    set_plan(engine, one)
+    set_plan(engine, films)
     freeze(engine, "films")
     (entry,) = study_report(engine)["plan"]
     assert entry["deviates"] == []

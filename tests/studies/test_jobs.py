@@ -15,7 +15,7 @@ from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.store import open_store, table_of, tables
 from audit.studies import jobs as module
-from audit.studies.jobs import DATABASE, GONE, at_work, begin_job, carry_out, jobs, redacted, stop_job
+from audit.studies.jobs import DATABASE, GONE, begin_job, carry_out, jobs, redacted, running_job, stop_job
 from audit.studies.versions import freeze, set_plan, versions
 
 PATIENCE = 90
@@ -39,15 +39,15 @@ def row(engine, **values):
     moment = tables.now()
     usual = {"plan": "films", "state": "waiting", "host": socket.gethostname(), "step": "", "done": 0, "total": 0}
     with engine.begin() as connection:
-        made = connection.execute(
+        inserted = connection.execute(
             table_of(tables.Job).insert(), usual | {"started_at": moment, "seen_at": moment} | values
         )
-    return made.inserted_primary_key[0]
+    return inserted.inserted_primary_key[0]
 
 
 def worked(engine, id, where, work, problem):
     """Work at a job in this process, until this problem."""
-    with pytest.raises(problem), at_work(engine, id, where) as (worker, _):
+    with pytest.raises(problem), running_job(engine, id, where) as (worker, _):
         work(worker)
 
 
@@ -112,7 +112,7 @@ def test_a_dead_process_is_seen_and_does_not_keep_the_study(engine, plan, people
     with pytest.raises(AuditError, match="not at work any more"):
         stop_job(engine, id, by=people["boss"])
     begin_job(engine, "films", "x", by=people["boss"])
-    assert [one.state for one in jobs(engine)] == ["waiting", "failed"]
+    assert [job.state for job in jobs(engine)] == ["waiting", "failed"]
 
 
 def test_a_process_that_cannot_be_begun_leaves_a_failed_job(engine, plan, people, monkeypatch):
@@ -144,8 +144,8 @@ def test_the_database_is_told_by_the_environment_not_on_the_command_line(engine,
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks for processes in /proc")
 def test_a_killed_job_is_gone_on_with_and_gives_the_same_report(engine, plan, people, where, tmp_path):
-    one = plan(study__limit=None, study__systems=["textblob", "vader"], sample__per_relation=20)
-    set_plan(engine, one)
+    films = plan(study__limit=None, study__systems=["textblob", "vader"], sample__per_relation=20)
+    set_plan(engine, films)
     freeze(engine, "films")
     begin_job(engine, "films", where, by=people["boss"])
     until(lambda: only(engine).done or not only(engine).live)
@@ -167,7 +167,7 @@ def test_a_killed_job_is_gone_on_with_and_gives_the_same_report(engine, plan, pe
     assert [work.state for work in jobs(engine)] == ["done", "stopped", "failed"]
     calm = open_store(str(tmp_path / "calm.db"), create=True)
     with InProcess() as executor:
-        carry_out(calm, one, executor)
+        carry_out(calm, films, executor)
     broken, whole = study_report(engine), study_report(calm)
     assert broken.pop("plan")[0]["deviates"] == []
     assert whole.pop("plan") == []
@@ -190,10 +190,10 @@ def test_a_wish_to_stop_is_read_from_the_row(engine, plan, people, where):
 
 def test_a_job_that_is_stopped_before_it_begins(engine, people, where):
     id = row(engine, state="stopping")
-    with pytest.raises(AuditError, match="does not wait to be begun"), at_work(engine, id, where):
+    with pytest.raises(AuditError, match="does not wait to be begun"), running_job(engine, id, where):
         pass
     assert only(engine).state == "stopped"
-    with pytest.raises(AuditError, match="job 99 does not wait to be begun"), at_work(engine, 99, where):
+    with pytest.raises(AuditError, match="job 99 does not wait to be begun"), running_job(engine, 99, where):
         pass
 
 
@@ -243,7 +243,7 @@ def test_a_job_of_a_disabled_manager_does_nothing(engine, plan, people, where):
         patch.setattr(module, "_begin_process", lambda name, id, where: os.getpid())
         begin_job(engine, "films", where, by=disable)
     disable_account(engine, "boss")
-    with pytest.raises(AuditError, match="does not exist or is disabled"), at_work(engine, 1, where) as (_, by):
+    with pytest.raises(AuditError, match="does not exist or is disabled"), running_job(engine, 1, where) as (_, by):
         carry_out(engine, versions(engine, "films")[-1].plan(), InProcess(), by=by)
     assert only(engine).state == "failed"
     with engine.connect() as connection:

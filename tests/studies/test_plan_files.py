@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.settings import JudgingSettings
@@ -21,11 +21,11 @@ from audit.studies.plan import (
     Plan,
     check_name,
     example,
-    foreign,
     read_plan,
     read_plan_bytes,
     read_plan_file,
     to_toml,
+    unregistered_keys,
 )
 from audit.studies.versions import belongs
 
@@ -37,41 +37,41 @@ def changed(table, **values):
     return LEAST | {table: LEAST.get(table, {}) | values}
 
 
-def lists(known):
-    return some.lists(some.sampled_from(known), min_size=1, max_size=4, unique=True)
+def lists(allowed):
+    return st.lists(st.sampled_from(allowed), min_size=1, max_size=4, unique=True)
 
 
-names = some.text(some.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp", "Cn", "Co", "Cf", "Zs")), min_size=1)
-documents = some.fixed_dictionaries(
+names = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp", "Cn", "Co", "Cf", "Zs")), min_size=1)
+documents = st.fixed_dictionaries(
     {
         "name": names.map(lambda name: "p" + name[:70]).filter(lambda name: check_name(name) is None),
-        "study": some.fixed_dictionaries(
-            {"corpus": some.just("rotten-tomatoes"), "systems": lists(["vader", "textblob", "hiv4"])},
+        "study": st.fixed_dictionaries(
+            {"corpus": st.just("rotten-tomatoes"), "systems": lists(["vader", "textblob", "hiv4"])},
             optional={
                 "relations": lists(SENTENCES),
-                "limit": some.integers(1, 10_000),
-                "seed": some.integers(-(1 << 62), 1 << 62),
+                "limit": st.integers(1, 10_000),
+                "seed": st.integers(-(1 << 62), 1 << 62),
             },
         ),
-        "sample": some.one_of(
-            some.fixed_dictionaries({"per_relation": some.integers(1, 500)}, optional={"seed": some.integers(0, 9)}),
-            some.fixed_dictionaries(
-                {"share": some.floats(0.001, 1)}, optional={"design": some.sampled_from(["shared", "informative"])}
+        "sample": st.one_of(
+            st.fixed_dictionaries({"per_relation": st.integers(1, 500)}, optional={"seed": st.integers(0, 9)}),
+            st.fixed_dictionaries(
+                {"share": st.floats(0.001, 1)}, optional={"design": st.sampled_from(["shared", "informative"])}
             ),
         ),
-        "judging": some.fixed_dictionaries(
+        "judging": st.fixed_dictionaries(
             {},
             optional={
-                "annotators": some.integers(1, 9),
-                "protocol": some.sampled_from(["blind", "shown", "random"]),
-                "gold": some.booleans(),
+                "annotators": st.integers(1, 9),
+                "protocol": st.sampled_from(["blind", "shown", "random"]),
+                "gold": st.booleans(),
                 "languages": lists(["en", "zh", "pt-BR"]),
-                "pass_mark": some.floats(0, 1),
-                "repeat_after": some.integers(1, 99),
+                "pass_mark": st.floats(0, 1),
+                "repeat_after": st.integers(1, 99),
             },
         ),
-        "report": some.fixed_dictionaries(
-            {}, optional={"delta": some.floats(0, 0.5), "weights": names.map(lambda name: name[:90])}
+        "report": st.fixed_dictionaries(
+            {}, optional={"delta": st.floats(0, 0.5), "weights": names.map(lambda name: name[:90])}
         ),
     }
 )
@@ -104,7 +104,9 @@ def test_what_is_left_out_is_filled_in():
     assert plan.sample["seed"] == 0
     assert read_plan(changed("study", seed=7)).sample["seed"] == 7
     assert plan.judging["guideline"] == guideline_of("sentiment", "input").version
-    assert {name: plan.judging[name] for name in SETTINGS} == {one.name: one.default for one in fields(JudgingSettings)}
+    assert {name: plan.judging[name] for name in SETTINGS} == {
+        setting.name: setting.default for setting in fields(JudgingSettings)
+    }
     assert AUDITED_FOLLOW_UPS == OF_THE_COMMAND
 
 
@@ -245,8 +247,10 @@ def test_through_the_app_files_and_code_are_refused_before_they_are_touched(own,
 
 def test_what_is_foreign_is_said_of_a_stored_plan():
     content = read_plan(LEAST).content()
-    assert foreign(content) == {}
-    assert set(foreign(content | {"study": content["study"] | {"systems": ["os:system"]}})) == {"study.systems"}
+    assert unregistered_keys(content) == {}
+    assert set(unregistered_keys(content | {"study": content["study"] | {"systems": ["os:system"]}})) == {
+        "study.systems"
+    }
 
 
 def test_a_plan_knows_its_size_and_audits():
@@ -307,7 +311,7 @@ def test_a_study_of_a_published_corpus_belongs_to_its_plan():
 def test_what_comes_through_the_app_names_no_file_address_or_code(key, value, where):
     content = read_plan(LEAST).content()
     table = where.partition(".")[0]
-    assert set(foreign(content | {table: content[table] | {key: value}})) == {where}
+    assert set(unregistered_keys(content | {table: content[table] | {key: value}})) == {where}
 
 
 def test_weights_with_a_name_are_those_of_reports():

@@ -21,7 +21,7 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size
 from audit.store import table_of, tables
-from audit.studies.deviations import Primary, counting, name_primary, namings, resolve
+from audit.studies.deviations import Primary, name_primary, namings, resolve, valid_naming
 from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
 from audit.ui.language import sentence_in, texts
@@ -40,8 +40,8 @@ def study(engine, reviews):
 
 
 def named(engine, *names, study=None):
-    for one, ids in resolve(engine, Primary(*names), study).items():
-        name_primary(engine, one, ids)
+    for study_id, ids in resolve(engine, Primary(*names), study).items():
+        name_primary(engine, study_id, ids)
 
 
 def lines_in_the_log(engine):
@@ -94,18 +94,23 @@ def test_under_one_relation_it_is_that_pair_unadjusted(study, turned):
     answer_with_gold(study)
     report = study_report(study)
     (entry,) = report["primary"]
-    relation = next(one for one in report["relations"] if one["relation"] == "MR1.4")
-    found = next(one for one in relation["pairs"] if {one["system"], one["other"]} == set(pair))
-    sign = 1 if found["system"] == pair[0] else -1
-    assert entry["difference"] == sign * found["difference"]
-    assert entry["low"] == (found["low"] if sign == 1 else -found["high"])
-    assert entry["p"] == found["p"] == found["p_holm"] == entry["p_holm"]
-    assert found["apart"] == entry["apart"] == (entry["p"] <= 0.05)
-    rest = [one for of in report["relations"] for one in of["pairs"] if one is not found and one["p"] is not None]
+    relation = next(entry_of for entry_of in report["relations"] if entry_of["relation"] == "MR1.4")
+    tested = next(compared for compared in relation["pairs"] if {compared["system"], compared["other"]} == set(pair))
+    sign = 1 if tested["system"] == pair[0] else -1
+    assert entry["difference"] == sign * tested["difference"]
+    assert entry["low"] == (tested["low"] if sign == 1 else -tested["high"])
+    assert entry["p"] == tested["p"] == tested["p_holm"] == entry["p_holm"]
+    assert tested["apart"] == entry["apart"] == (entry["p"] <= 0.05)
+    rest = [
+        compared
+        for of in report["relations"]
+        for compared in of["pairs"]
+        if compared is not tested and compared["p"] is not None
+    ]
     assert len(rest) == 5
-    assert min(one["p_holm"] for one in rest) >= entry["p"]
+    assert min(compared["p_holm"] for compared in rest) >= entry["p"]
     assert "primary" not in before
-    assert {one["common"]["reason"] is not None for one in before["relations"]} == {True}
+    assert {entry_of["common"]["reason"] is not None for entry_of in before["relations"]} == {True}
 
 
 def test_named_after_an_answer_it_is_one_of_the_others(study):
@@ -132,7 +137,7 @@ def test_another_one_before_the_first_answer_counts_and_afterwards_is_only_told(
     named(study, "vader", "textblob", "MR1.4")
     with study.connect() as connection:
         history = namings(connection, [1])[1]
-    assert counting(history) is history[1]
+    assert valid_naming(history) is history[1]
     (entry,) = study_report(study)["primary"]
     assert (entry["system"], entry["other"], entry["tested"]) == ("textblob", "hiv4", True)
     (later,) = entry["later"]
@@ -149,7 +154,7 @@ def test_before_it_can_be_tested_nothing_else_is_sure(study):
     assert entry["reason"] == "no relation has both systems with enough judged groups"
     report = study_report(study, "people")
     assert primary_lines(report)[1] == ENGLISH["waits"]
-    assert not any(pair["apart"] for one in report["relations"] for pair in one["pairs"])
+    assert not any(pair["apart"] for relation in report["relations"] for pair in relation["pairs"])
 
 
 @pytest.mark.parametrize(
@@ -184,12 +189,12 @@ def test_the_command_names_it_with_the_draw_or_not_at_all(study, tmp_path, capsy
 
 
 def test_a_plan_names_it_and_the_domain_and_is_held_to_both(engine, plan):
-    one = plan(report__primary=["textblob", "vader"], report__primary_relation="MR3.1", sample__domain="gold")
-    set_plan(engine, one)
+    films = plan(report__primary=["textblob", "vader"], report__primary_relation="MR3.1", sample__domain="gold")
+    set_plan(engine, films)
     freeze(engine, "films")
     with InProcess() as executor:
-        done = carry_out(engine, one, executor)
-        carry_out(engine, one, executor)  # notes nothing again
+        done = carry_out(engine, films, executor)
+        carry_out(engine, films, executor)  # notes nothing again
     assert done.drawn.domain == "gold"
     report = study_report(engine)
     (entry,) = report["primary"]
@@ -229,8 +234,8 @@ def test_a_replay_of_an_export_has_it_too(study, tmp_path):
     report = study_report(study)
     published.write_text(json.dumps(report), encoding="utf-8")
     assert main(["export", "--out", str(folder), "--db", str(database)]) == 0
-    found = replay(folder, [published])
+    result = replay(folder, [published])
     assert "primary" in report
-    assert {one.document: one.differences for one in found.documents} == dict.fromkeys(
-        (one.document for one in found.documents), 0
+    assert {replayed.document: replayed.differences for replayed in result.documents} == dict.fromkeys(
+        (replayed.document for replayed in result.documents), 0
     )

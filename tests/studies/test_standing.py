@@ -26,11 +26,11 @@ def done(engine, plan):
     """Stores, freezes and carries out a plan without gold."""
 
     def work(**changed):
-        one = plan(judging__gold=False, **changed)
-        set_plan(engine, one)
+        films = plan(judging__gold=False, **changed)
+        set_plan(engine, films)
         freeze(engine, "films")
         with InProcess() as executor:
-            return one, carry_out(engine, one, executor)
+            return films, carry_out(engine, films, executor)
 
     return work
 
@@ -43,7 +43,7 @@ def judged(engine, person, most):
 
 def deviations(engine, **how):
     (entry,) = study_report(engine, **how)["plan"]
-    return {one["key"]: (one["planned"], one["found"]) for one in entry["deviates"]}
+    return {deviation["key"]: (deviation["planned"], deviation["found"]) for deviation in entry["deviates"]}
 
 
 def test_a_study_without_a_plan_has_nothing_to_say_of_one(engine, plan):
@@ -122,19 +122,19 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     with InProcess() as executor:
         run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, limit=20)
     draw(engine, 1, Size(share=1.0), annotators=3, audits=Audits(groups=2, follow_ups=0.5))
-    found = deviations(engine)
-    assert set(found) == {
+    deviating = deviations(engine)
+    assert set(deviating) == {
         "study.relations", "study.systems", "sample.per_relation", "sample.audit_groups", "sample.audit_follow_ups",
         "judging.annotators",
     }  # fmt: skip
-    assert found["study.relations"] == (["MR1.4", "MR3.1"], ["MR1.4", "MR3.1", "MR2.2"])
-    assert found["study.systems"][1] == ["hiv4", "textblob", "vader"]
-    assert found["sample.per_relation"][1] > 4
+    assert deviating["study.relations"] == (["MR1.4", "MR3.1"], ["MR1.4", "MR3.1", "MR2.2"])
+    assert deviating["study.systems"][1] == ["hiv4", "textblob", "vader"]
+    assert deviating["sample.per_relation"][1] > 4
     draw(engine, 1, Size(per_relation=2), design="simple", seed=5)
-    found = deviations(engine)
-    assert found["sample.design"] == ("shared", "simple")
-    assert found["sample.seed"] == (0, 5)
-    assert found["sample.per_relation"] == (4, 2)
+    deviating = deviations(engine)
+    assert deviating["sample.design"] == ("shared", "simple")
+    assert deviating["sample.seed"] == (0, 5)
+    assert deviating["sample.per_relation"] == (4, 2)
 
 
 def test_a_share_that_is_otherwise(engine, done):

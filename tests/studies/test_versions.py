@@ -15,7 +15,7 @@ def test_a_version_is_stored_only_where_something_changed(engine, plan):
     assert (again, new) == (first, False)
     second, new = set_plan(engine, plan(sample__per_relation=9, study__systems=["vader", "hiv4"]))
     assert (second.version, new) == (2, True)
-    assert [change_text(one) for one in steps(versions(engine, "films"))[0][1]] == [
+    assert [change_text(change) for change in steps(versions(engine, "films"))[0][1]] == [
         "study.systems without textblob, with hiv4",
         "sample.per_relation 4 -> 9",
     ]
@@ -31,9 +31,9 @@ def test_freezing_is_a_version_with_the_same_content(engine, plan, people):
     set_plan(engine, plan(sample__per_relation=9))
     freeze(engine, "films")
     history = versions(engine, "films")
-    assert [one.frozen for one in history] == [False, True, False, True]
+    assert [version.frozen for version in history] == [False, True, False, True]
     assert frozen_version(history) == frozen
-    assert [found for _, found in steps(history)] == [[], [Change("sample.per_relation", 4, 9)], []]
+    assert [changed for _, changed in steps(history)] == [[], [Change("sample.per_relation", 4, 9)], []]
 
 
 def test_what_has_changed_since_it_was_looked_at_is_not_frozen(engine, plan):
@@ -41,7 +41,7 @@ def test_what_has_changed_since_it_was_looked_at_is_not_frozen(engine, plan):
     set_plan(engine, plan(sample__per_relation=9))
     with pytest.raises(AuditError, match="has version 2 by now; look at it before you freeze it"):
         freeze(engine, "films", version=1)
-    assert not any(one.frozen for one in versions(engine, "films"))
+    assert not any(version.frozen for version in versions(engine, "films"))
 
 
 def test_of_two_versions_at_once_one_is_refused(engine, plan):

@@ -7,7 +7,7 @@ from app_driver import PASSWORD, Prepared, blocks, go, in_both, open_app, rows, 
 
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
-from audit.false_satisfaction.browse import Wish, browse
+from audit.false_satisfaction.browse import GroupFilter, browse
 from audit.false_satisfaction.impact import cause_of, false_satisfactions, give_cause
 from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
@@ -196,7 +196,7 @@ def test_a_cause_that_comes_too_soon_or_for_another_group_is_not_taken(false_one
 
 def test_browse_shows_the_cause(false_ones: Prepared) -> None:
     engine, boss = false_ones.engine, false_ones.boss
-    first = browse(engine, boss.id, Wish(state="false")).lines[0]
+    first = browse(engine, boss.id, GroupFilter(state="false")).lines[0]
     give_cause(engine, boss.id, first.group_id, first.system_id, "doubtful", "who *knows*")
     app = go(open_app(boss), "browse")
     app.selectbox(key="browse-state").set_value("false").run()

@@ -10,7 +10,7 @@ from translation_driver import both_say, prepare_translations, to_translation
 from translations import FRENCH, SPANISH, TEXTS
 
 from audit.annotation.accounts import add_account
-from audit.annotation.control_questions import know_questions
+from audit.annotation.control_questions import add_settled_questions
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.false_satisfaction.browse import Detail, Part, Side
@@ -196,7 +196,7 @@ def test_causes_show_the_links_of_a_false_satisfaction(prepared: Prepared, langu
 @in_both
 def test_training_teaches_a_translation(prepared: Prepared, language: str) -> None:
     question = both_say(prepared, TEXTS[0], "accurate", "accurate")
-    know_questions(prepared.engine, "training", [question], "See the guideline.", by=prepared.boss.id)
+    add_settled_questions(prepared.engine, "training", [question], "See the guideline.", by=prepared.boss.id)
     change_settings(prepared.engine, prepared.boss.id, {"pass_mark": 0.5})
     new = add_account(prepared.engine, "new", "annotator", "long enough", languages=["es", "en"])
     app = open_app(new, language)
@@ -224,7 +224,7 @@ def press_training(app, answer: str) -> None:
 
 def test_the_list_of_known_questions_says_the_direction(prepared: Prepared) -> None:
     question = both_say(prepared, TEXTS[0], "accurate", "accurate")
-    know_questions(prepared.engine, "gold", [question], by=prepared.boss.id)
+    add_settled_questions(prepared.engine, "gold", [question], by=prepared.boss.id)
     app = open_app(prepared.boss)
     app.session_state["quality-mode"] = "known"
     app = go(app, "quality")

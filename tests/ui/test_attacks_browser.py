@@ -14,7 +14,7 @@ from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
-from audit.judging.staleness import Choice, let_go_stale
+from audit.judging.staleness import Choice, mark_stale
 from audit.store import table_of, tables
 
 pytestmark = pytest.mark.browser
@@ -51,7 +51,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
     question = next_question(prepared.engine, prepared.ben.id)
     assert question is not None
     judge(prepared.engine, prepared.ben.id, question.id, "neutral")
-    let_go_stale(prepared.engine, prepared.boss.id, Choice(labels=("neutral",)), HOSTILE)
+    mark_stale(prepared.engine, prepared.boss.id, Choice(labels=("neutral",)), HOSTILE)
     with app_server(str(prepared.path), folder / "log.txt") as address:
         yield address, prepared
 

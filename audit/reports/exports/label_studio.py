@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.answers import UNSURE, counts
+from audit.annotation.answers import UNSURE, is_counted
 from audit.annotation.questions import ABOUT_OUTPUTS
 from audit.errors import AuditError
 from audit.judging.labels import QUESTION, exported_id
@@ -110,7 +110,7 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
     counting = (
         select(judgement, annotator.c.name, annotator.c.role)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(judgement.c.round == 1, counts(judgement))
+        .where(judgement.c.round == 1, is_counted(judgement))
         .subquery()
     )
     query = (

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Table, exists, select
 import audit
 from audit.annotation.accounts import require_manager
 from audit.annotation.answers import WITHDRAWN
-from audit.annotation.causes import standing_causes
+from audit.annotation.causes import current_causes
 from audit.annotation.ratings import stored_ratings
 from audit.errors import AuditError
 from audit.new_files import new_folder
@@ -166,7 +166,7 @@ def _causes(connection: Connection) -> Iterator[dict[str, Any]]:
     cause, group, relation = (table_of(model) for model in (tables.Cause, tables.Group, tables.Relation))
     system, source, input_ = (table_of(model) for model in (tables.System, tables.Source, tables.Input))
     annotator = table_of(tables.Annotator)
-    counting = {standing.id for standing in standing_causes(connection).values()}
+    counting = {standing.id for standing in current_causes(connection).values()}
     query = (
         select(
             cause,

@@ -8,7 +8,7 @@ import pytest
 import translations
 
 from audit.annotation.accounts import add_account
-from audit.annotation.control_questions import know_questions, known_questions
+from audit.annotation.control_questions import add_settled_questions, known_questions
 from audit.annotation.queue import next_question
 from audit.annotation.ratings import attributed, stored_ratings
 from audit.cli import main
@@ -117,7 +117,7 @@ def test_known_translations_are_listed_with_their_languages(judged, tmp_path, ca
         if question["filled"] and question["languages"] == "en,es"
     ]
     ids = [question["id"] for question in settled][:2]
-    know_questions(judged, "training", ids, "As in the guideline.")
+    add_settled_questions(judged, "training", ids, "As in the guideline.")
     (question, _) = known_questions(judged)
     assert (question.kind, len(question.texts), question.languages) == ("pair", 1, ("en", "es"))
     judged.dispose()

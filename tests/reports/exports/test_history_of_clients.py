@@ -6,7 +6,7 @@ from audit.annotation.accounts import add_account
 from audit.annotation.answers import browser
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
-from audit.judging.staleness import Choice, let_go_stale
+from audit.judging.staleness import Choice, mark_stale
 from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export
@@ -23,7 +23,7 @@ def changed(where):
     eve = add_account(engine, "eve", "annotator", "long enough").id
     mia = add_account(engine, "mia", "manager", "long enough").id
     judge(engine, eve, next_question(engine, eve).id, "unsure", client=browser(AGENT))
-    let_go_stale(engine, mia, Choice(labels=("unsure",)), "eve hesitated")
+    mark_stale(engine, mia, Choice(labels=("unsure",)), "eve hesitated")
     return engine
 
 
