@@ -99,14 +99,14 @@ def row_counts(connection: Connection) -> dict[str, int]:
 
 
 def _check(path: Path, name: Path) -> None:
-    if found := page_faults(path):
-        raise BadFile(f"{name} is no database, or a damaged one ({found[0]}); use another backup")
-    if found := changed_values(path):
-        raise BadFile(f"{name}: {found[0]}, so it is damaged or somebody changed it; use another backup")
+    if faults := page_faults(path):
+        raise BadFile(f"{name} is no database, or a damaged one ({faults[0]}); use another backup")
+    if faults := changed_values(path):
+        raise BadFile(f"{name}: {faults[0]}, so it is damaged or somebody changed it; use another backup")
     _check_shape(path, name)
 
 
 def _check_shape(path: Path, name: Path) -> None:
     """Raises BadFile for what audit did not make, which may act when audit writes."""
-    if found := foreign_objects(path):
-        raise BadFile(f"{name} has {found[0]}, which audit did not make; take it out, or use another backup")
+    if objects := foreign_objects(path):
+        raise BadFile(f"{name} has {objects[0]}, which audit did not make; take it out, or use another backup")

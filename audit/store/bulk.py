@@ -75,18 +75,18 @@ def _write(connection: Connection, table: Table, rows: Rows, replace: bool) -> i
 def _columns(table: Table, rows: Rows) -> tuple[tuple[str, ...], list[Sequence[Any]]]:
     """The names of the columns that are given, in the order of the table, and their values."""
     if isinstance(rows, Mapping):
-        given: dict[str, Sequence[Any]] = {name: _plain(values) for name, values in rows.items()}
-        if len({len(values) for values in given.values()}) > 1:
-            lengths = ", ".join(f"{name} {len(values)}" for name, values in given.items())
+        values_of: dict[str, Sequence[Any]] = {name: _plain(values) for name, values in rows.items()}
+        if len({len(values) for values in values_of.values()}) > 1:
+            lengths = ", ".join(f"{name} {len(values)}" for name, values in values_of.items())
             raise AuditError(f"rows of {table.name}: every column needs as many values; these have: {lengths}")
     else:
-        given = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-    count = len(next(iter(given.values()), ()))
-    for one in table.columns:
-        if one.name not in given and isinstance(one.default, ScalarElementColumnDefault):
-            given[one.name] = [one.default.arg] * count
-    names = tuple(sorted(given, key=list(table.columns.keys()).index))
-    return names, [given[name] for name in names]
+        values_of = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    count = len(next(iter(values_of.values()), ()))
+    for field in table.columns:
+        if field.name not in values_of and isinstance(field.default, ScalarElementColumnDefault):
+            values_of[field.name] = [field.default.arg] * count
+    names = tuple(sorted(values_of, key=list(table.columns.keys()).index))
+    return names, [values_of[name] for name in names]
 
 
 def _plain(values: Any) -> Sequence[Any]:
@@ -114,8 +114,8 @@ def _filled(
 ) -> int:
     """SQLite: several rows a statement, and the last few one by one."""
     at_once = min(AT_ONCE, _PARAMETERS // len(names))
-    some = count - count % at_once
-    values = chain.from_iterable(islice(rows, some))
+    in_batches = count - count % at_once
+    values = chain.from_iterable(islice(rows, in_batches))
     together = zip(*[values] * (at_once * len(names)), strict=True)
     several = _executed(connection, _on_sqlite(table, names, replace, at_once), together)
     return several + _executed(connection, _on_sqlite(table, names, replace, 1), rows)
@@ -132,9 +132,9 @@ def _executed(connection: Connection, statement: str, values: Iterator[tuple[Any
 def _on_sqlite(table: Table, names: tuple[str, ...], replace: bool, rows: int) -> str:
     """The statement with a `?` for each value of as many rows, in the order of the columns."""
     statement = _conflicting(sqlite.insert(table), table, names, replace)
-    one = f"({', '.join('?' * len(names))})"
-    written = str(statement.compile(dialect=sqlite.dialect(), column_keys=list(names)))
-    return written.replace(f"VALUES {one}", f"VALUES {', '.join([one] * rows)}")
+    placeholders = f"({', '.join('?' * len(names))})"
+    sql = str(statement.compile(dialect=sqlite.dialect(), column_keys=list(names)))
+    return sql.replace(f"VALUES {placeholders}", f"VALUES {', '.join([placeholders] * rows)}")
 
 
 def _conflicting(statement: Any, table: Table, names: Sequence[str], replace: bool) -> Any:
@@ -198,12 +198,12 @@ def _copy(connection: Connection, statement: str, values: Iterable[tuple[Any, ..
 
 def _last_of_each(table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
     """Without rows whose primary key comes again: one statement cannot write a row twice."""
-    keys = zip(*(columns[names.index(one.name)] for one in table.primary_key), strict=True)
+    keys = zip(*(columns[names.index(column.name)] for column in table.primary_key), strict=True)
     last = {key: place for place, key in enumerate(keys)}
     if len(last) == len(columns[0]):
         return columns
-    kept = sorted(last.values())
-    return [[values[place] for place in kept] for values in columns]
+    places = sorted(last.values())
+    return [[values[place] for place in places] for values in columns]
 
 
 def pieces(values: Iterable[Any], size: int = _IN) -> Iterable[list[Any]]:

@@ -68,13 +68,13 @@ def is_secret(table: Table) -> bool:
     return any(table.name == name or table.name.startswith(f"{name}_") for name in SECRET_TABLES)
 
 
-def carried_tables() -> list[Table]:
+def exported_tables() -> list[Table]:
     """The tables of an export, each after those that it refers to; the version of the tables is in the
     manifest."""
     return [table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name not in tables.OWN]
 
 
-def carried_columns(table: Table) -> list[str]:
+def exported_columns(table: Table) -> list[str]:
     """The columns of a table that an export has, in their order."""
     return [column.name for column in table.columns if column.name not in SECRET_COLUMNS.get(table.name, ())]
 
@@ -143,8 +143,8 @@ def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
     """
     (folder / FOLDER).mkdir()
     entries: dict[str, Any] = {}
-    for table in carried_tables():
-        columns = carried_columns(table)
+    for table in exported_tables():
+        columns = exported_columns(table)
         writers = [(name, _writer(table.c[name])) for name in columns]
         rows = 0
         with (folder / file_name(table)).open("w", encoding="utf-8", newline="\n") as file:
@@ -170,12 +170,12 @@ def load_tables(
     that means nothing. Raises BadRow for a row that is not one (file, line), BadFile for tables, columns or a
     number of rows that do not fit.
     """
-    known = {table.name: table for table in carried_tables()}
-    strange = sorted(set(entries) - set(known))
-    if strange:
-        raise BadFile(f"{folder}: the manifest has the table {strange[0]!r}, which this audit does not know")
+    table_of_name = {table.name: table for table in exported_tables()}
+    unknown = sorted(set(entries) - set(table_of_name))
+    if unknown:
+        raise BadFile(f"{folder}: the manifest has the table {unknown[0]!r}, which this audit does not know")
     total = 0
-    for table in carried_tables():
+    for table in exported_tables():
         if table.name not in entries:
             continue
         try:
@@ -183,7 +183,7 @@ def load_tables(
             rows = int(entries[table.name]["rows"])
         except (KeyError, TypeError, ValueError, OverflowError):
             raise BadFile(f"{folder}: the manifest lacks the columns or rows of table {table.name}") from None
-        missing = sorted(set(names) - set(carried_columns(table)))
+        missing = sorted(set(names) - set(exported_columns(table)))
         if missing:
             raise BadFile(f"{folder}: table {table.name} has the column {missing[0]!r}, which this audit does not know")
         path = folder / file_name(table)
@@ -242,7 +242,7 @@ def _sorted(value: Any) -> Any:
     """Objects by the names of their members: PostgreSQL keeps another order than SQLite."""
     if isinstance(value, dict):
         return {name: _sorted(value[name]) for name in sorted(value)}
-    return [_sorted(one) for one in value] if isinstance(value, list) else value
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 def _rows(
@@ -255,14 +255,14 @@ def _rows(
         for number, line in enumerate(file, start=1):
             try:
                 text = line.decode().rstrip()
-                given, end = raw_json(text)
+                entry, end = raw_json(text)
             except (ValueError, RecursionError) as problem:
                 raise BadRow(path, number, f"not a row in JSON ({problem})") from None
-            if not isinstance(given, dict) or given.keys() != wanted or end < len(text):
+            if not isinstance(entry, dict) or entry.keys() != wanted or end < len(text):
                 raise BadRow(path, number, f"a row of {table.name} is an object with exactly {', '.join(names)}")
             row = {}
             for name, nullable, read in readers:
-                value = given[name]
+                value = entry[name]
                 if value is None and not nullable:
                     raise BadRow(path, number, f"column {name} is null, which it may not be")
                 try:
@@ -368,10 +368,10 @@ def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
         raise BadFile(f"{path}: the file is missing, the manifest lists it; export again")
     refuse_no_file(path)
     try:
-        found = described(path)
+        description = described(path)
     except OSError as problem:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from None
-    if found["sha256"] == sealed["sha256"]:
+    if description["sha256"] == sealed["sha256"]:
         return
     sums = sealed["crc32"]
     wanted = [sums[at : at + 8] for at in range(0, len(sums), 8)]
@@ -383,12 +383,13 @@ def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
             )
         if sum_ != wanted[place]:
             last = min(first + sealed["block"] - 1, sealed["lines"])
-            if found["lines"] < last:
+            if description["lines"] < last:
                 break
             where = f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
             raise BadFile(f"{path}, {where}: changed since the export was made; export again")
     raise BadFile(
-        f"{path}, line {found['lines']:,}: the file ends here, but had {sealed['lines']:,} lines; it was cut short"
+        f"{path}, line {description['lines']:,}: the file ends here, but had {sealed['lines']:,} lines; "
+        "it was cut short"
     )
 
 

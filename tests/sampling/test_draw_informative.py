@@ -12,7 +12,7 @@ from audit.judging.samples import draw, draw_all
 from audit.keys import uniform
 from audit.relations import Outcome
 from audit.sampling.designs import Numbers
-from audit.sampling.draw import Apart, NothingToCompare, Size
+from audit.sampling.draw import DifferingInputs, NothingToCompare, Size
 from audit.store import group_id, insert_new, tables
 
 # (relation, system, source): relation 1 has one group for both systems, relation 2 a group for each.
@@ -142,7 +142,7 @@ def test_inputs_on_which_systems_differ_are_looked_up_once_for_some_systems():
         def look(_connection, _cursor, statement, *_others):
             looked.append("FROM output" in statement)
 
-        apart = Apart(connection)
+        apart = DifferingInputs(connection)
         asked = np.array([4, 3, 2, 1, 9])  # nobody was asked about input 9
         assert apart.of((1, 2), asked).tolist() == [False, False, True, False, False]
         assert apart.of((1, 2, 3), asked).tolist() == [False, True, True, False, False]

@@ -6,7 +6,7 @@ from sqlmodel import SQLModel
 
 from audit.errors import BadFile
 from audit.store import dump, tables
-from audit.store.dump import carried_columns, carried_tables, is_secret, left_out, pseudonym, salt_of
+from audit.store.dump import exported_columns, exported_tables, is_secret, left_out, pseudonym, salt_of
 
 
 def about_people(table):
@@ -28,8 +28,8 @@ def test_every_text_of_a_table_about_people_has_been_thought_about():
 
 
 def test_passwords_and_sessions_are_not_carried():
-    assert "password" not in carried_columns(SQLModel.metadata.tables["annotator"])
-    assert not any(is_secret(table) for table in carried_tables())
+    assert "password" not in exported_columns(SQLModel.metadata.tables["annotator"])
+    assert not any(is_secret(table) for table in exported_tables())
     assert "annotator.password" in left_out()
 
 

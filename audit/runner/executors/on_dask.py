@@ -183,12 +183,12 @@ class Dask(AbstractContextManager["Dask"]):
             futures = self._ended(None if until is None else max(0.0, until - time.monotonic()))
             if not futures:
                 return []
-            found = self._values(futures)
-            if found is None:
+            values = self._values(futures)
+            if values is None:
                 self._send_again()
                 continue
             jobs = [self._at_work.pop(future.key)[0] for future in futures]
-            return [(job, _result(value)) for job, value in zip(jobs, found, strict=True)]
+            return [(job, _result(value)) for job, value in zip(jobs, values, strict=True)]
         return []
 
     def __exit__(
@@ -336,8 +336,8 @@ def _ask(address: str) -> None:
         async with rpc(address, timeout=_CONNECT, connection_args=Security().get_connection_args("client")) as there:
             return (await asyncio.wait_for(there.identity(), _CONNECT))["type"]
 
-    if (found := asyncio.run(identity())) != "Scheduler":
-        raise ValueError(f"it is a {found}")
+    if (kind := asyncio.run(identity())) != "Scheduler":
+        raise ValueError(f"it is a {kind}")
 
 
 def _value(future: Any) -> Any:

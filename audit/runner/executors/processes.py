@@ -68,21 +68,21 @@ class Processes(AbstractContextManager["Processes"]):
 
     def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
         """Jobs that came to an end, with their results."""
-        found: list[tuple[Job, Any]] = []
+        results: list[tuple[Job, Any]] = []
         while self._open:
             try:
-                job, result = self._done.get_nowait() if found else self._done.get(timeout=timeout)
+                job, result = self._done.get_nowait() if results else self._done.get(timeout=timeout)
             except Empty:
                 break
             self._open -= 1
             if not isinstance(result, _Raised):
-                found.append((job, result))
+                results.append((job, result))
                 continue
-            for other in found:  # the next call has them
+            for other in results:  # the next call has them
                 self._open += 1
                 self._done.put(other)
             raise result.problem
-        return found
+        return results
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
