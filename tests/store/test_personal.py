@@ -16,13 +16,14 @@ def about_people(table):
 
 
 def test_every_text_of_a_table_about_people_has_been_thought_about():
-    known = (dump.SECRET_COLUMNS, dump.NAMES, dump.FREE_TEXT, dump.IMPERSONAL)
+    sorts = (dump.SECRET_COLUMNS, dump.NAMES, dump.FREE_TEXT, dump.IMPERSONAL)
     forgotten = [
         f"{table.name}.{column.name}"
         for table in SQLModel.metadata.sorted_tables
         if about_people(table) and not is_secret(table)
         for column in table.columns
-        if isinstance(column.type, String) and not any(column.name in some.get(table.name, ()) for some in known)
+        if isinstance(column.type, String)
+        and not any(column.name in columns_of.get(table.name, ()) for columns_of in sorts)
     ]
     assert forgotten == [], "say in audit/store/dump.py what they hold"
 
