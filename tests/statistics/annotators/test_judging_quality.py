@@ -73,7 +73,7 @@ def test_answers_that_cannot_be_are_refused(right_answers, answers, message):
         label_bias(right_answers, answers, LABELS)
 
 
-@given_labels(answers)
+@given(answers)
 def test_biases_sum_to_nothing_and_lie_in_their_intervals(rows):
     right_answers, given_labels = [row[0] for row in rows], [row[1] for row in rows]
     biases = label_bias(right_answers, given_labels, LABELS, least=1)
