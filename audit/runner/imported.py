@@ -415,17 +415,8 @@ def _numbered(records: list[Record]) -> list[tuple[str, Record]]:
 
 
 def _store(connection: Connection, study_id: int, seed: int, numbered: list[tuple[str, Record]]) -> tuple[int, int]:
-    rows = {
-        row: Row(row, record.members[0], record.gold, record.cluster or record.source_key, record.attributes)
-        for row, record in numbered
-    }
-    drawn = sorted(
-        ((uniform(seed, row.key), row) for row in rows.values()), key=lambda drawn_row: (drawn_row[0], drawn_row[1].key)
-    )
-    add_sources(connection, study_id, drawn)
-    source = table_of(tables.Source)
-    query = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
-    source_ids = {row[0]: int(row[1]) for row in connection.execute(query)}
+    """Store everything that the records say; how many sources and groups that makes."""
+    source_ids = _add_sources(connection, study_id, seed, numbered)
     ids = input_ids(connection, (member for _, record in numbered for member in record.members))
     relations = {
         name: named_id(
@@ -457,19 +448,9 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
             "source_id": source_ids[row],
             "system_id": own,
         }
-        for step, (member, role, output) in enumerate(zip(record.members, record.roles, record.outputs, strict=True)):
+        for step, (member, role) in enumerate(zip(record.members, record.roles, strict=True)):
             members.append({"group_id": id, "step": step, "input_id": ids[member.key], "role": role})
-            outputs.append(
-                {
-                    "system_id": system,
-                    "input_id": ids[member.key],
-                    "attempt": 1,
-                    "label": output.label,
-                    "score": output.score,
-                    "text": output.text,
-                    "error": None,
-                }
-            )
+        outputs += _output_rows(record, system, ids)
         verdicts.append(
             {"group_id": id, "system_id": system, "outcome": int(record.outcome), "value": None, "reason": None}
         )
@@ -477,4 +458,36 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
     insert_new(connection, tables.Member, members)
     insert_new(connection, tables.Output, outputs)
     insert_new(connection, tables.Verdict, verdicts)
-    return len(rows), len(groups)
+    return len(source_ids), len(groups)
+
+
+def _add_sources(
+    connection: Connection, study_id: int, seed: int, numbered: list[tuple[str, Record]]
+) -> dict[str, int]:
+    """Insert the sources of the records in the order of their permanent random numbers; their ids by row."""
+    rows = {
+        row: Row(row, record.members[0], record.gold, record.cluster or record.source_key, record.attributes)
+        for row, record in numbered
+    }
+    numbers = {key: uniform(seed, row.key) for key, row in rows.items()}
+    drawn = sorted(rows.values(), key=lambda row: (numbers[row.key], row.key))
+    add_sources(connection, study_id, [(numbers[row.key], row) for row in drawn])
+    source = table_of(tables.Source)
+    query = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
+    return {row[0]: int(row[1]) for row in connection.execute(query)}
+
+
+def _output_rows(record: Record, system: int, ids: Mapping[bytes, int]) -> list[dict[str, Any]]:
+    """The outputs of a record as rows; `ids` are those of its inputs, by key."""
+    return [
+        {
+            "system_id": system,
+            "input_id": ids[member.key],
+            "attempt": 1,
+            "label": output.label,
+            "score": output.score,
+            "text": output.text,
+            "error": None,
+        }
+        for member, output in zip(record.members, record.outputs, strict=True)
+    ]

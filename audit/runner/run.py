@@ -278,27 +278,8 @@ def run(
     check_limit(limit)
     apart = not isinstance(executor, InProcess)
     systems_by_spec = loaded(systems, time_limit, apart)
-    for spec, system in systems_by_spec.items():
-        if not any(matches(corpus.task, task) for task in system.tasks):
-            raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
-        if system.languages != ANY and corpus.language not in system.languages:
-            raise AuditError(
-                f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in {corpus.language}; "
-                "choose another system; one of your own says what it reads with `languages`"
-            )
-        if needs := system.needs():
-            raise NotInstalled(f"system {spec} cannot run here; {needs}")
-    for relation in relations:
-        relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
-    if needs := corpus.needs():
-        raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
-    for remark in dict.fromkeys(getattr(system, "remark", None) for system in systems_by_spec.values()):
-        if remark:
-            watcher.says(remark)
-    for relation in relations:
-        for language in languages_of(corpus):
-            if lacking := relation.lacks(language):
-                watcher.says(f"relation {relation.name} makes no groups of texts in {language}: {lacking}")
+    _refuse_misfits(corpus, systems_by_spec, relations)
+    _say_remarks(corpus, systems_by_spec, relations, watcher)
     if first:
         prepared(systems_by_spec, time_limit, apart)
     engine = opened if isinstance(opened, Engine) else opened()
@@ -341,6 +322,37 @@ def run(
         if reason := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
             raise AllFailed(reason, ran)
     return ran
+
+
+def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
+    """Raise AuditError for a system that does not fit the corpus, NotInstalled where something that is needed lacks."""
+    for spec, system in systems.items():
+        if not any(matches(corpus.task, task) for task in system.tasks):
+            raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
+        if system.languages != ANY and corpus.language not in system.languages:
+            raise AuditError(
+                f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in {corpus.language}; "
+                "choose another system; one of your own says what it reads with `languages`"
+            )
+        if needs := system.needs():
+            raise NotInstalled(f"system {spec} cannot run here; {needs}")
+    for relation in relations:
+        relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
+    if needs := corpus.needs():
+        raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
+
+
+def _say_remarks(
+    corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], watcher: Watcher
+) -> None:
+    """Tell the watcher what systems say of themselves, and which relations make no groups of which language."""
+    for remark in dict.fromkeys(getattr(system, "remark", None) for system in systems.values()):
+        if remark:
+            watcher.says(remark)
+    for relation in relations:
+        for language in languages_of(corpus):
+            if lacking := relation.lacks(language):
+                watcher.says(f"relation {relation.name} makes no groups of texts in {language}: {lacking}")
 
 
 class AllFailed(AuditError):

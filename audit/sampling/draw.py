@@ -299,22 +299,7 @@ def draw_study(
     two. A step of `audit.judging.samples`, which asks people about what is drawn. Raises UnknownName for a design, a
     protocol or a domain, AuditError for a study without satisfied groups, and NothingToCompare; writes nothing then.
     """
-    if protocol is not None:
-        check_protocol(protocol)
-    if domain is not None:
-        check_domain(domain)
-    if design != INFORMATIVE:
-        get_design(design)  # a wrong name is refused before anything is read
-    if annotators < 1:
-        raise AuditError(f"--annotators {annotators}: must be at least 1")
-    audits = audits or Audits()
-    if design == INFORMATIVE:
-        if audits.groups or audits.answers:
-            raise AuditError(
-                "--audit-groups and --audit-answers correct the rates of cells, and --design informative only compares "
-                "systems; draw with --design shared for them"
-            )
-        audits = Audits()
+    audits = _check_request(design, annotators, audits or Audits(), protocol, domain)
     study = table_of(tables.Study)
     seed = (
         seed
@@ -369,6 +354,30 @@ def draw_study(
         domain=domain,
         not_compared=alone,
     )
+
+
+def _check_request(design: str, annotators: int, audits: Audits, protocol: str | None, domain: str | None) -> Audits:
+    """The audits that this design has, once everything is allowed: a wrong name is refused before anything is read.
+
+    Raises UnknownName for a design, a protocol or a domain, AuditError for a number of annotators or audits that do not
+    go with the design.
+    """
+    if protocol is not None:
+        check_protocol(protocol)
+    if domain is not None:
+        check_domain(domain)
+    if design != INFORMATIVE:
+        get_design(design)
+    if annotators < 1:
+        raise AuditError(f"--annotators {annotators}: must be at least 1")
+    if design != INFORMATIVE:
+        return audits
+    if audits.groups or audits.answers:
+        raise AuditError(
+            "--audit-groups and --audit-answers correct the rates of cells, and --design informative only compares "
+            "systems; draw with --design shared for them"
+        )
+    return Audits()
 
 
 def _has_satisfied(connection: Connection, study_id: int) -> bool:
