@@ -18,7 +18,7 @@ SHOWN = 10
 
 
 _DIGITS = 308
-"""Of a whole number: one with more is too large for every number that is computed with."""
+"""Digits of the longest whole number that is taken: a float cannot hold a longer one."""
 
 
 class Excessive(ValueError):
@@ -142,11 +142,11 @@ def _no_number(spelled: str) -> NoReturn:
 
 _JSON = json.JSONDecoder(parse_float=_float, parse_int=_whole, parse_constant=_no_number)
 raw_json = _JSON.raw_decode
-"""As `parse_json`, for a text that begins with JSON: what it says, and where it ends. Raises RecursionError, too."""
+"""`parse_json` for a text that begins with JSON: the value, and where it ends. Raises RecursionError, too."""
 
 
 def _refuse_endless(value: object, *keys: str) -> None:
-    """TOML knows numbers that are none, and spells whole numbers in other bases, too, of any length."""
+    """Raise Excessive for what TOML allows and nobody can compute with: inf, nan, and whole numbers of any length."""
     if isinstance(value, float) and not math.isfinite(value):
         raise Excessive(f"{'.'.join(keys)}: {value} is not a number to compute with")
     if isinstance(value, int) and value.bit_length() > 1023:

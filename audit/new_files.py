@@ -23,7 +23,7 @@ except ImportError:  # Windows has no such locks: what a killed writer leaves st
 MARK = ".audit-part-"
 """In the name of every hidden folder, after the name of what is made in it."""
 _LONGEST = 150
-"""Bytes of that name that are kept: a file system allows about 255 in all."""
+"""Bytes of that name that are used: a file system allows about 255 in all."""
 
 
 @contextmanager

@@ -140,7 +140,7 @@ class Chunk:
         self._chained: list[_Group] = []
         self._walking: list[_Group] = []
         self._requested: dict[int, set[bytes]] = {system: set() for system in todo}
-        """By system, the inputs that were wanted."""
+        """For each system, the keys of the inputs that were wanted."""
         self._lacks = lacks
         self._lacking: Wanted = {}
 
@@ -173,12 +173,12 @@ class Chunk:
                 keys.append(key)
             self._shared.append(_Group(fixed[number], id, keys, roles, note=note))
         of_source = {key: source.input for key, source in zip(self._keys.values(), self.sources.values(), strict=True)}
-        everything = of_source | follow_ups
+        input_of_key = of_source | follow_ups
         wanted: Wanted = {}
         for system, bounds in self.todo.items():
             relation_ids = {bound.id for bound in bounds}
             wanted[system] = {
-                key: everything[key]
+                key: input_of_key[key]
                 for group in self._shared
                 if group.relation.id in relation_ids
                 for key in group.keys

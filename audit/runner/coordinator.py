@@ -44,7 +44,7 @@ from audit.tasks import Input, Output
 
 
 class Watcher:
-    """Hears how far a run is. The command line draws a bar; this one stays silent."""
+    """Is told how far a run is. The command line draws a bar; this one stays silent."""
 
     def begin(self, sources: int) -> None:
         """`sources` are left to do."""
@@ -96,7 +96,7 @@ def patiently(do: Callable[[], Result], say: Callable[[str], None]) -> Result:
 
 
 def written(engine: Engine, work: Callable[[Connection], Result], say: Callable[[str], None]) -> Result:
-    """As `patiently`, for work that writes, in a transaction of its own."""
+    """Do work that writes in a transaction of its own, again and again while the database is away (`patiently`)."""
 
     def once() -> Result:
         with writing(engine) as connection:
@@ -121,9 +121,9 @@ def is_away(problem: DBAPIError) -> bool:
 SPARE = 6
 """Jobs that wait in an executor, beside those that it does; and chunks that are begun before they are needed."""
 TRIES = 3
-"""So many workers may be lost at the groups of a chunk."""
+"""How many workers may be lost while they make the groups of a chunk."""
 GIVE_UP = 10
-"""So many inputs lost one after the other, and a system is taken to be out of order."""
+"""Inputs lost one after the other from which on a system is taken to be out of order."""
 LOOK = 1.0
 """Seconds between two looks whether another run gave a chunk back."""
 
@@ -172,7 +172,7 @@ class Coordinator:
         self._sources = np.empty(0, np.int64)
         """Ids of the study's sources, in order: chunk n is the n-th piece of them."""
         self._underway: dict[int, dict[bytes, tuple[Chunk, ...]]] = {system: {} for system in systems}
-        """By system, the inputs whose outputs are on their way, and the chunks that wait for each."""
+        """For each system, the inputs whose outputs are on their way, and the chunks that wait for each of them."""
 
     def run(self, todo: Todo) -> None:
         """Do these chunks, or see them done by other runs of the same study."""
@@ -354,7 +354,7 @@ class Coordinator:
             self._want(chunk, chunk.planned(result))
 
     def _plan_again(self, job: Planning, lost: Lost) -> None:
-        """Somebody ended the worker, or what a system did in it before did: another makes the groups."""
+        """The worker was lost, killed from outside or by what a system did in it before: another makes the groups."""
         self._tries[job.chunk] += 1
         if self._tries[job.chunk] >= TRIES:
             raise AuditError(

@@ -284,7 +284,7 @@ def _input(value: object, name: str, language: str, target: str | None = None) -
 
 
 def _attributes(value: object) -> dict[str, str]:
-    """As texts, like the columns of a corpus file."""
+    """The attributes of a source as texts, like the columns of a corpus file."""
     if not isinstance(value, dict):
         raise AuditError(f'attributes are {_short(value)}; they must be an object such as {{"length": 12}}')
     attributes = {
@@ -329,8 +329,8 @@ def _refuse_letters(text: str, name: str) -> None:
 
 
 def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+    spelling = repr(value)
+    return spelling if len(spelling) <= 60 else f"{spelling[:57]}..."
 
 
 def _say(output: Output) -> str:

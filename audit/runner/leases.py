@@ -110,8 +110,8 @@ class Leases:
         """
         table = table_of(tables.ChunkLease)
         moment = tables.now()
-        held = select(table.c.chunk, table.c.owner).where(table.c.study_id == self._study, table.c.until >= moment)
-        taken = {int(row.chunk): str(row.owner) for row in connection.execute(held)}
+        current = select(table.c.chunk, table.c.owner).where(table.c.study_id == self._study, table.c.until >= moment)
+        taken = {int(row.chunk): str(row.owner) for row in connection.execute(current)}
         free = {self.owner, *(owner for owner in taken.values() if _is_gone(owner))}
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
         for chunk in chunks:

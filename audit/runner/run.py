@@ -23,7 +23,7 @@ from audit.runner.coordinator import Coordinator, Watcher, finished, patiently, 
 from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Job, Lost
-from audit.runner.executors.batch import Identity, ready, same
+from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.store import pieces, table_of, tables, write_much
@@ -70,7 +70,7 @@ def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT, apart: bool =
     }
     systems = {spec: get_system(spec, limit) for spec in specs}
     for spec, system in systems.items():
-        same(spec, tried.get(spec), Identity.of(system))
+        check_same(spec, tried.get(spec), Identity.of(system))
     return systems
 
 
@@ -84,7 +84,7 @@ def prepared(systems: Mapping[str, System], limit: float | None, apart: bool) ->
         if apart and not is_own(spec):
             system.prepare()
         elif apart:
-            same(
+            check_same(
                 spec, Identity.of(system), _try(_Trying(spec, True, limit), f"prepare() of the system {spec!r} failed")
             )
         else:
@@ -104,7 +104,7 @@ def _try(job: Job, failed: str) -> Identity:
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run made, found and left."""
+    """What a run made, what it found stored, and what is left to do."""
 
     study: StudyRow
     counts: Counts
@@ -129,7 +129,7 @@ class Ran:
         }
 
     def lines(self) -> list[str]:
-        """The same for people."""
+        """The counts as sentences, a line each."""
         outcomes = self.counts.outcomes
         lines = [
             f"Study {self.study.id}: {self.study.corpus}, {self.study.sources:,} sources, "

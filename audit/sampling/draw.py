@@ -21,9 +21,8 @@ from audit.store.bulk import LIMIT, group_ids
 # Which groups tell the compared systems of a relation apart, in the order in which they are drawn.
 #
 # A group compares systems when it applies to all that were checked under its relation. Where all of them satisfy it
-# with
-# identical outputs, or none does, it adds exactly 0 to every difference of their SR_g; the others are informative. The
-# design `informative` draws those alone, for all systems at once.
+# with identical outputs, or none does, it adds exactly 0 to every difference of their SR_g; the others are informative.
+# The design `informative` draws those alone, for all systems at once.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +45,14 @@ class Compared:
 
 
 class DifferingInputs:
-    """The inputs on which systems do not all say the same: looked up once for some systems, whatever study asks."""
+    """The inputs whose outputs differ between systems: looked up once for each choice of systems, for all studies."""
 
     def __init__(self, connection: Connection):
         self._connection = connection
         self._differing: dict[tuple[int, ...], np.ndarray] = {}
 
     def of(self, systems: tuple[int, ...], inputs: np.ndarray) -> np.ndarray:
-        """Which of these inputs (ids) are such: bool of the same shape. The first time it looks at every output."""
+        """Which of these inputs (ids) have outputs that differ: bool, same shape. The first call reads all outputs."""
         if systems not in self._differing:
             ids = self._ids(systems)
             self._differing[systems] = differs = np.zeros(int(ids.max(initial=0)) + 1, bool)

@@ -213,7 +213,7 @@ class Parts:
 
     @cached_property
     def items(self) -> int:
-        """Items with something to agree on."""
+        """How many items two annotators or more rated, so that there is something to agree on."""
         return int((self.rows[:, [0]].toarray() > 0).sum())
 
     @cached_property
@@ -334,7 +334,7 @@ def percent_agreement(ratings: Ratings, weights: np.ndarray | None = None) -> Pa
 
 
 def cohen_kappa(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
-    """Agreement beyond that of two annotators who draw labels each by the own prevalence.
+    """Agreement beyond that of two annotators who draw labels, each by their own prevalence.
 
     Made from the items that both rated. `weights` (labels x labels) counts near misses in part (Cohen, Psychological
     Bulletin 70, 1968). Raises AuditError unless there are exactly two annotators. Source: Cohen, Educational and
@@ -555,7 +555,7 @@ def _pairs(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
 AGREE = 0.8
 """Percent agreement, as a fraction, from which a low kappa needs an explanation."""
 APART_BY = 0.2
-"""So much must AC1 exceed the coefficient."""
+"""By how much AC1 must exceed the coefficient before a low kappa is explained."""
 
 
 def paradox_note(ratings: Ratings, percent: float, expected: float, value: float, ac1: float) -> str | None:

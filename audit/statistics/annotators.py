@@ -72,7 +72,7 @@ def below(part: int, whole: int, mark: float, risk: float) -> bool:
 
 
 def too_few(number: int, least: int) -> str:
-    """Why there is no number.
+    """The reason that stands where there are too few observations for a number.
 
     >>> too_few(3, 10)
     '3 observations, at least 10 are needed'
@@ -346,7 +346,7 @@ def alarms(
 CONVERGED = 1e-9
 """Gain of log-likelihood per rating at which the iteration ends."""
 MOST = 5_000
-"""Iterations after which it ends anyway."""
+"""Iterations after which it ends, converged or not."""
 BURN_IN = 100
 """Sweeps of the sampler that are not counted."""
 _LEAST = 1e-300
@@ -408,9 +408,9 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     if np.bincount(item).max() < 2:
         raise AuditError("no item has two ratings; the model compares the ratings of an item")
     people, kinds = len(annotators), len(labels)
-    said = csr_array((np.ones(len(item)), (item, annotator * kinds + label)), shape=(len(items), people * kinds))
-    said.sum_duplicates()
-    patterns, of_item = _patterns(said)
+    counts = csr_array((np.ones(len(item)), (item, annotator * kinds + label)), shape=(len(items), people * kinds))
+    counts.sum_duplicates()
+    patterns, of_item = _patterns(counts)
     weights = np.bincount(of_item).astype(float)
 
     start = _shares(patterns, kinds)
@@ -443,19 +443,19 @@ class _Fitted:
     converged: bool
 
 
-def _patterns(said: csr_array) -> tuple[csr_array, np.ndarray]:
-    """The different rows of `said`, and which of them each item has: items that were rated alike are worked on once."""
+def _patterns(counts: csr_array) -> tuple[csr_array, np.ndarray]:
+    """The distinct rows of `counts`, and which of them each item has: items rated alike are computed once."""
     places: dict[tuple[bytes, bytes], int] = {}
-    of_item = np.empty(said.shape[0], dtype=int)
+    of_item = np.empty(counts.shape[0], dtype=int)
     first: list[int] = []
-    for row in range(said.shape[0]):
-        ends = slice(said.indptr[row], said.indptr[row + 1])
-        key = (said.indices[ends].tobytes(), said.data[ends].tobytes())
+    for row in range(counts.shape[0]):
+        ends = slice(counts.indptr[row], counts.indptr[row + 1])
+        key = (counts.indices[ends].tobytes(), counts.data[ends].tobytes())
         if key not in places:
             places[key] = len(first)
             first.append(row)
         of_item[row] = places[key]
-    return said[first], of_item
+    return counts[first], of_item
 
 
 def _shares(patterns: csr_array, kinds: int) -> np.ndarray:
@@ -471,14 +471,14 @@ def _fit(patterns: csr_array, weights: np.ndarray, start: np.ndarray, people: in
     posterior, before = start, -np.inf
     total = weights.sum()
     enough = CONVERGED * float(weights @ patterns.sum(axis=1))
-    turned = patterns.T.tocsr()
+    transposed = patterns.T.tocsr()
     iteration, done = 0, False
     while not done and iteration < MOST:
         iteration += 1
         # Equations 2.3 and 2.4: labels said, weighed by what the items probably are; (a, q said, q true).
-        held = posterior * weights[:, None]
-        marginals = held.sum(axis=0) / total
-        counts = (turned @ held).reshape(people, kinds, kinds)
+        weighted = posterior * weights[:, None]
+        marginals = weighted.sum(axis=0) / total
+        counts = (transposed @ weighted).reshape(people, kinds, kinds)
         sums = counts.sum(axis=1, keepdims=True)
         chances = np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
         posterior, logs = _posterior(patterns, chances, marginals)
@@ -512,14 +512,14 @@ def _intervals(
     prior = np.full((kinds, kinds), 0.5 / (kinds * max(kinds - 1, 1)))
     np.fill_diagonal(prior, 0.5)
     seen = ~np.isnan(np.diagonal(fitted.confusion, axis1=1, axis2=2))
-    turned, times = patterns.T.tocsr(), weights.astype(int)
+    transposed, times = patterns.T.tocsr(), weights.astype(int)
     posterior = fitted.posterior
     marginals, accuracy = np.empty((draws, kinds)), np.empty((draws, people))
     for sweep in range(-BURN_IN, draws):
-        held = random.multinomial(times, posterior)
-        shares = random.dirichlet(held.sum(axis=0) + 0.5)
+        true_counts = random.multinomial(times, posterior)
+        shares = random.dirichlet(true_counts.sum(axis=0) + 0.5)
         # (a, q said, q true), as in `_fit`.
-        chances = random.standard_gamma((turned @ held).reshape(people, kinds, kinds) + prior)
+        chances = random.standard_gamma((transposed @ true_counts).reshape(people, kinds, kinds) + prior)
         chances = np.maximum(chances / chances.sum(axis=1, keepdims=True), _LEAST)
         posterior = _posterior(patterns, chances, shares)[0]
         if sweep >= 0:
@@ -606,7 +606,8 @@ def _alpha(ratings: Ratings | None) -> float | None:
 
 
 def _subset(ratings: Ratings, keep: np.ndarray) -> Ratings | None:
-    """Some of the ratings, with the same annotators and labels; items without any are gone. None: nothing is left."""
+    """The ratings that `keep` marks, of the same annotators and labels; items without a rating are dropped. None where
+    no rating is left."""
     if not keep.any():
         return None
     _, item = np.unique(ratings.item[keep], return_inverse=True)
@@ -662,10 +663,10 @@ def protocols(
     >>> [(by.name, round(by.wrong_answers, 3), round(by.judgements, 2)) for by in protocols(careful, [0.5, 0.5])]
     [('one annotator', 0.1, 1.0), ('two annotators and an adjudicator', 0.01, 2.18), ('majority of three', 0.028, 3.0)]
     """
-    said, shares = np.asarray(confusion, float), np.asarray(marginals, float)
+    errors, shares = np.asarray(confusion, float), np.asarray(marginals, float)
     kinds = len(shares)
-    if said.ndim != 3 or said.shape[1:] != (kinds, kinds) or not len(said):
-        raise AuditError(f"confusion has the shape {said.shape}; needed is (annotators, {kinds}, {kinds})")
+    if errors.ndim != 3 or errors.shape[1:] != (kinds, kinds) or not len(errors):
+        raise AuditError(f"confusion has the shape {errors.shape}; needed is (annotators, {kinds}, {kinds})")
     if not 0 <= adjudicator <= 1:
         raise AuditError(f"an adjudicator's accuracy of {adjudicator:g} is impossible; it lies between 0 and 1")
     if outputs is not None and (np.ndim(outputs) != 2 or len(outputs) != kinds or np.shape(outputs)[1] < kinds):
@@ -676,14 +677,14 @@ def protocols(
     disputed = 0.0
     for true in range(kinds):
         # Of a true label that nobody saw nothing is known, and its marginal is (nearly) 0: taken as never mistaken.
-        rows = said[~np.isnan(said[:, true]).any(axis=1), true]
+        rows = errors[~np.isnan(errors[:, true]).any(axis=1), true]
         rows = rows if len(rows) else np.eye(kinds)[[true]]
         average = rows.mean(axis=0)
-        pairs = _together(rows, 2) if len(rows) > 1 else np.multiply.outer(average, average)
+        pairs = _joint_answers(rows, 2) if len(rows) > 1 else np.multiply.outer(average, average)
         agreed = np.diag(pairs)
         apart = max(1 - float(agreed.sum()), 0.0)
         single[true], double[true] = average, agreed + apart * settles[true]
-        triple[true] = _majority(_together(rows, 3) if len(rows) > 2 else np.multiply.outer(pairs, average))
+        triple[true] = _majority(_joint_answers(rows, 3) if len(rows) > 2 else np.multiply.outer(pairs, average))
         disputed += float(shares[true]) * apart
     return [
         Protocol(name, answers, float(shares @ (1 - np.diag(answers))), judgements, _bias(answers, outputs))
@@ -691,7 +692,7 @@ def protocols(
     ]
 
 
-def _together(rows: np.ndarray, people: int) -> np.ndarray:
+def _joint_answers(rows: np.ndarray, people: int) -> np.ndarray:
     """Probability that `people` (2 or 3) different ones of `rows` (a, q) say these labels: (q, q) or (q, q, q).
 
     Mean over all ordered choices, from power sums, so that a thousand annotators cost no more than three.
@@ -701,19 +702,19 @@ def _together(rows: np.ndarray, people: int) -> np.ndarray:
     if people == 2:
         return (np.multiply.outer(single, single) - double) / (a * (a - 1))
     shared = np.einsum("ij,k->ijk", double, single)
-    every = np.einsum("i,j,k->ijk", single, single, single)
-    every -= shared + shared.transpose(0, 2, 1) + shared.transpose(2, 1, 0)
-    every += 2 * np.einsum("ai,aj,ak->ijk", rows, rows, rows)
-    return np.asarray(every) / (a * (a - 1) * (a - 2))
+    triples = np.einsum("i,j,k->ijk", single, single, single)
+    triples -= shared + shared.transpose(0, 2, 1) + shared.transpose(2, 1, 0)
+    triples += 2 * np.einsum("ai,aj,ak->ijk", rows, rows, rows)
+    return np.asarray(triples) / (a * (a - 1) * (a - 2))
 
 
-def _majority(said: np.ndarray) -> np.ndarray:
-    """Probability of each label (q,) to be said by two of three, or else taken at random; `said` is (q, q, q)."""
-    kinds = len(said)
+def _majority(joint: np.ndarray) -> np.ndarray:
+    """Probability of each label (q,) to be said by two of three, or else taken at random; `joint` is (q, q, q)."""
+    kinds = len(joint)
     label = np.eye(kinds)
     votes = label[:, None, None, :] + label[None, :, None, :] + label[None, None, :, :]
     leading = votes == votes.max(axis=-1, keepdims=True)
-    return np.einsum("ijk,ijkl->l", said, leading / leading.sum(axis=-1, keepdims=True))
+    return np.einsum("ijk,ijkl->l", joint, leading / leading.sum(axis=-1, keepdims=True))
 
 
 def _bias(answers: np.ndarray, outputs: np.ndarray | None) -> float | None:

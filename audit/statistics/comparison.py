@@ -170,9 +170,9 @@ def independent_difference(
     for groups, satisfied, judged, false in (cell, rival):
         whole = target == "corpus" and judged == satisfied
         if not groups or (satisfied and not judged):
-            nothing = (None,) * 7
+            unknown = (None,) * 7
             return PairedDifference(
-                first, second, *nothing, 0, 0, 0, 0, int(groups), "one of the two has no judged group"
+                first, second, *unknown, 0, 0, 0, 0, int(groups), "one of the two has no judged group"
             )
         observed, share = satisfied / groups, false / judged if satisfied else 0.0
         added = share if whole else (false + 1) / (judged + 2)
@@ -383,8 +383,8 @@ SLOPE = 1.0
 """Standard deviation of the normal prior of what R_FS gains per unit of SR_o: accurate systems often satisfy less, so
 that a prior which takes R_FS and SR_o for unrelated would let SR_o decide who is best."""
 CAUTION = 2.0
-"""By which the errors' covariance is multiplied. Without it, of systems that are close, those that were said to be best
-with a probability of .5 to .8 were so in .48 of the samples; with it probabilities err on the side of caution."""
+"""Factor of the errors' covariance. Without it, close systems that were said to be best with a probability of .5 to .8
+were best in .48 of the samples; with it the probabilities err on the side of caution."""
 GRID = 0.6 * np.linspace(0.0, 1.0, 31) ** 1.5
 """Standard deviations between systems over which the posterior is summed."""
 
@@ -687,7 +687,7 @@ class _Errors:
     off_observed: np.ndarray | None
 
     def of(self, at: Sequence[int]) -> "_Errors":
-        """Those of the systems at these places alone."""
+        """The errors of the systems at these places alone."""
         both, place = np.ix_(at, at), list(at)
         return _Errors(
             self.observed[place],
@@ -744,7 +744,7 @@ def weighted_draws(
     covariance = sum(np.outer(part, part) * errors.covariance for part, errors in zip(parts, relations, strict=True))
     spread = sum(np.outer(part, part) * errors.spread for part, errors in zip(factors, relations, strict=True))
     if len(relations) > 1:
-        covariance, spread = _together(relations, parts, factors, observed, share, covariance, spread)
+        covariance, spread = _with_shared_clusters(relations, parts, factors, observed, share, covariance, spread)
     rates = hierarchical_draws(observed, share, covariance, low, high, draws, seed)
     if target == "population":
         values, vectors = np.linalg.eigh(np.atleast_2d(spread))
@@ -753,7 +753,7 @@ def weighted_draws(
     return np.asarray(observed * (1 - rates))
 
 
-def _together(
+def _with_shared_clusters(
     relations: Sequence[_Errors],
     parts: np.ndarray,
     factors: np.ndarray,
@@ -861,8 +861,8 @@ def difference(
     up, down = min(more.high, (n - k) / n), min(less.high, k / n)
     gain, loss = added / checked, removed / checked
     chance = (1 - gain) * (1 - loss)
-    together = -math.sqrt(min(gain * loss / chance, 1.0)) if chance > 0 else 0.0
-    below, above = _apart((gain, more.low, up), (loss, less.low, down), together)
+    correlation = -math.sqrt(min(gain * loss / chance, 1.0)) if chance > 0 else 0.0
+    below, above = _distances((gain, more.low, up), (loss, less.low, down), correlation)
     low = rate - math.hypot(whole / n - first.low, below)
     high = rate + math.hypot(first.high - whole / n, above)
     return Corrected(rate, _cut(low), _cut(high), (removed - added) / checked, checked)
@@ -905,17 +905,19 @@ def difference_of_cells(
         for share, kind in zip((added, removed), kinds, strict=True)
     )
     up, down = min(more.high, max(1 - rate, added)), min(less.high, max(rate, removed))
-    together = _correlation(source, weight, *kinds)
-    below, above = _apart((added, more.low, up), (removed, less.low, down), together)
+    correlation = _correlation(source, weight, *kinds)
+    below, above = _distances((added, more.low, up), (removed, less.low, down), correlation)
     estimate = _cut(rate + added - removed)
     ends = estimate - math.hypot(rate - low, below), estimate + math.hypot(high - rate, above)
     return Corrected(estimate, _cut(ends[0]), _cut(ends[1]), removed - added, len(weight))
 
 
-def _apart(more: tuple[float, float, float], less: tuple[float, float, float], together: float) -> tuple[float, float]:
-    """Distances from the difference of two shares (share, low, high), correlated by `together`, to its ends."""
+def _distances(
+    more: tuple[float, float, float], less: tuple[float, float, float], correlation: float
+) -> tuple[float, float]:
+    """Distances from the difference of two shares (share, low, high), correlated by `correlation`, to its ends."""
     down, up = (more[0] - more[1], less[2] - less[0]), (more[2] - more[0], less[0] - less[1])
-    below, above = (math.sqrt(max(a * a + b * b - 2 * together * a * b, 0.0)) for a, b in (down, up))
+    below, above = (math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0)) for a, b in (down, up))
     return below, above
 
 
@@ -1207,7 +1209,7 @@ def pooled_difference(
         )
         return Pooled(None, None, None, None, 0, len(compared), 0, 0, 0, reason)
     weights = [float(common.groups.max()) for common in used]
-    together = _pooled(used, systems, target, sequence)
+    correlations = _pooled(used, systems, target, sequence)
 
     def interval(at: float) -> tuple[list[PairedDifference], tuple[float, float, float]]:
         each = at if not sequence else 1 - (1 - at) / len(used)
@@ -1215,7 +1217,7 @@ def pooled_difference(
         # From [-1, 1] to [0, 1], where rates are, and back.
         ends = [(float(part.difference or 0), float(part.low or 0), float(part.high or 0)) for part in parts]
         rates, lows, highs = ([(value + 1) / 2 for value in values] for values in zip(*ends, strict=True))
-        pooled = combine(rates, lows, highs, weights, together)
+        pooled = combine(rates, lows, highs, weights, correlations)
         if pooled is None:  # no relation has a group; `short` has said so before
             return parts, (0.0, -1.0, 1.0)
         return parts, (2 * pooled.rate - 1, 2 * pooled.low - 1, 2 * pooled.high - 1)

@@ -161,7 +161,7 @@ def corrected(
     if math.isnan(rate):
         return None
     sign = np.where(FALLS, -1.0, 1.0)
-    together = np.maximum(documents.together * np.outer(sign, sign), 0.0)
+    correlations = np.maximum(documents.together * np.outer(sign, sign), 0.0)
     ends = []
     for lower in (True, False):
         distances = []
@@ -170,7 +170,7 @@ def corrected(
             estimates[place] = share[0] if lower != fall else share[2]
             rate_there = _rate(*estimates)
             distances.append(0.0 if math.isnan(rate_there) else abs(rate_there - rate))
-        ends.append(math.sqrt(np.array(distances) @ together @ np.array(distances)))
+        ends.append(math.sqrt(np.array(distances) @ correlations @ np.array(distances)))
     return Corrected(rate, max(rate - ends[0], 0.0), min(rate + ends[1], 1.0))
 
 
@@ -302,7 +302,7 @@ def weighted_rate(
 
 @dataclass(frozen=True, slots=True)
 class CarryError:
-    """Of `audited` follow-ups, `wrong` have an answer of their own that the carried one does not allow.
+    """`wrong` of the `audited` follow-ups have an answer of their own that the propagated one does not allow.
 
     `rate` with its ends `low` and `high`; None where nothing was audited.
     """
@@ -387,11 +387,10 @@ def carry_effect(
 #
 # With K labels, of which each wrong one is as likely as the others, a label is seen where another one is true with
 # e / (K - 1), so the matrix of seen by true labels is P = a I + b J with b = e / (K - 1) and a = 1 - K b. Whether a
-# group
-# is false is a function f of the labels that it rests on; applying the inverse of P to f gives a value of the seen
-# labels
-# whose mean is f of the true ones. Where a group is false under all labels but the one that its outputs have, this is
-# (observed - e) / (1 - e K / (K - 1)): the correction of a prevalence by a test's sensitivity and specificity.
+# group is false is a function f of the labels that it rests on; applying the inverse of P to f gives a value of the
+# seen labels whose mean is f of the true ones. Where a group is false under all labels but the one that its outputs
+# have, this is (observed - e) / (1 - e K / (K - 1)): the correction of a prevalence by a test's sensitivity and
+# specificity.
 
 
 @dataclass(frozen=True, slots=True)

@@ -387,9 +387,9 @@ def _drawn(
             f"{len(x)} judged of {size.sum()} informative groups is impossible; allowed are 0 to {size.sum()}"
         )
     least, most = np.array(ranges, float).T
-    wrong = np.flatnonzero(~((x >= least[kind]) & (x <= most[kind]) & (x == np.round(x))))
-    if len(wrong):
-        at = wrong[0]
+    impossible = np.flatnonzero(~((x >= least[kind]) & (x <= most[kind]) & (x == np.round(x))))
+    if len(impossible):
+        at = impossible[0]
         limits = f"from {least[kind[at]]:g} to {most[kind[at]]:g}"
         raise AuditError(f"difference {at} (from 0) is {x[at]:g}; of its kind it is a whole number {limits}")
     return x, kind, size
@@ -590,7 +590,7 @@ def effective_size(
 
 
 def effective_size_of_sums(hits: np.ndarray, size: np.ndarray, confidence: float = 0.95) -> float:
-    """As `effective_size`, of clusters that are counted already: `size` observations each, `hits` of them hits.
+    """`effective_size` from counts by cluster: `size` observations in each, `hits` of them hits.
 
     Clusters without an observation are none. Raises AuditError on arrays of different lengths and on impossible counts.
 

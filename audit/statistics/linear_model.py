@@ -247,9 +247,9 @@ def _interaction_rows(fit: Fit) -> np.ndarray:
     shape = fit.counts.shape
     seen = fit.counts.ravel() > 0
     adding = _design(shape, False)[seen]
-    left, sizes, _ = np.linalg.svd(adding)
-    nothing = left[:, int((sizes > _ZERO * sizes[0]).sum()) :]
-    return nothing.T @ _design(shape, True)[seen]
+    basis, sizes, _ = np.linalg.svd(adding)
+    orthogonal = basis[:, int((sizes > _ZERO * sizes[0]).sum()) :]
+    return orthogonal.T @ _design(shape, True)[seen]
 
 
 def _tested(fit: Fit, effect: str, rows: np.ndarray, left_out: tuple[str, ...]) -> FTest:

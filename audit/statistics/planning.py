@@ -120,14 +120,11 @@ def _check(rate: np.ndarray, population: np.ndarray, half_width: float, confiden
 # When a comparison of systems is decided (who wins, or the whole order, up to a tolerance), and what to judge next.
 #
 # A relation's groups are those that apply to every compared system; y = 1 where a system satisfies and is right, else
-# 0,
-# and SR_g is the mean of y. For a pair of systems a group in which both are satisfied with identical outputs, or
-# neither
-# is satisfied, adds exactly 0 to the difference of their SR_g, whatever the truth is. The others are informative, of
-# three kinds whose numbers are known before anybody judges: only the first is satisfied, only the second is, or both
-# are
-# with different outputs. So a pair's difference and the evidence for it come from the first informative groups of the
-# drawn order alone, with their kinds taken into account.
+# 0, and SR_g is the mean of y. For a pair of systems a group in which both are satisfied with identical outputs, or
+# neither is satisfied, adds exactly 0 to the difference of their SR_g, whatever the truth is. The others are
+# informative, of three kinds whose numbers are known before anybody judges: only the first is satisfied, only the
+# second is, or both are with different outputs. So a pair's difference and the evidence for it come from the first
+# informative groups of the drawn order alone, with their kinds taken into account.
 
 Goal = Literal["winner", "order"]
 RANGES = ((0, 1), (-1, 0), (-1, 1))

@@ -20,7 +20,7 @@ from audit.statistics.planning import effective_size
 LEAST = 30
 """Smaller samples get no help from proxies: their slopes are noise there."""
 FEW = 5
-"""So do proxies of which fewer judged groups than this have, on average, another value than the usual one."""
+"""So do proxies for which fewer judged groups than this have a value other than the commonest one, on average."""
 FOLDS = 10
 
 

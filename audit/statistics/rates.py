@@ -504,14 +504,16 @@ def combine(
     if not used.any():
         return None
     share = share[used] / share[used].sum()
-    together = np.eye(int(used.sum())) if correlation is None else np.asarray(correlation, float)[np.ix_(used, used)]
+    correlations = (
+        np.eye(int(used.sum())) if correlation is None else np.asarray(correlation, float)[np.ix_(used, used)]
+    )
     rate = float(share @ values[used])
     down, up = share * (values - below)[used], share * (above - values)[used]
     several = reaches is not None and len(share) > 1
     least = share * np.asarray(reaches, float)[used] if several else np.zeros(len(share))
     # Rounding could make the root's argument negative, where negatively correlated cells cancel.
-    low = rate - float(np.sqrt(max(down @ together @ down, least @ together @ least, 0.0)))
-    high = rate + float(np.sqrt(max(up @ together @ up, least @ together @ least, 0.0)))
+    low = rate - float(np.sqrt(max(down @ correlations @ down, least @ correlations @ least, 0.0)))
+    high = rate + float(np.sqrt(max(up @ correlations @ up, least @ correlations @ least, 0.0)))
     return Combined(rate, max(low, 0.0), min(high, 1.0))
 
 

@@ -108,10 +108,12 @@ def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = Fal
     if keep_free_text:
         return
     for name, columns in FREE_TEXT.items():
-        of = SQLModel.metadata.tables[name]
+        free_text_table = SQLModel.metadata.tables[name]
         for column in columns:
-            nothing = None if of.c[column].nullable else LEFT_OUT
-            connection.execute(of.update().where(of.c[column].is_not(None)).values({column: nothing}))
+            replacement = None if free_text_table.c[column].nullable else LEFT_OUT
+            connection.execute(
+                free_text_table.update().where(free_text_table.c[column].is_not(None)).values({column: replacement})
+            )
 
 
 def salt_of(file: Path | None) -> bytes:
@@ -152,8 +154,8 @@ def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
                 line = {name: None if row[name] is None else write(row[name]) for name, write in writers}
                 file.write(json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
                 rows += 1
-        described = [_described(table.c[name]) for name in columns]
-        entries[table.name] = {"file": file_name(table), "rows": rows, "columns": described}
+        column_entries = [_column_entry(table.c[name]) for name in columns]
+        entries[table.name] = {"file": file_name(table), "rows": rows, "columns": column_entries}
     return entries
 
 
@@ -187,7 +189,7 @@ def load_tables(
         if missing:
             raise BadFile(f"{folder}: table {table.name} has the column {missing[0]!r}, which this audit does not know")
         path = folder / file_name(table)
-        written = write_rows(connection, table, _rows(path, table, names, check))
+        written = write_rows(connection, table, _read_rows(path, table, names, check))
         if written != rows:
             raise BadFile(f"{path}: {written:,} rows, the manifest says {rows:,}; export again")
         total += written
@@ -199,7 +201,7 @@ def file_name(table: Table) -> str:
     return f"{FOLDER}/{table.name}.jsonl"
 
 
-def _described(column: Column[Any]) -> dict[str, Any]:
+def _column_entry(column: Column[Any]) -> dict[str, Any]:
     refers = [foreign.target_fullname for foreign in column.foreign_keys]
     return {
         "name": column.name,
@@ -245,7 +247,7 @@ def _sorted(value: Any) -> Any:
     return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
-def _rows(
+def _read_rows(
     path: Path, table: Table, names: list[str], check: Callable[[str, Mapping[str, Any]], None] | None
 ) -> Iterator[dict[str, Any]]:
     readers = [(name, table.c[name].nullable, _READERS[kind_of(table.c[name])]) for name in names]
@@ -268,9 +270,9 @@ def _rows(
                 try:
                     row[name] = None if value is None else read(value)
                 except (TypeError, ValueError):
-                    shown = json.dumps(value)[:40]
+                    spelling = json.dumps(value)[:40]
                     raise BadRow(
-                        path, number, f"column {name} is {shown}, not of type {kind_of(table.c[name])}"
+                        path, number, f"column {name} is {spelling}, not of type {kind_of(table.c[name])}"
                     ) from None
             if check is not None:
                 try:

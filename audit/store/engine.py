@@ -98,8 +98,8 @@ def explain(engine: Engine, name: str) -> None:
         problem, orig = context.sqlalchemy_exception, context.original_exception
         if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
             return None
-        said = f"the database refused: {one_line(orig)}; what was stored before is kept"
-        sentence = damaged(name, orig) if is_damage(orig) else said
+        refusal = f"the database refused: {one_line(orig)}; what was stored before is kept"
+        sentence = damaged(name, orig) if is_damage(orig) else refusal
         return DatabaseProblem(sentence, context.statement, orig, bool(context.is_disconnect))
 
 
@@ -133,7 +133,7 @@ def unexpected_objects(execute: Callable[[str], Iterable[Any]], acting: bool = F
     if acting:
         kinds = "SELECT type, name FROM main.sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name"
         return [f"the {kind} {name!r}" for kind, name in execute(kinds)]
-    expected, present = _own(), _objects(execute)
+    expected, present = _expected_objects(), _objects(execute)
     differences = [f"the {kind} {name!r}" for kind, name in present.keys() - expected.keys()]
     differences += [f"no {kind} {name!r}" for kind, name in expected.keys() - present.keys()]
     for key in expected.keys() & present.keys():
@@ -187,7 +187,7 @@ def _plain(sql: str) -> str:
 
 
 @cache
-def _own() -> Objects:
+def _expected_objects() -> Objects:
     """What a new database has."""
     engine = create_engine("sqlite://")
     with engine.begin() as connection:
@@ -229,7 +229,7 @@ def open_store(where: str, create: bool = False) -> Engine:
     while True:
         file = file_of(where)
         new = create and file is not None and not os.path.exists(file)
-        engine, name = _connected(where, create)
+        engine, name = _connect(where, create)
         with _explained(engine, name):
             _check_schema(engine, create, name)
         if file is None or file.exists():
@@ -268,7 +268,7 @@ def take_back() -> None:
                 file.with_name(file.name + suffix).unlink(missing_ok=True)
 
 
-def _connected(where: str, create: bool = False) -> tuple[Engine, str]:
+def _connect(where: str, create: bool = False) -> tuple[Engine, str]:
     """The engine, and what messages call its database; nothing was asked of it yet."""
     url, file = _url(where), file_of(where)
     name = str(file) if file else url.render_as_string()
@@ -359,8 +359,10 @@ def _url(where: str) -> URL:
     try:
         url = make_url(where)
     except (ArgumentError, ValueError):  # ValueError: a port that is no number
-        shown = where.split("@")[-1]  # what stands before an @ may be a password
-        raise AuditError(f"--db {shown!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db") from None
+        without_password = where.split("@")[-1]  # what stands before an @ may be a password
+        raise AuditError(
+            f"--db {without_password!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db"
+        ) from None
     if url.get_backend_name() not in BACKENDS:
         raise AuditError(
             f"--db {url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or "
@@ -398,7 +400,7 @@ def _pragmas(connection: Any, _record: Any) -> None:
 
 def schema_of(where: str) -> int:
     """The version of a database's tables, which are left as they are. Raises what `open_store` raises."""
-    engine, name = _connected(where)
+    engine, name = _connect(where)
     with _explained(engine, name):
         table_names = set(inspect(engine).get_table_names())
         version = _version(engine, name) if "schema_version" in table_names else _refuse(table_names, name)

@@ -19,7 +19,7 @@ from audit.tasks import Input
 
 UNCHECKED = -1
 _BITS = 3
-"""Of an outcome in a packed number: 0 stands for no verdict, an `Outcome` plus one for what was found."""
+"""Bits of an outcome in a packed number: 0 is no verdict, otherwise it is the `Outcome` plus one."""
 _WINDOW = 63 // _BITS
 """Neighbouring ids of systems whose outcomes fit into one whole number of 64 bits."""
 
@@ -88,8 +88,8 @@ def checked(connection: Connection, studies: Sequence[int]) -> Checked:
     places = places[np.argsort(places[:, 0])]
     systems = integers(connection, select(table_of(tables.System).c.id).order_by("id"))[:, 0]
     if not len(places):
-        nothing = np.empty(0, np.int64)
-        return Checked((), nothing, nothing, nothing, np.empty(0, bool), np.empty((0, 0), np.int8))
+        no_ids = np.empty(0, np.int64)
+        return Checked((), no_ids, no_ids, no_ids, np.empty(0, bool), np.empty((0, 0), np.int8))
     windows = list(_windows(systems))
     packed = integers(
         connection,
@@ -158,9 +158,9 @@ def _unpacked(packed: np.ndarray, systems: np.ndarray) -> np.ndarray:
 def need_study(connection: Connection, study: int) -> None:
     """Raises AuditError for a study that the database does not have."""
     table = table_of(tables.Study)
-    there = [str(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
-    if str(study) not in there:
-        raise AuditError(f"there is no study {study}; this database has {', '.join(there) or 'none'}")
+    study_ids = [str(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
+    if str(study) not in study_ids:
+        raise AuditError(f"there is no study {study}; this database has {', '.join(study_ids) or 'none'}")
 
 
 # Inputs in the store: each distinct one once, found by its content.
@@ -174,11 +174,11 @@ def store_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple
 
     On SQLite the connection must be one that writes (`audit.store.bulk`): new inputs get the next numbers.
     """
-    ids_before = _find(connection, list(wanted))
-    before = set(ids_before)
-    missing = [key for key in wanted if key not in ids_before]
+    ids_by_key = _find(connection, list(wanted))
+    before = set(ids_by_key)
+    missing = [key for key in wanted if key not in ids_by_key]
     if not missing:
-        return ids_before, before
+        return ids_by_key, before
     ids = _new_ids(connection, len(missing))
     new = [wanted[key] for key in missing]
     rows = {
@@ -188,9 +188,9 @@ def store_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple
         "languages": [",".join(item.languages) for item in new],
     }
     if insert_new(connection, tables.Input, rows) == len(missing):
-        return ids_before | dict(zip(missing, ids, strict=True)), before
+        return ids_by_key | dict(zip(missing, ids, strict=True)), before
     # Another run stored some of them since we looked.
-    return ids_before | _find(connection, missing), set(wanted)
+    return ids_by_key | _find(connection, missing), set(wanted)
 
 
 def input_ids(connection: Connection, inputs: Iterable[Input]) -> dict[bytes, int]:

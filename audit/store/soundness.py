@@ -18,17 +18,17 @@ MOST = 10
 
 def page_faults(path: Path) -> list[str]:
     """What SQLite's own check of a file finds, in its pages and in rows that refer to nothing; empty: nothing."""
-    return _looked_at(path, _pages)
+    return _findings(path, _pages)
 
 
 def foreign_objects(path: Path) -> list[str]:
     """Triggers, tables, columns and the like that audit did not make; of a file of an older version, what may act."""
-    return _looked_at(path, lambda there: unexpected_objects(there.execute, acting=not _is_current(there)))
+    return _findings(path, lambda there: unexpected_objects(there.execute, acting=not _is_current(there)))
 
 
 def changed_values(path: Path) -> list[str]:
     """Tables whose rows are not those that audit wrote, in a file of this version."""
-    return _looked_at(path, lambda there: [*_inputs(there), *wrong_sums(there.execute)] if _is_current(there) else [])
+    return _findings(path, lambda there: [*_inputs(there), *wrong_sums(there.execute)] if _is_current(there) else [])
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def _first_fault(where: str) -> str | None:
     return next((fault for look in (page_faults, foreign_objects, changed_values) for fault in look(file)), None)
 
 
-def _looked_at(path: Path, look: Callable[[sqlite3.Connection], list[str]]) -> list[str]:
+def _findings(path: Path, look: Callable[[sqlite3.Connection], list[str]]) -> list[str]:
     """What a look at a file finds; that it cannot be read is a finding, too."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:

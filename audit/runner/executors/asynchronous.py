@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeGuard
 
 from audit.errors import AuditError, Declined, Unanswered
 from audit.runner.executors.base import Job, Lost, ended, too_long
-from audit.runner.executors.batch import Batch, Identity, Returned, checked, failed, same
+from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed
 from audit.runner.executors.processes import FORKING, sendable, start_worker
 from audit.systems import get_system, is_own
 from audit.systems.asking import PATIENCE, TRIES, Asking
@@ -72,7 +72,7 @@ class EventLoop:
         system = get_system(spec, limit)
         if not is_asynchronous(system):
             raise TypeError(f"the system {spec!r} has no run_async, so another executor must do it")
-        same(spec, wanted, Identity.of(system))
+        check_same(spec, wanted, Identity.of(system))
         with foreign(f"system {spec!r} cannot be prepared", limit):
             system.prepare()
         tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
@@ -271,7 +271,7 @@ class _Place:
         self._worker: _Worker | None = None
         self._numbers = count()
         self._loaded: dict[str, Batch] = {}
-        """By system, a batch of it."""
+        """For each system that was loaded, one of its batches."""
         self._waiting: deque[tuple[Batch, bool]] = deque()
         """Batches that were not begun, and whether each was on a loop that was lost: it is done with none beside it."""
         self._running: dict[int, Batch] = {}

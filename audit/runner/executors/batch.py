@@ -48,21 +48,21 @@ class Returned:
 
     def outputs(self, number: int) -> list[Output]:
         """The outputs again; `number` is that of the inputs."""
-        nothing = (None,) * number
+        blanks = (None,) * number
         return [
             Output(*values)
             for values in zip(
-                self.labels or nothing,
-                self.scores or nothing,
-                self.texts or nothing,
-                self.errors or nothing,
+                self.labels or blanks,
+                self.scores or blanks,
+                self.texts or blanks,
+                self.errors or blanks,
                 strict=True,
             )
         ]
 
 
 class Identity(NamedTuple):
-    """What a system's outputs are stored by, and what it does."""
+    """The name, version and settings by which a system's outputs are stored, and its tasks."""
 
     name: str
     version: str
@@ -71,7 +71,7 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, system: System) -> "Identity":
-        """That of a system.
+        """The identity of a system.
 
         >>> Identity.of(get_system("rapidfuzz")).tasks
         'similarity'
@@ -79,7 +79,7 @@ class Identity(NamedTuple):
         return cls(system.name, system.version, canonical(dict(system.settings)), ", ".join(system.tasks))
 
 
-def same(spec: str, first: Identity | None, again: Identity) -> None:
+def check_same(spec: str, first: Identity | None, again: Identity) -> None:
     """Raise AuditError where a system, loaded once more, is another than at first (None: nobody knows)."""
     if first is None or first == again:
         return
@@ -112,7 +112,7 @@ class Batch:
         outputs = [
             output
             for start in range(0, len(self.inputs), self.call)
-            for output in _called(system, task, self.inputs[start : start + self.call])
+            for output in _call(system, task, self.inputs[start : start + self.call])
         ]
         return Returned.of(outputs, perf_counter() - started)
 
@@ -127,17 +127,17 @@ def ready(spec: str, wanted: Identity | None = None) -> System:
 def _ready(spec: str, wanted: Identity | None, maker: object) -> System:
     # A caller's system may be another one by now under the same name: its maker tells them apart.
     system = get_system(spec)
-    same(spec, wanted, Identity.of(system))
+    check_same(spec, wanted, Identity.of(system))
     system.prepare()
     return system
 
 
-def _called(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:
+def _call(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:
     try:
         with contained():
             return checked(task, system.run(inputs), len(inputs))
     except Exception:  # the system is foreign code: whatever it raises must not stop the run
-        return [_alone(system, task, item) for item in inputs]
+        return [_call_alone(system, task, item) for item in inputs]
 
 
 def checked(task: Task, outputs: Sequence[Output], number: int) -> list[Output]:
@@ -170,7 +170,7 @@ def _text(value: object) -> str:
     return str(value).encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
-def _alone(system: System, task: Task, item: Input) -> Output:
+def _call_alone(system: System, task: Task, item: Input) -> Output:
     try:
         with contained():
             return checked(task, system.run([item]), 1)[0]

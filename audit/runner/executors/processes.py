@@ -202,9 +202,8 @@ def _end_with_parent() -> None:
 
 # A process that does one job after the other for a worker of a cluster, so that no job can harm the worker.
 #
-# The worker's own process talks to the scheduler. A job that ends its process, or holds the interpreter until its
-# time is
-# over, ends this one instead, and the worker says which. It knows why, too: no guess from a worker that is gone.
+# The worker's own process talks to the scheduler. A job that ends its process, or holds the interpreter until its time
+# is over, ends this one instead; the worker says which job it was, and why: nobody has to guess from a lost worker.
 
 _START = 120
 """Seconds for a process to start; the disk of a busy machine may be slow."""
@@ -252,7 +251,7 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it can do another job."""
+        """Whether the process still runs, so that it can do another job."""
         return self._process.poll() is None
 
     def end(self) -> None:
