@@ -15,8 +15,8 @@ class AuditError(Exception):
 class UnknownName(AuditError):
     """A task, corpus, relation, system or design that nobody registered."""
 
-    def __init__(self, kind: str, name: str, known: list[str]):
-        super().__init__(f"unknown {kind} {name!r}; known are: {', '.join(sorted(known)) or 'none'}")
+    def __init__(self, kind: str, name: str, names: list[str]):
+        super().__init__(f"unknown {kind} {name!r}; known are: {', '.join(sorted(names)) or 'none'}")
 
 
 class NotInstalled(AuditError):

@@ -18,7 +18,7 @@ SHOWN = 10
 
 
 _DIGITS = 308
-"""Of a whole number: one with more is too large for every number that is computed with."""
+"""Digits of the longest whole number that is taken: a float cannot hold a longer one."""
 
 
 class Excessive(ValueError):
@@ -111,13 +111,13 @@ def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
     audit.errors.BadFile: plan.toml: study.limit: inf is not a number to compute with; see `audit study example`
     """
     try:
-        found = tomllib.loads(text)
-        _refuse_endless(found)
-        return found
+        content = tomllib.loads(text)
+        _refuse_endless(content)
+        return content
     except RecursionError:
         problem = "tables or lists are nested too deeply"
-    except (tomllib.TOMLDecodeError, Excessive) as wrong:
-        problem = str(wrong) if isinstance(wrong, Excessive) else f"this is not TOML: {wrong}"
+    except (tomllib.TOMLDecodeError, Excessive) as error:
+        problem = str(error) if isinstance(error, Excessive) else f"this is not TOML: {error}"
     except ValueError:  # Python's own, for a whole number of thousands of digits
         problem = f"there is a whole number of more than {_DIGITS} digits"
     raise BadFile(f"{path}: {problem}; {advice}")
@@ -142,18 +142,18 @@ def _no_number(spelled: str) -> NoReturn:
 
 _JSON = json.JSONDecoder(parse_float=_float, parse_int=_whole, parse_constant=_no_number)
 raw_json = _JSON.raw_decode
-"""As `parse_json`, for a text that begins with JSON: what it says, and where it ends. Raises RecursionError, too."""
+"""`parse_json` for a text that begins with JSON: the value, and where it ends. Raises RecursionError, too."""
 
 
 def _refuse_endless(value: object, *keys: str) -> None:
-    """TOML knows numbers that are none, and spells whole numbers in other bases, too, of any length."""
+    """Raise Excessive for what TOML allows and nobody can compute with: inf, nan, and whole numbers of any length."""
     if isinstance(value, float) and not math.isfinite(value):
         raise Excessive(f"{'.'.join(keys)}: {value} is not a number to compute with")
     if isinstance(value, int) and value.bit_length() > 1023:
         raise Excessive(f"{'.'.join(keys)}: the whole number has more than {_DIGITS} digits")
     if isinstance(value, dict | list):
-        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-            _refuse_endless(one, *keys, str(key))
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            _refuse_endless(item, *keys, str(key))
 
 
 def text_of(path: str | Path, content: bytes) -> str:

@@ -23,7 +23,7 @@ except ImportError:  # Windows has no such locks: what a killed writer leaves st
 MARK = ".audit-part-"
 """In the name of every hidden folder, after the name of what is made in it."""
 _LONGEST = 150
-"""Bytes of that name that are kept: a file system allows about 255 in all."""
+"""Bytes of that name that are used: a file system allows about 255 in all."""
 
 
 @contextmanager
@@ -107,12 +107,12 @@ def _ordinary(target: Path) -> os.stat_result | None:
     """What the file system says of a file that will be replaced; None: there is none. Raises BadFile or OSError."""
     refuse_special(target)
     try:
-        found = target.stat()
+        status = target.stat()
     except FileNotFoundError:
         return None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(None, "Is a directory")
-    return found
+    return status
 
 
 @contextmanager
@@ -179,11 +179,11 @@ def _lock(folder: Path) -> int | None:
 
 def _clear(folder: Path) -> None:
     """Take away the hidden folders of writers that are dead. One that has no lock, or is somebody else's, stays."""
-    for left in folder.glob(f".*{MARK}*"):
+    for leftover in folder.glob(f".*{MARK}*"):
         with suppress(BlockingIOError):
-            lock = _lock(left) if left.is_dir() and not left.is_symlink() else None
+            lock = _lock(leftover) if leftover.is_dir() and not leftover.is_symlink() else None
             if lock is not None:
-                shutil.rmtree(left, ignore_errors=True)
+                shutil.rmtree(leftover, ignore_errors=True)
                 os.close(lock)
 
 

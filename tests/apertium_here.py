@@ -64,11 +64,11 @@ class FakeApertium:
 
 @pytest.fixture
 def fake_apertium(tmp_path, monkeypatch):
-    made = FakeApertium(tmp_path)
-    monkeypatch.setenv("PATH", f"{made.programs}{os.pathsep}/usr/bin{os.pathsep}/bin")
-    monkeypatch.setenv("APERTIUM_DATADIR", str(made.data))
+    fake = FakeApertium(tmp_path)
+    monkeypatch.setenv("PATH", f"{fake.programs}{os.pathsep}/usr/bin{os.pathsep}/bin")
+    monkeypatch.setenv("APERTIUM_DATADIR", str(fake.data))
     apertium.engine_version.cache_clear()
-    yield made
+    yield fake
     apertium.engine_version.cache_clear()
 
 

@@ -49,10 +49,10 @@ def _statements_compiled_once() -> Iterator[None]:
     def sharing(url, **options):
         url = make_url(url)
         sqlite = url.get_backend_name() == "sqlite"
-        made = create(url, **options, **({"execution_options": {"compiled_cache": shared}} if sqlite else {}))
+        new_engine = create(url, **options, **({"execution_options": {"compiled_cache": shared}} if sqlite else {}))
         if not sqlite or url.database not in (None, "", ":memory:"):  # in memory, the connection is the database
-            event.listen(made, "connect", lambda *_: _CONNECTED.add(made))
-        return made
+            event.listen(new_engine, "connect", lambda *_: _CONNECTED.add(new_engine))
+        return new_engine
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "create_engine", sharing)

@@ -11,10 +11,10 @@ def content(engine: Engine, *names: str) -> dict[str, list[str]]:
 
     Inputs are named by their keys: their numbers come from the order in which they were stored.
     """
-    found = {}
+    rows_of_table = {}
     with engine.connect() as connection:
-        known = table_of(tables.Input)
-        keys = {id: key.hex() for id, key in connection.execute(select(known.c.id, known.c.key))}
+        input_table = table_of(tables.Input)
+        keys = {id: key.hex() for id, key in connection.execute(select(input_table.c.id, input_table.c.key))}
         for table in SQLModel.metadata.sorted_tables:
             if table.name == "seal" or (names and table.name not in names):
                 continue
@@ -22,7 +22,8 @@ def content(engine: Engine, *names: str) -> dict[str, list[str]]:
             inputs = [
                 place
                 for place, column in enumerate(columns)
-                if column is known.c.id or any(one.column is known.c.id for one in column.foreign_keys)
+                if column is input_table.c.id
+                or any(foreign_key.column is input_table.c.id for foreign_key in column.foreign_keys)
             ]
             rows = []
             for row in connection.execute(select(*columns)):
@@ -30,5 +31,5 @@ def content(engine: Engine, *names: str) -> dict[str, list[str]]:
                 for place in inputs:
                     shown[place] = keys.get(row[place])
                 rows.append(repr(shown))
-            found[table.name] = sorted(rows)
-    return found
+            rows_of_table[table.name] = sorted(rows)
+    return rows_of_table

@@ -41,24 +41,24 @@ def draw_each(
         sample = table_of(tables.Sample)
         key = {"study_id": study_id, "design": "shared", "seed": 0}
         insert_new(connection, tables.Sample, [key | {"drawn_at": moment}])
-        mine = sample.c.study_id == study_id
-        connection.execute(sample.update().where(mine).values(annotators=annotators, protocol=protocol))
-        sample_id = connection.execute(select(sample.c.id).where(mine)).scalar_one()
+        of_study = sample.c.study_id == study_id
+        connection.execute(sample.update().where(of_study).values(annotators=annotators, protocol=protocol))
+        sample_id = connection.execute(select(sample.c.id).where(of_study)).scalar_one()
         draw, source = table_of(tables.Draw), table_of(tables.Source)
         before = connection.execute(select(func.count()).where(draw.c.sample_id == sample_id)).scalar_one()
-        for rank, (given, text) in enumerate(zip(inputs, texts, strict=True), before + 1):
-            row = {"study_id": study_id, "row": str(rank), "input_id": ids[given.key], "u": uniform(0, str(rank))}
+        for rank, (item, text) in enumerate(zip(inputs, texts, strict=True), before + 1):
+            row = {"study_id": study_id, "row": str(rank), "input_id": ids[item.key], "u": uniform(0, str(rank))}
             source_id = connection.execute(source.insert(), row | {"attributes": {}}).inserted_primary_key[0]
             group = group_id(source_id, relation_id, system_id)
-            whose = {"relation_id": relation_id, "system_id": system_id}
-            said = {"attempt": 1, "label": "none"}
+            cell = {"relation_id": relation_id, "system_id": system_id}
+            attempt = {"attempt": 1, "label": "none"}
             rows = {
-                tables.Group: {"id": group, "study_id": study_id, "source_id": source_id} | whose,
-                tables.Member: {"group_id": group, "step": 0, "input_id": ids[given.key], "role": "source"},
-                tables.Output: said | {"input_id": ids[given.key], "system_id": system_id, "text": text},
+                tables.Group: {"id": group, "study_id": study_id, "source_id": source_id} | cell,
+                tables.Member: {"group_id": group, "step": 0, "input_id": ids[item.key], "role": "source"},
+                tables.Output: attempt | {"input_id": ids[item.key], "system_id": system_id, "text": text},
                 tables.Verdict: {"group_id": group, "system_id": system_id, "outcome": int(Outcome.SATISFIED)},
-                tables.Draw: {"sample_id": sample_id, "rank": rank, "group_id": group, "pi": 1.0} | whose,
+                tables.Draw: {"sample_id": sample_id, "rank": rank, "group_id": group, "pi": 1.0} | cell,
             }
-            for model, one in rows.items():
-                insert_new(connection, model, [one])
+            for model, row_of_model in rows.items():
+                insert_new(connection, model, [row_of_model])
     rebuild(engine)

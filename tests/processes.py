@@ -14,12 +14,12 @@ class Process(NamedTuple):
 
 def processes() -> list[Process]:
     """All that have not ended; one that has, and that nobody waited for yet, is none of them."""
-    found = []
+    running = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, parent, _, session, *_ = status.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if state != "Z":
-            found.append(Process(int(status.parent.name), int(parent), int(session)))
-    return found
+            running.append(Process(int(status.parent.name), int(parent), int(session)))
+    return running

@@ -62,7 +62,7 @@ def said(system: str, text: str) -> str:
 
 def rows() -> list[dict]:
     """The run, as `audit import-run` reads it."""
-    found = []
+    records = []
     for number, text in enumerate(TEXTS, 1):
         other = text.replace("甲", "乙")
         for system in ("lead", "first", "last"):
@@ -70,14 +70,14 @@ def rows() -> list[dict]:
             violated = system == "last" and number == 4
             if violated:
                 outputs[1] = "别的。"
-            found.append(
+            records.append(
                 {
                     "task": "summarization", "language": "zh", "relation": "R", "system": system, "source": text,
-                    "follow_ups": [other], "outputs": [{"text": one} for one in outputs], "id": str(number),
+                    "follow_ups": [other], "outputs": [{"text": output} for output in outputs], "id": str(number),
                     "verdict": "violated" if violated else "satisfied",
                 }
             )  # fmt: skip
-    return found
+    return records
 
 
 def study(folder, protocol: str | None = None, **audits: float) -> Engine:
@@ -114,7 +114,11 @@ def judge_all(engine: Engine, *accounts: int, of=grade) -> int:
 
 def questions(engine: Engine) -> list[dict]:
     """Every question with its source's text, in the order of their ids."""
-    question, given = table_of(tables.Question), table_of(tables.Input)
-    query = select(question, given.c.texts).join(given, given.c.id == question.c.input_id).order_by(question.c.id)
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
+    query = (
+        select(question, input_table.c.texts)
+        .join(input_table, input_table.c.id == question.c.input_id)
+        .order_by(question.c.id)
+    )
     with engine.connect() as connection:
         return [dict(row) for row in connection.execute(query).mappings()]

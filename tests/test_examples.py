@@ -21,9 +21,9 @@ def name_of(file):
 @pytest.mark.parametrize("name", [name_of(file) for file in FILES])
 def test_examples(name, monkeypatch):
     monkeypatch.setattr(registry, "_RELATIONS", dict(registry._RELATIONS))  # an example registers one of its own
-    found = doctest.testmod(importlib.import_module(name))
-    assert found.attempted > 0
-    assert found.failed == 0
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 def test_statistics_have_examples():

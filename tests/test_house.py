@@ -27,14 +27,14 @@ ROOMS = [
     "ui",
     "cli",
 ]
-GROUND = {"errors", "keys", "resources", "files", "new_files", "kept_arrays"}
+GROUND = {"errors", "keys", "resources", "files", "new_files", "model_cache"}
 """Modules that every room may use; they use none but each other."""
 HEAVY = {"streamlit", "pandas", "numpy", "scipy", "sklearn", "sqlalchemy", "sqlmodel", "nltk", "textblob", "altair"}
 
 
 def imports(path: Path) -> set[str]:
     """Names of audit's rooms (or ground modules) that a module imports, at the top or inside functions."""
-    found = set()
+    rooms = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names = [node.module] + [f"{node.module}.{alias.name}" for alias in node.names if node.module == "audit"]
@@ -42,8 +42,8 @@ def imports(path: Path) -> set[str]:
             names = [alias.name for alias in node.names]
         else:
             continue
-        found |= {name.split(".")[1] for name in names if name.startswith("audit.")}
-    return found
+        rooms |= {name.split(".")[1] for name in names if name.startswith("audit.")}
+    return rooms
 
 
 def modules() -> list[Path]:
@@ -85,29 +85,29 @@ def modules_behind(name: str) -> set[str]:
 
     Of a package itself only what it imports at the top counts: `audit.ui` has a function that begins the whole app.
     """
-    found: set[str] = set()
+    modules: set[str] = set()
     waiting = [name]
     while waiting:
         module = waiting.pop()
         path = PACKAGE.parent.joinpath(*module.split("."))
         file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        if module in found or not file.exists():
+        if module in modules or not file.exists():
             continue  # or it is a name inside a module that is looked at anyway
-        found.add(module)
+        modules.add(module)
         tree = ast.parse(file.read_text(encoding="utf-8"))
         for node in tree.body if path.is_dir() else ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
                 waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
             elif isinstance(node, ast.Import):
                 waiting += [alias.name for alias in node.names]
-    return found
+    return modules
 
 
 def test_no_report_and_no_statistics_are_in_the_way_of_judging():
     """What an annotator's click runs cannot reach them: a manager's numbers are made in another process."""
-    found = modules_behind("audit.ui.annotate")
-    assert {"audit.judging.judgements", "audit.false_satisfaction.questions"} <= found
-    assert [name for name in sorted(found) if name.split(".")[1:2] in (["reports"], ["statistics"])] == []
+    modules = modules_behind("audit.ui.annotate")
+    assert {"audit.judging.judgements", "audit.false_satisfaction.questions"} <= modules
+    assert [name for name in sorted(modules) if name.split(".")[1:2] in (["reports"], ["statistics"])] == []
 
 
 def test_importing_audit_loads_nothing_heavy():

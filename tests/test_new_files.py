@@ -25,7 +25,7 @@ with {writer}(Path(sys.argv[1])) as part:
 
 
 def names(folder):
-    return sorted(one.name for one in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir())
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def back(number: int, system: str) -> str:
 
 def rows(relations: str = "RP") -> list[dict]:
     """The run, as `audit import-run` reads it."""
-    found = []
+    records = []
     for number, text in enumerate(TEXTS):
         for system in ("one", "two"):
             base = {
@@ -57,17 +57,17 @@ def rows(relations: str = "RP") -> list[dict]:
             }  # fmt: skip
             link = {"text": there(number), "language": "es", "target_language": "en", "role": "link"}
             outputs = [there(number), back(number, system)]
-            found.append(base | {"relation": "R", "follow_ups": [link], "outputs": outputs, "verdict": "satisfied"})
+            records.append(base | {"relation": "R", "follow_ups": [link], "outputs": outputs, "verdict": "satisfied"})
             has = system == "one"
             french = FRENCH[number].strip() if has else None
             by_french = [{"text": text, "target_language": "fr"}]
             by_french += [{"text": french, "language": "fr", "role": "link"}] if has else []
-            found.append(
+            records.append(
                 base
                 | {"relation": "P", "follow_ups": by_french, "verdict": "satisfied" if has else "inapplicable"}
                 | {"outputs": [there(number), french, there(number)][: 2 + has]}
             )
-    return [one for one in found if one["relation"] in relations]
+    return [record for record in records if record["relation"] in relations]
 
 
 def study(folder, relations: str = "RP", where: str | None = None, **audits: float) -> Engine:
@@ -85,7 +85,9 @@ def study(folder, relations: str = "RP", where: str | None = None, **audits: flo
 
 def questions(engine: Engine) -> list[dict]:
     """Every question with its source's texts and languages, in the order of their ids."""
-    question, given = table_of(tables.Question), table_of(tables.Input)
-    query = select(question, given.c.texts, given.c.languages).join(given, given.c.id == question.c.input_id)
+    question, input_table = table_of(tables.Question), table_of(tables.Input)
+    query = select(question, input_table.c.texts, input_table.c.languages).join(
+        input_table, input_table.c.id == question.c.input_id
+    )
     with engine.connect() as connection:
         return [dict(row) for row in connection.execute(query.order_by(question.c.id)).mappings()]

@@ -12,7 +12,7 @@ from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted, sourc
 from audit.false_satisfaction.resolution import State
 from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE, Numbers
-from audit.sampling.draw import Apart, Compared, compared_groups
+from audit.sampling.draw import Compared, DifferingInputs, compared_groups
 from audit.statistics.comparison import Common, unsettled
 from audit.store.bulk import LIMIT
 
@@ -179,7 +179,7 @@ def comparisons(engine: Engine, counted: Counted) -> list[Comparison]:
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
     result = []
     with engine.connect() as connection:
-        telling_apart = Apart(connection)
+        telling_apart = DifferingInputs(connection)
         clusters = source_clusters(connection, [int(str(study["id"])) for study in counted.studies])
         for study in (int(str(row["id"])) for row in counted.studies):
             sample = samples.get(study, {"seed": 0, "design": None})

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from audit.errors import BadFile, NotInstalled
 from audit.files import read_text
-from audit.kept_arrays import Kept, as_array, made_once, say, texts_of
 from audit.keys import fingerprint
 from audit.language.masked import RULES, Masked, first_fitting, replaceable, tag_alone, tag_in_place
 from audit.language.text import words
+from audit.model_cache import Kept, as_array, cached_model, say, texts_of
 from audit.resources import cache_folder, package_file
 
 if TYPE_CHECKING:
@@ -395,4 +395,4 @@ def _counts(proposer: NgramProposer, language: str, cache: Path) -> Counts:
         lines = (split(line, language) for line in proposer.text.lines())
         return count(lines, lambda word: tag_alone(word, language)).as_kept(text=proposer.text.name)
 
-    return Counts.of(made_once(name, version, cache, counted))
+    return Counts.of(cached_model(name, version, cache, counted))

@@ -19,7 +19,7 @@ from audit.tasks import Input, Output
 # The job of making the groups of some sources that are the same for every system: analyse once, perturb, key.
 
 
-class Made(NamedTuple):
+class PlannedGroup(NamedTuple):
     """A group: the places of its source and its relation in the job, its follow-ups with their keys, and its note."""
 
     source: int
@@ -38,16 +38,16 @@ class Planning:
     relations: tuple[Fixed, ...]
     limit: float | None = field(default=None, compare=False)
 
-    def work(self) -> list[Made]:
+    def work(self) -> list[PlannedGroup]:
         """The groups, by source and relation. Raises what a perturbation raises: it is a mistake of the relation's."""
-        sources = [Source(one, Analysis(one.text, one.languages[0]), seed) for one, seed in self.sources]
-        made = [
-            Made(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note)
+        sources = [Source(item, Analysis(item.text, item.languages[0]), seed) for item, seed in self.sources]
+        groups = [
+            PlannedGroup(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note)
             for number, relation in enumerate(self.relations)
             for place, (follow_ups, note) in enumerate(relation.made_all(sources))
             if follow_ups
         ]
-        return sorted(made, key=itemgetter(0, 1))
+        return sorted(groups, key=itemgetter(0, 1))
 
 
 Lacks = Callable[[Input], bool]
@@ -98,7 +98,7 @@ class _Group:
     roles: list[Role]
     system: int | None = None
     steps: Steps | None = None
-    asked: int = 0
+    last_members: int = 0
     """How many members the last yield added."""
     verdict: Verdict | None = None
     note: Words = ()
@@ -139,8 +139,8 @@ class Chunk:
         self._shared: list[_Group] = []
         self._chained: list[_Group] = []
         self._walking: list[_Group] = []
-        self._asked: dict[int, set[bytes]] = {system: set() for system in todo}
-        """By system, the inputs that were wanted."""
+        self._requested: dict[int, set[bytes]] = {system: set() for system in todo}
+        """For each system, the keys of the inputs that were wanted."""
         self._lacks = lacks
         self._lacking: Wanted = {}
 
@@ -150,17 +150,21 @@ class Chunk:
         if not fixed:
             return None
         sources = tuple((source.input, source.seed) for source in self.sources.values())
-        return Planning(self.number, sources, tuple(one.relation for one in fixed if isinstance(one.relation, Fixed)))
+        return Planning(
+            self.number, sources, tuple(bound.relation for bound in fixed if isinstance(bound.relation, Fixed))
+        )
 
     def _fixed(self) -> list[Bound]:
-        found = {bound.id: bound for some in self.todo.values() for bound in some if isinstance(bound.relation, Fixed)}
-        return list(found.values())
+        relations = {
+            bound.id: bound for bounds in self.todo.values() for bound in bounds if isinstance(bound.relation, Fixed)
+        }
+        return list(relations.values())
 
-    def planned(self, made: Iterable[Made]) -> Wanted:
+    def planned(self, groups: Iterable[PlannedGroup]) -> Wanted:
         """Take the groups of the planning job; what the chunk wants first."""
         fixed, ids = self._fixed(), list(self.sources)
         follow_ups: dict[bytes, Input] = {}
-        for source, number, others, note in made:
+        for source, number, others, note in groups:
             id = ids[source]
             keys: list[bytes] = [self._keys[id]]
             roles: list[Role] = ["source", *_FOLLOW_UP * len(others)]
@@ -169,21 +173,24 @@ class Chunk:
                 keys.append(key)
             self._shared.append(_Group(fixed[number], id, keys, roles, note=note))
         of_source = {key: source.input for key, source in zip(self._keys.values(), self.sources.values(), strict=True)}
-        everything = of_source | follow_ups
+        input_of_key = of_source | follow_ups
         wanted: Wanted = {}
-        for system, some in self.todo.items():
-            mine = {bound.id for bound in some}
+        for system, bounds in self.todo.items():
+            relation_ids = {bound.id for bound in bounds}
             wanted[system] = {
-                key: everything[key] for group in self._shared if group.relation.id in mine for key in group.keys
+                key: input_of_key[key]
+                for group in self._shared
+                if group.relation.id in relation_ids
+                for key in group.keys
             }
         self._chained = [
             _Group(bound, id, [], [], system, bound.relation.steps(source))
-            for system, some in self.todo.items()
-            for bound in some
+            for system, bounds in self.todo.items()
+            for bound in bounds
             if bound.relation is not None and bound.relation.per_system
             for id, source in self.sources.items()
         ]
-        wanted = {system: self._without_lacking(system, some) for system, some in wanted.items()}
+        wanted = {system: self._without_lacking(system, inputs) for system, inputs in wanted.items()}
         self._step(self._chained, wanted, first=True)
         return wanted
 
@@ -200,52 +207,52 @@ class Chunk:
         """What groups want next that have all they asked for; nothing where the others wait, or at the chunk's end."""
         wanted: Wanted = {system: {} for system in self.todo}
         self._step(self._walking, wanted)
-        return {system: some for system, some in wanted.items() if some}
+        return {system: inputs for system, inputs in wanted.items() if inputs}
 
     def _step(self, groups: Sequence[_Group], wanted: Wanted, first: bool = False) -> None:
         """Send each group that hangs on its system's outputs what it asked for; note what it asks for next."""
         walking = []
         for group in groups:
-            outputs, asked_before = self._outputs[group.system or 0], self._asked[group.system or 0]
-            last = group.keys[len(group.keys) - group.asked :]
-            if not all(key in outputs for key in last):
+            outputs, wanted_before = self._outputs[group.system or 0], self._requested[group.system or 0]
+            last_keys = group.keys[len(group.keys) - group.last_members :]
+            if not all(key in outputs for key in last_keys):
                 walking.append(group)
                 continue
-            sent = None if first else [outputs[key] for key in last]
-            while (asked := _advance(group, sent)) is not None:
-                keys = [member.input.key for member in asked]
+            sent = None if first else [outputs[key] for key in last_keys]
+            while (members := _advance(group, sent)) is not None:
+                keys = [member.input.key for member in members]
                 group.keys += keys
-                group.roles += [member.role for member in asked]
-                group.asked = len(asked)
-                missing = {key: one.input for key, one in zip(keys, asked, strict=True) if key not in outputs}
+                group.roles += [member.role for member in members]
+                group.last_members = len(members)
+                missing = {key: member.input for key, member in zip(keys, members, strict=True) if key not in outputs}
                 missing = self._without_lacking(group.system or 0, missing)
                 if missing:
                     walking.append(group)
                     wanted[group.system or 0].update(
-                        {key: one for key, one in missing.items() if key not in asked_before}
+                        {key: item for key, item in missing.items() if key not in wanted_before}
                     )
                     break
                 # All is known: it goes on at once, and need not wait until the others have what they wait for.
                 sent = [outputs[key] for key in keys]
         self._walking = walking
-        for system, some in wanted.items():
-            self._asked[system].update(some)
+        for system, inputs in wanted.items():
+            self._requested[system].update(inputs)
 
     def _without_lacking(self, system: int, inputs: dict[bytes, Input]) -> dict[bytes, Input]:
         """The inputs but those that the system has no output for; their outputs are absent."""
         lacks = self._lacks.get(system)
-        gone = {key: one for key, one in inputs.items() if lacks(one)} if lacks and inputs else {}
-        if not gone:
+        lacking = {key: item for key, item in inputs.items() if lacks(item)} if lacks and inputs else {}
+        if not lacking:
             return inputs
-        self.keep(system, dict.fromkeys(gone, Output()))
-        self._lacking.setdefault(system, {}).update(gone)
-        return {key: one for key, one in inputs.items() if key not in gone}
+        self.keep(system, dict.fromkeys(lacking, Output()))
+        self._lacking.setdefault(system, {}).update(lacking)
+        return {key: item for key, item in inputs.items() if key not in lacking}
 
     def lacking(self) -> Wanted:
         """Inputs that systems have no output for, found since this was asked last: whoever stores inputs stores them,
         and puts their ids into `ids`."""
-        found, self._lacking = self._lacking, {}
-        return found
+        lacking, self._lacking = self._lacking, {}
+        return lacking
 
     def store(self, connection: Connection, counts: Counts) -> None:
         """Write groups, members, verdicts and the note that the chunk is finished; counts what it wrote."""
@@ -253,8 +260,8 @@ class Chunk:
         ids = [group_id(group.source_id, group.relation.id, group.system) for group in groups]
         verdicts = [
             (ids[place], system, verdict)
-            for system, some in self.todo.items()
-            for place, verdict in self._checked(system, {bound.id for bound in some})
+            for system, bounds in self.todo.items()
+            for place, verdict in self._checked(system, {bound.id for bound in bounds})
         ]
         own = zip(ids[len(self._shared) :], groups[len(self._shared) :], strict=True)
         verdicts += [(id, group.system or 0, group.verdict) for id, group in own if group.verdict]
@@ -265,8 +272,8 @@ class Chunk:
         upsert(connection, tables.Verdict, rows)
         done = [
             {"study_id": self.study_id, "relation_id": bound.id, "system_id": system, "chunk": self.number}
-            for system, some in self.todo.items()
-            for bound in some
+            for system, bounds in self.todo.items()
+            for bound in bounds
         ]
         insert_new(connection, tables.Progress, done)
         counts.groups += len(groups)
@@ -276,12 +283,12 @@ class Chunk:
 
     def _checked(self, system: int, relations: Container[int]) -> Iterator[tuple[int, Verdict]]:
         """The verdicts on a system's shared groups under these relations, each with the group's place."""
-        given = self._outputs[system]
+        output_of = self._outputs[system]
         to_check: dict[int, list[tuple[int, list[Output]]]] = {}
         for place, group in enumerate(self._shared):
             if group.relation.id not in relations:
                 continue
-            outputs = [given[key] for key in group.keys]
+            outputs = [output_of[key] for key in group.keys]
             for output in outputs:
                 if output.error:
                     yield place, Verdict(Outcome.ERROR, reason=output.error)
@@ -291,11 +298,11 @@ class Chunk:
                     break
             else:
                 to_check.setdefault(group.relation.id, []).append((place, outputs))
-        for some in to_check.values():
-            relation = self._shared[some[0][0]].relation.relation
+        for entries in to_check.values():
+            relation = self._shared[entries[0][0]].relation.relation
             if isinstance(relation, Fixed):
-                found = relation.verdicts([(outputs, self._shared[place].note) for place, outputs in some])
-                yield from zip((place for place, _ in some), found, strict=True)
+                verdicts = relation.verdicts([(outputs, self._shared[place].note) for place, outputs in entries])
+                yield from zip((place for place, _ in entries), verdicts, strict=True)
 
     def _group_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
         return {
@@ -329,7 +336,7 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
     """Send the outputs on; the members that the group asks for next. None: it is at its end."""
     if group.steps is None:
         return None
-    roles = group.roles[len(group.roles) - group.asked :]
+    roles = group.roles[len(group.roles) - group.last_members :]
     for output, role in zip(outputs or (), roles, strict=True):
         if output.error or (output.absent and role != "probe"):  # a probe may find that the system has nothing
             group.verdict = _ABSENT if output.absent else Verdict(Outcome.ERROR, reason=output.error)
@@ -344,24 +351,24 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
 
 def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:
     """A study's sources from the id `first` to the id `last`, by id, in their order."""
-    source, given = table_of(tables.Source), table_of(tables.Input)
+    source, input_table = table_of(tables.Source), table_of(tables.Input)
     query = (
-        select(source.c.id, source.c.row, given.c.texts, given.c.languages)
-        .join(given, given.c.id == source.c.input_id)
+        select(source.c.id, source.c.row, input_table.c.texts, input_table.c.languages)
+        .join(input_table, input_table.c.id == source.c.input_id)
         # The sum keeps SQLite from reading the whole study by its index: the ids are the narrower way.
         .where(source.c.study_id + 0 == study_id, source.c.id.between(first, last))
         .order_by(source.c.id)
     )
-    found = {}
+    sources = {}
     for row in connection.execute(query).mappings():
-        one = Input.stored(row["texts"], row["languages"])
-        found[int(row["id"])] = Source(one, Analysis(one.text, one.languages[0]), f"{seed}:{row['row']}")
-    return found
+        item = Input.stored(row["texts"], row["languages"])
+        sources[int(row["id"])] = Source(item, Analysis(item.text, item.languages[0]), f"{seed}:{row['row']}")
+    return sources
 
 
 # Outputs in the store, as a run needs them: what is there already, and what came new.
 
-Asked = tuple[int, bytes]
+OutputKey = tuple[int, bytes]
 """System id and key of an input."""
 
 
@@ -372,20 +379,20 @@ class Stored:
     whether it failed again or not.
     """
 
-    def __init__(self, retried: set[Asked] | None = None):
+    def __init__(self, retried: set[OutputKey] | None = None):
         self.retried = retried
-        self._attempts: dict[Asked, int] = {}
+        self._attempts: dict[OutputKey, int] = {}
         """How often an input that is to be executed again was executed."""
 
     def outputs(self, connection: Connection, system: int, ids: Mapping[bytes, int]) -> dict[bytes, Output]:
         """Outputs of inputs by key, the last attempt of each. An error that is to be tried again is none of them."""
-        kept = {}
+        outputs = {}
         for key, (attempt, output) in self._attempted(connection, system, ids).items():
             if output.error and self.retried is not None and (system, key) not in self.retried:
                 self._attempts[system, key] = attempt
             else:
-                kept[key] = output
-        return kept
+                outputs[key] = output
+        return outputs
 
     def _attempted(
         self, connection: Connection, system: int, ids: Mapping[bytes, int]
@@ -393,15 +400,15 @@ class Stored:
         """The last attempt on each input, with its output."""
         table = table_of(tables.Output)
         keys = {id: key for key, id in ids.items()}
-        found: dict[bytes, tuple[int, Output]] = {}
+        attempts: dict[bytes, tuple[int, Output]] = {}
         for piece in pieces(keys):
             query = (
                 select(table).where(table.c.system_id == system, table.c.input_id.in_(piece)).order_by(table.c.attempt)
             )
             for row in connection.execute(query).mappings():
                 output = Output(row["label"], row["score"], row["text"], row["error"])
-                found[keys[row["input_id"]]] = row["attempt"], output
-        return found
+                attempts[keys[row["input_id"]]] = row["attempt"], output
+        return attempts
 
     def note(self, system: int, keys: Collection[bytes]) -> int:
         """Note that these were executed in this run; how many of them had failed before."""
@@ -423,10 +430,10 @@ class Stored:
             "error": [output.error for output in outputs],
         }
         new = insert_new(connection, tables.Output, rows)
-        made = dict(zip(ids, outputs, strict=True))
+        stored = dict(zip(ids, outputs, strict=True))
         if new == len(ids):
-            return made
-        return made | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}
+            return stored
+        return stored | {key: output for key, (_, output) in self._attempted(connection, system, ids).items()}
 
 
 # How many inputs a batch of a system has, and which.
@@ -504,11 +511,11 @@ def gathered(pending: deque[Pending], first: Pending) -> Pending:
     """
     if first.alone or first.sorted:
         return first
-    mine = [one for one in pending if one.system == first.system and not one.alone]
-    inputs = {key: one for some in mine for key, one in some.inputs.items()}
-    for one in mine:
-        pending.remove(one)
+    waiting = [entry for entry in pending if entry.system == first.system and not entry.alone]
+    inputs = {key: item for entry in waiting for key, item in entry.inputs.items()}
+    for entry in waiting:
+        pending.remove(entry)
     ordered = dict(sorted(inputs.items(), key=lambda item: item[1].languages))
-    found = Pending(first.system, ordered, sorted=True)
-    pending.appendleft(found)
-    return found
+    merged = Pending(first.system, ordered, sorted=True)
+    pending.appendleft(merged)
+    return merged

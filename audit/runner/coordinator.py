@@ -37,14 +37,14 @@ from audit.runner.executors import Batch, Executor, Job, Lost
 from audit.runner.executors.batch import CALL, failed
 from audit.runner.leases import RENEW, Leases
 from audit.runner.studies import StudyRow
-from audit.store import integers, known_inputs, table_of, tables, writing
+from audit.store import integers, store_inputs, table_of, tables, writing
 from audit.tasks import Input, Output
 
 # Who hears how far a run is.
 
 
 class Watcher:
-    """Hears how far a run is. The command line draws a bar; this one stays silent."""
+    """Is told how far a run is. The command line draws a bar; this one stays silent."""
 
     def begin(self, sources: int) -> None:
         """`sources` are left to do."""
@@ -96,7 +96,7 @@ def patiently(do: Callable[[], Result], say: Callable[[str], None]) -> Result:
 
 
 def written(engine: Engine, work: Callable[[Connection], Result], say: Callable[[str], None]) -> Result:
-    """As `patiently`, for work that writes, in a transaction of its own."""
+    """Do work that writes in a transaction of its own, again and again while the database is away (`patiently`)."""
 
     def once() -> Result:
         with writing(engine) as connection:
@@ -121,9 +121,9 @@ def is_away(problem: DBAPIError) -> bool:
 SPARE = 6
 """Jobs that wait in an executor, beside those that it does; and chunks that are begun before they are needed."""
 TRIES = 3
-"""So many workers may be lost at the groups of a chunk."""
+"""How many workers may be lost while they make the groups of a chunk."""
 GIVE_UP = 10
-"""So many inputs lost one after the other, and a system is taken to be out of order."""
+"""Inputs lost one after the other from which on a system is taken to be out of order."""
 LOOK = 1.0
 """Seconds between two looks whether another run gave a chunk back."""
 
@@ -172,22 +172,22 @@ class Coordinator:
         self._sources = np.empty(0, np.int64)
         """Ids of the study's sources, in order: chunk n is the n-th piece of them."""
         self._underway: dict[int, dict[bytes, tuple[Chunk, ...]]] = {system: {} for system in systems}
-        """By system, the inputs whose outputs are on their way, and the chunks that wait for each."""
+        """For each system, the inputs whose outputs are on their way, and the chunks that wait for each of them."""
 
     def run(self, todo: Todo) -> None:
         """Do these chunks, or see them done by other runs of the same study."""
         with _few_collections():
             self._run(dict(todo))
 
-    def _run(self, left: Todo) -> None:
+    def _run(self, todo: Todo) -> None:
         source = table_of(tables.Source)
-        mine = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
-        self._sources = self._read(lambda connection: integers(connection, mine))[:, 0]
+        query = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
+        self._sources = self._read(lambda connection: integers(connection, query))[:, 0]
         try:
-            while left or self._chunks:
-                self._fill(left)
+            while todo or self._chunks:
+                self._fill(todo)
                 if not self._chunks:
-                    self._look_again(left)
+                    self._look_again(todo)
                     continue
                 self._take()
                 self._renew()
@@ -196,20 +196,20 @@ class Coordinator:
                 self._give_back()
             self._leases.end()
 
-    def _fill(self, left: Todo) -> None:
+    def _fill(self, todo: Todo) -> None:
         """Give the executors work, as much as they can do and a little more."""
         while self._waiting and self._busy(self._waiting) < self._waiting.places + SPARE:
             if not self._submit(self._waiting, self._pending_waiting):
                 break
         while self._busy(self._executor) < self._executor.places + SPARE:
-            if self._gathers and self._begin(left):
+            if self._gathers and self._begin(todo):
                 continue  # what there is to gather comes first
-            if not self._submit(self._executor, self._pending) and not self._begin(left):
+            if not self._submit(self._executor, self._pending) and not self._begin(todo):
                 return
 
     def _busy(self, executor: Executor) -> int:
-        mine = sum((system in self._waiters) == (executor is self._waiting) for system, _ in self._at_work.values())
-        return mine + (self._planning if executor is self._executor else 0)
+        batches = sum((system in self._waiters) == (executor is self._waiting) for system, _ in self._at_work.values())
+        return batches + (self._planning if executor is self._executor else 0)
 
     def _submit(self, executor: Executor, pending: deque[Pending]) -> bool:
         """Put the next inputs that wait into a batch; whether there are any.
@@ -220,7 +220,7 @@ class Coordinator:
         at_work = Counter(system for system, _ in self._at_work.values())
         most = {system: executor.places if self.systems[system].aim else math.inf for system in at_work}
         busy = {system for system, number in at_work.items() if number >= most[system] or not self._paces[system].known}
-        first = next((one for one in pending if one.system not in busy), None)
+        first = next((entry for entry in pending if entry.system not in busy), None)
         if first is None:
             return False
         bound = self.systems[first.system]
@@ -239,25 +239,25 @@ class Coordinator:
         executor.submit(batch)
         return True
 
-    def _begin(self, left: Todo) -> bool:
+    def _begin(self, todo: Todo) -> bool:
         """Begin the next chunk that no other run works on; whether there is one, and a place for it."""
-        if not left or len(self._chunks) >= self._most_chunks:
+        if not todo or len(self._chunks) >= self._most_chunks:
             return False
 
         def claimed(connection: Connection) -> int | None:
-            return self._leases.claim(connection, list(left))
+            return self._leases.claim(connection, list(todo))
 
         number = self._write(claimed)
         if number is None:
             return False
-        todo = left.pop(number)
+        bounds_of = todo.pop(number)
         done = self._read(lambda connection: finished(connection, self.study.id, number))
-        some = {
-            system: kept
-            for system, bound in todo.items()
-            if (kept := [one for one in bound if (number, system, one.id) not in done])
+        unfinished = {
+            system: relations
+            for system, bound in bounds_of.items()
+            if (relations := [relation for relation in bound if (number, system, relation.id) not in done])
         }
-        if not some:  # another run has finished it since we looked
+        if not unfinished:  # another run has finished it since we looked
             self._write(lambda connection: self._leases.release(connection, number))
             self.watcher.finished(self.study.size(number))
             return True
@@ -265,8 +265,8 @@ class Coordinator:
         ids = self._sources[number * study.chunk :][: study.chunk]
         first, last = int(ids[0]), int(ids[-1])
         sources = self._read(lambda connection: load_sources(connection, study.id, study.seed, first, last))
-        lacks = {system: lacks for system in some if (lacks := self.systems[system].lacks) is not None}
-        self._chunks[number] = chunk = Chunk(study.id, number, sources, some, lacks)
+        lacks = {system: lacks for system in unfinished if (lacks := self.systems[system].lacks) is not None}
+        self._chunks[number] = chunk = Chunk(study.id, number, sources, unfinished, lacks)
         job = chunk.planning()
         if job is None:
             self._want(chunk, chunk.planned([]))
@@ -288,30 +288,36 @@ class Coordinator:
 
     def _ask(self, chunk: Chunk, wanted: Wanted) -> None:
         self._note_lacking(chunk)
-        new = {key: one for some in wanted.values() for key, one in some.items() if key not in chunk.ids}
+        new = {key: item for inputs in wanted.values() for key, item in inputs.items() if key not in chunk.ids}
 
-        ids, before = self._write(lambda connection: known_inputs(connection, new)) if new else ({}, set())
+        ids, before = self._write(lambda connection: store_inputs(connection, new)) if new else ({}, set())
         chunk.ids.update(ids)
-        asked = {
-            system: {key: chunk.ids[key] for key in some if key in before or key not in ids}
-            for system, some in wanted.items()
+        ids_to_look_up = {
+            system: {key: chunk.ids[key] for key in inputs if key in before or key not in ids}
+            for system, inputs in wanted.items()
         }
 
         def stored(connection: Connection) -> dict[int, dict[bytes, Output]]:
-            return {system: self._stored.outputs(connection, system, some) for system, some in asked.items() if some}
+            return {
+                system: self._stored.outputs(connection, system, ids_of_inputs)
+                for system, ids_of_inputs in ids_to_look_up.items()
+                if ids_of_inputs
+            }
 
-        there = self._read(stored) if any(asked.values()) else {}
-        for system, some in wanted.items():
-            found = there.get(system, {})
-            self.counts.stored += len(found)
-            chunk.keep(system, found)
-            missing = {key: one for key, one in some.items() if key not in found} if found else some
+        stored_by_system = self._read(stored) if any(ids_to_look_up.values()) else {}
+        for system, inputs in wanted.items():
+            stored_outputs = stored_by_system.get(system, {})
+            self.counts.stored += len(stored_outputs)
+            chunk.keep(system, stored_outputs)
+            missing = (
+                {key: item for key, item in inputs.items() if key not in stored_outputs} if stored_outputs else inputs
+            )
             chunk.waits += len(missing)
             underway = self._underway[system]
             for key in underway.keys() & missing.keys():
                 underway[key] += (chunk,)
                 self.counts.stored += 1
-            missing = {key: one for key, one in missing.items() if key not in underway}
+            missing = {key: item for key, item in missing.items() if key not in underway}
             underway.update(dict.fromkeys(missing, (chunk,)))
             if missing:
                 self._queue(Pending(system, missing))
@@ -321,7 +327,7 @@ class Coordinator:
 
     def _take(self) -> None:
         """Wait for what comes to an end first; store it and go on with the chunks that waited for it."""
-        made: list[tuple[int, dict[bytes, Input], list[Output]]] = []
+        batches: list[tuple[int, dict[bytes, Input], list[Output]]] = []
         lost, planned = [], []
         for job, result in self._finished():
             if isinstance(job, Planning):
@@ -334,10 +340,10 @@ class Coordinator:
                 continue
             self._paces[system].lost = 0
             self._paces[system].learn(len(inputs), result.seconds)
-            made.append((system, inputs, result.outputs(len(inputs))))
-        if made:
-            self._keep(made)
-        errors = [one for each in lost for one in self._lost(*each)]
+            batches.append((system, inputs, result.outputs(len(inputs))))
+        if batches:
+            self._keep(batches)
+        errors = [error for loss in lost for error in self._lost(*loss)]
         if errors:
             self._keep(errors)
         for job, result in planned:
@@ -348,7 +354,7 @@ class Coordinator:
             self._want(chunk, chunk.planned(result))
 
     def _plan_again(self, job: Planning, lost: Lost) -> None:
-        """Somebody ended the worker, or what a system did in it before did: another makes the groups."""
+        """The worker was lost, killed from outside or by what a system did in it before: another makes the groups."""
         self._tries[job.chunk] += 1
         if self._tries[job.chunk] >= TRIES:
             raise AuditError(
@@ -359,10 +365,12 @@ class Coordinator:
         self._executor.submit(job)
 
     def _finished(self) -> Iterable[tuple[Job, Any]]:
-        busy = [one for one in (self._executor, self._waiting) if one is not None and self._busy(one)]
+        busy = [
+            executor for executor in (self._executor, self._waiting) if executor is not None and self._busy(executor)
+        ]
         if len(busy) == 1:
             return busy[0].finished(LOOK)
-        return [done for one in busy for done in one.finished(0.02)]
+        return [done for executor in busy for done in executor.finished(0.02)]
 
     def _lost(
         self, system: int, inputs: dict[bytes, Input], lost: Lost
@@ -386,17 +394,17 @@ class Coordinator:
             )
         return [(system, inputs, [failed(lost.reason)])]
 
-    def _keep(self, made: Sequence[tuple[int, dict[bytes, Input], list[Output]]]) -> None:
+    def _keep(self, batches: Sequence[tuple[int, dict[bytes, Input], list[Output]]]) -> None:
         """Store outputs, all of them in one transaction, and hand them to the chunks that wait."""
 
-        def kept(connection: Connection) -> list[dict[bytes, Output]]:
+        def keep(connection: Connection) -> list[dict[bytes, Output]]:
             return [
                 self._stored.keep(connection, system, self._ids(system, inputs), outputs)
-                for system, inputs, outputs in made
+                for system, inputs, outputs in batches
             ]
 
         ready: dict[int, Chunk] = {}
-        for (system, inputs, _), outputs in zip(made, self._write(kept), strict=True):
+        for (system, inputs, _), outputs in zip(batches, self._write(keep), strict=True):
             self.counts.retried += self._stored.note(system, inputs)
             self.counts.executed += len(inputs)
             errors = [output.error for output in outputs.values() if output.error]
@@ -404,9 +412,9 @@ class Coordinator:
             self.counts.first_error = self.counts.first_error or next(iter(errors), None)
             self.watcher.executed(len(inputs))
             underway = self._underway[system]
-            for chunks, some in _by_chunks([underway.pop(key) for key in outputs], outputs):
+            for chunks, chunk_outputs in _by_chunks([underway.pop(key) for key in outputs], outputs):
                 for chunk in chunks:
-                    chunk.receive(system, some)
+                    chunk.receive(system, chunk_outputs)
                     if not chunk.waits:
                         ready[chunk.number] = chunk
         for chunk in ready.values():
@@ -422,13 +430,15 @@ class Coordinator:
         if not lacking:
             return
 
-        def kept(connection: Connection) -> dict[bytes, int]:
-            ids, _ = known_inputs(connection, {key: one for some in lacking.values() for key, one in some.items()})
-            for system, some in lacking.items():
-                self._stored.keep(connection, system, {key: ids[key] for key in some}, [Output()] * len(some))
+        def keep(connection: Connection) -> dict[bytes, int]:
+            ids, _ = store_inputs(
+                connection, {key: item for inputs in lacking.values() for key, item in inputs.items()}
+            )
+            for system, inputs in lacking.items():
+                self._stored.keep(connection, system, {key: ids[key] for key in inputs}, [Output()] * len(inputs))
             return ids
 
-        chunk.ids.update(self._write(kept))
+        chunk.ids.update(self._write(keep))
 
     def _finish(self, chunk: Chunk) -> None:
         self._note_lacking(chunk)
@@ -447,14 +457,14 @@ class Coordinator:
         del self._chunks[chunk.number]
         self.watcher.finished(len(chunk.sources))
 
-    def _look_again(self, left: Todo) -> None:
+    def _look_again(self, todo: Todo) -> None:
         """All chunks that are left are other runs': wait, and see which they have finished."""
         self.watcher.says("another run of this study works on what is left; waiting for it")
         self.watcher.pause(LOOK)
         done = self._read(lambda connection: finished(connection, self.study.id))
-        for number, todo in list(left.items()):
-            if all((number, system, one.id) in done for system, some in todo.items() for one in some):
-                del left[number]
+        for number, systems in list(todo.items()):
+            if all((number, system, bound.id) in done for system, bounds in systems.items() for bound in bounds):
+                del todo[number]
                 self.watcher.finished(self.study.size(number))
 
     def _renew(self) -> None:
@@ -501,12 +511,12 @@ def _by_chunks(
 ) -> list[tuple[tuple[Chunk, ...], Mapping[bytes, Output]]]:
     """Outputs by the chunks that wait for each; those of a batch nearly always belong to one."""
     first = waiting[0]
-    if all(one is first for one in waiting):
+    if all(chunks is first for chunks in waiting):
         return [(first, outputs)]
-    found: dict[tuple[Chunk, ...], dict[bytes, Output]] = {}
+    by_chunks: dict[tuple[Chunk, ...], dict[bytes, Output]] = {}
     for chunks, (key, output) in zip(waiting, outputs.items(), strict=True):
-        found.setdefault(chunks, {})[key] = output
-    return list(found.items())
+        by_chunks.setdefault(chunks, {})[key] = output
+    return list(by_chunks.items())
 
 
 def finished(connection: Connection, study_id: int, chunk: int | None = None) -> set[tuple[int, int, int]]:

@@ -73,7 +73,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Given:
+class ReadRun:
     """A file that was read and checked as a whole."""
 
     name: str
@@ -82,7 +82,7 @@ class Given:
     records: list[Record]
 
 
-def read_run(path: str | Path) -> Given:
+def read_run(path: str | Path) -> ReadRun:
     """Read and check a file. Raises BadFile or BadRow (file, line, reason)."""
     path = Path(path)
     text = read_text(path)
@@ -91,7 +91,7 @@ def read_run(path: str | Path) -> Given:
     tasks = {record.task for record in records}
     if len(tasks) > 1:
         raise AuditError(f"{path}: rows of several tasks ({', '.join(sorted(tasks))}); import one file per task")
-    return Given(path.name, tasks.pop(), content, records)
+    return ReadRun(path.name, tasks.pop(), content, records)
 
 
 def _checked(path: Path, text: str, content: str) -> list[Record]:
@@ -124,7 +124,7 @@ def _checked(path: Path, text: str, content: str) -> list[Record]:
 def _record(line: int, value: object, content: str) -> Record:
     if not isinstance(value, dict):
         raise AuditError(f"a JSON {type(value).__name__}; every line must be one JSON object")
-    value = {name: one for name, one in value.items() if one is not None}
+    value = {name: entry for name, entry in value.items() if entry is not None}
     if missing := [name for name in _NEEDED if name not in value]:
         raise AuditError(f"{', '.join(missing)} missing; needed are {', '.join(_NEEDED)}")
     task = get_task(_string(value, "task", "sentiment"))
@@ -135,21 +135,21 @@ def _record(line: int, value: object, content: str) -> Record:
     follow_ups = value["follow_ups"]
     if not isinstance(follow_ups, list) or not follow_ups:
         raise AuditError("follow_ups must be a list of at least one text")
-    made = [_follow_up(one, task, *languages) for one in follow_ups]
-    members = (source, *(one for one, _ in made))
-    if base_of(task.name) == "translation" and (odd := [one for one in members if len(one.texts) != 1]):
+    read_follow_ups = [_follow_up(follow_up, task, *languages) for follow_up in follow_ups]
+    members = (source, *(member for member, _ in read_follow_ups))
+    if base_of(task.name) == "translation" and (odd := [member for member in members if len(member.texts) != 1]):
         raise AuditError(f"an input of {task.name} is one text, not a list of {len(odd[0].texts)}")
-    if base_of(task.name) == "similarity" and (odd := [one for one in members if len(one.texts) != 2]):
+    if base_of(task.name) == "similarity" and (odd := [member for member in members if len(member.texts) != 2]):
         raise AuditError(f"an input of similarity is a list of two texts, not {len(odd[0].texts)}")
-    given = value["outputs"]
-    if not isinstance(given, list) or len(given) != len(members):
-        found = len(given) if isinstance(given, list) else "no list of"
-        raise AuditError(f"{found} outputs for {len(members)} inputs; the source's comes first, then each follow-up's")
+    raw_outputs = value["outputs"]
+    if not isinstance(raw_outputs, list) or len(raw_outputs) != len(members):
+        count = len(raw_outputs) if isinstance(raw_outputs, list) else "no list of"
+        raise AuditError(f"{count} outputs for {len(members)} inputs; the source's comes first, then each follow-up's")
     verdict = value["verdict"]
     if not isinstance(verdict, str) or verdict not in VERDICTS:
         raise AuditError(f"verdict {verdict!r} is not one of {', '.join(VERDICTS)}")
-    outputs = tuple(task.checked(_output(one, task)) for one in given)
-    if verdict != "inapplicable" and any(one.absent for one in outputs):
+    outputs = tuple(task.checked(_output(output, task)) for output in raw_outputs)
+    if verdict != "inapplicable" and any(output.absent for output in outputs):
         raise AuditError(f"an output is null, so that the verdict is inapplicable, not {verdict}")
     gold = value.get("gold")
     if gold is not None and task.question_kind == "pair":
@@ -166,7 +166,7 @@ def _record(line: int, value: object, content: str) -> Record:
         _string(value, "document") if "document" in value else None,
         gold,
         members,
-        ("source", *(role for _, role in made)),
+        ("source", *(role for _, role in read_follow_ups)),
         outputs,
         VERDICTS[verdict],
         _attributes(value.get("attributes", {})),
@@ -220,8 +220,8 @@ def _agree(
             f"relation {record.relation} carries {_short(record.carries)} here and {_short(declared.carries)} in line "
             f"{declared.line}; say the same in all its lines"
         )
-    for one, output in zip(record.members, record.outputs, strict=True):
-        before, line = outputs.setdefault((*system, one.key), (output, record.line))
+    for member, output in zip(record.members, record.outputs, strict=True):
+        before, line = outputs.setdefault((*system, member.key), (output, record.line))
         if before != output:
             raise AuditError(
                 f"system {record.system} returned {_say(output)} here and {_say(before)} in line {line} "
@@ -231,13 +231,13 @@ def _agree(
 
 
 def _string(value: Mapping[str, object], name: str, default: str | None = None) -> str:
-    found = value.get(name, default)
-    if isinstance(found, int) and not isinstance(found, bool) and name in ("id", "document"):
-        return str(found)
-    if not isinstance(found, str) or not found.strip():
-        raise AuditError(f"{name} must be a text that is not empty, not {_short(found)}")
-    _refuse_letters(found, name)
-    return found.strip()
+    text = value.get(name, default)
+    if isinstance(text, int) and not isinstance(text, bool) and name in ("id", "document"):
+        return str(text)
+    if not isinstance(text, str) or not text.strip():
+        raise AuditError(f"{name} must be a text that is not empty, not {_short(text)}")
+    _refuse_letters(text, name)
+    return text.strip()
 
 
 def _languages(value: Mapping[str, object], task: Task, language: str, target: str | None = None) -> tuple[Any, Any]:
@@ -251,18 +251,18 @@ def _languages(value: Mapping[str, object], task: Task, language: str, target: s
         return language, None
     if target is None and "target_language" not in value:
         raise AuditError("target_language missing; a translation is into some language, such as es")
-    found = language, _string(value, "target_language", target)
-    check_codes(found)
-    return found
+    languages = language, _string(value, "target_language", target)
+    check_codes(languages)
+    return languages
 
 
 def _follow_up(value: object, task: Task, language: str, target: str | None) -> tuple[Input, str]:
     """A follow-up and its role. Raises AuditError."""
     if not isinstance(value, dict):
         return _input(value, "follow_ups", language, target), _ROLES[0]
-    value = {name: one for name, one in value.items() if one is not None}
-    if strange := [name for name in value if name not in _OF_FOLLOW_UP]:
-        raise AuditError(f"a follow-up has {_short(strange[0])}; it can have {', '.join(_OF_FOLLOW_UP)}")
+    value = {name: entry for name, entry in value.items() if entry is not None}
+    if unknown := [name for name in value if name not in _OF_FOLLOW_UP]:
+        raise AuditError(f"a follow-up has {_short(unknown[0])}; it can have {', '.join(_OF_FOLLOW_UP)}")
     if "text" not in value:
         raise AuditError("a follow-up that is an object needs a text")
     role = value.get("role", _ROLES[0])
@@ -274,23 +274,27 @@ def _follow_up(value: object, task: Task, language: str, target: str | None) -> 
 
 def _input(value: object, name: str, language: str, target: str | None = None) -> Input:
     texts = value if isinstance(value, list) else [value]
-    for one in texts:
-        if not isinstance(one, str) or not one.strip():
-            raise AuditError(f"{name} holds {_short(one)}; it must be a text that is not empty")
-        _refuse_letters(one, name)
+    for text in texts:
+        if not isinstance(text, str) or not text.strip():
+            raise AuditError(f"{name} holds {_short(text)}; it must be a text that is not empty")
+        _refuse_letters(text, name)
     if not texts:
         raise AuditError(f"{name} holds []; it must be a text that is not empty")
     return Input.of(*texts, language=language, target=target)
 
 
 def _attributes(value: object) -> dict[str, str]:
-    """As texts, like the columns of a corpus file."""
+    """The attributes of a source as texts, like the columns of a corpus file."""
     if not isinstance(value, dict):
         raise AuditError(f'attributes are {_short(value)}; they must be an object such as {{"length": 12}}')
-    found = {name: one if isinstance(one, str) else canonical(one) for name, one in value.items() if one is not None}
-    for name, one in found.items():
-        _refuse_letters(name + one, "attributes")
-    return found
+    attributes = {
+        name: entry if isinstance(entry, str) else canonical(entry)
+        for name, entry in value.items()
+        if entry is not None
+    }
+    for name, entry in attributes.items():
+        _refuse_letters(name + entry, "attributes")
+    return attributes
 
 
 def _output(value: object, task: Task) -> Output:
@@ -325,8 +329,8 @@ def _refuse_letters(text: str, name: str) -> None:
 
 
 def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+    spelling = repr(value)
+    return spelling if len(spelling) <= 60 else f"{spelling[:57]}..."
 
 
 def _say(output: Output) -> str:
@@ -352,13 +356,13 @@ class Imported:
     outcomes: dict[str, int]
 
 
-def import_run(engine: Engine, given: Given, seed: int = 0) -> Imported:
+def import_run(engine: Engine, read: ReadRun, seed: int = 0) -> Imported:
     """Store a run as a study of its own, in one transaction. Importing it again changes nothing."""
-    task, content, records = given.task, given.content, given.records
+    task, content, records = read.task, read.content, read.records
     study = {
         "key": digest("import", task, content, str(seed)),
         "task": task,
-        "corpus": given.name,
+        "corpus": read.name,
         "fingerprint": content,
         "unit": "sentence",
         "has_gold": any(record.gold for record in records),
@@ -370,9 +374,9 @@ def import_run(engine: Engine, given: Given, seed: int = 0) -> Imported:
     }
     table = table_of(tables.Study)
     with engine.begin() as connection:
-        found = connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar()
-        if found is not None:
-            return Imported(int(found), False, 0, 0, 0, *_names(records), dict.fromkeys(VERDICTS, 0))
+        existing_id = connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar()
+        if existing_id is not None:
+            return Imported(int(existing_id), False, 0, 0, 0, *_names(records), dict.fromkeys(VERDICTS, 0))
         new = insert_new(connection, tables.Study, [study])
         study_id = int(connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar_one())
         if not new:  # another process imported it since we looked
@@ -411,16 +415,9 @@ def _numbered(records: list[Record]) -> list[tuple[str, Record]]:
 
 
 def _store(connection: Connection, study_id: int, seed: int, numbered: list[tuple[str, Record]]) -> tuple[int, int]:
-    rows = {
-        row: Row(row, record.members[0], record.gold, record.cluster or record.source_key, record.attributes)
-        for row, record in numbered
-    }
-    drawn = sorted(((uniform(seed, row.key), row) for row in rows.values()), key=lambda one: (one[0], one[1].key))
-    add_sources(connection, study_id, drawn)
-    source = table_of(tables.Source)
-    query = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
-    source_ids = {row[0]: int(row[1]) for row in connection.execute(query)}
-    ids = input_ids(connection, (one for _, record in numbered for one in record.members))
+    """Store everything that the records say; how many sources and groups that makes."""
+    source_ids = _add_sources(connection, study_id, seed, numbered)
+    ids = input_ids(connection, (member for _, record in numbered for member in record.members))
     relations = {
         name: named_id(
             connection,
@@ -451,19 +448,9 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
             "source_id": source_ids[row],
             "system_id": own,
         }
-        for step, (one, role, output) in enumerate(zip(record.members, record.roles, record.outputs, strict=True)):
-            members.append({"group_id": id, "step": step, "input_id": ids[one.key], "role": role})
-            outputs.append(
-                {
-                    "system_id": system,
-                    "input_id": ids[one.key],
-                    "attempt": 1,
-                    "label": output.label,
-                    "score": output.score,
-                    "text": output.text,
-                    "error": None,
-                }
-            )
+        for step, (member, role) in enumerate(zip(record.members, record.roles, strict=True)):
+            members.append({"group_id": id, "step": step, "input_id": ids[member.key], "role": role})
+        outputs += _output_rows(record, system, ids)
         verdicts.append(
             {"group_id": id, "system_id": system, "outcome": int(record.outcome), "value": None, "reason": None}
         )
@@ -471,4 +458,36 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
     insert_new(connection, tables.Member, members)
     insert_new(connection, tables.Output, outputs)
     insert_new(connection, tables.Verdict, verdicts)
-    return len(rows), len(groups)
+    return len(source_ids), len(groups)
+
+
+def _add_sources(
+    connection: Connection, study_id: int, seed: int, numbered: list[tuple[str, Record]]
+) -> dict[str, int]:
+    """Insert the sources of the records in the order of their permanent random numbers; their ids by row."""
+    rows = {
+        row: Row(row, record.members[0], record.gold, record.cluster or record.source_key, record.attributes)
+        for row, record in numbered
+    }
+    numbers = {key: uniform(seed, row.key) for key, row in rows.items()}
+    drawn = sorted(rows.values(), key=lambda row: (numbers[row.key], row.key))
+    add_sources(connection, study_id, [(numbers[row.key], row) for row in drawn])
+    source = table_of(tables.Source)
+    query = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
+    return {row[0]: int(row[1]) for row in connection.execute(query)}
+
+
+def _output_rows(record: Record, system: int, ids: Mapping[bytes, int]) -> list[dict[str, Any]]:
+    """The outputs of a record as rows; `ids` are those of its inputs, by key."""
+    return [
+        {
+            "system_id": system,
+            "input_id": ids[member.key],
+            "attempt": 1,
+            "label": output.label,
+            "score": output.score,
+            "text": output.text,
+            "error": None,
+        }
+        for member, output in zip(record.members, record.outputs, strict=True)
+    ]

@@ -82,7 +82,7 @@ LENGTH = timedelta(seconds=90)
 RENEW = 15.0
 """Seconds between two signs of life."""
 _COUNT = 0
-_HERE: set[str] = set()
+_OWNERS_HERE: set[str] = set()
 """Owners of runs that go on in this process."""
 
 
@@ -96,11 +96,11 @@ class Leases:
         global _COUNT  # two runs of one process, as tests make them, are two owners
         _COUNT += 1
         self._study, self.owner = study_id, f"{_host()}:{os.getpid()}:{began(os.getpid())}-{_COUNT}"
-        _HERE.add(self.owner)
+        _OWNERS_HERE.add(self.owner)
 
     def end(self) -> None:
         """The run is over. What it could not give back, as on a disk that is full, is free for the next one."""
-        _HERE.discard(self.owner)
+        _OWNERS_HERE.discard(self.owner)
 
     def claim(self, connection: Connection, chunks: Sequence[int]) -> int | None:
         """The first of these chunks that nobody works on, which is ours from now on; None: others have them all.
@@ -110,8 +110,8 @@ class Leases:
         """
         table = table_of(tables.ChunkLease)
         moment = tables.now()
-        held = select(table.c.chunk, table.c.owner).where(table.c.study_id == self._study, table.c.until >= moment)
-        taken = {int(row.chunk): str(row.owner) for row in connection.execute(held)}
+        current = select(table.c.chunk, table.c.owner).where(table.c.study_id == self._study, table.c.until >= moment)
+        taken = {int(row.chunk): str(row.owner) for row in connection.execute(current)}
         free = {self.owner, *(owner for owner in taken.values() if _is_gone(owner))}
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
         for chunk in chunks:
@@ -141,8 +141,8 @@ class Leases:
     def release(self, connection: Connection, chunk: int | None = None) -> None:
         """Give back a chunk, or all that we have."""
         table = table_of(tables.ChunkLease)
-        mine = delete(table).where(table.c.study_id == self._study, table.c.owner == self.owner)
-        connection.execute(mine if chunk is None else mine.where(table.c.chunk == chunk))
+        statement = delete(table).where(table.c.study_id == self._study, table.c.owner == self.owner)
+        connection.execute(statement if chunk is None else statement.where(table.c.chunk == chunk))
 
 
 def _host() -> str:
@@ -154,7 +154,7 @@ def _is_gone(owner: str) -> bool:
     host, pid, since = owner.rsplit(":", 2)
     if host != _host():
         return False
-    if int(pid) == os.getpid() and owner not in _HERE:
+    if int(pid) == os.getpid() and owner not in _OWNERS_HERE:
         return True
-    there = began(int(pid))
-    return there is None or (there != "" and there != since.partition("-")[0])
+    start = began(int(pid))
+    return start is None or (start != "" and start != since.partition("-")[0])

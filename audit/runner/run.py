@@ -23,7 +23,7 @@ from audit.runner.coordinator import Coordinator, Watcher, finished, patiently, 
 from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Job, Lost
-from audit.runner.executors.batch import Identity, ready, same
+from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.store import pieces, table_of, tables, write_much
@@ -70,7 +70,7 @@ def loaded(names: Iterable[str], limit: float | None = TIME_LIMIT, apart: bool =
     }
     systems = {spec: get_system(spec, limit) for spec in specs}
     for spec, system in systems.items():
-        same(spec, tried.get(spec), Identity.of(system))
+        check_same(spec, tried.get(spec), Identity.of(system))
     return systems
 
 
@@ -84,7 +84,7 @@ def prepared(systems: Mapping[str, System], limit: float | None, apart: bool) ->
         if apart and not is_own(spec):
             system.prepare()
         elif apart:
-            same(
+            check_same(
                 spec, Identity.of(system), _try(_Trying(spec, True, limit), f"prepare() of the system {spec!r} failed")
             )
         else:
@@ -104,7 +104,7 @@ def _try(job: Job, failed: str) -> Identity:
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run made, found and left."""
+    """What a run made, what it found stored, and what is left to do."""
 
     study: StudyRow
     counts: Counts
@@ -129,8 +129,8 @@ class Ran:
         }
 
     def lines(self) -> list[str]:
-        """The same for people."""
-        found = self.counts.outcomes
+        """The counts as sentences, a line each."""
+        outcomes = self.counts.outcomes
         lines = [
             f"Study {self.study.id}: {self.study.corpus}, {self.study.sources:,} sources, "
             f"{len(self.relations)} relations, {len(self.systems)} systems.",
@@ -139,7 +139,7 @@ class Ran:
             return [*lines, "Everything was there already; nothing was left to do."]
         lines += [
             f"{self.counts.groups:,} groups made, {self.counts.checks:,} checks: "
-            + ", ".join(f"{number:,} {outcome}" for outcome, number in found.items())
+            + ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
             + ".",
             f"{self.counts.executed:,} inputs executed, {self.counts.stored:,} outputs were stored already.",
         ]
@@ -168,8 +168,10 @@ def fitting(
     if document_share is not None and corpus.unit != "document":
         raise AuditError(f"--document-share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out")
     chosen = [get_relation(corpus.task, name) for name in names] if names else all_relations(corpus.task)
-    changes = {get_relation(corpus.task, name).name: some for name, some in (params or {}).items()}
-    chosen = [configured(one, changes[one.name]) if one.name in changes else one for one in chosen]
+    changes = {get_relation(corpus.task, name).name: settings for name, settings in (params or {}).items()}
+    chosen = [
+        configured(relation, changes[relation.name]) if relation.name in changes else relation for relation in chosen
+    ]
     fit = []
     for relation in chosen:
         if not any(map(relation.speaks, languages_of(corpus))):
@@ -184,13 +186,13 @@ def fitting(
         elif isinstance(relation, Plain) and corpus.unit == "document" and document_share is not None:
             fit.append(on_documents(relation, document_share))
         elif names:
-            way = (
+            advice = (
                 "; --document-share 0.5 makes it perturb half of a document's sentences"
                 if relation.unit == "sentence"
                 else ""
             )
             raise AuditError(
-                f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s{way}"
+                f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s{advice}"
             )
     if not fit:
         raise AuditError(
@@ -210,12 +212,12 @@ def fitting_all(
 
     Raises what `fitting` raises, where a name or the document share fits none of the corpora.
     """
-    found = _fitting_each(corpora, names, document_share, params)
-    ran = dict.fromkeys(relation.name for some in found for relation in some)
+    relations = _fitting_each(corpora, names, document_share, params)
+    ran = dict.fromkeys(relation.name for fitted in relations for relation in fitted)
     for corpus, name in product(corpora, params or ()):
         if get_relation(corpus.task, name).name not in ran:
             raise AuditError(f"--set {name}: this relation is not among those that are run: {', '.join(ran)}")
-    return found
+    return relations
 
 
 def _fitting_each(
@@ -227,20 +229,20 @@ def _fitting_each(
     if len(corpora) == 1:
         return [fitting(corpora[0], names, document_share, params)]
     units = {corpus.unit for corpus in corpora}
-    found = []
+    relations = []
     for corpus in corpora:
         share = document_share if corpus.unit == "document" or "document" not in units else None
-        mine = names
+        own_names = names
         if names is not None and len(units) > 1:
             spread = ("sentence", "document", "any") if share is not None else (corpus.unit, "any")
-            mine = [name for name in names if get_relation(corpus.task, name).unit in spread]
-            if not mine:
+            own_names = [name for name in names if get_relation(corpus.task, name).unit in spread]
+            if not own_names:
                 raise AuditError(
                     f"none of {', '.join(names)} is a relation on {corpus.unit}s, which {corpus.name} has; leave "
                     "it out, or name one that is"
                 )
-        found.append(fitting(corpus, mine, share, params))
-    return found
+        relations.append(fitting(corpus, own_names, share, params))
+    return relations
 
 
 def run(
@@ -275,33 +277,14 @@ def run(
     watcher = watcher or Watcher()
     check_limit(limit)
     apart = not isinstance(executor, InProcess)
-    made = loaded(systems, time_limit, apart)
-    for spec, system in made.items():
-        if not any(matches(corpus.task, task) for task in system.tasks):
-            raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
-        if system.languages != ANY and corpus.language not in system.languages:
-            raise AuditError(
-                f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in {corpus.language}; "
-                "choose another system; one of your own says what it reads with `languages`"
-            )
-        if needs := system.needs():
-            raise NotInstalled(f"system {spec} cannot run here; {needs}")
-    for relation in relations:
-        relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
-    if needs := corpus.needs():
-        raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
-    for remark in dict.fromkeys(getattr(system, "remark", None) for system in made.values()):
-        if remark:
-            watcher.says(remark)
-    for relation in relations:
-        for language in languages_of(corpus):
-            if lacking := relation.lacks(language):
-                watcher.says(f"relation {relation.name} makes no groups of texts in {language}: {lacking}")
+    systems_by_spec = loaded(systems, time_limit, apart)
+    _refuse_misfits(corpus, systems_by_spec, relations)
+    _say_remarks(corpus, systems_by_spec, relations, watcher)
     if first:
-        prepared(made, time_limit, apart)
+        prepared(systems_by_spec, time_limit, apart)
     engine = opened if isinstance(opened, Engine) else opened()
     study = patiently(lambda: make_study(engine, corpus, seed, limit), watcher.says)
-    bound, by_id = written(engine, lambda connection: _bound(connection, relations, made), watcher.says)
+    bound, by_id = written(engine, lambda connection: _bound(connection, relations, systems_by_spec), watcher.says)
     counts = Counts(sources=study.sources)
     if retry_errors:
         patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
@@ -310,9 +293,11 @@ def run(
     if todo:
         write_much(engine)
         if not first:
-            prepared(made, time_limit, apart)
+            prepared(systems_by_spec, time_limit, apart)
     watcher.begin(sum(study.size(number) for number in todo))
-    waiters = {id: one.batch for id, bound in by_id.items() if is_asynchronous(one := made[bound.spec])}
+    waiters = {
+        id: system.batch for id, bound in by_id.items() if is_asynchronous(system := systems_by_spec[bound.spec])
+    }
     with Asynchronous(apart) if waiters and todo else nullcontext() as waiting:
         Coordinator(
             engine,
@@ -327,12 +312,47 @@ def run(
             waiters=waiters,
         ).run(todo)
     ran = Ran(
-        study, counts, [one.name for one in relations], [system.name for system in made.values()], counts.first_error
+        study,
+        counts,
+        [relation.name for relation in relations],
+        [system.name for system in systems_by_spec.values()],
+        counts.first_error,
     )
     for id in by_id:
-        if said := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
-            raise AllFailed(said, ran)
+        if reason := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
+            raise AllFailed(reason, ran)
     return ran
+
+
+def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
+    """Raise AuditError for a system that does not fit the corpus, NotInstalled where something that is needed lacks."""
+    for spec, system in systems.items():
+        if not any(matches(corpus.task, task) for task in system.tasks):
+            raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
+        if system.languages != ANY and corpus.language not in system.languages:
+            raise AuditError(
+                f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in {corpus.language}; "
+                "choose another system; one of your own says what it reads with `languages`"
+            )
+        if needs := system.needs():
+            raise NotInstalled(f"system {spec} cannot run here; {needs}")
+    for relation in relations:
+        relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
+    if needs := corpus.needs():
+        raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
+
+
+def _say_remarks(
+    corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], watcher: Watcher
+) -> None:
+    """Tell the watcher what systems say of themselves, and which relations make no groups of which language."""
+    for remark in dict.fromkeys(getattr(system, "remark", None) for system in systems.values()):
+        if remark:
+            watcher.says(remark)
+    for relation in relations:
+        for language in languages_of(corpus):
+            if lacking := relation.lacks(language):
+                watcher.says(f"relation {relation.name} makes no groups of texts in {language}: {lacking}")
 
 
 class AllFailed(AuditError):
@@ -352,13 +372,13 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
     """
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     member, output = table_of(tables.Member), table_of(tables.Output)
-    mine = select(group.c.id).where(group.c.study_id == study_id)
-    checks = select(verdict.c.group_id).where(verdict.c.system_id == system_id, verdict.c.group_id.in_(mine))
+    groups = select(group.c.id).where(group.c.study_id == study_id)
+    checks = select(verdict.c.group_id).where(verdict.c.system_id == system_id, verdict.c.group_id.in_(groups))
     with engine.connect() as connection:
         right = checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)
         if connection.execute(right).first() or not connection.execute(checks.limit(1)).first():
             return None
-        inputs = select(member.c.input_id).where(member.c.group_id.in_(mine))
+        inputs = select(member.c.input_id).where(member.c.group_id.in_(groups))
         counted = (
             select(output.c.error, func.count(output.c.input_id.distinct()).label("number"))
             .where(output.c.system_id == system_id, output.c.input_id.in_(inputs))
@@ -413,10 +433,10 @@ def _forget_chunks_with_errors(
         .join(verdict, verdict.c.group_id == group.c.id)
         .where(group.c.study_id == study.id, verdict.c.outcome == int(Outcome.ERROR))
     )
-    wanted = {one.id for one in relations}
-    mine = select(source.c.id).where(source.c.study_id == study.id).order_by(source.c.id)
+    wanted = {bound.id for bound in relations}
+    sources = select(source.c.id).where(source.c.study_id == study.id).order_by(source.c.id)
     with engine.begin() as connection:
-        chunk = {int(id): place // study.chunk for place, id in enumerate(connection.execute(mine).scalars())}
+        chunk = {int(id): place // study.chunk for place, id in enumerate(connection.execute(sources).scalars())}
         rows = [
             row for row in connection.execute(failed).all() if row.relation_id in wanted and row.system_id in systems
         ]
@@ -443,12 +463,12 @@ def _todo(
         done = finished(connection, study.id)
     todo = {}
     for number in range(-(-study.sources // study.chunk)):
-        left = {
+        unfinished = {
             system: [relation for relation in relations if (number, system, relation.id) not in done]
             for system in systems
         }
-        if any(left.values()):
-            todo[number] = {system: some for system, some in left.items() if some}
+        if any(unfinished.values()):
+            todo[number] = {system: bounds for system, bounds in unfinished.items() if bounds}
     return todo
 
 

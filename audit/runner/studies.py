@@ -45,10 +45,10 @@ def make_study(engine: Engine, corpus: Corpus, seed: int, limit: int | None = No
     key = digest(corpus.task, corpus.name, corpus.fingerprint(), corpus.unit, str(seed), str(limit))
     study = table_of(tables.Study)
     with engine.begin() as connection:
-        found = connection.execute(select(study.c.id).where(study.c.key == key)).scalar()
-        if found is None:
-            found = _insert(connection, corpus, key, seed, limit)
-        return load_study(connection, found)
+        study_id = connection.execute(select(study.c.id).where(study.c.key == key)).scalar()
+        if study_id is None:
+            study_id = _insert(connection, corpus, key, seed, limit)
+        return load_study(connection, study_id)
 
 
 def check_limit(limit: int | None) -> None:
@@ -143,11 +143,11 @@ def named_id(connection: Connection, model: type[tables.Relation] | type[tables.
     query = select(table.c.id)
     for name, value in key.items():
         query = query.where(table.c[name] == value)
-    found = connection.execute(query).scalar()
-    if found is None:
+    row_id = connection.execute(query).scalar()
+    if row_id is None:
         insert_new(connection, model, [key])
-        found = connection.execute(query).scalar()
-    return int(found or 0)
+        row_id = connection.execute(query).scalar()
+    return int(row_id or 0)
 
 
 # `audit runs`: what was run in a database, by study and system: another version or setting is a system of its own.
@@ -184,20 +184,20 @@ def runs(engine: Engine) -> list[Listed]:
         studies = {int(row["id"]): row for row in connection.execute(select(study)).mappings()}
         systems = {int(row["id"]): row for row in connection.execute(select(system)).mappings()}
         sources, executed, failed = _sources(connection), _executed(connection), _failed(connection)
-        found = []
+        listed = []
         for (study_id, system_id), (relations, chunks) in _progress(connection).items():
-            row, made = studies[study_id], systems[system_id]
-            there = sources[study_id]
-            whole = relations * -(-there // row["chunk"])
-            found.append(
+            row, system_row = studies[study_id], systems[system_id]
+            source_count = sources[study_id]
+            whole = relations * -(-source_count // row["chunk"])
+            listed.append(
                 Listed(
                     study=study_id,
                     corpus=row["corpus"],
                     seed=row["seed"],
-                    sources=there,
-                    system=made["name"],
-                    version=made["version"],
-                    settings=made["settings"],
+                    sources=source_count,
+                    system=system_row["name"],
+                    version=system_row["version"],
+                    settings=system_row["settings"],
                     relations=relations,
                     finished=1.0 if row["imported"] else chunks / whole,
                     outputs=executed.get(system_id, 0),
@@ -205,7 +205,7 @@ def runs(engine: Engine) -> list[Listed]:
                 )
             )
     ids = {(row["name"], row["version"], row["settings"]): id for id, row in systems.items()}
-    return sorted(found, key=lambda one: (one.study, one.system, ids[one.system, one.version, one.settings]))
+    return sorted(listed, key=lambda row: (row.study, row.system, ids[row.system, row.version, row.settings]))
 
 
 def _progress(connection: Connection) -> dict[tuple[int, int], tuple[int, int]]:
@@ -221,8 +221,8 @@ def _progress(connection: Connection) -> dict[tuple[int, int], tuple[int, int]]:
         .join(verdict, verdict.c.group_id == group.c.id)
         .group_by(group.c.study_id, verdict.c.system_id)
     )
-    found = {(int(row[0]), int(row[1])): (int(row[2]), int(row[3])) for row in connection.execute(ran)}
-    return found | {(int(row[0]), int(row[1])): (int(row[2]), 0) for row in connection.execute(imported)}
+    progress_of = {(int(row[0]), int(row[1])): (int(row[2]), int(row[3])) for row in connection.execute(ran)}
+    return progress_of | {(int(row[0]), int(row[1])): (int(row[2]), 0) for row in connection.execute(imported)}
 
 
 def _sources(connection: Connection) -> dict[int, int]:

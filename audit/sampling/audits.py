@@ -86,13 +86,15 @@ def draw_group_audits(
     before: dict[tuple[int, ...], list[int]] = {}
     for *place, group in integers(connection, query).tolist():
         before.setdefault(tuple(place), []).append(group)
-    asked = [pd.DataFrame({name: np.empty(0, int) for name in (*columns, "rank", "group_id")})]
+    beginnings = [pd.DataFrame({name: np.empty(0, int) for name in (*columns, "rank", "group_id")})]
     for outcome, groups in lists:
         place = (*(int(groups[name].iloc[0]) for name in _CELL), int(outcome))
-        kept = groups.loc[groups["group_id"].isin(before.get(place, ())), "rank"]
-        length = max(number, int(kept.max()) if len(kept) else 0)
-        asked.append(groups.loc[groups["rank"] <= length, [*_CELL, "rank", "group_id"]].assign(outcome=int(outcome)))
-    rows = pd.concat(asked, ignore_index=True).assign(sample_id=sample_id)
+        drawn_ranks = groups.loc[groups["group_id"].isin(before.get(place, ())), "rank"]
+        length = max(number, int(drawn_ranks.max()) if len(drawn_ranks) else 0)
+        beginnings.append(
+            groups.loc[groups["rank"] <= length, [*_CELL, "rank", "group_id"]].assign(outcome=int(outcome))
+        )
+    rows = pd.concat(beginnings, ignore_index=True).assign(sample_id=sample_id)
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
     insert_new(connection, tables.AuditDraw, dict(rows.items()))
     return int(rows["group_id"].nunique())

@@ -65,10 +65,10 @@ class Numbers:
 
     @classmethod
     def of_study(cls, connection: Connection, study: int, seed: int) -> "Numbers":
-        """Of the sources of a study."""
+        """The numbers of the sources of a study."""
         source = table_of(tables.Source)
-        found = connection.execute(select(source.c.id, source.c.row).where(source.c.study_id == study))
-        return cls({int(row[0]): str(row[1]) for row in found}, seed)
+        rows = connection.execute(select(source.c.id, source.c.row).where(source.c.study_id == study))
+        return cls({int(row[0]): str(row[1]) for row in rows}, seed)
 
     def of(self, sources: np.ndarray, parts: tuple[str, ...] = ()) -> np.ndarray:
         """The number of each of these sources (ids), drawn from what a design says; the default is `shared`'s."""

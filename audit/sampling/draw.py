@@ -21,9 +21,8 @@ from audit.store.bulk import LIMIT, group_ids
 # Which groups tell the compared systems of a relation apart, in the order in which they are drawn.
 #
 # A group compares systems when it applies to all that were checked under its relation. Where all of them satisfy it
-# with
-# identical outputs, or none does, it adds exactly 0 to every difference of their SR_g; the others are informative. The
-# design `informative` draws those alone, for all systems at once.
+# with identical outputs, or none does, it adds exactly 0 to every difference of their SR_g; the others are informative.
+# The design `informative` draws those alone, for all systems at once.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,35 +44,35 @@ class Compared:
     informative: np.ndarray
 
 
-class Apart:
-    """The inputs on which systems do not all say the same: looked up once for some systems, whatever study asks."""
+class DifferingInputs:
+    """The inputs whose outputs differ between systems: looked up once for each choice of systems, for all studies."""
 
     def __init__(self, connection: Connection):
         self._connection = connection
-        self._found: dict[tuple[int, ...], np.ndarray] = {}
+        self._differing: dict[tuple[int, ...], np.ndarray] = {}
 
     def of(self, systems: tuple[int, ...], inputs: np.ndarray) -> np.ndarray:
-        """Which of these inputs (ids) are such: bool of the same shape. The first time it looks at every output."""
-        if systems not in self._found:
-            told = self._ids(systems)
-            self._found[systems] = known = np.zeros(int(told.max(initial=0)) + 1, bool)
-            known[told] = True
-        known = self._found[systems]
-        return np.asarray(known[np.minimum(inputs, len(known) - 1)] & (inputs < len(known)))
+        """Which of these inputs (ids) have outputs that differ: bool, same shape. The first call reads all outputs."""
+        if systems not in self._differing:
+            ids = self._ids(systems)
+            self._differing[systems] = differs = np.zeros(int(ids.max(initial=0)) + 1, bool)
+            differs[ids] = True
+        differs = self._differing[systems]
+        return np.asarray(differs[np.minimum(inputs, len(differs) - 1)] & (inputs < len(differs)))
 
     def _ids(self, systems: tuple[int, ...]) -> np.ndarray:
         output, system = table_of(tables.Output), table_of(tables.System)
-        said: Any = func.coalesce(output.c.label, output.c.text)
+        compared_value: Any = func.coalesce(output.c.label, output.c.text)
         if {int(row[0]) for row in self._connection.execute(select(system.c.id))} - set(systems):
-            said = case((output.c.system_id.in_(systems), said))
+            compared_value = case((output.c.system_id.in_(systems), compared_value))
         # Where nobody said anything that compares, as with scores alone, they are not taken to say the same.
-        differ = func.coalesce(func.min(said) < func.max(said), true())
-        told = select(output.c.input_id).group_by(output.c.input_id).having(differ)
-        return integers(self._connection, told)[:, 0]
+        differ = func.coalesce(func.min(compared_value) < func.max(compared_value), true())
+        query = select(output.c.input_id).group_by(output.c.input_id).having(differ)
+        return integers(self._connection, query)[:, 0]
 
 
 def compared_groups(
-    connection: Connection, checks: Checked, study: int, numbers: Numbers, apart: Apart
+    connection: Connection, checks: Checked, study: int, numbers: Numbers, differing_inputs: DifferingInputs
 ) -> Iterator[Compared]:
     """The comparison under every relation of a study that makes groups for two systems or more, by relation id.
 
@@ -99,7 +98,7 @@ def compared_groups(
         rows, satisfied, source, number = rows[order], satisfied[order], source[order], number[order]
         if systems not in differing:
             inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
-            of_sources, of_groups = (np.sort(some[apart.of(systems, some[:, 1]), 0]) for some in inputs)
+            of_sources, of_groups = (np.sort(pairs[differing_inputs.of(systems, pairs[:, 1]), 0]) for pairs in inputs)
             differing[systems] = of_sources, of_groups
         group, (sources, groups) = checks.groups(rows)[:, columns], differing[systems]
         identical = ~checks.own[rows] & ~_among(source, sources) & ~_among(group[:, 0], groups)
@@ -115,7 +114,7 @@ def alone_under(checks: Checked) -> list[int]:
     applies = (checks.outcome == Outcome.SATISFIED) | (checks.outcome == Outcome.VIOLATED)
     relations, place = np.unique(checks.relation, return_inverse=True)
     systems = sum((np.bincount(place[of], minlength=len(relations)) > 0).astype(int) for of in applies.T)
-    return [int(one) for one in relations[np.broadcast_to(systems, relations.shape) < 2]]
+    return [int(relation) for relation in relations[np.broadcast_to(systems, relations.shape) < 2]]
 
 
 def informative_lists(connection: Connection, checks: Checked, study: int, seed: int) -> Iterator[pd.DataFrame]:
@@ -126,14 +125,14 @@ def informative_lists(connection: Connection, checks: Checked, study: int, seed:
     empty.
     """
     numbers = Numbers.of_study(connection, study, seed)
-    for one in compared_groups(connection, checks, study, numbers, Apart(connection)):
-        at, column = np.nonzero(one.satisfied & one.informative[:, None])
+    for compared in compared_groups(connection, checks, study, numbers, DifferingInputs(connection)):
+        at, column = np.nonzero(compared.satisfied & compared.informative[:, None])
         columns = {
-            "relation_id": np.full(len(at), one.relation),
-            "system_id": np.array(one.systems)[column],
-            "rank": np.cumsum(one.informative)[at],
-            "group_id": one.group[at, column],
-            "source": one.source[at],
+            "relation_id": np.full(len(at), compared.relation),
+            "system_id": np.array(compared.systems)[column],
+            "rank": np.cumsum(compared.informative)[at],
+            "group_id": compared.group[at, column],
+            "source": compared.source[at],
         }
         yield pd.DataFrame(columns)
 
@@ -251,27 +250,27 @@ def draw_studies(
     """`draw_study` for one study, or for all that have satisfied groups. Raises what it raises, and UnknownName for a
     relation of `size` that was never run."""
     table = table_of(tables.Study)
-    everything = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
+    studies = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
     if study is not None:
         need_study(connection, study)
     relations = sorted(set(_names(connection, tables.Relation).values())) if size.relations else []
-    drawable = {one for one in everything if study is None and _has_satisfied(connection, one)}
+    drawable = {study_id for study_id in studies if study is None and _has_satisfied(connection, study_id)}
     unknown = [name for name in size.relations if name not in relations]
     if unknown:
         raise UnknownName("relation", unknown[0], relations)
-    chosen = [study] if study is not None else [one for one in everything if one in drawable]
+    chosen = [study] if study is not None else [study_id for study_id in studies if study_id in drawable]
     if not chosen:
         raise AuditError(
             "no group is satisfied, so there is nothing to draw; run `audit run` or `audit import-run` first"
         )
-    made: list[Drawn] = []
-    for one in chosen:
+    draws: list[Drawn] = []
+    for study_id in chosen:
         try:
-            made.append(draw_study(connection, one, size, design, seed, annotators, audits, protocol, domain))
+            draws.append(draw_study(connection, study_id, size, design, seed, annotators, audits, protocol, domain))
         except NothingToCompare:
-            if study is not None or (one == chosen[-1] and not made):
+            if study is not None or (study_id == chosen[-1] and not draws):
                 raise
-    return made
+    return draws
 
 
 def draw_study(
@@ -299,22 +298,7 @@ def draw_study(
     two. A step of `audit.judging.samples`, which asks people about what is drawn. Raises UnknownName for a design, a
     protocol or a domain, AuditError for a study without satisfied groups, and NothingToCompare; writes nothing then.
     """
-    if protocol is not None:
-        check_protocol(protocol)
-    if domain is not None:
-        check_domain(domain)
-    if design != INFORMATIVE:
-        get_design(design)  # a wrong name is refused before anything is read
-    if annotators < 1:
-        raise AuditError(f"--annotators {annotators}: must be at least 1")
-    audits = audits or Audits()
-    if design == INFORMATIVE:
-        if audits.groups or audits.answers:
-            raise AuditError(
-                "--audit-groups and --audit-answers correct the rates of cells, and --design informative only compares "
-                "systems; draw with --design shared for them"
-            )
-        audits = Audits()
+    audits = _check_request(design, annotators, audits or Audits(), protocol, domain)
     study = table_of(tables.Study)
     seed = (
         seed
@@ -338,19 +322,19 @@ def draw_study(
     wanted = keep_audits(connection, sample_id, audits)
     before = _drawn_before(connection, sample_id)
     # A list at a time: all of them together have a row for each satisfied (group, system).
-    nothing = pd.DataFrame({name: np.empty(0, kind) for name, kind in _COLUMNS.items()})
+    empty = pd.DataFrame({name: np.empty(0, kind) for name, kind in _COLUMNS.items()})
     names = _names(connection, tables.Relation)
-    parts = (_beginning(one, before, size, names) for one in lists if len(one))
-    chosen = pd.concat([nothing, *parts], ignore_index=True)
+    parts = (_beginning(cell_list, before, size, names) for cell_list in lists if len(cell_list))
+    chosen = pd.concat([empty, *parts], ignore_index=True)
     table = table_of(tables.Draw)
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
     rows = chosen[["relation_id", "system_id", "rank", "group_id", "pi"]].assign(sample_id=sample_id)
     insert_new(connection, tables.Draw, dict(rows.items()))
     audited = 0
     if wanted.groups:
-        drawn = ((Outcome.SATISFIED, one) for _, one in chosen.groupby(CELL))
+        drawn = ((Outcome.SATISFIED, groups) for _, groups in chosen.groupby(CELL))
         others = cell_lists(connection, checks, study_id, design, seed, Outcome.VIOLATED)
-        violated = ((Outcome.VIOLATED, one) for one in others)
+        violated = ((Outcome.VIOLATED, groups) for groups in others)
         audited = draw_group_audits(connection, sample_id, wanted.groups, chain(drawn, violated))
     unfinished = _unfinished(connection, study_id)
     return Drawn(
@@ -371,6 +355,30 @@ def draw_study(
     )
 
 
+def _check_request(design: str, annotators: int, audits: Audits, protocol: str | None, domain: str | None) -> Audits:
+    """The audits that this design has, once everything is allowed: a wrong name is refused before anything is read.
+
+    Raises UnknownName for a design, a protocol or a domain, AuditError for a number of annotators or audits that do not
+    go with the design.
+    """
+    if protocol is not None:
+        check_protocol(protocol)
+    if domain is not None:
+        check_domain(domain)
+    if design != INFORMATIVE:
+        get_design(design)
+    if annotators < 1:
+        raise AuditError(f"--annotators {annotators}: must be at least 1")
+    if design != INFORMATIVE:
+        return audits
+    if audits.groups or audits.answers:
+        raise AuditError(
+            "--audit-groups and --audit-answers correct the rates of cells, and --design informative only compares "
+            "systems; draw with --design shared for them"
+        )
+    return Audits()
+
+
 def _has_satisfied(connection: Connection, study_id: int) -> bool:
     """Whether a study has a satisfied group: it looks no further than the first one."""
     source, verdict = table_of(tables.Source), table_of(tables.Verdict)
@@ -379,10 +387,10 @@ def _has_satisfied(connection: Connection, study_id: int) -> bool:
     if least is None:
         return False
     inside = verdict.c.group_id.between(*group_ids(least, most))
-    mine = and_(source.c.id == verdict.c.group_id // LIMIT**2, source.c.study_id == study_id)
+    is_source = and_(source.c.id == verdict.c.group_id // LIMIT**2, source.c.study_id == study_id)
     satisfied = select(verdict.c.group_id).where(inside, verdict.c.outcome == int(Outcome.SATISFIED))
-    found = satisfied.where(exists(select(source.c.id).where(mine))).limit(1)
-    return connection.execute(found).first() is not None
+    first_satisfied = satisfied.where(exists(select(source.c.id).where(is_source))).limit(1)
+    return connection.execute(first_satisfied).first() is not None
 
 
 def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str, ...]:
@@ -493,16 +501,16 @@ def _drawn_before(connection: Connection, sample_id: int) -> pd.DataFrame:
     return pd.DataFrame(integers(connection, query), columns=[*CELL, "group_id"])
 
 
-def _beginning(everything: pd.DataFrame, before: pd.DataFrame, size: Size, names: Mapping[int, str]) -> pd.DataFrame:
+def _beginning(groups: pd.DataFrame, before: pd.DataFrame, size: Size, names: Mapping[int, str]) -> pd.DataFrame:
     """The beginning of one list: as long as asked, and long enough for what was drawn before; with columns pi and new.
 
     The ranks in the list run from 1 to its length. `names` are those of the relations, by id.
     """
-    whole, relation = int(everything["rank"].max()), int(everything["relation_id"].iloc[0])
-    of = before[before["relation_id"] == relation]
-    drawn = everything[everything["group_id"].isin(of["group_id"])].merge(of, on=[*CELL, "group_id"])
+    whole, relation = int(groups["rank"].max()), int(groups["relation_id"].iloc[0])
+    of_relation = before[before["relation_id"] == relation]
+    drawn = groups[groups["group_id"].isin(of_relation["group_id"])].merge(of_relation, on=[*CELL, "group_id"])
     length = max(size.of(whole, names[relation]), int(drawn["rank"].max()) if len(drawn) else 0)
-    chosen = everything[everything["rank"] <= length]
+    chosen = groups[groups["rank"] <= length]
     seen = pd.MultiIndex.from_frame(drawn[["system_id", "group_id"]])
     new = ~pd.MultiIndex.from_frame(chosen[["system_id", "group_id"]]).isin(seen)
     return chosen.assign(pi=length / whole, new=new)

@@ -3,7 +3,7 @@
 >>> import pandas as pd
 >>> rows = [(1, "a", "x"), (1, "b", "x"), (2, "a", "y"), (2, "b", "x"), (3, "a", "y"), (3, "b", "y")]
 >>> ratings = Ratings.of(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
->>> {one.name: round(one.estimate, 3) for one in suite(ratings)}
+>>> {coefficient.name: round(coefficient.estimate, 3) for coefficient in suite(ratings)}
 {'percent_agreement': 0.667, 'cohen_kappa': 0.4, 'krippendorff_alpha': 0.444, 'gwet_ac1': 0.333}
 """
 
@@ -72,10 +72,10 @@ class Ratings:
             raise AuditError(
                 f"annotator {first['annotator']} rates item {first['item']} twice; keep one rating of each item"
             )
-        codes, given = pd.factorize(frame["label"])
-        given = [str(label) for label in given]
-        names, place, values = _scaled(given if labels is None else [str(label) for label in labels], order)
-        unknown = [label for label in given if label not in place]
+        codes, used = pd.factorize(frame["label"])
+        used = [str(label) for label in used]
+        names, place, values = _scaled(used if labels is None else [str(label) for label in labels], order)
+        unknown = [label for label in used if label not in place]
         if unknown:
             raise AuditError(f"label {unknown[0]!r} is not one of {', '.join(names)}")
         clusters = None
@@ -85,7 +85,7 @@ class Ratings:
         return cls(
             item,
             annotator,
-            np.array([place[label] for label in given])[codes],
+            np.array([place[label] for label in used])[codes],
             int(item.max()) + 1,
             tuple(map(str, annotators)),
             names,
@@ -124,10 +124,10 @@ class Ratings:
         """
         if len(self.annotators) != 2:
             raise AuditError(f"there are {len(self.annotators)} annotators; this coefficient is for exactly 2")
-        given = np.full((2, self.items), -1)
-        given[self.annotator, self.item] = self.label
-        items = np.flatnonzero((given >= 0).all(axis=0))
-        return items, given[0, items], given[1, items]
+        labels = np.full((2, self.items), -1)
+        labels[self.annotator, self.item] = self.label
+        items = np.flatnonzero((labels >= 0).all(axis=0))
+        return items, labels[0, items], labels[1, items]
 
     def forms(self, weights: np.ndarray) -> np.ndarray:
         """r' W r of each item, r its counts and W the weights (labels x labels): shape (items,).
@@ -136,12 +136,12 @@ class Ratings:
         >>> Ratings.of(frame).forms(np.eye(2)).tolist()
         [5.0]
         """
-        found = np.empty(self.items)
+        sums = np.empty(self.items)
         step = max(1, _CELLS // len(self.labels))
         for start in range(0, self.items, step):
             block = self.counts[start : start + step].toarray()
-            found[start : start + step] = ((block @ weights) * block).sum(axis=1)
-        return found
+            sums[start : start + step] = ((block @ weights) * block).sum(axis=1)
+        return sums
 
 
 def number_of(label: str) -> float | None:
@@ -166,17 +166,17 @@ def _scaled(labels: Sequence[str], order: bool) -> tuple[tuple[str, ...], dict[s
         spelled = {numbers[label]: label for label in sorted(distinct, reverse=True)}
         names = tuple(spelled[value] for value in values)
         place = {label: values.index(number) for label, number in numbers.items() if number is not None}
-        found: np.ndarray | None = np.array(values)
+        scale_values: np.ndarray | None = np.array(values)
     else:
         names = tuple(distinct) if order else tuple(sorted(distinct))
         place = {label: position for position, label in enumerate(names)}
-        found = None
+        scale_values = None
     if len(names) > MOST_LABELS:
         raise AuditError(
             f"there are {len(names):,} different labels, at most {MOST_LABELS:,} are allowed; round numbers, or sort "
             "free text into categories"
         )
-    return names, place, found
+    return names, place, scale_values
 
 
 # What all coefficients are made of: sums over items, observed and expected agreement from them, and an interval.
@@ -213,7 +213,7 @@ class Parts:
 
     @cached_property
     def items(self) -> int:
-        """Items with something to agree on."""
+        """How many items two annotators or more rated, so that there is something to agree on."""
         return int((self.rows[:, [0]].toarray() > 0).sum())
 
     @cached_property
@@ -280,14 +280,14 @@ def draws_of(parts: Parts, draws: int = DRAWS, seed: int = 0) -> np.ndarray:
     shapes = np.concatenate([count * times, parts.mass])
     draws = int(np.clip(_MOST // len(shapes), draws // 10, draws))
     random = np.random.default_rng(seed)
-    found, step = [], max(1, _CELLS_A_PIECE // len(shapes))
+    pieces, step = [], max(1, _CELLS_A_PIECE // len(shapes))
     for start in range(0, draws, step):
         weights = random.standard_gamma(shapes, size=(min(step, draws - start), len(shapes)))
         weights *= shapes.sum() / weights.sum(axis=1, keepdims=True)
         sums = weights[:, : len(times)] @ rows + size * (weights[:, len(times) :] @ parts.prior)
         expected = parts.chance(sums)
-        found.append((sums[:, 1] / sums[:, 0] - expected) / (1 - expected))
-    return np.concatenate(found)
+        pieces.append((sums[:, 1] / sums[:, 0] - expected) / (1 - expected))
+    return np.concatenate(pieces)
 
 
 def interval(parts: Parts, confidence: float = 0.95) -> tuple[float, float] | None:
@@ -334,7 +334,7 @@ def percent_agreement(ratings: Ratings, weights: np.ndarray | None = None) -> Pa
 
 
 def cohen_kappa(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
-    """Agreement beyond that of two annotators who draw labels each by the own prevalence.
+    """Agreement beyond that of two annotators who draw labels, each by their own prevalence.
 
     Made from the items that both rated. `weights` (labels x labels) counts near misses in part (Cohen, Psychological
     Bulletin 70, 1968). Raises AuditError unless there are exactly two annotators. Source: Cohen, Educational and
@@ -347,9 +347,11 @@ def cohen_kappa(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
     """
     weights = np.eye(len(ratings.labels)) if weights is None else weights
     items, first, second = ratings.both
-    labels, there = len(weights), np.ones(len(items))
-    agreement = csr_array(np.column_stack([there, weights[first, second]]))
-    said = [csr_array((there, (np.arange(len(items)), one)), shape=(len(items), labels)) for one in (first, second)]
+    labels, ones = len(weights), np.ones(len(items))
+    agreement = csr_array(np.column_stack([ones, weights[first, second]]))
+    indicators = [
+        csr_array((ones, (np.arange(len(items)), codes)), shape=(len(items), labels)) for codes in (first, second)
+    ]
 
     def chance(sums: np.ndarray) -> np.ndarray:
         shares = sums[:, 2:] / sums[:, :1]
@@ -357,7 +359,7 @@ def cohen_kappa(ratings: Ratings, weights: np.ndarray | None = None) -> Parts:
 
     prior, mass = _prior(weights)
     clusters = None if ratings.clusters is None else ratings.clusters[items]
-    rows = csr_array(hstack([agreement, *said]))
+    rows = csr_array(hstack([agreement, *indicators]))
     return Parts(rows, chance, np.hstack([prior, prior[:, 2:]]), mass, clusters)
 
 
@@ -553,7 +555,7 @@ def _pairs(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
 AGREE = 0.8
 """Percent agreement, as a fraction, from which a low kappa needs an explanation."""
 APART_BY = 0.2
-"""So much must AC1 exceed the coefficient."""
+"""By how much AC1 must exceed the coefficient before a low kappa is explained."""
 
 
 def paradox_note(ratings: Ratings, percent: float, expected: float, value: float, ac1: float) -> str | None:
@@ -618,15 +620,18 @@ def measures(ratings: Ratings, level: str | None = None) -> dict[str, Callable[[
     ['percent_agreement', 'cohen_kappa', 'krippendorff_alpha', 'gwet_ac1']
     """
     kappa = cohen_kappa if len(ratings.annotators) == 2 else fleiss_kappa
-    found: dict[str, Callable[..., Parts]] = {"percent_agreement": percent_agreement, kappa.__name__: kappa}
+    coefficients: dict[str, Callable[..., Parts]] = {"percent_agreement": percent_agreement, kappa.__name__: kappa}
     if level in DISTANCES:
         return {"krippendorff_alpha": partial(krippendorff_alpha, level=level)}
     if level is None:
-        return found | {"krippendorff_alpha": krippendorff_alpha, "gwet_ac1": gwet_ac}
+        return coefficients | {"krippendorff_alpha": krippendorff_alpha, "gwet_ac1": gwet_ac}
     if ratings.values is None:
         raise AuditError(f"the labels are not numbers; the level {level} needs numbers or an order")
     weights = WEIGHTS[level](ratings.values)
-    return {name: partial(one, weights=weights) for name, one in (found | {"gwet_ac2": gwet_ac}).items()}
+    return {
+        name: partial(coefficient, weights=weights)
+        for name, coefficient in (coefficients | {"gwet_ac2": gwet_ac}).items()
+    }
 
 
 def suite(ratings: Ratings, level: str | None = None, confidence: float = 0.95) -> list[Coefficient]:
@@ -638,18 +643,18 @@ def suite(ratings: Ratings, level: str | None = None, confidence: float = 0.95) 
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxxx")})
-    >>> one = suite(Ratings.of(frame))[1]
-    >>> one.name, one.estimate, one.note
+    >>> kappa = suite(Ratings.of(frame))[1]
+    >>> kappa.name, kappa.estimate, kappa.note
     ('cohen_kappa', None, 'undefined: no variation; percent agreement 100.0 %')
     """
     check_level(level, ratings.scale)
     percent = percent_agreement(ratings).observed
     ac1 = gwet_ac(ratings).value if _varies(ratings) else None
-    found = []
-    for each in (None, level) if level not in (None, "nominal") else (None,):
-        for name, compute in measures(ratings, each).items():
-            found.append(_coefficient(name, each, compute, ratings, percent, ac1, confidence))
-    return found
+    coefficients = []
+    for at in (None, level) if level not in (None, "nominal") else (None,):
+        for name, compute in measures(ratings, at).items():
+            coefficients.append(_coefficient(name, at, compute, ratings, percent, ac1, confidence))
+    return coefficients
 
 
 def check_level(level: str | None, scale: Scale) -> None:
@@ -748,8 +753,8 @@ def agreement_of_pairs(ratings: Ratings) -> Pairs:
 
     >>> import pandas as pd
     >>> rows = [(1, "a", "x"), (1, "b", "x"), (2, "a", "y"), (2, "b", "x"), (3, "a", "y"), (3, "b", "y")]
-    >>> found = agreement_of_pairs(Ratings.of(pd.DataFrame(rows, columns=["item", "annotator", "label"])))
-    >>> int(found.items[0, 1]), round(float(found.kappa[0, 1]), 3)
+    >>> pairs = agreement_of_pairs(Ratings.of(pd.DataFrame(rows, columns=["item", "annotator", "label"])))
+    >>> int(pairs.items[0, 1]), round(float(pairs.kappa[0, 1]), 3)
     (3, 0.4)
     """
     people, labels = len(ratings.annotators), len(ratings.labels)
@@ -760,11 +765,13 @@ def agreement_of_pairs(ratings: Ratings) -> Pairs:
     uniform = np.zeros((people, people), dtype=bool)
     with np.errstate(invalid="ignore", divide="ignore"):
         for label in range(labels):
-            mine = ratings.label == label
-            given = csr_array((np.ones(mine.sum()), (ratings.item[mine], ratings.annotator[mine])), shape=shape)
-            marginal = (given.T @ rated).toarray() / items
+            with_label = ratings.label == label
+            gave_label = csr_array(
+                (np.ones(with_label.sum()), (ratings.item[with_label], ratings.annotator[with_label])), shape=shape
+            )
+            marginal = (gave_label.T @ rated).toarray() / items
             common = (marginal + marginal.T) / 2
-            agreed += (given.T @ given).toarray()
+            agreed += (gave_label.T @ gave_label).toarray()
             by_own += marginal * marginal.T
             by_common += common * (1 - common)
             uniform |= common >= 1 - TINY

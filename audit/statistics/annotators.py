@@ -72,7 +72,7 @@ def below(part: int, whole: int, mark: float, risk: float) -> bool:
 
 
 def too_few(number: int, least: int) -> str:
-    """Why there is no number.
+    """The reason that stands where there are too few observations for a number.
 
     >>> too_few(3, 10)
     '3 observations, at least 10 are needed'
@@ -109,8 +109,8 @@ def drift(right: Sequence[bool], least: int = LEAST) -> Drift:
     the risk of 2.5 %: with 1 / 2, 1 / 6, 1 / 12, ... of it, which add up to 1. Source: Newcombe, "Interval estimation
     for the difference between independent proportions", Statistics in Medicine 17 (1998).
 
-    >>> found = drift([True] * 18 + [False] * 2 + [True] * 10 + [False] * 10)
-    >>> found.first.value, found.second.value, round(found.change, 2), round(found.low, 2), round(found.high, 2)
+    >>> halves = drift([True] * 18 + [False] * 2 + [True] * 10 + [False] * 10)
+    >>> halves.first.value, halves.second.value, round(halves.change, 2), round(halves.low, 2), round(halves.high, 2)
     (0.9, 0.5, -0.4, -0.61, -0.12)
     """
     middle = len(right) // 2
@@ -130,14 +130,14 @@ def _falls(right: Sequence[bool], least: int) -> bool:
     return bool(chance <= RISK / (looks * (looks + 1)))
 
 
-def difference(one: tuple[int, int], other: tuple[int, int], confidence: float = 0.95) -> tuple[float, float]:
+def difference(first: tuple[int, int], second: tuple[int, int], confidence: float = 0.95) -> tuple[float, float]:
     """Newcombe's interval for the first share less the second, each (part, whole) with a whole from 1.
 
     >>> [round(end, 4) for end in difference((56, 70), (48, 80))]
     [0.0524, 0.3339]
     """
-    p, q = one[0] / one[1], other[0] / other[1]
-    a, b = wilson(*one, confidence=confidence), wilson(*other, confidence=confidence)
+    p, q = first[0] / first[1], second[0] / second[1]
+    a, b = wilson(*first, confidence=confidence), wilson(*second, confidence=confidence)
     low = p - q - math.hypot(p - a.low, b.high - q)
     high = p - q + math.hypot(a.high - p, q - b.low)
     return max(low, -1.0), min(high, 1.0)
@@ -164,8 +164,8 @@ class Bias:
 
 
 def label_bias(
-    known: Sequence[Collection[str]],
-    given: Sequence[str],
+    right_answers: Sequence[Collection[str]],
+    answers: Sequence[str],
     labels: Sequence[str],
     least: int = LEAST,
     confidence: float = 0.95,
@@ -181,41 +181,41 @@ def label_bias(
     Bonett and Price, "Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data",
     Journal of Educational and Behavioral Statistics 37 (2012).
 
-    >>> known = [{"x"}] * 10 + [{"y"}] * 10
-    >>> x, y = label_bias(known, ["x"] * 15 + ["y"] * 5, ["x", "y"])
+    >>> right = [{"x"}] * 10 + [{"y"}] * 10
+    >>> x, y = label_bias(right, ["x"] * 15 + ["y"] * 5, ["x", "y"])
     >>> x.value, round(x.low, 3), round(x.high, 3), y.value
     (0.25, 0.012, 0.443, -0.25)
     """
-    if len(known) != len(given):
-        raise AuditError(f"{len(known)} known answers for {len(given)} given ones; give one for each")
+    if len(right_answers) != len(answers):
+        raise AuditError(f"{len(right_answers)} known answers for {len(answers)} given ones; give one for each")
     wrongly, missed = dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)
-    for right, answer in zip(known, given, strict=True):
-        if strange := sorted({answer, *right} - set(labels)):
-            raise AuditError(f"label {strange[0]!r} is not one of {', '.join(labels)}")
+    for right, answer in zip(right_answers, answers, strict=True):
+        if unknown := sorted({answer, *right} - set(labels)):
+            raise AuditError(f"label {unknown[0]!r} is not one of {', '.join(labels)}")
         if not right:
             raise AuditError("a known answer has no label; give at least one")
         if answer not in right:
             wrongly[answer] += 1
             for label in right:
                 missed[label] += 1 / len(right)
-    number = len(given)
+    number = len(answers)
     if number < max(least, 1):
         reason = too_few(number, least)
         return [Bias(label, wrongly[label], missed[label], None, None, None, reason) for label in labels]
     z = float(ndtri((1 + confidence) / 2))
-    found = []
+    biases = []
     for label in labels:
         more, less = (wrongly[label] + 1) / (number + 2), (missed[label] + 1) / (number + 2)
         half = z * math.sqrt((more + less - (more - less) ** 2) / (number + 2))
         value = (wrongly[label] - missed[label]) / number
         # The estimate is pulled towards 0, so that at the very end it may lie outside by a little.
         low, high = min(max(more - less - half, -1.0), value), max(min(more - less + half, 1.0), value)
-        found.append(Bias(label, wrongly[label], missed[label], value, low, high))
-    return found
+        biases.append(Bias(label, wrongly[label], missed[label], value, low, high))
+    return biases
 
 
 def confusion(
-    known: Sequence[Collection[str]], given: Sequence[str], labels: Sequence[str]
+    right_answers: Sequence[Collection[str]], answers: Sequence[str], labels: Sequence[str]
 ) -> dict[str, dict[str, float]]:
     """How often each label was given, by the known one: known -> given -> count.
 
@@ -225,9 +225,9 @@ def confusion(
     >>> confusion([{"x"}, {"x", "y"}, {"x", "y"}], ["y", "y", "z"], ["x", "y", "z"])["x"]
     {'x': 0.0, 'y': 1.0, 'z': 0.5}
     """
-    label_bias(known, given, labels)
-    table = {one: dict.fromkeys(labels, 0.0) for one in labels}
-    for right, answer in zip(known, given, strict=True):
+    label_bias(right_answers, answers, labels)
+    table = {right_label: dict.fromkeys(labels, 0.0) for right_label in labels}
+    for right, answer in zip(right_answers, answers, strict=True):
         for label in [answer] if answer in right else right:
             table[label][answer] += 1.0 if answer in right else 1 / len(right)
     return table
@@ -263,12 +263,12 @@ def speed(seconds: Sequence[float], fastest: float) -> Speed:
     >>> speed([2.0, 4.0], 1.0).seconds
     3.0
     """
-    if any(one < 0 for one in seconds):
+    if any(value < 0 for value in seconds):
         raise AuditError(f"{min(seconds)} seconds are impossible; an answer comes after its question")
-    fast = sum(one < fastest for one in seconds)
-    found = share(fast, len(seconds), LEAST_TIMED)
-    alarm = found.value is not None and found.value > MOST_FAST
-    return Speed(float(median(seconds)) if len(seconds) else None, found, fastest, alarm)
+    fast = sum(value < fastest for value in seconds)
+    fast_share = share(fast, len(seconds), LEAST_TIMED)
+    alarm = fast_share.value is not None and fast_share.value > MOST_FAST
+    return Speed(float(median(seconds)) if len(seconds) else None, fast_share, fastest, alarm)
 
 
 # When to look at how somebody judges: a few rules, each with a number that anybody can check.
@@ -317,28 +317,28 @@ def alarms(
 
     >>> from audit.statistics.annotators import drift, share, speed
     >>> none = share(0, 0)
-    >>> [one.rule for one in alarms(share(6, 20), [], none, speed([0.2] * 30, 1.0), drift([]))]
+    >>> [alarm.rule for alarm in alarms(share(6, 20), [], none, speed([0.2] * 30, 1.0), drift([]))]
     ['accuracy', 'speed']
     """
-    found = []
+    result = []
     if accuracy.value is not None and below(accuracy.part, accuracy.whole, mark or ACCURACY, RISK):
-        found.append(Alarm("accuracy"))
-    found += [
-        Alarm("bias", one.label)
-        for one in bias
-        if one.value is not None
-        and one.value >= BIAS
-        and below(math.ceil(one.missed), one.given + math.ceil(one.missed), 0.5, RISK / len(bias))
+        result.append(Alarm("accuracy"))
+    result += [
+        Alarm("bias", entry.label)
+        for entry in bias
+        if entry.value is not None
+        and entry.value >= BIAS
+        and below(math.ceil(entry.missed), entry.given + math.ceil(entry.missed), 0.5, RISK / len(bias))
     ]
     if consistency.value is not None and below(consistency.part, consistency.whole, CONSISTENCY, RISK):
-        found.append(Alarm("consistency"))
+        result.append(Alarm("consistency"))
     if speed.alarm:
-        found.append(Alarm("speed"))
+        result.append(Alarm("speed"))
     if drift.alarm:
-        found.append(Alarm("drift"))
+        result.append(Alarm("drift"))
     if alpha is not None and alpha_without is not None and alpha_without - alpha >= APART:
-        found.append(Alarm("apart"))
-    return found
+        result.append(Alarm("apart"))
+    return result
 
 
 # Dawid and Skene's model: what the items really are, and how each annotator errs, from the ratings alone.
@@ -346,7 +346,7 @@ def alarms(
 CONVERGED = 1e-9
 """Gain of log-likelihood per rating at which the iteration ends."""
 MOST = 5_000
-"""Iterations after which it ends anyway."""
+"""Iterations after which it ends, converged or not."""
 BURN_IN = 100
 """Sweeps of the sampler that are not counted."""
 _LEAST = 1e-300
@@ -394,8 +394,8 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     no item with two ratings. Source: Dawid and Skene, Applied Statistics 28 (1979), equations 2.3 to 2.5.
 
     >>> rows = [(item, name, "x" if item < 5 else "y") for item in range(8) for name in "abc"]
-    >>> found = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
-    >>> found.marginals.round(3).tolist(), found.accuracy.tolist()
+    >>> fit = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
+    >>> fit.marginals.round(3).tolist(), fit.accuracy.tolist()
     ([0.625, 0.375], [1.0, 1.0, 1.0])
     """
     if frame.empty:
@@ -408,9 +408,9 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     if np.bincount(item).max() < 2:
         raise AuditError("no item has two ratings; the model compares the ratings of an item")
     people, kinds = len(annotators), len(labels)
-    said = csr_array((np.ones(len(item)), (item, annotator * kinds + label)), shape=(len(items), people * kinds))
-    said.sum_duplicates()
-    patterns, of_item = _patterns(said)
+    counts = csr_array((np.ones(len(item)), (item, annotator * kinds + label)), shape=(len(items), people * kinds))
+    counts.sum_duplicates()
+    patterns, of_item = _patterns(counts)
     weights = np.bincount(of_item).astype(float)
 
     start = _shares(patterns, kinds)
@@ -443,19 +443,19 @@ class _Fitted:
     converged: bool
 
 
-def _patterns(said: csr_array) -> tuple[csr_array, np.ndarray]:
-    """The different rows of `said`, and which of them each item has: items that were rated alike are worked on once."""
+def _patterns(counts: csr_array) -> tuple[csr_array, np.ndarray]:
+    """The distinct rows of `counts`, and which of them each item has: items rated alike are computed once."""
     places: dict[tuple[bytes, bytes], int] = {}
-    of_item = np.empty(said.shape[0], dtype=int)
+    of_item = np.empty(counts.shape[0], dtype=int)
     first: list[int] = []
-    for row in range(said.shape[0]):
-        ends = slice(said.indptr[row], said.indptr[row + 1])
-        key = (said.indices[ends].tobytes(), said.data[ends].tobytes())
+    for row in range(counts.shape[0]):
+        ends = slice(counts.indptr[row], counts.indptr[row + 1])
+        key = (counts.indices[ends].tobytes(), counts.data[ends].tobytes())
         if key not in places:
             places[key] = len(first)
             first.append(row)
         of_item[row] = places[key]
-    return said[first], of_item
+    return counts[first], of_item
 
 
 def _shares(patterns: csr_array, kinds: int) -> np.ndarray:
@@ -471,14 +471,14 @@ def _fit(patterns: csr_array, weights: np.ndarray, start: np.ndarray, people: in
     posterior, before = start, -np.inf
     total = weights.sum()
     enough = CONVERGED * float(weights @ patterns.sum(axis=1))
-    turned = patterns.T.tocsr()
+    transposed = patterns.T.tocsr()
     iteration, done = 0, False
     while not done and iteration < MOST:
         iteration += 1
         # Equations 2.3 and 2.4: labels said, weighed by what the items probably are; (a, q said, q true).
-        held = posterior * weights[:, None]
-        marginals = held.sum(axis=0) / total
-        counts = (turned @ held).reshape(people, kinds, kinds)
+        weighted = posterior * weights[:, None]
+        marginals = weighted.sum(axis=0) / total
+        counts = (transposed @ weighted).reshape(people, kinds, kinds)
         sums = counts.sum(axis=1, keepdims=True)
         chances = np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
         posterior, logs = _posterior(patterns, chances, marginals)
@@ -512,20 +512,22 @@ def _intervals(
     prior = np.full((kinds, kinds), 0.5 / (kinds * max(kinds - 1, 1)))
     np.fill_diagonal(prior, 0.5)
     seen = ~np.isnan(np.diagonal(fitted.confusion, axis1=1, axis2=2))
-    turned, times = patterns.T.tocsr(), weights.astype(int)
+    transposed, times = patterns.T.tocsr(), weights.astype(int)
     posterior = fitted.posterior
     marginals, accuracy = np.empty((draws, kinds)), np.empty((draws, people))
     for sweep in range(-BURN_IN, draws):
-        held = random.multinomial(times, posterior)
-        shares = random.dirichlet(held.sum(axis=0) + 0.5)
+        true_counts = random.multinomial(times, posterior)
+        shares = random.dirichlet(true_counts.sum(axis=0) + 0.5)
         # (a, q said, q true), as in `_fit`.
-        chances = random.standard_gamma((turned @ held).reshape(people, kinds, kinds) + prior)
+        chances = random.standard_gamma((transposed @ true_counts).reshape(people, kinds, kinds) + prior)
         chances = np.maximum(chances / chances.sum(axis=1, keepdims=True), _LEAST)
         posterior = _posterior(patterns, chances, shares)[0]
         if sweep >= 0:
-            known = shares * seen
+            seen_shares = shares * seen
             marginals[sweep] = shares
-            accuracy[sweep] = (np.diagonal(chances, axis1=1, axis2=2) * known).sum(axis=1) / known.sum(axis=1)
+            accuracy[sweep] = (np.diagonal(chances, axis1=1, axis2=2) * seen_shares).sum(axis=1) / seen_shares.sum(
+                axis=1
+            )
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     return {
         "marginals_interval": _holding(np.quantile(marginals, ends, axis=0), fitted.marginals),
@@ -582,18 +584,18 @@ def leave_one_out(ratings: Ratings, least: int = LEAST) -> tuple[float | None, l
     """
     same = np.asarray(ratings.counts[ratings.item, ratings.label]).ravel() - 1
     others = ratings.per_item[ratings.item] - 1
-    found = []
+    results = []
     for place, name in enumerate(ratings.annotators):
-        mine = (ratings.annotator == place) & (others > 0)
-        shares = same[mine] / others[mine]
-        without = _alpha(_kept(ratings, ratings.annotator != place))
+        own = (ratings.annotator == place) & (others > 0)
+        shares = same[own] / others[own]
+        without = _alpha(_subset(ratings, ratings.annotator != place))
         if len(shares) < max(least, 1):
             reason = too_few(len(shares), least)
-            found.append(WithOthers(name, len(shares), None, None, None, without, reason))
+            results.append(WithOthers(name, len(shares), None, None, None, without, reason))
             continue
         low, high = interval(mean_of(shares)) or (None, None)
-        found.append(WithOthers(name, len(shares), float(shares.mean()), low, high, without))
-    return _alpha(ratings), found
+        results.append(WithOthers(name, len(shares), float(shares.mean()), low, high, without))
+    return _alpha(ratings), results
 
 
 def _alpha(ratings: Ratings | None) -> float | None:
@@ -603,13 +605,14 @@ def _alpha(ratings: Ratings | None) -> float | None:
     return None if (labels == labels[0]).all() else krippendorff_alpha(ratings).value
 
 
-def _kept(ratings: Ratings, kept: np.ndarray) -> Ratings | None:
-    """Some of the ratings, with the same annotators and labels; items without any are gone. None: nothing is left."""
-    if not kept.any():
+def _subset(ratings: Ratings, keep: np.ndarray) -> Ratings | None:
+    """The ratings that `keep` marks, of the same annotators and labels; items without a rating are dropped. None where
+    no rating is left."""
+    if not keep.any():
         return None
-    _, item = np.unique(ratings.item[kept], return_inverse=True)
+    _, item = np.unique(ratings.item[keep], return_inverse=True)
     return Ratings(
-        item, ratings.annotator[kept], ratings.label[kept], int(item.max()) + 1, ratings.annotators, ratings.labels
+        item, ratings.annotator[keep], ratings.label[keep], int(item.max()) + 1, ratings.annotators, ratings.labels
     )
 
 
@@ -657,39 +660,39 @@ def protocols(
     shapes that do not fit and on an accuracy outside 0 to 1.
 
     >>> careful = np.array([[[0.9, 0.1], [0.1, 0.9]]] * 2)
-    >>> [(one.name, round(one.wrong_answers, 3), round(one.judgements, 2)) for one in protocols(careful, [0.5, 0.5])]
+    >>> [(by.name, round(by.wrong_answers, 3), round(by.judgements, 2)) for by in protocols(careful, [0.5, 0.5])]
     [('one annotator', 0.1, 1.0), ('two annotators and an adjudicator', 0.01, 2.18), ('majority of three', 0.028, 3.0)]
     """
-    said, shares = np.asarray(confusion, float), np.asarray(marginals, float)
+    errors, shares = np.asarray(confusion, float), np.asarray(marginals, float)
     kinds = len(shares)
-    if said.ndim != 3 or said.shape[1:] != (kinds, kinds) or not len(said):
-        raise AuditError(f"confusion has the shape {said.shape}; needed is (annotators, {kinds}, {kinds})")
+    if errors.ndim != 3 or errors.shape[1:] != (kinds, kinds) or not len(errors):
+        raise AuditError(f"confusion has the shape {errors.shape}; needed is (annotators, {kinds}, {kinds})")
     if not 0 <= adjudicator <= 1:
         raise AuditError(f"an adjudicator's accuracy of {adjudicator:g} is impossible; it lies between 0 and 1")
     if outputs is not None and (np.ndim(outputs) != 2 or len(outputs) != kinds or np.shape(outputs)[1] < kinds):
         raise AuditError(f"outputs have the shape {np.shape(outputs)}; needed is ({kinds}, {kinds} or more)")
     settles = np.full((kinds, kinds), (1 - adjudicator) / max(kinds - 1, 1))
     np.fill_diagonal(settles, adjudicator)
-    one, two, three = (np.zeros((kinds, kinds)) for _ in range(3))
+    single, double, triple = (np.zeros((kinds, kinds)) for _ in range(3))
     disputed = 0.0
     for true in range(kinds):
         # Of a true label that nobody saw nothing is known, and its marginal is (nearly) 0: taken as never mistaken.
-        rows = said[~np.isnan(said[:, true]).any(axis=1), true]
+        rows = errors[~np.isnan(errors[:, true]).any(axis=1), true]
         rows = rows if len(rows) else np.eye(kinds)[[true]]
         average = rows.mean(axis=0)
-        pairs = _together(rows, 2) if len(rows) > 1 else np.multiply.outer(average, average)
+        pairs = _joint_answers(rows, 2) if len(rows) > 1 else np.multiply.outer(average, average)
         agreed = np.diag(pairs)
         apart = max(1 - float(agreed.sum()), 0.0)
-        one[true], two[true] = average, agreed + apart * settles[true]
-        three[true] = _majority(_together(rows, 3) if len(rows) > 2 else np.multiply.outer(pairs, average))
+        single[true], double[true] = average, agreed + apart * settles[true]
+        triple[true] = _majority(_joint_answers(rows, 3) if len(rows) > 2 else np.multiply.outer(pairs, average))
         disputed += float(shares[true]) * apart
     return [
-        Protocol(name, found, float(shares @ (1 - np.diag(found))), judgements, _bias(found, outputs))
-        for name, found, judgements in zip(PROTOCOLS, (one, two, three), (1.0, 2 + disputed, 3.0), strict=True)
+        Protocol(name, answers, float(shares @ (1 - np.diag(answers))), judgements, _bias(answers, outputs))
+        for name, answers, judgements in zip(PROTOCOLS, (single, double, triple), (1.0, 2 + disputed, 3.0), strict=True)
     ]
 
 
-def _together(rows: np.ndarray, people: int) -> np.ndarray:
+def _joint_answers(rows: np.ndarray, people: int) -> np.ndarray:
     """Probability that `people` (2 or 3) different ones of `rows` (a, q) say these labels: (q, q) or (q, q, q).
 
     Mean over all ordered choices, from power sums, so that a thousand annotators cost no more than three.
@@ -699,19 +702,19 @@ def _together(rows: np.ndarray, people: int) -> np.ndarray:
     if people == 2:
         return (np.multiply.outer(single, single) - double) / (a * (a - 1))
     shared = np.einsum("ij,k->ijk", double, single)
-    every = np.einsum("i,j,k->ijk", single, single, single)
-    every -= shared + shared.transpose(0, 2, 1) + shared.transpose(2, 1, 0)
-    every += 2 * np.einsum("ai,aj,ak->ijk", rows, rows, rows)
-    return np.asarray(every) / (a * (a - 1) * (a - 2))
+    triples = np.einsum("i,j,k->ijk", single, single, single)
+    triples -= shared + shared.transpose(0, 2, 1) + shared.transpose(2, 1, 0)
+    triples += 2 * np.einsum("ai,aj,ak->ijk", rows, rows, rows)
+    return np.asarray(triples) / (a * (a - 1) * (a - 2))
 
 
-def _majority(said: np.ndarray) -> np.ndarray:
-    """Probability of each label (q,) to be said by two of three, or else taken at random; `said` is (q, q, q)."""
-    kinds = len(said)
+def _majority(joint: np.ndarray) -> np.ndarray:
+    """Probability of each label (q,) to be said by two of three, or else taken at random; `joint` is (q, q, q)."""
+    kinds = len(joint)
     label = np.eye(kinds)
     votes = label[:, None, None, :] + label[None, :, None, :] + label[None, None, :, :]
     leading = votes == votes.max(axis=-1, keepdims=True)
-    return np.einsum("ijk,ijkl->l", said, leading / leading.sum(axis=-1, keepdims=True))
+    return np.einsum("ijk,ijkl->l", joint, leading / leading.sum(axis=-1, keepdims=True))
 
 
 def _bias(answers: np.ndarray, outputs: np.ndarray | None) -> float | None:
@@ -754,8 +757,8 @@ def rogan_gladen(
     judgements say nothing. Source: Rogan and Gladen, American Journal of Epidemiology 107 (1978); interval: Lang and
     Reiczigel, Preventive Veterinary Medicine 113 (2014), equation 16.
 
-    >>> found = rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100))
-    >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3)
+    >>> corrected = rogan_gladen(30, 100, sensitivity=(90, 100), specificity=(95, 100))
+    >>> round(corrected.rate, 3), round(corrected.low, 3), round(corrected.high, 3)
     (0.294, 0.182, 0.413)
     """
     for name, (part, whole) in (("judged", (k, n)), ("sensitivity", sensitivity), ("specificity", specificity)):

@@ -122,8 +122,8 @@ def paired_differences(
     sequences see `confidence_sequences`.
 
     >>> genuine = np.array([[1, 0], [1, 0], [0, 0], [1, 1]], float)
-    >>> found = paired_differences(genuine, np.array([True, True, True, False]))[0]
-    >>> found.difference, found.low, found.high, found.mcnemar_p
+    >>> pair = paired_differences(genuine, np.array([True, True, True, False]))[0]
+    >>> pair.difference, pair.low, pair.high, pair.mcnemar_p
     (0.5, 0.5, 0.5, None)
     """
     genuine, decides = np.asarray(genuine, float), np.asarray(decides, bool)
@@ -147,8 +147,8 @@ def paired_differences(
 
 
 def independent_difference(
-    one: int,
-    other: int,
+    first: int,
+    second: int,
     cell: tuple[float, float, float, float],
     rival: tuple[float, float, float, float],
     target: Target = "corpus",
@@ -162,16 +162,18 @@ def independent_difference(
     2000), a finite population correction for the corpus, and SR_o's own variance for the population. Two systems that
     are wrong on the same inputs differ less by chance than independent ones: this is cautious for the population.
 
-    >>> found = independent_difference(0, 1, (100, 90, 60, 10), (100, 90, 60, 30))
-    >>> round(found.difference, 3), round(found.low, 3), round(found.high, 3), round(found.p, 5)
+    >>> result = independent_difference(0, 1, (100, 90, 60, 10), (100, 90, 60, 30))
+    >>> round(result.difference, 3), round(result.low, 3), round(result.high, 3), round(result.p, 5)
     (0.3, 0.209, 0.372, 0.0)
     """
     rates, centres, variance = [], [], 0.0
     for groups, satisfied, judged, false in (cell, rival):
         whole = target == "corpus" and judged == satisfied
         if not groups or (satisfied and not judged):
-            nothing = (None,) * 7
-            return PairedDifference(one, other, *nothing, 0, 0, 0, 0, int(groups), "one of the two has no judged group")
+            unknown = (None,) * 7
+            return PairedDifference(
+                first, second, *unknown, 0, 0, 0, 0, int(groups), "one of the two has no judged group"
+            )
         observed, share = satisfied / groups, false / judged if satisfied else 0.0
         added = share if whole else (false + 1) / (judged + 2)
         rest = 1.0 if target == "population" else 1 - judged / satisfied if satisfied else 0.0
@@ -182,14 +184,14 @@ def independent_difference(
         centres.append(observed * (1 - added))
     # Plain numbers: the entries of a report are written as JSON.
     rates, centres = [float(rate) for rate in rates], [float(rate) for rate in centres]
-    known, centre, error = rates[0] - rates[1], centres[0] - centres[1], float(np.sqrt(variance))
+    estimate, centre, error = rates[0] - rates[1], centres[0] - centres[1], float(np.sqrt(variance))
     sizes = (0, 0, int(min(cell[2], rival[2])), int(min(cell[1], rival[1])), int(min(cell[0], rival[0])))
     if not error:
-        return PairedDifference(one, other, known, known, known, None, None, None, None, *sizes)
+        return PairedDifference(first, second, estimate, estimate, estimate, None, None, None, None, *sizes)
     z = float(ndtri((1 + confidence) / 2))
     above, below = float(ndtr((delta - centre) / error)), float(ndtr((delta + centre) / error))
-    ends = min(known, max(-1.0, centre - z * error)), max(known, min(1.0, centre + z * error))
-    return PairedDifference(one, other, known, *ends, min(1.0, 2 * min(above, below)), above, below, None, *sizes)
+    ends = min(estimate, max(-1.0, centre - z * error)), max(estimate, min(1.0, centre + z * error))
+    return PairedDifference(first, second, estimate, *ends, min(1.0, 2 * min(above, below)), above, below, None, *sizes)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -230,31 +232,33 @@ def _difference(
     delta: float,
 ) -> PairedDifference:
     """One pair; `judged` are the outcomes of the rows `among` all groups, `cluster` is that of all groups."""
-    one, other = pair
+    first, second = pair
     n, population, groups = len(judged), int(decides.sum()), len(decides)
-    b = int((judged[:, one] > judged[:, other]).sum())
-    c = int((judged[:, one] < judged[:, other]).sum())
+    b = int((judged[:, first] > judged[:, second]).sum())
+    c = int((judged[:, first] < judged[:, second]).sum())
     counts = (b, c, n, population, groups)
     if population == 0 and groups:  # every group adds 0, and that is known without judging
-        return PairedDifference(one, other, 0.0, 0.0, 0.0, None, None, None, 1.0, *counts)
+        return PairedDifference(first, second, 0.0, 0.0, 0.0, None, None, None, 1.0, *counts)
     if n == 0:
         reason = "no group that tells the systems apart is settled for all" if groups else "the systems share no group"
-        return PairedDifference(one, other, None, None, None, None, None, None, None, *counts, reason)
+        return PairedDifference(first, second, None, None, None, None, None, None, None, *counts, reason)
     share = population / groups
     mean = (b - c) / n
     if target == "corpus" and n == population:
-        known = share * mean
-        return PairedDifference(one, other, known, known, known, None, None, None, None, *counts, CENSUS)
+        estimate = share * mean
+        return PairedDifference(first, second, estimate, estimate, estimate, None, None, None, None, *counts, CENSUS)
     # Of the corpus, those that are not judged add at most 1 each to either side, whatever they are.
     least, most = ((b - c + side * (population - n)) / population for side in (-1, 1))
     if sequence:
-        values = judged[:, one] - judged[:, other]
+        values = judged[:, first] - judged[:, second]
         low, high = pair_sequence(values, population, confidence)
         ends = (share * low, share * high)
-        return PairedDifference(one, other, share * mean, *ends, pair_p(values, population), None, None, None, *counts)
+        return PairedDifference(
+            first, second, share * mean, *ends, pair_p(values, population), None, None, None, *counts
+        )
     weight = (population - 1) / (population - n) if target == "corpus" else 1.0
     if cluster is not None:
-        weight = worth_of_differences(judged[:, [one, other]], cluster[among], confidence)
+        weight = worth_of_differences(judged[:, [first, second]], cluster[among], confidence)
     z = float(ndtri((1 + confidence) / 2))
     low, high = _tango(b * weight, c * weight, n * weight, z)
     # What the share of informative groups adds; 0 for the corpus, where that share is known.
@@ -262,7 +266,7 @@ def _difference(
     between = 0.0
     several = cluster is not None and int(cluster.max()) + 1 < groups
     if several and cluster is not None:
-        between = _between_clusters(judged[:, one] - judged[:, other], decides, cluster, among)
+        between = _between_clusters(judged[:, first] - judged[:, second], decides, cluster, among)
         spread += z * z * between
     limits = (share * least, share * most) if target == "corpus" else (-1.0, 1.0)
     # Under the margin itself the share of informative groups is all that it varies by, and what clusters add to that.
@@ -273,8 +277,8 @@ def _difference(
     if limits[0] > delta or limits[1] < -delta:  # whatever the groups are that are not judged
         above, below = (0.0, 1.0) if limits[0] > delta else (1.0, 0.0)
     return PairedDifference(
-        one,
-        other,
+        first,
+        second,
         share * mean,
         max(limits[0], share * mean - float(np.sqrt((share * (mean - low)) ** 2 + spread))),
         min(limits[1], share * mean + float(np.sqrt((share * (high - mean)) ** 2 + spread))),
@@ -304,11 +308,11 @@ def worth_of_differences(genuine: np.ndarray, cluster: np.ndarray, confidence: f
     number = int(code.max(initial=-1)) + 1
     if not n or number == n:
         return 1.0
-    held = np.bincount(code)
-    copies = float((held**2).sum()) / n
+    sizes = np.bincount(code)
+    copies = float((sizes**2).sum()) / n
     least = 1.0
-    for one, other in combinations(range(genuine.shape[1]), 2):
-        change = (genuine[:, one] - genuine[:, other]).astype(float)
+    for first, second in combinations(range(genuine.shape[1]), 2):
+        change = (genuine[:, first] - genuine[:, second]).astype(float)
         apart = np.bincount(code, change != 0)
         plain = float(((change - change.mean()) ** 2).sum()) / n / max(n - 1, 1)
         between = float((np.bincount(code, change - change.mean()) ** 2).sum()) / n / n * number / max(number - 1, 1)
@@ -379,8 +383,8 @@ SLOPE = 1.0
 """Standard deviation of the normal prior of what R_FS gains per unit of SR_o: accurate systems often satisfy less, so
 that a prior which takes R_FS and SR_o for unrelated would let SR_o decide who is best."""
 CAUTION = 2.0
-"""By which the errors' covariance is multiplied. Without it, of systems that are close, those that were said to be best
-with a probability of .5 to .8 were so in .48 of the samples; with it probabilities err on the side of caution."""
+"""Factor of the errors' covariance. Without it, close systems that were said to be best with a probability of .5 to .8
+were best in .48 of the samples; with it the probabilities err on the side of caution."""
 GRID = 0.6 * np.linspace(0.0, 1.0, 31) ** 1.5
 """Standard deviations between systems over which the posterior is summed."""
 
@@ -527,20 +531,20 @@ class Common:
         if self.outcomes is None or self.genuine is None or self.held is None or self.decides is None:
             return self._by_cells()
         alike = self.held.all(axis=1) & ~self.decides
-        known = self.genuine[alike, 0]
-        known = known[~np.isnan(known)]
-        if alike.any() and not len(known):
+        outcomes = self.genuine[alike, 0]
+        outcomes = outcomes[~np.isnan(outcomes)]
+        if alike.any() and not len(outcomes):
             return np.full(len(self.systems), np.nan)
-        return self.sr_relative + (known.mean() * alike.sum() / self.groups if alike.any() else 0.0)
+        return self.sr_relative + (outcomes.mean() * alike.sum() / self.groups if alike.any() else 0.0)
 
     def rates(self, relative: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """(SR_o, SR_g) of every system; SR_g is NaN where too few groups are judged, since an order would be luck.
 
         With `relative` SR_g is up to a constant, which judged groups may leave open.
         """
-        found = self.sr_relative if relative else self.sr_genuine
+        sr_genuine = self.sr_relative if relative else self.sr_genuine
         few = self.few if self.outcomes is None else np.full(len(self.systems), self.short is not None)
-        return self.sr_observed, np.where(few, np.nan, found)
+        return self.sr_observed, np.where(few, np.nan, sr_genuine)
 
     @property
     def orders(self) -> Orders:
@@ -592,8 +596,8 @@ class Common:
             return []
         cells = list(zip(self.groups, self.satisfied, self.judged, self.false, strict=True))
         return [
-            independent_difference(one, other, cells[one], cells[other], target, confidence, delta)
-            for one, other in combinations(range(len(cells)), 2)
+            independent_difference(first, second, cells[first], cells[second], target, confidence, delta)
+            for first, second in combinations(range(len(cells)), 2)
         ]
 
     def draws(self, target: Target, draws: int = DRAWS, seed: int = 0) -> np.ndarray | None:
@@ -683,7 +687,7 @@ class _Errors:
     off_observed: np.ndarray | None
 
     def of(self, at: Sequence[int]) -> "_Errors":
-        """Those of the systems at these places alone."""
+        """The errors of the systems at these places alone."""
         both, place = np.ix_(at, at), list(at)
         return _Errors(
             self.observed[place],
@@ -716,28 +720,31 @@ def weighted_draws(
     `audit.statistics.comparison`), all relations at once. None where a relation is `short`, and where several
     relations have groups whose sources nobody knows.
     """
-    if any(one.short for one in commons):
+    if any(common.short for common in commons):
         return None
-    if len(commons) > 1 and any(one.source is None for one in commons):
+    if len(commons) > 1 and any(common.source is None for common in commons):
         return None
-    every = [one._errors(target).of([one.systems.index(system) for system in systems]) for one in commons]
+    relations = [common._errors(target).of([common.systems.index(system) for system in systems]) for common in commons]
     weight = np.asarray(weights, float)[:, None]
-    scores = weight * np.array([one.observed for one in every])
+    scores = weight * np.array([errors.observed for errors in relations])
     observed = scores.sum(axis=0)
     if not observed.any():
         return np.zeros((draws, len(systems)))
     # What each relation counts for in a system's R_FS over all of them.
     parts = np.where(observed > 0, np.divide(scores, observed, out=np.zeros_like(scores), where=observed > 0), weight)
-    share = (parts * [one.share for one in every]).sum(axis=0)
-    low, high = ((parts * [getattr(one, name) for one in every]).sum(axis=0) for name in ("low", "high"))
-    kept = np.divide(
-        [1 - one.share for one in every], 1 - share, out=np.ones_like(parts), where=(1 - share > 0) & (observed > 0)
+    share = (parts * [errors.share for errors in relations]).sum(axis=0)
+    low, high = ((parts * [getattr(errors, name) for errors in relations]).sum(axis=0) for name in ("low", "high"))
+    remaining = np.divide(
+        [1 - errors.share for errors in relations],
+        1 - share,
+        out=np.ones_like(parts),
+        where=(1 - share > 0) & (observed > 0),
     )
-    moved = weight * kept
-    covariance = sum(np.outer(part, part) * one.covariance for part, one in zip(parts, every, strict=True))
-    spread = sum(np.outer(part, part) * one.spread for part, one in zip(moved, every, strict=True))
-    if len(every) > 1:
-        covariance, spread = _together(every, parts, moved, observed, share, covariance, spread)
+    factors = weight * remaining
+    covariance = sum(np.outer(part, part) * errors.covariance for part, errors in zip(parts, relations, strict=True))
+    spread = sum(np.outer(part, part) * errors.spread for part, errors in zip(factors, relations, strict=True))
+    if len(relations) > 1:
+        covariance, spread = _with_shared_clusters(relations, parts, factors, observed, share, covariance, spread)
     rates = hierarchical_draws(observed, share, covariance, low, high, draws, seed)
     if target == "population":
         values, vectors = np.linalg.eigh(np.atleast_2d(spread))
@@ -746,10 +753,10 @@ def weighted_draws(
     return np.asarray(observed * (1 - rates))
 
 
-def _together(
-    every: Sequence[_Errors],
+def _with_shared_clusters(
+    relations: Sequence[_Errors],
     parts: np.ndarray,
-    moved: np.ndarray,
+    factors: np.ndarray,
     observed: np.ndarray,
     share: np.ndarray,
     covariance: np.ndarray,
@@ -757,19 +764,19 @@ def _together(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The covariances of R_FS and of SR_o over all relations, with what relations have in common added to each one's
     own."""
-    known = [code for one in every for code in (one.judged, one.cluster) if code is not None]
-    codes = pd.factorize(np.concatenate(known))[0]
-    codes_of = iter(np.split(codes, np.cumsum([len(code) for code in known])[:-1]))
+    all_codes = [code for errors in relations for code in (errors.judged, errors.cluster) if code is not None]
+    codes = pd.factorize(np.concatenate(all_codes))[0]
+    codes_of = iter(np.split(codes, np.cumsum([len(code) for code in all_codes])[:-1]))
     number = int(codes.max(initial=-1)) + 1
     of_share, of_observed = (np.zeros((number, len(observed))) for _ in range(2))
     own = [np.zeros_like(covariance) for _ in range(3)]
-    for one, part, move in zip(every, parts, moved, strict=True):
+    for errors, part, factor in zip(relations, parts, factors, strict=True):
         sums = []
-        for off, weight in ((one.off_share, part), (one.off_observed, move)):
-            found, code = np.zeros_like(of_share), next(codes_of)
+        for off, weight in ((errors.off_share, part), (errors.off_observed, factor)):
+            total, code = np.zeros_like(of_share), next(codes_of)
             if off is not None:
-                np.add.at(found, code, off * weight)
-            sums.append(found)
+                np.add.at(total, code, off * weight)
+            sums.append(total)
         of_share, of_observed = of_share + sums[0], of_observed + sums[1]
         for at, (a, b) in enumerate(((0, 0), (1, 1), (0, 1))):
             own[at] += sums[a].T @ sums[b]
@@ -832,8 +839,8 @@ def difference(
     corrected counts. For texts to come (`population` None) that come in documents, `worth` is what the n groups are as
     independent ones; the second part is about these n alone. Raises AuditError on impossible counts.
 
-    >>> found = difference(18, 60, 400, added=1, removed=4, checked=30)
-    >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3), round(found.bias, 3)
+    >>> corrected = difference(18, 60, 400, added=1, removed=4, checked=30)
+    >>> round(corrected.rate, 3), round(corrected.low, 3), round(corrected.high, 3), round(corrected.bias, 3)
     (0.2, 0.07, 0.352, 0.1)
     """
     if not 0 < checked <= n:
@@ -849,13 +856,13 @@ def difference(
         first = interval(whole, n, population, confidence=confidence)
     else:
         first = interval(whole / n * worth, worth, population, confidence=confidence)
-    more, less = (interval(one, checked, n, confidence=confidence) for one in (added, removed))
+    more, less = (interval(count, checked, n, confidence=confidence) for count in (added, removed))
     # No more can be added than the protocol calls true, none removed that it does not call false.
     up, down = min(more.high, (n - k) / n), min(less.high, k / n)
     gain, loss = added / checked, removed / checked
     chance = (1 - gain) * (1 - loss)
-    together = -math.sqrt(min(gain * loss / chance, 1.0)) if chance > 0 else 0.0
-    below, above = _apart((gain, more.low, up), (loss, less.low, down), together)
+    correlation = -math.sqrt(min(gain * loss / chance, 1.0)) if chance > 0 else 0.0
+    below, above = _distances((gain, more.low, up), (loss, less.low, down), correlation)
     low = rate - math.hypot(whole / n - first.low, below)
     high = rate + math.hypot(first.high - whole / n, above)
     return Corrected(rate, _cut(low), _cut(high), (removed - added) / checked, checked)
@@ -881,8 +888,9 @@ def difference_of_cells(
     parts are put together as in `difference`. Raises AuditError on arrays of different lengths, without checked groups,
     and on weights that do not add up to 1.
 
-    >>> found = difference_of_cells(0.3, 0.25, 0.35, np.full(40, 1 / 40), np.r_[-1, -1, np.zeros(38)], np.arange(40))
-    >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3)
+    >>> change = np.r_[-1, -1, np.zeros(38)]
+    >>> corrected = difference_of_cells(0.3, 0.25, 0.35, np.full(40, 1 / 40), change, np.arange(40))
+    >>> round(corrected.rate, 3), round(corrected.low, 3), round(corrected.high, 3)
     (0.25, 0.121, 0.36)
     """
     weight, change = np.asarray(weight, float), np.asarray(change, float)
@@ -897,27 +905,31 @@ def difference_of_cells(
         for share, kind in zip((added, removed), kinds, strict=True)
     )
     up, down = min(more.high, max(1 - rate, added)), min(less.high, max(rate, removed))
-    together = _correlation(source, weight, *kinds)
-    below, above = _apart((added, more.low, up), (removed, less.low, down), together)
-    found = _cut(rate + added - removed)
-    ends = found - math.hypot(rate - low, below), found + math.hypot(high - rate, above)
-    return Corrected(found, _cut(ends[0]), _cut(ends[1]), removed - added, len(weight))
+    correlation = _correlation(source, weight, *kinds)
+    below, above = _distances((added, more.low, up), (removed, less.low, down), correlation)
+    estimate = _cut(rate + added - removed)
+    ends = estimate - math.hypot(rate - low, below), estimate + math.hypot(high - rate, above)
+    return Corrected(estimate, _cut(ends[0]), _cut(ends[1]), removed - added, len(weight))
 
 
-def _apart(more: tuple[float, float, float], less: tuple[float, float, float], together: float) -> tuple[float, float]:
-    """Distances from the difference of two shares (share, low, high), correlated by `together`, to its ends."""
+def _distances(
+    more: tuple[float, float, float], less: tuple[float, float, float], correlation: float
+) -> tuple[float, float]:
+    """Distances from the difference of two shares (share, low, high), correlated by `correlation`, to its ends."""
     down, up = (more[0] - more[1], less[2] - less[0]), (more[2] - more[0], less[0] - less[1])
-    below, above = (math.sqrt(max(a * a + b * b - 2 * together * a * b, 0.0)) for a, b in (down, up))
+    below, above = (math.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0)) for a, b in (down, up))
     return below, above
 
 
 def _correlation(source: np.ndarray, weight: np.ndarray, *kinds: np.ndarray) -> float:
     """Correlation between the sources' totals of two kinds of groups, each less its share of the source's weight."""
     _, code = np.unique(np.asarray(source), return_inverse=True)
-    held = np.bincount(code, weights=weight)
-    one, other = (np.bincount(code, weights=weight * kind) - float(weight @ kind) * held for kind in kinds)
-    spread = math.sqrt(float(one @ one) * float(other @ other))
-    return float(one @ other) / spread if spread > 1e-15 else 0.0
+    weight_of_source = np.bincount(code, weights=weight)
+    first, second = (
+        np.bincount(code, weights=weight * kind) - float(weight @ kind) * weight_of_source for kind in kinds
+    )
+    spread = math.sqrt(float(first @ first) * float(second @ second))
+    return float(first @ second) / spread if spread > 1e-15 else 0.0
 
 
 def _cut(rate: float) -> float:
@@ -967,9 +979,9 @@ class Sums:
         """
         spread = np.sqrt(np.diag(self.products))
         unit = np.divide(1.0, spread, out=np.zeros(len(spread)), where=spread > 1e-9)
-        found = np.clip(self.products * np.outer(unit, unit), -1.0, 1.0)
-        np.fill_diagonal(found, 1.0)
-        return np.asarray(found)
+        result = np.clip(self.products * np.outer(unit, unit), -1.0, 1.0)
+        np.fill_diagonal(result, 1.0)
+        return np.asarray(result)
 
     def cautious(self, places: Sequence[int]) -> np.ndarray:
         """Correlations of these cells' means for an interval of their sum; (places, places), the diagonal 1.
@@ -997,9 +1009,9 @@ class Sums:
         common = max(float(products[other].sum()), 0.0) + before
         within = common / max(float(np.sqrt(met * met.T)[other].sum()) + before, common)
         events = np.sqrt(np.diag(products) + EVENTS_OF_TWO)
-        found = (products + EVENTS_OF_TWO * within * share) / np.outer(events, events)
-        np.fill_diagonal(found, 1.0)
-        return np.asarray(found)
+        result = (products + EVENTS_OF_TWO * within * share) / np.outer(events, events)
+        np.fill_diagonal(result, 1.0)
+        return np.asarray(result)
 
     def worth(self, confidence: float = 0.95) -> np.ndarray:
         """How many independent observations the groups of each cell are worth; (cells,), at most as many as there are.
@@ -1011,8 +1023,8 @@ class Sums:
         cluster is worth one observation, exactly. Source: Korn and Graubard, Survey Methodology 24 (1998).
 
         >>> value = np.repeat([1.0, 0.0, 0.0, 1.0], 5)
-        >>> one, same = np.arange(20), np.repeat(np.arange(4), 5)
-        >>> [round(float(deviations(of, one * 0, value, 1).worth()[0]), 2) for of in (one, same)]
+        >>> own, same = np.arange(20), np.repeat(np.arange(4), 5)
+        >>> [round(float(deviations(cluster, own * 0, value, 1).worth()[0]), 2) for cluster in (own, same)]
         [20.0, 1.43]
         """
         n, g, p = self.observations, self.clusters, self.means
@@ -1024,8 +1036,8 @@ class Sums:
             reach = stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) / stdtrit(
                 np.maximum(g - 1, 1), (1 + confidence) / 2
             )
-            found = n / effect * np.where(self.events > 0, reach, 1.0) ** 2
-        return np.asarray(np.where(g == n, n, np.minimum(found, n)))
+            effective = n / effect * np.where(self.events > 0, reach, 1.0) ** 2
+        return np.asarray(np.where(g == n, n, np.minimum(effective, n)))
 
 
 def deviations(cluster: np.ndarray, cell: np.ndarray, value: np.ndarray, cells: int) -> Sums:
@@ -1035,13 +1047,13 @@ def deviations(cluster: np.ndarray, cell: np.ndarray, value: np.ndarray, cells: 
     satisfaction. Raises AuditError on arrays of different lengths or codes out of range. Source: Binder, International
     Statistical Review 51 (1983); Davison and Hinkley, Bootstrap Methods and their Application (1997), section 2.7.
 
-    >>> found = deviations(np.array([0, 0, 1, 2]), np.array([0, 1, 0, 0]), np.array([1, 0, 1, 1]), 2)
-    >>> found.means.tolist(), found.observations.tolist(), found.clusters.tolist()
+    >>> sums = deviations(np.array([0, 0, 1, 2]), np.array([0, 1, 0, 0]), np.array([1, 0, 1, 1]), 2)
+    >>> sums.means.tolist(), sums.observations.tolist(), sums.clusters.tolist()
     ([1.0, 0.0], [3.0, 1.0], [3.0, 1.0])
     """
     size, total = _tables(cluster, cell, value, cells)
     means = _means(size, total)
-    kinds = (np.bincount(one.indices[one.data > 0], minlength=cells) for one in (total, csr_array(size - total)))
+    kinds = (np.bincount(table.indices[table.data > 0], minlength=cells) for table in (total, csr_array(size - total)))
     return _sums(np.minimum(*kinds), total - size * np.nan_to_num(means)[None, :], size, means)
 
 
@@ -1058,11 +1070,11 @@ def of_products(
     >>> of_products(judged, (np.arange(4), np.zeros(4, int), np.array([1, 1, 0, 0])), 1).means.tolist()
     [0.25]
     """
-    clusters = 1 + max((int(one.max(initial=-1)) for one, _, _ in (judged, checked)), default=-1)
+    clusters = 1 + max((int(codes.max(initial=-1)) for codes, _, _ in (judged, checked)), default=-1)
     size, total = _tables(*judged, cells, clusters)
     groups, right = _tables(*checked, cells, clusters)
     rate, observed = _means(size, total), _means(groups, right)
-    n, m = (np.asarray(one.sum(axis=0)).ravel() for one in (size, groups))
+    n, m = (np.asarray(table.sum(axis=0)).ravel() for table in (size, groups))
     weight = np.divide((1 - np.nan_to_num(rate)) * n, observed * m, out=np.zeros(cells), where=(n > 0) & (observed > 0))
     weight = np.where(n > 0, weight, 1.0)
     false = total - size * np.nan_to_num(rate)[None, :]
@@ -1084,16 +1096,17 @@ def opposed(
     [0.0]
     """
     parts = []
-    clusters = 1 + max((int(one.max(initial=-1)) for one, _, _ in (judged, checked)), default=-1)
+    clusters = 1 + max((int(codes.max(initial=-1)) for codes, _, _ in (judged, checked)), default=-1)
     for groups in (judged, checked):
         size, total = _tables(*groups, cells, clusters)
         parts.append(csr_array(total - size * np.nan_to_num(_means(size, total))[None, :]))
     products, first, second = (
-        np.asarray((one * other).sum(axis=0), float).ravel() for one, other in (parts, parts[:1] * 2, parts[1:] * 2)
+        np.asarray((first_part * second_part).sum(axis=0), float).ravel()
+        for first_part, second_part in (parts, parts[:1] * 2, parts[1:] * 2)
     )
     root = np.sqrt(first * second)
-    found = np.divide(products, root, out=np.zeros(cells), where=root > 1e-9)
-    return np.asarray(np.where(found < -1e-9, np.maximum(found, -1.0), 0.0))
+    correlation = np.divide(products, root, out=np.zeros(cells), where=root > 1e-9)
+    return np.asarray(np.where(correlation < -1e-9, np.maximum(correlation, -1.0), 0.0))
 
 
 def _tables(
@@ -1116,8 +1129,8 @@ def _tables(
 
 def _means(size: csr_array, total: csr_array) -> np.ndarray:
     counts = np.asarray(size.sum(axis=0), float).ravel()
-    found = np.full(len(counts), np.nan)
-    return np.divide(np.asarray(total.sum(axis=0), float).ravel(), counts, out=found, where=counts > 0)
+    means = np.full(len(counts), np.nan)
+    return np.divide(np.asarray(total.sum(axis=0), float).ravel(), counts, out=means, where=counts > 0)
 
 
 def _sums(events: np.ndarray, influence: csr_array, size: csr_array, means: np.ndarray) -> Sums:
@@ -1127,12 +1140,12 @@ def _sums(events: np.ndarray, influence: csr_array, size: csr_array, means: np.n
     present = np.zeros(cells)
     rows = max(1, CHUNK // max(cells, 1))
     for start in range(0, clusters, rows):
-        some, held = (one[start : start + rows].toarray() for one in (influence, size))
-        there = (held > 0).astype(float)
-        products += some.T @ some
-        met += (some * some).T @ there
-        overlap += held.T @ held
-        present += there.sum(axis=0)
+        influences, sizes = (table[start : start + rows].toarray() for table in (influence, size))
+        present_here = (sizes > 0).astype(float)
+        products += influences.T @ influences
+        met += (influences * influences).T @ present_here
+        overlap += sizes.T @ sizes
+        present += present_here.sum(axis=0)
     return Sums(np.asarray(size.sum(axis=0), float).ravel(), present, events, means, products, met, overlap)
 
 
@@ -1183,63 +1196,67 @@ def pooled_difference(
     >>> genuine = np.array([[1, 0]] * 20 + [[1, 1]] * 40, float)
     >>> whole, codes = np.full(2, 60), np.arange(60)
     >>> arrays = (genuine, genuine > -1, genuine[:, 1] < 1, codes, codes)
-    >>> one = Common(("a", "b"), whole, whole, whole, whole, *arrays)
-    >>> found = pooled_difference([one, one], ("a", "b"))
-    >>> round(found.difference, 3), found.relations, found.judged, found.p < 0.001
+    >>> common = Common(("a", "b"), whole, whole, whole, whole, *arrays)
+    >>> pooled = pooled_difference([common, common], ("a", "b"))
+    >>> round(pooled.difference, 3), pooled.relations, pooled.judged, pooled.p < 0.001
     (0.333, 2, 40, True)
     """
-    compared = [one for one in commons if set(systems) <= set(one.systems)]
-    used = [one for one in compared if one.short is None]
+    compared = [common for common in commons if set(systems) <= set(common.systems)]
+    used = [common for common in compared if common.short is None]
     if not used:
         reason = (
             "no relation has both systems with enough judged groups" if compared else "no relation has both systems"
         )
         return Pooled(None, None, None, None, 0, len(compared), 0, 0, 0, reason)
-    weights = [float(one.groups.max()) for one in used]
-    together = _pooled(used, systems, target, sequence)
+    weights = [float(common.groups.max()) for common in used]
+    correlations = _pooled(used, systems, target, sequence)
 
     def interval(at: float) -> tuple[list[PairedDifference], tuple[float, float, float]]:
         each = at if not sequence else 1 - (1 - at) / len(used)
-        parts = [_between(one, systems, target, each, delta, sequence) for one in used]
+        parts = [_between(common, systems, target, each, delta, sequence) for common in used]
         # From [-1, 1] to [0, 1], where rates are, and back.
-        ends = [(float(one.difference or 0), float(one.low or 0), float(one.high or 0)) for one in parts]
-        rates, lows, highs = ([(value + 1) / 2 for value in some] for some in zip(*ends, strict=True))
-        found = combine(rates, lows, highs, weights, together)
-        if found is None:  # no relation has a group; `short` has said so before
+        ends = [(float(part.difference or 0), float(part.low or 0), float(part.high or 0)) for part in parts]
+        rates, lows, highs = ([(value + 1) / 2 for value in values] for values in zip(*ends, strict=True))
+        pooled = combine(rates, lows, highs, weights, correlations)
+        if pooled is None:  # no relation has a group; `short` has said so before
             return parts, (0.0, -1.0, 1.0)
-        return parts, (2 * found.rate - 1, 2 * found.low - 1, 2 * found.high - 1)
+        return parts, (2 * pooled.rate - 1, 2 * pooled.low - 1, 2 * pooled.high - 1)
 
     parts, (difference, low, high) = interval(confidence)
     groups, informative, judged = (sum(sizes) for sizes in zip(*map(_sizes, parts), strict=True))
     numbers = (len(used), len(compared), groups, informative, judged)
-    lacking = next((one.reason for one in parts if one.difference is None), None)
+    lacking = next((part.reason for part in parts if part.difference is None), None)
     if lacking is not None:
         return Pooled(None, None, None, None, *numbers, lacking)
-    known = all(one.low == one.high for one in parts)
-    p = None if known else _p(lambda at: interval(at)[1], difference, delta)
+    exact = all(part.low == part.high for part in parts)
+    p = None if exact else _p(lambda at: interval(at)[1], difference, delta)
     return Pooled(difference, low, high, p, *numbers)
 
 
-def _sizes(one: PairedDifference) -> tuple[int, int, int]:
-    return one.groups, one.informative, one.judged
+def _sizes(difference: PairedDifference) -> tuple[int, int, int]:
+    return difference.groups, difference.informative, difference.judged
 
 
-def _pooled(used: Sequence[Common], systems: tuple[str, str], target: Target, sequence: bool) -> np.ndarray | None:
+def _pooled(commons: Sequence[Common], systems: tuple[str, str], target: Target, sequence: bool) -> np.ndarray | None:
     """How the relations' differences go together, (relations, relations); None: as independent ones."""
-    drawn_apart = any(one.decides is None or one.cluster is None for one in used)
+    drawn_apart = any(common.decides is None or common.cluster is None for common in commons)
     if sequence or (drawn_apart and target == "population"):
-        return np.ones((len(used), len(used)))
+        return np.ones((len(commons), len(commons)))
     if drawn_apart:
         return None
     parts = []
-    for at, one in enumerate(used):
-        genuine, cluster, decides = np.asarray(one.genuine), np.asarray(one.cluster), np.asarray(one.decides, bool)
+    for at, common in enumerate(commons):
+        genuine, cluster, decides = (
+            np.asarray(common.genuine),
+            np.asarray(common.cluster),
+            np.asarray(common.decides, bool),
+        )
         rows = decides & ~np.isnan(genuine).any(axis=1)
-        first, second = (one.systems.index(name) for name in systems)
+        first, second = (common.systems.index(name) for name in systems)
         parts.append((cluster[rows], np.full(int(rows.sum()), at), genuine[rows, first] - genuine[rows, second]))
-    cluster, relation, change = (np.concatenate(some) for some in zip(*parts, strict=True))
+    cluster, relation, change = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     code = np.unique(cluster, return_inverse=True)[1]
-    return deviations(code, relation, change, len(used)).cautious(range(len(used)))
+    return deviations(code, relation, change, len(commons)).cautious(range(len(commons)))
 
 
 def _p(interval: Callable[[float], tuple[float, float, float]], difference: float, delta: float) -> float:
@@ -1260,12 +1277,12 @@ def _p(interval: Callable[[float], tuple[float, float, float]], difference: floa
 
 
 def _between(
-    one: Common, systems: tuple[str, str], target: Target, confidence: float, delta: float, sequence: bool
+    common: Common, systems: tuple[str, str], target: Target, confidence: float, delta: float, sequence: bool
 ) -> PairedDifference:
     """The pair's difference under one relation, on what is settled for all its systems, as the report's pairs are."""
-    first, second = (one.systems.index(name) for name in systems)
-    if one.genuine is None or one.decides is None:
-        cells = list(zip(one.groups, one.satisfied, one.judged, one.false, strict=True))
+    first, second = (common.systems.index(name) for name in systems)
+    if common.genuine is None or common.decides is None:
+        cells = list(zip(common.groups, common.satisfied, common.judged, common.false, strict=True))
         return independent_difference(0, 1, cells[first], cells[second], target, confidence, delta)
-    genuine = np.where(np.isnan(one.genuine).any(axis=1)[:, None], np.nan, one.genuine)[:, [first, second]]
-    return paired_differences(genuine, one.decides, target, confidence, sequence, one.cluster, delta)[0]
+    genuine = np.where(np.isnan(common.genuine).any(axis=1)[:, None], np.nan, common.genuine)[:, [first, second]]
+    return paired_differences(genuine, common.decides, target, confidence, sequence, common.cluster, delta)[0]

@@ -71,9 +71,9 @@ class Counts:
             ("audited_violated", "violated"),
             ("broken_violated", "audited_violated"),
         ):
-            some, all_of = getattr(self, part), getattr(self, whole)
-            if not 0 <= some <= all_of:
-                raise AuditError(f"{part} is {some} and {whole} {all_of}; allowed are 0 to {all_of} {part}")
+            number, limit = getattr(self, part), getattr(self, whole)
+            if not 0 <= number <= limit:
+                raise AuditError(f"{part} is {number} and {whole} {limit}; allowed are 0 to {limit} {part}")
         genuine = self.judged - self.false
         if not 0 <= self.audited_genuine <= genuine:
             raise AuditError(
@@ -134,8 +134,8 @@ def corrected(
 
     >>> whole = Counts(satisfied=8, violated=2, judged=8, false=4, audited_genuine=4, broken_genuine=1,
     ...                audited_false=4, broken_false=1, audited_violated=2, broken_violated=1)
-    >>> found = corrected(whole)
-    >>> round(found.rate, 4), round(found.low, 4), round(found.high, 4)  # 3 of 7 groups in which the relation holds
+    >>> result = corrected(whole)
+    >>> round(result.rate, 4), round(result.low, 4), round(result.high, 4)  # 3 of 7 groups in which the relation holds
     (0.4286, 0.4286, 0.4286)
     """
     audited = counts.audited_genuine + counts.audited_false
@@ -149,7 +149,9 @@ def corrected(
     true = 1 - counts.false / counts.judged if counts.judged else 0.0
     falses = round(counts.satisfied * (1 - true))
     shares = (
-        of(counts.violated, groups, groups, worth[0]) if target == "population" else _known(counts.violated / groups),
+        of(counts.violated, groups, groups, worth[0])
+        if target == "population"
+        else _exact_share(counts.violated / groups),
         of(counts.false, counts.judged, counts.satisfied, worth[1]),
         of(counts.broken_genuine, counts.audited_genuine, round(counts.satisfied * true), worth[2], otherwise=broken),
         of(counts.broken_false, counts.audited_false, falses, worth[3], otherwise=broken),
@@ -159,16 +161,16 @@ def corrected(
     if math.isnan(rate):
         return None
     sign = np.where(FALLS, -1.0, 1.0)
-    together = np.maximum(documents.together * np.outer(sign, sign), 0.0)
+    correlations = np.maximum(documents.together * np.outer(sign, sign), 0.0)
     ends = []
-    for worse in (True, False):
+    for lower in (True, False):
         distances = []
         for place, (share, fall) in enumerate(zip(shares, FALLS, strict=True)):
-            moved = [estimate for _, estimate, _ in shares]
-            moved[place] = share[0] if worse != fall else share[2]
-            there = _rate(*moved)
-            distances.append(0.0 if math.isnan(there) else abs(there - rate))
-        ends.append(math.sqrt(np.array(distances) @ together @ np.array(distances)))
+            estimates = [estimate for _, estimate, _ in shares]
+            estimates[place] = share[0] if lower != fall else share[2]
+            rate_there = _rate(*estimates)
+            distances.append(0.0 if math.isnan(rate_there) else abs(rate_there - rate))
+        ends.append(math.sqrt(np.array(distances) @ correlations @ np.array(distances)))
     return Corrected(rate, max(rate - ends[0], 0.0), min(rate + ends[1], 1.0))
 
 
@@ -188,21 +190,21 @@ def with_corrected(
     [0.0, 0.25]
     """
     names = list(Counts.__dataclass_fields__)
-    known = cells.reindex(columns=names).apply(pd.to_numeric).to_numpy(float, na_value=np.nan)
-    found = np.full((len(cells), len(RATES)), np.nan)
+    counts_of_cells = cells.reindex(columns=names).apply(pd.to_numeric).to_numpy(float, na_value=np.nan)
+    rates = np.full((len(cells), len(RATES)), np.nan)
     documents = cells["documents"].tolist() if "documents" in cells else [None] * len(cells)
-    for place in np.flatnonzero(~np.isnan(known).any(axis=1)):
-        counts = Counts(**{name: int(value) for name, value in zip(names, known[place], strict=True)})
-        here = documents[place] if isinstance(documents[place], Documents) else None
-        rate = corrected(counts, interval, confidence, target, here)
+    for place in np.flatnonzero(~np.isnan(counts_of_cells).any(axis=1)):
+        counts = Counts(**{name: int(value) for name, value in zip(names, counts_of_cells[place], strict=True)})
+        of_cell = documents[place] if isinstance(documents[place], Documents) else None
+        rate = corrected(counts, interval, confidence, target, of_cell)
         if rate is not None:
-            found[place, :3] = rate.rate, rate.low, rate.high
+            rates[place, :3] = rate.rate, rate.low, rate.high
         if counts.audited_violated:
-            worth = float(here.worth[4]) if here else math.inf
+            worth = float(of_cell.worth[4]) if of_cell else math.inf
             part = counts.broken_violated, counts.audited_violated, counts.violated, worth
             ends = _ends(*part, interval=interval, confidence=confidence, target=target)
-            found[place, 3:] = counts.broken_violated / counts.audited_violated, ends.low, ends.high
-    return cells.assign(**{name: found[:, place] for place, name in enumerate(RATES)})
+            rates[place, 3:] = counts.broken_violated / counts.audited_violated, ends.low, ends.high
+    return cells.assign(**{name: rates[:, place] for place, name in enumerate(RATES)})
 
 
 def _rate(satisfied: float, true: float, holds_true: float, holds_false: float, holds_violated: float) -> float:
@@ -211,7 +213,7 @@ def _rate(satisfied: float, true: float, holds_true: float, holds_false: float, 
     return genuine / holding if holding > 0 else math.nan
 
 
-def _known(bad: float) -> tuple[float, float, float]:
+def _exact_share(bad: float) -> tuple[float, float, float]:
     return 1 - bad, 1 - bad, 1 - bad
 
 
@@ -219,8 +221,8 @@ def _share(
     bad: int, judged: int, population: int, worth: float, otherwise: float = 0.0, *, ends: Callable[..., Interval]
 ) -> tuple[float, float, float]:
     """(low, estimate, high) of the share that is not bad."""
-    found = ends(bad, judged, population, worth)
-    return 1 - found.high, 1 - (bad / judged if judged else otherwise), 1 - found.low
+    ends_of_bad = ends(bad, judged, population, worth)
+    return 1 - ends_of_bad.high, 1 - (bad / judged if judged else otherwise), 1 - ends_of_bad.low
 
 
 def _ends(
@@ -266,8 +268,8 @@ def weighted_rate(
     population, groups of one document are worth what the variance between documents tells (`effective_size`). Raises
     AuditError on arrays of different lengths and on probabilities that are none.
 
-    >>> found = weighted_rate([True, False, False], [0.5, 1.0, 1.0])
-    >>> found.rate, found.effective
+    >>> weighted = weighted_rate([True, False, False], [0.5, 1.0, 1.0])
+    >>> weighted.rate, weighted.effective
     (0.5, 8.0)
     >>> weighted_rate([True, False], [1.0, 1.0])
     Weighted(rate=0.5, low=0.5, high=0.5, effective=inf)
@@ -300,7 +302,7 @@ def weighted_rate(
 
 @dataclass(frozen=True, slots=True)
 class CarryError:
-    """Of `audited` follow-ups, `wrong` have an answer of their own that the carried one does not allow.
+    """`wrong` of the `audited` follow-ups have an answer of their own that the propagated one does not allow.
 
     `rate` with its ends `low` and `high`; None where nothing was audited.
     """
@@ -320,8 +322,8 @@ def carry_error(source: np.ndarray, wrong: np.ndarray, confidence: float = 0.95)
     sample of endlessly many: carrying is a property of the relation, not of these texts. Raises AuditError on arrays
     of different lengths. Source: Korn and Graubard, Survey Methodology 24 (1998).
 
-    >>> found = carry_error(np.arange(20), np.zeros(20))
-    >>> found.rate, round(found.high, 4)
+    >>> error = carry_error(np.arange(20), np.zeros(20))
+    >>> error.rate, round(error.high, 4)
     (0.0, 0.1684)
     """
     if len(source) != len(wrong):
@@ -369,8 +371,8 @@ def carry_effect(
     at once with 95 % in a cell that was judged whole (2.5 % for `most`, 1.25 % for either number), and with 90 % where
     `low` and `high` have 95 % of their own. Raises AuditError on impossible counts.
 
-    >>> found = carry_effect(60, true=40, false=6, most=0.1, low=0.1, high=0.3)
-    >>> round(found.down, 4), round(found.up, 4), round(found.low, 4), round(found.high, 4)
+    >>> effect = carry_effect(60, true=40, false=6, most=0.1, low=0.1, high=0.3)
+    >>> round(effect.down, 4), round(effect.up, 4), round(effect.low, 4), round(effect.high, 4)
     (0.05, 0.15, 0.05, 0.45)
     """
     if judged < 1 or min(true, false) < 0 or true + false > judged:
@@ -385,11 +387,10 @@ def carry_effect(
 #
 # With K labels, of which each wrong one is as likely as the others, a label is seen where another one is true with
 # e / (K - 1), so the matrix of seen by true labels is P = a I + b J with b = e / (K - 1) and a = 1 - K b. Whether a
-# group
-# is false is a function f of the labels that it rests on; applying the inverse of P to f gives a value of the seen
-# labels
-# whose mean is f of the true ones. Where a group is false under all labels but the one that its outputs have, this is
-# (observed - e) / (1 - e K / (K - 1)): the correction of a prevalence by a test's sensitivity and specificity.
+# group is false is a function f of the labels that it rests on; applying the inverse of P to f gives a value of the
+# seen labels whose mean is f of the true ones. Where a group is false under all labels but the one that its outputs
+# have, this is (observed - e) / (1 - e K / (K - 1)): the correction of a prevalence by a test's sensitivity and
+# specificity.
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,11 +440,11 @@ def corrected_values(groups: Sequence[Resting], error: float) -> np.ndarray:
     Raises AuditError for a rate that `check_error` refuses. Source: Rogan and Gladen, American Journal of Epidemiology
     107 (1978), for two labels; Kuha and Skinner, in Survey Measurement and Process Quality (1997), for the matrix.
 
-    >>> one = Resting((1,), (0,), np.array([False, True]))
-    >>> corrected_values([one], 0.1).round(3).tolist()
+    >>> group = Resting((1,), (0,), np.array([False, True]))
+    >>> corrected_values([group], 0.1).round(3).tolist()
     [-0.125]
     """
-    return np.array([_value(one, error)[one.seen] for one in groups], float)
+    return np.array([_value(group, error)[group.seen] for group in groups], float)
 
 
 def correct(
@@ -457,21 +458,21 @@ def correct(
     interval has it already.
 
     >>> groups = [Resting((at,), (0,), np.array([at < 30, at >= 30])) for at in range(100)]
-    >>> found = correct(groups, 0.1, 0.22, 0.4)
-    >>> round(found.rate, 3), round(found.low, 3), round(found.high, 3), found.cut
+    >>> share = correct(groups, 0.1, 0.22, 0.4)
+    >>> round(share.rate, 3), round(share.low, 3), round(share.high, 3), share.cut
     (0.25, 0.15, 0.375, False)
     """
-    weight = np.array([one.weight for one in groups], float)
+    weight = np.array([group.weight for group in groups], float)
     weight = weight / weight.sum()
-    observed = float(weight @ np.array([float(one.false[one.seen]) for one in groups]))
+    observed = float(weight @ np.array([float(group.false[group.seen]) for group in groups]))
     rate = float(weight @ corrected_values(groups, error))
-    stretch = max((_apart(one, error) ** -len(one.labels) for one in groups), default=1.0)
+    stretch = max((_shrink_factor(group, error) ** -len(group.labels) for group in groups), default=1.0)
     noise = float(ndtri((1 + confidence) / 2)) ** 2 * _noise(groups, weight, error)
     ends = (
         rate - float(np.hypot(stretch * (observed - low), np.sqrt(noise))),
         rate + float(np.hypot(stretch * (high - observed), np.sqrt(noise))),
     )
-    cut = tuple(min(max(one, 0.0), 1.0) for one in (rate, *ends))
+    cut = tuple(min(max(value, 0.0), 1.0) for value in (rate, *ends))
     return CorrectedShare(cut[0], cut[1], cut[2], cut != (rate, *ends))
 
 
@@ -483,35 +484,38 @@ def resting_share(groups: Sequence[Resting], error: float) -> float:
     >>> resting_share(groups, 0.1)
     0.05
     """
-    weight = np.array([one.weight for one in groups], float)
-    reach = np.array([min(1.0, len(one.labels) * error) for one in groups])
+    weight = np.array([group.weight for group in groups], float)
+    reach = np.array([min(1.0, len(group.labels) * error) for group in groups])
     return float(weight @ reach / weight.sum())
 
 
 def _noise(groups: Sequence[Resting], weight: np.ndarray, error: float) -> float:
     """The variance of the mean by the labels' errors, as far as drawing without replacement leaves it out."""
-    if not error or not any(one.share for one in groups):
+    if not error or not any(group.share for group in groups):
         return 0.0
     by_label: dict[int, np.ndarray] = {}
-    for one, part in zip(groups, weight * np.sqrt([one.share for one in groups]), strict=True):
-        value = _value(one, error)
-        for axis, label in enumerate(one.labels):
-            place = tuple(slice(None) if at == axis else seen for at, seen in enumerate(one.seen))
+    for group, part in zip(groups, weight * np.sqrt([group.share for group in groups]), strict=True):
+        value = _value(group, error)
+        for axis, label in enumerate(group.labels):
+            place = tuple(slice(None) if at == axis else seen for at, seen in enumerate(group.seen))
             # Beside the value under the seen label: what all groups share of one label adds up.
-            moved = part * (value[place] - value[one.seen])
-            by_label[label] = by_label.get(label, np.zeros(len(moved))) + np.roll(moved, -one.seen[axis])
-    chances = {len(one): np.r_[1 - error, np.full(len(one) - 1, error / (len(one) - 1))] for one in by_label.values()}
-    return float(sum(chances[len(one)] @ one**2 - (chances[len(one)] @ one) ** 2 for one in by_label.values()))
+            change = part * (value[place] - value[group.seen])
+            by_label[label] = by_label.get(label, np.zeros(len(change))) + np.roll(change, -group.seen[axis])
+    chances = {
+        len(sums): np.r_[1 - error, np.full(len(sums) - 1, error / (len(sums) - 1))] for sums in by_label.values()
+    }
+    return float(sum(chances[len(sums)] @ sums**2 - (chances[len(sums)] @ sums) ** 2 for sums in by_label.values()))
 
 
-def _apart(one: Resting, error: float) -> float:
-    labels = one.false.shape[0] if one.labels else 2
+def _shrink_factor(group: Resting, error: float) -> float:
+    """The `a` of P = a I + b J: by how much errors shrink what a label says."""
+    labels = group.false.shape[0] if group.labels else 2
     return 1 - labels * error / (labels - 1)
 
 
-def _value(one: Resting, error: float) -> np.ndarray:
+def _value(group: Resting, error: float) -> np.ndarray:
     """The corrected value under every combination of seen labels, of the shape of `false`."""
-    return _inverted(one.false.tobytes(), one.false.shape, error)
+    return _inverted(group.false.tobytes(), group.false.shape, error)
 
 
 @lru_cache(maxsize=10_000)
@@ -563,8 +567,8 @@ def between_arms(source: np.ndarray, false: np.ndarray, second: np.ndarray, conf
     2008). Sources count as drawn from endlessly many; for the very sources that were divided that is cautious (Neyman,
     1923). Raises AuditError on arrays of different lengths, on values other than 0 and 1, and on a source in both arms.
 
-    >>> found = between_arms(np.arange(80), np.arange(80) % 8 < 2, np.arange(80) >= 40)
-    >>> found.difference, round(found.low, 3), round(found.high, 3)
+    >>> arms = between_arms(np.arange(80), np.arange(80) % 8 < 2, np.arange(80) >= 40)
+    >>> arms.difference, round(arms.low, 3), round(arms.high, 3)
     (0.0, -0.203, 0.203)
     """
     if not len(source) == len(false) == len(second):
@@ -577,16 +581,16 @@ def between_arms(source: np.ndarray, false: np.ndarray, second: np.ndarray, conf
     both = np.intersect1d(source[later], source[~later])
     if len(both):
         raise AuditError(f"source {both[0]} is in both arms; all groups of a source belong to one")
-    one, other = (_arm(source[arm], hit[arm], confidence) for arm in (~later, later))
-    if None in (one.rate, other.rate):
-        return Between(one, other, None, None, None)
+    first_arm, second_arm = (_arm(source[arm], hit[arm], confidence) for arm in (~later, later))
+    if None in (first_arm.rate, second_arm.rate):
+        return Between(first_arm, second_arm, None, None, None)
     (rate, low, high), (other_rate, other_low, other_high) = (
-        np.array([arm.rate, arm.low, arm.high], float).tolist() for arm in (one, other)
+        np.array([arm.rate, arm.low, arm.high], float).tolist() for arm in (first_arm, second_arm)
     )
     difference = other_rate - rate
     below = math.hypot(other_rate - other_low, high - rate)
     above = math.hypot(other_high - other_rate, rate - low)
-    return Between(one, other, difference, max(difference - below, -1.0), min(difference + above, 1.0))
+    return Between(first_arm, second_arm, difference, max(difference - below, -1.0), min(difference + above, 1.0))
 
 
 def _arm(source: np.ndarray, hit: np.ndarray, confidence: float) -> ArmRate:

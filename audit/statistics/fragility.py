@@ -67,17 +67,17 @@ def fragility(whole: Sequence[float], each: Sequence[float], groups: Iterable[Ju
     needs, which changes the answer that closes most of the gap, again and again, or all wrong parts of a group together
     where no single one does. Where every group hangs on one question and one system is best, both are the answer.
 
-    >>> one = JudgedGroup(0, (Part(0, (RIGHT, WRONG)),))
-    >>> other = JudgedGroup(1, (Part(1, (WRONG, RIGHT)),))
-    >>> fragility([0.9, 0.8], [0.9, 0.8], [one, other]).most
+    >>> leader = JudgedGroup(0, (Part(0, (RIGHT, WRONG)),))
+    >>> rival = JudgedGroup(1, (Part(1, (WRONG, RIGHT)),))
+    >>> fragility([0.9, 0.8], [0.9, 0.8], [leader, rival]).most
     2
     """
-    every = list(groups)
-    search = _Search(every, each)
+    judged = list(groups)
+    search = _Search(judged, each)
     rates = [rate - each[at] * search.false[at] for at, rate in enumerate(whole)]
     best = tuple(best_of(dict(enumerate(rates))))
-    found = [(at, _least(search, rates, best, at)) for at in range(len(rates)) if at not in best]
-    possible = sorted((least, at) for at, least in found if least is not None)
+    bounds = [(at, _least(search, rates, best, at)) for at in range(len(rates)) if at not in best]
+    possible = sorted((least, at) for at, least in bounds if least is not None)
     if not possible:
         return Fragility(best, None, None, None)
     challenger = possible[0][1]
@@ -85,14 +85,14 @@ def fragility(whole: Sequence[float], each: Sequence[float], groups: Iterable[Ju
     for least, at in possible:
         if changes is not None and least >= len(changes):
             break
-        way = _Search(every, each).beat([rates[one] - rates[at] for one in best], best, at)
-        if way is not None and (changes is None or len(way) < len(changes)):
-            challenger, changes = at, way
+        moves = _Search(judged, each).beat([rates[leader] - rates[at] for leader in best], best, at)
+        if moves is not None and (changes is None or len(moves) < len(changes)):
+            challenger, changes = at, moves
     bound = possible[0][0]
     if changes is None:
         return Fragility(best, challenger, bound, None)
     # What lets one system beat the best may let another one that beats them, too, come out before it.
-    false = _Search(every, each, changes).false
+    false = _Search(judged, each, changes).false
     challenger = max(
         (at for at in range(len(rates)) if at not in best), key=lambda at: whole[at] - each[at] * false[at]
     )
@@ -102,9 +102,9 @@ def fragility(whole: Sequence[float], each: Sequence[float], groups: Iterable[Ju
 def _least(search: "_Search", rates: Sequence[float], best: Sequence[int], challenger: int) -> int | None:
     """A number of questions below which this challenger cannot beat the best; None: it never can."""
     bounds = []
-    for one in best:
-        credits = sorted(search.credits(one, challenger), reverse=True)
-        gap, number = rates[one] - rates[challenger], 0
+    for leader in best:
+        credits = sorted(search.credits(leader, challenger), reverse=True)
+        gap, number = rates[leader] - rates[challenger], 0
         while gap >= -TIED and number < len(credits) and credits[number] > 0:
             gap -= credits[number]
             number += 1
@@ -146,14 +146,14 @@ class _Search:
                 state = OPEN
         return state
 
-    def credits(self, one: int, challenger: int) -> list[float]:
-        """Per question the most that it can add to the challenger's rate less that of `one`, whatever the others do."""
+    def credits(self, leader: int, challenger: int) -> list[float]:
+        """Per question the most that it adds to the challenger's rate less that of `leader`, whatever the others do."""
         return [
-            max([0.0, *(self._credit(question, answer, one, challenger) for answer in range(1, answers))])
+            max([0.0, *(self._credit(question, answer, leader, challenger) for answer in range(1, answers))])
             for question, answers in self._answers.items()
         ]
 
-    def _credit(self, question: int, answer: int, one: int, challenger: int) -> float:
+    def _credit(self, question: int, answer: int, leader: int, challenger: int) -> float:
         credit = 0.0
         for place in self._of[question]:
             group = self._groups[place]
@@ -164,10 +164,12 @@ class _Search:
                 if then == OPEN:
                     return 0.0
                 change = int(then == WRONG) - int(false)
-                credit += self._weight[group.system] * change * ((group.system == one) - (group.system == challenger))
-            elif group.system == one:
+                credit += (
+                    self._weight[group.system] * change * ((group.system == leader) - (group.system == challenger))
+                )
+            elif group.system == leader:
                 worse = any(effect[answer] == WRONG for effect in effects)
-                credit += self._weight[one] * (worse and not false)
+                credit += self._weight[leader] * (worse and not false)
             elif group.system == challenger:
                 mends = any(effect[0] == WRONG for effect in effects)
                 mends = mends and all(effect[answer] == RIGHT for effect in effects)
@@ -176,13 +178,13 @@ class _Search:
 
     def beat(self, gaps: Sequence[float], best: Sequence[int], challenger: int) -> dict[int, int] | None:
         """Questions and answers that let the challenger beat all the best, by a greedy search; None: none found."""
-        left = dict(zip(best, gaps, strict=True))
+        remaining = dict(zip(best, gaps, strict=True))
         tie = count()
         queue: list[tuple[float, int, int, tuple[tuple[int, int], ...]]] = []
         stamp: dict[tuple[tuple[int, int], ...], int] = {}
 
         def offer(move: tuple[tuple[int, int], ...]) -> None:
-            gain = self._closed(dict(move), left, challenger)
+            gain = self._closed(dict(move), remaining, challenger)
             stamp[move] = stamp.get(move, 0) + 1
             if gain is not None and gain > TIED:
                 heapq.heappush(queue, (-gain / len(move), next(tie), stamp[move], move))
@@ -193,7 +195,7 @@ class _Search:
                 for place in self._of[question]:
                     touching.setdefault(place, []).append(move)
             offer(move)
-        while any(gap >= -TIED for gap in left.values()):
+        while any(gap >= -TIED for gap in remaining.values()):
             if not queue:
                 return None
             _, _, when, move = heapq.heappop(queue)
@@ -201,26 +203,26 @@ class _Search:
                 continue
             changes = dict(move)
             places = sorted({place for question in changes for place in self._of[question]})
-            now = self._closed(changes, left, challenger)
+            now = self._closed(changes, remaining, challenger)
             if now is None or now <= TIED:
                 continue
-            for system, change in self._change(changes, places, left, challenger).items():
-                left[system] = change
+            for system, change in self._change(changes, places, remaining, challenger).items():
+                remaining[system] = change
             self._chosen |= changes
             # Only moves that share a group with this one are worth something else now; where several systems are best,
             # all are, since a gap that is closed counts no more.
-            again = {other for place in places for other in touching[place]} if len(left) == 1 else set(stamp)
+            again = {other for place in places for other in touching[place]} if len(remaining) == 1 else set(stamp)
             for other in sorted(again):
                 if not any(question in self._chosen for question, _ in other):
                     offer(other)
-        return self._needed(left, challenger)
+        return self._needed(remaining, challenger)
 
-    def _needed(self, left: dict[int, float], challenger: int) -> dict[int, int]:
+    def _needed(self, remaining: dict[int, float], challenger: int) -> dict[int, int]:
         """The chosen answers without those that later ones made superfluous."""
         for question in list(self._chosen):
-            after = self._change({question: 0}, self._of[question], left, challenger)
+            after = self._change({question: 0}, self._of[question], remaining, challenger)
             if after and all(gap < -TIED for gap in after.values()):
-                left = after
+                remaining = after
                 del self._chosen[question]
         return self._chosen
 
@@ -245,20 +247,20 @@ class _Search:
                     moves.add(tuple(mending))
         return sorted(moves)
 
-    def _closed(self, changes: Mapping[int, int], left: Mapping[int, float], challenger: int) -> float | None:
+    def _closed(self, changes: Mapping[int, int], remaining: Mapping[int, float], challenger: int) -> float | None:
         """How much of the gaps a change closes; None where it leaves a judged group unsettled."""
         places = sorted({place for question in changes for place in self._of[question]})
-        after = self._change(changes, places, left, challenger)
+        after = self._change(changes, places, remaining, challenger)
         if not after:
             return None
         # What goes beyond closing a gap is worth no more than just closing it.
-        return sum(max(left[system], -2 * TIED) - max(after[system], -2 * TIED) for system in left)
+        return sum(max(remaining[system], -2 * TIED) - max(after[system], -2 * TIED) for system in remaining)
 
     def _change(
-        self, changes: Mapping[int, int], places: Sequence[int], left: Mapping[int, float], challenger: int
+        self, changes: Mapping[int, int], places: Sequence[int], remaining: Mapping[int, float], challenger: int
     ) -> dict[int, float]:
         """The gaps after a change; empty where it leaves a judged group unsettled."""
-        after = dict(left)
+        after = dict(remaining)
         for place in places:
             group = self._groups[place]
             before, then = self._state(group), self._state(group, changes)

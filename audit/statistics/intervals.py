@@ -387,9 +387,9 @@ def _drawn(
             f"{len(x)} judged of {size.sum()} informative groups is impossible; allowed are 0 to {size.sum()}"
         )
     least, most = np.array(ranges, float).T
-    wrong = np.flatnonzero(~((x >= least[kind]) & (x <= most[kind]) & (x == np.round(x))))
-    if len(wrong):
-        at = wrong[0]
+    impossible = np.flatnonzero(~((x >= least[kind]) & (x <= most[kind]) & (x == np.round(x))))
+    if len(impossible):
+        at = impossible[0]
         limits = f"from {least[kind[at]]:g} to {most[kind[at]]:g}"
         raise AuditError(f"difference {at} (from 0) is {x[at]:g}; of its kind it is a whole number {limits}")
     return x, kind, size
@@ -462,18 +462,18 @@ def intervals(
     `confidence` is one for all, or one a cell. Equal cells are computed once, so a benchmark over thousands of redraws
     is cheap.
 
-    >>> [one.method for one in intervals([0, 12], [20, 60], [400, None])]
+    >>> [interval.method for interval in intervals([0, 12], [20, 60], [400, None])]
     ['mid-p hypergeometric', 'mid-p binomial']
     """
-    known: dict[tuple[float, float, int | None, float], Interval] = {}
-    found = []
+    computed: dict[tuple[float, float, int | None, float], Interval] = {}
+    result = []
     counts = list(zip(k, n, population, strict=True))
-    sure = [float(confidence)] * len(counts) if isinstance(confidence, float) else confidence
-    for cell, one in zip(counts, sure, strict=True):
-        if (*cell, one) not in known:
-            known[*cell, one] = method(*cell, confidence=one)
-        found.append(known[*cell, one])
-    return found
+    levels = [float(confidence)] * len(counts) if isinstance(confidence, float) else confidence
+    for cell, level in zip(counts, levels, strict=True):
+        if (*cell, level) not in computed:
+            computed[*cell, level] = method(*cell, confidence=level)
+        result.append(computed[*cell, level])
+    return result
 
 
 def bounds(
@@ -489,8 +489,8 @@ def bounds(
     >>> low.shape == high.shape == (2,)
     True
     """
-    found = intervals(k, n, population, method, confidence)
-    return np.array([each.low for each in found], float), np.array([each.high for each in found], float)
+    ends = intervals(k, n, population, method, confidence)
+    return np.array([interval.low for interval in ends], float), np.array([interval.high for interval in ends], float)
 
 
 __all__ = [
@@ -583,14 +583,14 @@ def effective_size(
         return 0.0
     _, code = np.unique(np.asarray(cluster), return_inverse=True)
     share = np.full(n, 1 / n) if weight is None else np.asarray(weight, float) / np.sum(weight)
-    held = np.bincount(code, weights=share)
+    sizes = np.bincount(code, weights=share)
     hits = np.bincount(code, weights=share * np.asarray(hit, float))
     most = float(n) if weight is None else 1 / float((share**2).sum())
-    return _worth(held, hits, n, most, confidence)
+    return _worth(sizes, hits, n, most, confidence)
 
 
 def effective_size_of_sums(hits: np.ndarray, size: np.ndarray, confidence: float = 0.95) -> float:
-    """As `effective_size`, of clusters that are counted already: `size` observations each, `hits` of them hits.
+    """`effective_size` from counts by cluster: `size` observations in each, `hits` of them hits.
 
     Clusters without an observation are none. Raises AuditError on arrays of different lengths and on impossible counts.
 
@@ -599,25 +599,25 @@ def effective_size_of_sums(hits: np.ndarray, size: np.ndarray, confidence: float
     >>> round(effective_size(np.array([0, 0, 1, 1, 2, 2]), np.array([1, 1, 0, 0, 1, 0])), 4)
     1.2355
     """
-    found, counts = np.asarray(hits, float), np.asarray(size, float)
-    if found.shape != counts.shape:
-        raise AuditError(f"{len(found)} hits and {len(counts)} sizes; needed is one of each for every cluster")
-    if (found < 0).any() or (found > counts).any():
+    hit_counts, counts = np.asarray(hits, float), np.asarray(size, float)
+    if hit_counts.shape != counts.shape:
+        raise AuditError(f"{len(hit_counts)} hits and {len(counts)} sizes; needed is one of each for every cluster")
+    if (hit_counts < 0).any() or (hit_counts > counts).any():
         raise AuditError("a cluster has fewer than 0 hits, or more than observations; allowed are 0 to its size")
-    there = counts > 0
+    occupied = counts > 0
     n = float(counts.sum())
-    return _worth(counts[there] / n, found[there] / n, n, n, confidence) if n else 0.0
+    return _worth(counts[occupied] / n, hit_counts[occupied] / n, n, n, confidence) if n else 0.0
 
 
-def _worth(held: np.ndarray, hits: np.ndarray, n: float, most: float, confidence: float) -> float:
+def _worth(sizes: np.ndarray, hits: np.ndarray, n: float, most: float, confidence: float) -> float:
     """The effective size of `n` observations from the shares of all that clusters hold, and of these the hits."""
-    number, rate = len(held), float(hits.sum())
-    variance = float(((hits - rate * held) ** 2).sum()) * number / max(number - 1, 1)
-    copies = 1 / float((held**2).sum())
+    number, rate = len(sizes), float(hits.sum())
+    variance = float(((hits - rate * sizes) ** 2).sum()) * number / max(number - 1, 1)
+    copies = 1 / float((sizes**2).sum())
     if min(rate, 1 - rate) < 1e-12 or number == 1:
         return min(most, copies)
     worth = most if variance <= 0 or most <= 1 else most / (most - 1) * rate * (1 - rate) / variance
-    seen = min(int((hits > 1e-12).sum()), int((held - hits > 1e-12).sum()))
+    seen = min(int((hits > 1e-12).sum()), int((sizes - hits > 1e-12).sum()))
     worth = 1 / (seen / (seen + EVENTS) / worth + EVENTS / (seen + EVENTS) / copies)
     if number < n:
         risk = (1 + confidence) / 2
@@ -649,13 +649,13 @@ def clustered_rate(hits: np.ndarray, size: np.ndarray, confidence: float = 0.95)
     interval. Raises AuditError on arrays of different lengths and on impossible counts. Source: Korn and Graubard,
     Survey Methodology 24 (1998).
 
-    >>> found = clustered_rate(np.array([0, 1, 2, 0]), np.array([2, 2, 2, 0]))
-    >>> found.hits, found.size, found.clusters, found.rate
+    >>> clustered = clustered_rate(np.array([0, 1, 2, 0]), np.array([2, 2, 2, 0]))
+    >>> clustered.hits, clustered.size, clustered.clusters, clustered.rate
     (3, 6, 3, 0.5)
     """
     worth = effective_size_of_sums(hits, size, confidence)
-    found, counts = int(np.sum(hits)), int(np.sum(size))
+    hit_count, counts = int(np.sum(hits)), int(np.sum(size))
     if not counts:
         return ClusteredRate(0, 0, 0, None, None, None)
-    ends = effective_interval(found / counts, worth, confidence)
-    return ClusteredRate(found, counts, int(np.count_nonzero(size)), found / counts, ends.low, ends.high)
+    ends = effective_interval(hit_count / counts, worth, confidence)
+    return ClusteredRate(hit_count, counts, int(np.count_nonzero(size)), hit_count / counts, ends.low, ends.high)

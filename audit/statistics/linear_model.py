@@ -166,17 +166,17 @@ def least_squares_means(fit: Fit, factor: str, confidence: float = 0.95) -> tupl
     counts = fit.counts if axis == 0 else fit.counts.T
     other = fit.levels[1 - axis]
     wide = float(stats.t.isf((1 - confidence) / 2, fit.df))
-    found = []
-    for level, row, some in zip(fit.levels[axis], mean_rows(fit, factor), counts, strict=True):
-        missing = tuple(name for name, n in zip(other, some, strict=True) if not n)
-        n = int(some.sum())
+    means = []
+    for level, row, cell_counts in zip(fit.levels[axis], mean_rows(fit, factor), counts, strict=True):
+        missing = tuple(name for name, n in zip(other, cell_counts, strict=True) if not n)
+        n = int(cell_counts.sum())
         if not can_be_estimated(fit, row):
-            nowhere = f"no score with {', '.join(missing)}" if missing else "its level is not connected to others"
-            found.append(LeastSquaresMean(level, n, missing, None, None, None, None, nowhere))
+            reason = f"no score with {', '.join(missing)}" if missing else "its level is not connected to others"
+            means.append(LeastSquaresMean(level, n, missing, None, None, None, None, reason))
             continue
         mean, se = float(row @ fit.coefficients), float(np.sqrt(max(0.0, row @ fit.covariance @ row)))
-        found.append(LeastSquaresMean(level, n, missing, mean, se, mean - wide * se, mean + wide * se))
-    return tuple(found)
+        means.append(LeastSquaresMean(level, n, missing, mean, se, mean - wide * se, mean + wide * se))
+    return tuple(means)
 
 
 def type_three(fit: Fit) -> tuple[FTest, ...]:
@@ -234,10 +234,12 @@ def _clustered(
 
 def _of_factor(fit: Fit, factor: str) -> FTest:
     rows = mean_rows(fit, factor)
-    known = [can_be_estimated(fit, row) for row in rows]
-    left_out = tuple(name for name, can in zip(fit.levels[_axis(fit, factor)], known, strict=True) if not can)
-    kept = rows[np.array(known, bool)]
-    return _tested(fit, factor, kept[1:] - kept[:1], left_out)
+    estimable = [can_be_estimated(fit, row) for row in rows]
+    left_out = tuple(
+        name for name, is_estimable in zip(fit.levels[_axis(fit, factor)], estimable, strict=True) if not is_estimable
+    )
+    estimable_rows = rows[np.array(estimable, bool)]
+    return _tested(fit, factor, estimable_rows[1:] - estimable_rows[:1], left_out)
 
 
 def _interaction_rows(fit: Fit) -> np.ndarray:
@@ -245,9 +247,9 @@ def _interaction_rows(fit: Fit) -> np.ndarray:
     shape = fit.counts.shape
     seen = fit.counts.ravel() > 0
     adding = _design(shape, False)[seen]
-    left, sizes, _ = np.linalg.svd(adding)
-    nothing = left[:, int((sizes > _ZERO * sizes[0]).sum()) :]
-    return nothing.T @ _design(shape, True)[seen]
+    basis, sizes, _ = np.linalg.svd(adding)
+    orthogonal = basis[:, int((sizes > _ZERO * sizes[0]).sum()) :]
+    return orthogonal.T @ _design(shape, True)[seen]
 
 
 def _tested(fit: Fit, effect: str, rows: np.ndarray, left_out: tuple[str, ...]) -> FTest:
@@ -312,21 +314,25 @@ def compare_means(fit: Fit, factor: str, confidence: float = 0.95) -> tuple[Comp
     not vary within cells. Source: Kramer, Biometrics 12 (1956).
     """
     rows = mean_rows(fit, factor)
-    known = [(name, row) for name, row in zip(levels_of(fit, factor), rows, strict=True) if can_be_estimated(fit, row)]
-    if len(known) < 2:
+    estimable = [
+        (name, row) for name, row in zip(levels_of(fit, factor), rows, strict=True) if can_be_estimated(fit, row)
+    ]
+    if len(estimable) < 2:
         return ()
-    widest = float(stats.studentized_range.isf(1 - confidence, len(known), fit.df)) / np.sqrt(2)
-    found = []
-    for (one, row), (other, other_row) in combinations(known, 2):
-        apart = row - other_row
+    widest = float(stats.studentized_range.isf(1 - confidence, len(estimable), fit.df)) / np.sqrt(2)
+    comparisons = []
+    for (first, row), (second, second_row) in combinations(estimable, 2):
+        apart = row - second_row
         difference, se = float(apart @ fit.coefficients), float(np.sqrt(max(0.0, apart @ fit.covariance @ apart)))
         if not se:
-            raise AuditError(f"scores of {one} and {other} do not vary within cells, so nothing says what chance does")
+            raise AuditError(
+                f"scores of {first} and {second} do not vary within cells, so nothing says what chance does"
+            )
         t = difference / se
-        p = adjusted_p(t, len(known), fit.df)
+        p = adjusted_p(t, len(estimable), fit.df)
         ends = (difference - widest * se, difference + widest * se)
-        found.append(Comparison(one, other, difference, se, t, fit.df, p, *ends))
-    return tuple(found)
+        comparisons.append(Comparison(first, second, difference, se, t, fit.df, p, *ends))
+    return tuple(comparisons)
 
 
 def homogeneous_subsets(
@@ -346,8 +352,8 @@ def homogeneous_subsets(
     if absent:
         raise AuditError(f"{absent[0][0]} and {absent[0][1]} were not compared; subsets need every pair of the means")
     differ = np.zeros((len(order), len(order)), bool)
-    for one, other in combinations(range(len(order)), 2):
-        differ[one, other] = differ[other, one] = p[frozenset((order[one], order[other]))] < alpha
+    for first, second in combinations(range(len(order)), 2):
+        differ[first, second] = differ[second, first] = p[frozenset((order[first], order[second]))] < alpha
     return tuple(zip(order, compact_letters(differ), strict=True))
 
 
@@ -358,8 +364,8 @@ def compared(
     letters for the levels that have a mean. Raises as `compare_means` does."""
     for factor in fit.factors:
         means, pairs = least_squares_means(fit, factor, confidence), compare_means(fit, factor, confidence)
-        known = {one.level: one.mean for one in means if one.mean is not None}
-        yield factor, means, pairs, dict(homogeneous_subsets(known, pairs, alpha))
+        mean_of_level = {level_mean.level: level_mean.mean for level_mean in means if level_mean.mean is not None}
+        yield factor, means, pairs, dict(homogeneous_subsets(mean_of_level, pairs, alpha))
 
 
 # How two scores of the same things go together: Pearson's and Spearman's correlation, or why there is none.
@@ -386,34 +392,34 @@ class Correlation:
     reason: str | None = None
 
 
-def pearson(one: Numbers, other: Numbers, confidence: float = 0.95) -> Correlation:
+def pearson(first: Numbers, second: Numbers, confidence: float = 0.95) -> Correlation:
     """Pearson's r of pairs of numbers; its p by Student's t, its interval by Fisher's z (Biometrika 10, 1915).
 
     None, with a reason, for fewer than three pairs and where one side is constant; no interval for three pairs or where
     the pairs lie on a line. Raises AuditError for sides of different lengths and numbers that are not finite.
 
-    >>> found = pearson([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
-    >>> round(found.value, 3), round(found.p, 3), round(found.low, 3), round(found.high, 3)
+    >>> r = pearson([1, 2, 3, 4, 5], [2, 1, 4, 3, 5])
+    >>> round(r.value, 3), round(r.p, 3), round(r.low, 3), round(r.high, 3)
     (0.8, 0.104, -0.28, 0.986)
     """
-    return _correlation("pearson", one, other, confidence)
+    return _correlation("pearson", first, second, confidence)
 
 
-def spearman(one: Numbers, other: Numbers, confidence: float = 0.95) -> Correlation:
+def spearman(first: Numbers, second: Numbers, confidence: float = 0.95) -> Correlation:
     """Spearman's rho: Pearson's r of ranks, ties with their mean rank.
 
     p is exact up to eight pairs (all orders of the ranks count alike), by Student's t beyond. The interval is Fisher's
     z with the variance (1 + rho^2 / 2) / (n - 3) (Bonett and Wright, Psychometrika 65, 2000). None as in `pearson`.
 
-    >>> found = spearman([1, 2, 3, 4, 5], [2, 1, 4, 3, 50])
-    >>> round(found.value, 3), round(found.p, 3)  # 16 of 120 orders are as far from 0
+    >>> rho = spearman([1, 2, 3, 4, 5], [2, 1, 4, 3, 50])
+    >>> round(rho.value, 3), round(rho.p, 3)  # 16 of 120 orders are as far from 0
     (0.8, 0.133)
     """
-    return _correlation("spearman", one, other, confidence)
+    return _correlation("spearman", first, second, confidence)
 
 
-def _correlation(name: str, one: Numbers, other: Numbers, confidence: float) -> Correlation:
-    x, y = np.asarray(one, float), np.asarray(other, float)
+def _correlation(name: str, first: Numbers, second: Numbers, confidence: float) -> Correlation:
+    x, y = np.asarray(first, float), np.asarray(second, float)
     if x.shape != y.shape or x.ndim != 1:
         raise AuditError(f"a correlation needs pairs of numbers; {x.size} and {y.size} were given")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
@@ -426,10 +432,10 @@ def _correlation(name: str, one: Numbers, other: Numbers, confidence: float) -> 
             return Correlation(name, n, None, None, None, None, "one side is constant")
     if name == "spearman":
         x, y = stats.rankdata(x), stats.rankdata(y)
-    found = stats.pearsonr(x, y)
-    value = float(found.statistic)
+    test = stats.pearsonr(x, y)
+    value = float(test.statistic)
     on_a_line = 1 - abs(value) < 1e-12
-    p = _exact(x, y) if name == "spearman" and n <= _EXACT else 0.0 if on_a_line else float(found.pvalue)
+    p = _exact(x, y) if name == "spearman" and n <= _EXACT else 0.0 if on_a_line else float(test.pvalue)
     if n == _FEWEST or on_a_line:
         why = "no interval: all pairs lie on a line" if on_a_line else "no interval: three pairs are too few"
         return Correlation(name, n, round(value) if on_a_line else value, p, None, None, why)

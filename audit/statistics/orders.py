@@ -41,8 +41,8 @@ def compare_orders(frame: pd.DataFrame) -> Orders:
     >>> compare_orders(frame)["best_observed"], compare_orders(frame)["best_genuine"]
     (['b'], ['a'])
     """
-    observed = _known(frame, "sr_observed")
-    genuine = _known(frame, "sr_genuine")
+    observed = _rates_of(frame, "sr_observed")
+    genuine = _rates_of(frame, "sr_genuine")
     best_before, best_after = best_of(observed), best_of(genuine)
     # Whoever has no genuine rate yet may still reach the observed one.
     if any(observed[system] >= max(genuine.values(), default=0.0) - TIED for system in set(observed) - set(genuine)):
@@ -63,11 +63,11 @@ def changing_places(rates: Sequence[Mapping[str, float]]) -> set[str]:
     >>> sorted(changing_places([{"a": 0.9, "b": 0.8, "c": 0.1}, {"a": 0.7, "b": 0.7}]))
     ['a', 'b']
     """
-    found: set[str] = set()
-    for one, other in combinations(sorted(set().union(*rates)), 2):
-        if len({_sign(rate[one] - rate[other]) for rate in rates if one in rate and other in rate}) > 1:
-            found |= {one, other}
-    return found
+    changing: set[str] = set()
+    for first, second in combinations(sorted(set().union(*rates)), 2):
+        if len({_sign(rate[first] - rate[second]) for rate in rates if first in rate and second in rate}) > 1:
+            changing |= {first, second}
+    return changing
 
 
 def order_where_known(frame: pd.DataFrame, rate: str) -> tuple[list[str], list[str]] | None:
@@ -80,14 +80,14 @@ def order_where_known(frame: pd.DataFrame, rate: str) -> tuple[list[str], list[s
     >>> order_where_known(frame, "sr_corrected")
     (['a', 'b'], ['a'])
     """
-    rates = _known(frame, rate)
-    observed = _known(frame, "sr_observed")
+    rates = _rates_of(frame, rate)
+    observed = _rates_of(frame, "sr_observed")
     if not observed or set(observed) - set(rates):
         return None
     return _order(rates), best_of(rates)
 
 
-def _known(frame: pd.DataFrame, column: str) -> dict[str, float]:
+def _rates_of(frame: pd.DataFrame, column: str) -> dict[str, float]:
     rates = zip(frame["system"], frame[column], strict=True)
     return {str(system): float(rate) for system, rate in rates if not pd.isna(rate)}
 
@@ -130,11 +130,11 @@ def compact_letters(differ: np.ndarray) -> list[str]:
         raise AuditError(f"differences of shape {differ.shape} must be square, symmetric and false on the diagonal")
     items = len(differ)
     subsets: list[frozenset[int]] = [frozenset(range(items))] if items else []
-    for one, other in zip(*np.nonzero(np.triu(differ)), strict=True):
-        insertions = [subset for subset in subsets if one in subset and other in subset]
+    for first, second in zip(*np.nonzero(np.triu(differ)), strict=True):
+        insertions = [subset for subset in subsets if first in subset and second in subset]
         subsets = [subset for subset in subsets if subset not in insertions]
         for subset in insertions:
-            subsets += [subset - {int(other)}, subset - {int(one)}]
+            subsets += [subset - {int(second)}, subset - {int(first)}]
         # Absorb: a subset inside another says nothing that the other does not say.
         unique = list(dict.fromkeys(subsets))
         subsets = [subset for subset in unique if not any(subset < larger for larger in unique)]
@@ -146,12 +146,12 @@ def compact_letters(differ: np.ndarray) -> list[str]:
 
 def _without_idle(subsets: list[frozenset[int]]) -> list[frozenset[int]]:
     """Leave out subsets all of whose pairs (or whose only item) are together in other subsets too."""
-    kept = list(subsets)
+    needed = list(subsets)
     for subset in reversed(subsets):
-        others = [other for other in kept if other != subset]
-        if all(any({one, two} <= other for other in others) for one in subset for two in subset):
-            kept = others
-    return kept
+        others = [other for other in needed if other != subset]
+        if all(any({first, second} <= other for other in others) for first in subset for second in subset):
+            needed = others
+    return needed
 
 
 def _letter(number: int) -> str:
@@ -201,8 +201,8 @@ def letters_of(order: Sequence[str], apart: Sequence[tuple[str, str]]) -> dict[s
     """
     place = {system: at for at, system in enumerate(order)}
     differ = np.zeros((len(order), len(order)), bool)
-    for one, other in apart:
-        differ[place[one], place[other]] = differ[place[other], place[one]] = True
+    for first, second in apart:
+        differ[place[first], place[second]] = differ[place[second], place[first]] = True
     return dict(zip(order, compact_letters(differ), strict=True))
 
 
@@ -271,9 +271,9 @@ def smallest_move(rates: np.ndarray, weights: np.ndarray, winner: int, delta: fl
 
 def _rivals(rates: np.ndarray, weights: np.ndarray, winner: int) -> list[tuple[int, np.ndarray]]:
     """(rival, the winner's lead per relation) of every system that has a rate wherever there is weight."""
-    found = []
+    rivals = []
     for rival in range(len(rates)):
         leads = np.asarray(rates[winner] - rates[rival], float)
         if rival != winner and not np.isnan(leads[np.asarray(weights) > 0]).any():
-            found.append((rival, leads))
-    return found
+            rivals.append((rival, leads))
+    return rivals

@@ -120,14 +120,11 @@ def _check(rate: np.ndarray, population: np.ndarray, half_width: float, confiden
 # When a comparison of systems is decided (who wins, or the whole order, up to a tolerance), and what to judge next.
 #
 # A relation's groups are those that apply to every compared system; y = 1 where a system satisfies and is right, else
-# 0,
-# and SR_g is the mean of y. For a pair of systems a group in which both are satisfied with identical outputs, or
-# neither
-# is satisfied, adds exactly 0 to the difference of their SR_g, whatever the truth is. The others are informative, of
-# three kinds whose numbers are known before anybody judges: only the first is satisfied, only the second is, or both
-# are
-# with different outputs. So a pair's difference and the evidence for it come from the first informative groups of the
-# drawn order alone, with their kinds taken into account.
+# 0, and SR_g is the mean of y. For a pair of systems a group in which both are satisfied with identical outputs, or
+# neither is satisfied, adds exactly 0 to the difference of their SR_g, whatever the truth is. The others are
+# informative, of three kinds whose numbers are known before anybody judges: only the first is satisfied, only the
+# second is, or both are with different outputs. So a pair's difference and the evidence for it come from the first
+# informative groups of the drawn order alone, with their kinds taken into account.
 
 Goal = Literal["winner", "order"]
 RANGES = ((0, 1), (-1, 0), (-1, 1))
@@ -187,25 +184,25 @@ def contest(satisfied: ArrayLike, output: ArrayLike) -> Contest:
     members of the group are identical; rows in the drawn order. Raises AuditError where the shapes differ or there are
     fewer than two systems.
 
-    >>> made = contest([[1, 1], [1, 1], [1, 0], [0, 0]], [[5, 5], [5, 6], [5, 5], [7, 8]])
-    >>> made.groups[0].tolist(), made.kinds[0].tolist()
+    >>> pair = contest([[1, 1], [1, 1], [1, 0], [0, 0]], [[5, 5], [5, 6], [5, 5], [7, 8]])
+    >>> pair.groups[0].tolist(), pair.kinds[0].tolist()
     ([1, 2], [2, 0])
     """
-    held, code = np.asarray(satisfied, bool), np.asarray(output)
-    if held.ndim != 2 or held.shape != code.shape or held.shape[1] < 2:
+    satisfies, code = np.asarray(satisfied, bool), np.asarray(output)
+    if satisfies.ndim != 2 or satisfies.shape != code.shape or satisfies.shape[1] < 2:
         raise AuditError(
             "a contest needs satisfied and outputs of one shape: a row a group, a column a system, 2 or more"
         )
-    pairs = tuple(combinations(range(held.shape[1]), 2))
+    pairs = tuple(combinations(range(satisfies.shape[1]), 2))
     groups, kinds = [], []
     for i, j in pairs:
-        kind = np.full(len(held), -1)
-        kind[held[:, i] & ~held[:, j]] = 0
-        kind[held[:, j] & ~held[:, i]] = 1
-        kind[held[:, i] & held[:, j] & (code[:, i] != code[:, j])] = 2
+        kind = np.full(len(satisfies), -1)
+        kind[satisfies[:, i] & ~satisfies[:, j]] = 0
+        kind[satisfies[:, j] & ~satisfies[:, i]] = 1
+        kind[satisfies[:, i] & satisfies[:, j] & (code[:, i] != code[:, j])] = 2
         groups.append(np.flatnonzero(kind >= 0))
         kinds.append(kind[groups[-1]])
-    return Contest(held.shape[1], len(held), pairs, tuple(groups), tuple(kinds))
+    return Contest(satisfies.shape[1], len(satisfies), pairs, tuple(groups), tuple(kinds))
 
 
 def standing(
@@ -227,9 +224,9 @@ def standing(
 
     Raises AuditError where lengths do not fit, a value cannot be, or delta or confidence is out of range.
 
-    >>> made = contest([[1, 0], [0, 1]] * 100, [[1, 1]] * 200)
-    >>> at = standing(made, [[1, 0] * 40])
-    >>> at.order, at.decided, round(float(at.difference[0, 1]), 3)
+    >>> pair = contest([[1, 0], [0, 1]] * 100, [[1, 1]] * 200)
+    >>> state = standing(pair, [[1, 0] * 40])
+    >>> state.order, state.decided, round(float(state.difference[0, 1]), 3)
     ((0, 1), True, 0.5)
     """
     if not 0 <= delta < 1:
@@ -257,9 +254,9 @@ def standing(
         difference[j, i], low[j, i], high[j, i] = 0.0 - difference[i, j], 0.0 - high[i, j], 0.0 - low[i, j]
     order = _order(p <= share, difference)
     chosen = [(order[a], order[b]) for a, b in combinations(range(of.systems), 2) if goal == "order" or a == 0]
-    undecided = {(min(one), max(one)) for one in chosen if p[one] > share}
+    undecided = {(min(contrast), max(contrast)) for contrast in chosen if p[contrast] > share}
     open_pairs = np.array([pair in undecided for pair in of.pairs])
-    risk = min(float(sum(p[one] for one in chosen)), 1.0)
+    risk = min(float(sum(p[contrast] for contrast in chosen)), 1.0)
     return Standing(order, not undecided, risk, difference, low, high, p, open_pairs, deviation)
 
 
@@ -296,12 +293,12 @@ def most_refuted(common: int, delta: float) -> int:
 def _order(supported: np.ndarray, difference: np.ndarray) -> tuple[int, ...]:
     """The systems, best first: each time one that is decided against all that are left, else the one whose least
     difference to them is largest. Sums of differences would compare unlike things where pairs are judged unequally."""
-    left, order = list(range(len(difference))), []
-    while left:
-        others = {i: [j for j in left if j != i] for i in left}
-        worth = {i: (supported[i, others[i]].all(), min(difference[i, others[i]], default=0.0)) for i in left}
-        order.append(max(left, key=lambda i: worth[i]))
-        left.remove(order[-1])
+    unplaced, order = list(range(len(difference))), []
+    while unplaced:
+        others = {i: [j for j in unplaced if j != i] for i in unplaced}
+        worth = {i: (supported[i, others[i]].all(), min(difference[i, others[i]], default=0.0)) for i in unplaced}
+        order.append(max(unplaced, key=lambda i: worth[i]))
+        unplaced.remove(order[-1])
     return tuple(order)
 
 
@@ -324,16 +321,18 @@ def expected_deviation(of: Contest, rate: float | None = None) -> np.ndarray:
     rate (1 - rate); where both are with different outputs at most one is right, and the variance is at most
     1 - rate^2. Without a guess the worst case: 1/4 and 1.
 
-    >>> made = contest([[1, 0], [0, 1], [1, 1], [0, 0]], [[1, 1], [1, 1], [1, 2], [1, 1]])
-    >>> expected_deviation(made).round(3).tolist()
+    >>> pair = contest([[1, 0], [0, 1], [1, 1], [0, 0]], [[1, 1], [1, 1], [1, 2], [1, 1]])
+    >>> expected_deviation(pair).round(3).tolist()
     [0.53]
     """
-    one, both = (0.25, 1.0) if rate is None else (rate * (1 - rate), 1 - rate**2)
-    found = np.zeros(len(of.pairs))
+    one_sided, two_sided = (0.25, 1.0) if rate is None else (rate * (1 - rate), 1 - rate**2)
+    deviations = np.zeros(len(of.pairs))
     for number, kinds in enumerate(of.kinds):
         weight = np.bincount(kinds, minlength=3) / max(len(kinds), 1)
-        found[number] = len(kinds) / max(of.common, 1) * math.sqrt((weight[0] + weight[1]) * one + weight[2] * both)
-    return found
+        deviations[number] = (
+            len(kinds) / max(of.common, 1) * math.sqrt((weight[0] + weight[1]) * one_sided + weight[2] * two_sided)
+        )
+    return deviations
 
 
 def needed_to_decide(
@@ -401,11 +400,11 @@ class Need:
         return self.questions - self.answered
 
 
-def distinct_questions(lists: pd.DataFrame, sizes: np.ndarray, known: np.ndarray | None = None) -> tuple[int, int]:
+def distinct_questions(lists: pd.DataFrame, sizes: np.ndarray, answered: np.ndarray | None = None) -> tuple[int, int]:
     """Distinct questions that settle the first `sizes[cell]` groups of each cell, and how many of them are known.
 
     `lists` has one row a (group of a cell, question): cell (0.. as in `sizes`), rank (from 1), question (a number).
-    `known` are the numbers of answered questions.
+    `answered` are the numbers of answered questions.
 
     >>> lists = pd.DataFrame({"cell": [0, 0, 1], "rank": [1, 2, 1], "question": [7, 8, 7]})
     >>> distinct_questions(lists, np.array([2, 1]), np.array([8]))
@@ -414,8 +413,8 @@ def distinct_questions(lists: pd.DataFrame, sizes: np.ndarray, known: np.ndarray
     if not len(lists):
         return 0, 0
     cell, rank = lists["cell"].to_numpy(), lists["rank"].to_numpy()
-    asked = np.unique(lists["question"].to_numpy()[rank <= np.asarray(sizes)[cell]])
-    return len(asked), 0 if known is None else int(np.isin(asked, known).sum())
+    questions = np.unique(lists["question"].to_numpy()[rank <= np.asarray(sizes)[cell]])
+    return len(questions), 0 if answered is None else int(np.isin(questions, answered).sum())
 
 
 def sizes_by_design(
@@ -492,8 +491,8 @@ def sizes_to_decide(
     needs no more than it has.
 
     >>> from audit.statistics.planning import contest, standing
-    >>> made = contest([[1, 0], [0, 1]] * 2000, [[1, 1]] * 4000)
-    >>> sizes_to_decide(made, standing(made, [[]]), [0], "winner")
+    >>> pair = contest([[1, 0], [0, 1]] * 2000, [[1, 1]] * 4000)
+    >>> sizes_to_decide(pair, standing(pair, [[]]), [0], "winner")
     {'shared': (1049, 1189), 'always-valid': (141, 2439)}
     """
     pairs = pairs_of(goal, of.systems)
@@ -515,15 +514,15 @@ def sizes_to_decide(
         return first_groups(of, np.where(which, np.maximum(judged_size(wanted, size), least), have))
 
     every = np.full(len(size), not at.decided)
-    found = {}
+    sizes = {}
     for design, stops, which, least in (("shared", False, every, have), ("always-valid", True, rests, more)):
         wanted = (
             needed_to_decide(far, spread, pairs, delta, confidence, stops)
             for far, spread in ((distance, deviation), (0.0, worst))
         )
-        expected, most = (sized(one, which, least) for one in wanted)
-        found[design] = (expected, max(expected, most))
-    return found
+        expected, most = (sized(effective, which, least) for effective in wanted)
+        sizes[design] = (expected, max(expected, most))
+    return sizes
 
 
 # What judging costs: questions times people times the pace of one answer.

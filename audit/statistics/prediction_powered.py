@@ -20,7 +20,7 @@ from audit.statistics.planning import effective_size
 LEAST = 30
 """Smaller samples get no help from proxies: their slopes are noise there."""
 FEW = 5
-"""So do proxies of which fewer judged groups than this have, on average, another value than the usual one."""
+"""So do proxies for which fewer judged groups than this have a value other than the commonest one, on average."""
 FOLDS = 10
 
 
@@ -118,14 +118,14 @@ def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:
         raise AuditError(f"no labels of system {system!r}; there are those of {', '.join(labels)}")
     own = np.asarray(labels[system])
     others = [np.asarray(values) for name, values in labels.items() if name != system]
-    if any(len(one) != len(own) for one in others):
+    if any(len(values) != len(own) for values in others):
         raise AuditError("the systems' labels have different lengths; each needs one label or None a group")
     votes = np.zeros(len(own))
     against = np.zeros(len(own))
-    for one in others:
-        known = pd.notna(one)
-        votes += known
-        against += known & (one != own)
+    for theirs in others:
+        voting = pd.notna(theirs)
+        votes += voting
+        against += voting & (theirs != own)
     return np.divide(against, votes, out=np.full(len(own), 0.5), where=votes > 0)
 
 
@@ -135,10 +135,10 @@ def low_confidence(scores: ArrayLike) -> np.ndarray:
     >>> low_confidence([[0.9, 0.75], [1.0, 1.0]]).tolist()
     [0.25, 0.0]
     """
-    given = np.asarray(scores, float)
-    if given.size and not ((given >= 0) & (given <= 1)).all():
+    values = np.asarray(scores, float)
+    if values.size and not ((values >= 0) & (values <= 1)).all():
         raise AuditError("a score is not a number from 0 to 1; leave out systems that give none")
-    return 1 - (given if given.ndim == 1 else given.min(axis=1))
+    return 1 - (values if values.ndim == 1 else values.min(axis=1))
 
 
 def _checked(
@@ -170,8 +170,8 @@ def _checked(
 
 
 def _columns(values: ArrayLike) -> np.ndarray:
-    given = np.asarray(values, float)
-    return given[:, None] if given.ndim == 1 else given
+    array = np.asarray(values, float)
+    return array[:, None] if array.ndim == 1 else array
 
 
 def usable(population: np.ndarray, n: int) -> np.ndarray:

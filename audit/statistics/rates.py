@@ -41,18 +41,18 @@ def ends_confidence(
     distance to an end stands. Of fewer than `FEW` observations the ends are two-sided. Source: Imbens and Manski,
     Confidence intervals for partially identified parameters, Econometrica 72 (2004).
 
-    >>> one, other = ((np.array([rate]), np.array([rate - 0.1]), np.array([rate + 0.1])) for rate in (0.1, 0.8))
-    >>> ends_confidence(one, other, np.array([60.0])).round(6).tolist()
+    >>> low, high = ((np.array([rate]), np.array([rate - 0.1]), np.array([rate + 0.1])) for rate in (0.1, 0.8))
+    >>> ends_confidence(low, high, np.array([60.0])).round(6).tolist()
     [0.9]
-    >>> ends_confidence(one, one, np.array([60.0])).round(6).tolist()
+    >>> ends_confidence(low, low, np.array([60.0])).round(6).tolist()
     [0.95]
     """
     two_sided = float(ndtri((1 + confidence) / 2))
-    distances = [one for rate, low, high in (least, most) for one in (rate - low, high - rate)]
+    distances = [distance for rate, low, high in (least, most) for distance in (rate - low, high - rate)]
     spread = np.max(distances, axis=0) / two_sided
     apart = np.divide(most[0] - least[0], spread, out=np.zeros(len(spread)), where=spread > 0)
     apart = np.where(np.asarray(size, float) < FEW, 0.0, apart)
-    return np.array([2 * ndtr(_critical(one, two_sided, confidence)) - 1 for one in apart])
+    return np.array([2 * ndtr(_critical(value, two_sided, confidence)) - 1 for value in apart])
 
 
 def _critical(apart: float, two_sided: float, confidence: float) -> float:
@@ -186,8 +186,8 @@ def with_rates(
 def has_bounds(cells: pd.DataFrame) -> np.ndarray:
     """Which cells of `with_rates` have a draw but no R_FS: answers leave bounds of it."""
     drawn, false, waiting = (_numbers(cells, f"drawn{name}") for name in ("", "_false", "_open"))
-    known = ~np.isnan(false + waiting) & (_numbers(cells, "satisfied") > 0)
-    return np.asarray((drawn > 0) & known & cells["fs_rate"].isna().to_numpy())
+    counted = ~np.isnan(false + waiting) & (_numbers(cells, "satisfied") > 0)
+    return np.asarray((drawn > 0) & counted & cells["fs_rate"].isna().to_numpy())
 
 
 def as_if(cells: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
@@ -204,7 +204,7 @@ def as_if(cells: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
         "judged_worth": _numbers(cells, f"{supposed}_worth"),
         "opposed": _numbers(cells, f"{supposed}_opposed"),
     }
-    return cells.assign(**{name: np.where(bounded, one, _numbers(cells, name)) for name, one in changed.items()})
+    return cells.assign(**{name: np.where(bounded, values, _numbers(cells, name)) for name, values in changed.items()})
 
 
 def with_bounds(
@@ -218,22 +218,22 @@ def with_bounds(
     as the columns `WORTH` do, and those of SR_g carry SR_o's own interval too.
 
     >>> cell = dict(satisfied=80, violated=20, judged=0, false=0, drawn=40, drawn_false=10, drawn_open=20)
-    >>> found = with_bounds(with_rates(pd.DataFrame([cell]))).iloc[0]
-    >>> [round(float(found[name]), 3) for name in ("fs_least", "fs_most", "sr_least", "sr_most")]
+    >>> bounded = with_bounds(with_rates(pd.DataFrame([cell]))).iloc[0]
+    >>> [round(float(bounded[name]), 3) for name in ("fs_least", "fs_most", "sr_least", "sr_most")]
     [0.25, 0.75, 0.2, 0.6]
     """
     columns = {name: np.full(len(cells), np.nan) for name in BOUNDS}
     places = np.flatnonzero(has_bounds(cells))
     if len(places):
         least, most = (as_if(cells.iloc[places], supposed) for supposed in SUPPOSED)
-        size = np.minimum(*(_worth(one, "judged_worth", one["judged"].to_numpy(float)) for one in (least, most)))
+        size = np.minimum(*(_worth(bound, "judged_worth", bound["judged"].to_numpy(float)) for bound in (least, most)))
         for names, rate, under, over in ((BOUNDS[:4], "fs", least, most), (BOUNDS[4:], "sr_genuine", most, least)):
             ends = partial(_ends, rate=rate, interval=interval, target=target)
-            one, other = ends(under, confidence=confidence), ends(over, confidence=confidence)
+            least_ends, most_ends = ends(under, confidence=confidence), ends(over, confidence=confidence)
             if interval is not prior_posterior:
-                level = ends_confidence(one, other, size, confidence)
-                one, other = ends(under, confidence=level), ends(over, confidence=level)
-            for name, values in zip(names, (one[0], other[0], one[1], other[2]), strict=True):
+                level = ends_confidence(least_ends, most_ends, size, confidence)
+                least_ends, most_ends = ends(under, confidence=level), ends(over, confidence=level)
+            for name, values in zip(names, (least_ends[0], most_ends[0], least_ends[1], most_ends[2]), strict=True):
                 columns[name][places] = values
     return cells.assign(**columns)
 
@@ -249,8 +249,8 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
 
     >>> cell = dict(satisfied=80, violated=20, judged=40, false=20)
     >>> row = dict(estimate=0.25, low=0.2, high=0.5, method="PPI++", gain=2.0, method_reason=None)
-    >>> found = with_estimates(with_rates(pd.DataFrame([cell])), pd.DataFrame([row])).iloc[0]
-    >>> round(float(found["sr_genuine"]), 6), float(found["sr_genuine_low"]), found["method"]
+    >>> estimated = with_estimates(with_rates(pd.DataFrame([cell])), pd.DataFrame([row])).iloc[0]
+    >>> round(float(estimated["sr_genuine"]), 6), float(estimated["sr_genuine_low"]), estimated["method"]
     (0.6, 0.4, 'PPI++')
     """
     missing = [name for name in ESTIMATES if name not in estimates]
@@ -258,8 +258,8 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
         raise AuditError(
             f"{len(estimates)} estimates for {len(cells)} cells; each cell needs one, with {', '.join(ESTIMATES)}"
         )
-    known = cells["fs_rate"].notna().to_numpy()
-    numbers = (np.where(known, _numbers(estimates, name), np.nan) for name in ("estimate", "low", "high", "gain"))
+    estimated = cells["fs_rate"].notna().to_numpy()
+    numbers = (np.where(estimated, _numbers(estimates, name), np.nan) for name in ("estimate", "low", "high", "gain"))
     fs_rate, fs_low, fs_high, gain = numbers
     sr_observed, vr_observed = (_numbers(cells, name) for name in ("sr_observed", "vr_observed"))
     return cells.assign(
@@ -268,7 +268,7 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
         fs_high=fs_high,
         **_genuine(sr_observed, fs_rate, fs_low, fs_high),
         vr_genuine=np.where(sr_observed == 0, vr_observed, vr_observed + sr_observed * fs_rate),
-        method=np.where(known, estimates["method"].to_numpy(object), None),
+        method=np.where(estimated, estimates["method"].to_numpy(object), None),
         fs_reach=np.sqrt((fs_rate - fs_low) * (fs_high - fs_rate)),
         sr_genuine_reach=np.where(
             sr_observed == 0, 0.0, sr_observed * np.sqrt((fs_rate - fs_low) * (fs_high - fs_rate))
@@ -295,9 +295,9 @@ def _ends(
     cells: pd.DataFrame, rate: str, interval: Estimator, target: Target, confidence: float | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A rate of the cells with its ends: (rate, low, high)."""
-    found = with_rates(cells, interval, confidence, target)
+    cells_with_rates = with_rates(cells, interval, confidence, target)
     names = ("fs_rate" if rate == "fs" else rate, f"{rate}_low", f"{rate}_high")
-    rates, low, high = (found[name].to_numpy(float) for name in names)
+    rates, low, high = (cells_with_rates[name].to_numpy(float) for name in names)
     return rates, low, high
 
 
@@ -326,9 +326,9 @@ def _reach(
         return np.asarray(np.where(size > 1, error, np.maximum(rate - low, high - rate)))
 
 
-def _rooted(opposed: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _rooted(opposed: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Two distances put together, the second of what the rate falls with."""
-    return np.asarray(np.sqrt(one * one + other * other - 2 * opposed * one * other))
+    return np.asarray(np.sqrt(first * first + second * second - 2 * opposed * first * second))
 
 
 def _numbers(cells: pd.DataFrame, name: str) -> np.ndarray:
@@ -338,11 +338,11 @@ def _numbers(cells: pd.DataFrame, name: str) -> np.ndarray:
     return pd.to_numeric(cells[name]).to_numpy(dtype=float, na_value=np.nan)
 
 
-def _ratio(part: np.ndarray, whole: np.ndarray, given: np.ndarray) -> np.ndarray:
+def _ratio(part: np.ndarray, whole: np.ndarray, default: np.ndarray) -> np.ndarray:
     """part / whole where something was counted, NaN where 0 were; the given rate where nothing was counted at all."""
     ratio = np.full(len(whole), np.nan)
     np.divide(part, whole, out=ratio, where=whole > 0)
-    return np.where(np.isnan(whole), given, ratio)
+    return np.where(np.isnan(whole), default, ratio)
 
 
 def _intervals(
@@ -355,12 +355,12 @@ def _intervals(
     """Both ends, NaN where there is no interval, and the methods' names, None there."""
     low, high, methods = np.full(len(drawn), np.nan), np.full(len(drawn), np.nan), np.full(len(drawn), None, object)
     usable = ~np.isnan(hits) & ~np.isnan(drawn) & (drawn != 0)
-    known = np.flatnonzero(usable if size is None else usable & ~np.isnan(size))
-    k, n = (values[known].tolist() for values in (hits, drawn))
-    population = [None] * len(known) if size is None else size[known].astype(int).tolist()
-    sure = np.broadcast_to(confidence, len(drawn))[known].tolist()
-    for at, one in zip(known, intervals(k, n, population, interval, sure), strict=True):
-        low[at], high[at], methods[at] = one.low, one.high, one.method
+    places = np.flatnonzero(usable if size is None else usable & ~np.isnan(size))
+    k, n = (values[places].tolist() for values in (hits, drawn))
+    population = [None] * len(places) if size is None else size[places].astype(int).tolist()
+    levels = np.broadcast_to(confidence, len(drawn))[places].tolist()
+    for at, ends in zip(places, intervals(k, n, population, interval, levels), strict=True):
+        low[at], high[at], methods[at] = ends.low, ends.high, ends.method
     return low, high, methods
 
 
@@ -407,15 +407,17 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
     can change. `waiting` is the number of distinct questions that wait; the same question may wait in many cells, so
     that the sum over cells, used where it is not given, is only an upper bound (`waiting_distinct` says which it is).
 
-    >>> one = dict(task="sentiment", relation="MR1.1", system="a", satisfied=80, violated=20, judged=10, false=1)
-    >>> overall(pd.DataFrame([one | dict(sr_observed=0.8, fs_rate=0.1, sr_genuine=0.72)]), [])["judged"]
+    >>> cell = dict(task="sentiment", relation="MR1.1", system="a", satisfied=80, violated=20, judged=10, false=1)
+    >>> overall(pd.DataFrame([cell | dict(sr_observed=0.8, fs_rate=0.1, sr_genuine=0.72)]), [])["judged"]
     10
     """
     fs_rate = _column(cells, "fs_rate")
     rates = fs_rate[np.isfinite(fs_rate)]
     return {
         "relations": len(relations),
-        "relations_compared": sum(len(set(one["order_observed"]) & set(one["order_genuine"])) > 1 for one in relations),
+        "relations_compared": sum(
+            len(set(relation["order_observed"]) & set(relation["order_genuine"])) > 1 for relation in relations
+        ),
         "systems": int(cells["system"].nunique()) if len(cells) else 0,
         "cells": len(cells),
         "cells_estimated": int(np.isfinite(_column(cells, "sr_genuine")).sum()),
@@ -430,10 +432,12 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
         "false": _total(cells, "false"),
         "waiting": _total(cells, "waiting") if waiting is None else waiting,
         "waiting_distinct": waiting is not None,
-        "best_changes_sure": sum(one["best_changes_sure"] for one in relations),
-        "best_changes_open": sum(one["best_changes"] and not one["best_changes_sure"] for one in relations),
-        "best_changes_estimated": sum(one["best_changes"] for one in relations),
-        "order_changes_estimated": sum(one["order_changes"] for one in relations),
+        "best_changes_sure": sum(relation["best_changes_sure"] for relation in relations),
+        "best_changes_open": sum(
+            relation["best_changes"] and not relation["best_changes_sure"] for relation in relations
+        ),
+        "best_changes_estimated": sum(relation["best_changes"] for relation in relations),
+        "order_changes_estimated": sum(relation["order_changes"] for relation in relations),
         "fs_rate_median": float(np.median(rates)) if len(rates) else None,
         "fs_rate_least": float(rates.min()) if len(rates) else None,
         "fs_rate_most": float(rates.max()) if len(rates) else None,
@@ -487,11 +491,11 @@ def combine(
     weights are 0. Raises AuditError on arrays of different lengths and on negative weights. Source: Zou and Donner,
     Statistics in Medicine 27 (2008), with correlations as in Zou, Psychological Methods 12 (2007).
 
-    >>> found = combine([0.2, 0.4], [0.1, 0.3], [0.3, 0.5], [100, 100])
-    >>> round(found.rate, 4), round(found.low, 4), round(found.high, 4)
+    >>> mean = combine([0.2, 0.4], [0.1, 0.3], [0.3, 0.5], [100, 100])
+    >>> round(mean.rate, 4), round(mean.low, 4), round(mean.high, 4)
     (0.3, 0.2293, 0.3707)
     """
-    values, below, above, share = (np.asarray(one, float) for one in (rates, lows, highs, weights))
+    values, below, above, share = (np.asarray(numbers, float) for numbers in (rates, lows, highs, weights))
     if not len(values) == len(below) == len(above) == len(share):
         raise AuditError("rates, ends and weights have different lengths; needed is one of each for every cell")
     if (share < 0).any():
@@ -500,14 +504,16 @@ def combine(
     if not used.any():
         return None
     share = share[used] / share[used].sum()
-    together = np.eye(int(used.sum())) if correlation is None else np.asarray(correlation, float)[np.ix_(used, used)]
+    correlations = (
+        np.eye(int(used.sum())) if correlation is None else np.asarray(correlation, float)[np.ix_(used, used)]
+    )
     rate = float(share @ values[used])
     down, up = share * (values - below)[used], share * (above - values)[used]
     several = reaches is not None and len(share) > 1
     least = share * np.asarray(reaches, float)[used] if several else np.zeros(len(share))
     # Rounding could make the root's argument negative, where negatively correlated cells cancel.
-    low = rate - float(np.sqrt(max(down @ together @ down, least @ together @ least, 0.0)))
-    high = rate + float(np.sqrt(max(up @ together @ up, least @ together @ least, 0.0)))
+    low = rate - float(np.sqrt(max(down @ correlations @ down, least @ correlations @ least, 0.0)))
+    high = rate + float(np.sqrt(max(up @ correlations @ up, least @ correlations @ least, 0.0)))
     return Combined(rate, max(low, 0.0), min(high, 1.0))
 
 
@@ -544,9 +550,11 @@ def violations(
     while a cell that weighs has none. Source: Jiang et al. (2022), section 3.2; weights as in the rows "All" of Jin,
     Ding, Zhou (Mathematics 10(8), 1276, 2022), tables 9 to 11.
 
-    >>> one = violations(*(np.array([x]) for x in (80, 20, 0.6, 0.5, 0.7)))
-    >>> one.groups, one.vr_observed, one.vr_genuine, round(one.vr_genuine_low, 6), round(one.vr_genuine_high, 6)
-    (100, 0.2, 0.4, 0.3, 0.5)
+    >>> rates = violations(*(np.array([x]) for x in (80, 20, 0.6, 0.5, 0.7)))
+    >>> rates.groups, rates.vr_observed, rates.vr_genuine
+    (100, 0.2, 0.4)
+    >>> round(rates.vr_genuine_low, 6), round(rates.vr_genuine_high, 6)
+    (0.3, 0.5)
     """
     groups = np.asarray(satisfied, float) + np.asarray(violated, float)
     if np.isnan(groups).any():
@@ -560,10 +568,10 @@ def violations(
     observed = float(np.asarray(violated, float).sum() / total)
     if lacking:
         return Violations(total, observed, None, None, None, lacking)
-    rates, lows, highs = (np.asarray(one, float).tolist() for one in (genuine, low, high))
-    found = combine(rates, lows, highs, groups.tolist(), correlation, None if reaches is None else reaches.tolist())
-    if found is None or np.isnan(found.low):
-        rate = None if found is None else 1 - found.rate
+    rates, lows, highs = (np.asarray(values, float).tolist() for values in (genuine, low, high))
+    combined = combine(rates, lows, highs, groups.tolist(), correlation, None if reaches is None else reaches.tolist())
+    if combined is None or np.isnan(combined.low):
+        rate = None if combined is None else 1 - combined.rate
         return Violations(total, observed, rate, None, None, 0)
     # Rounding must not let VR_g fall below VR_o where nothing is false.
-    return Violations(total, observed, max(1 - found.rate, observed), 1 - found.high, 1 - found.low, 0)
+    return Violations(total, observed, max(1 - combined.rate, observed), 1 - combined.high, 1 - combined.low, 0)

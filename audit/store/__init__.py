@@ -2,7 +2,7 @@
 
 from audit.store.bulk import group_id, insert_new, pieces, reading, table_of, upsert, writing
 from audit.store.engine import open_store, write_much
-from audit.store.outcomes import UNCHECKED, Checked, checked, input_ids, integers, known_inputs, need_study
+from audit.store.outcomes import UNCHECKED, Checked, checked, input_ids, integers, need_study, store_inputs
 
 __all__ = [
     "UNCHECKED",
@@ -12,11 +12,11 @@ __all__ = [
     "input_ids",
     "insert_new",
     "integers",
-    "known_inputs",
     "need_study",
     "open_store",
     "pieces",
     "reading",
+    "store_inputs",
     "table_of",
     "upsert",
     "write_much",

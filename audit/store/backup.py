@@ -31,7 +31,7 @@ class BackedUp:
     bytes: int
     sha256: str
     rows: dict[str, int]
-    """By table."""
+    """How many rows each table has."""
 
 
 def backup(engine: Engine, file: Path) -> BackedUp:
@@ -68,17 +68,17 @@ def restore(file: Path, where: str) -> dict[str, int]:
     target = file_of(where)
     _check(file, file)
     if target is not None and not target.exists():
-        with new_file(target, private=True, new=True) as part, _copied(file, part) as connection:
+        with new_file(target, private=True, new=True) as part, _open_copy(file, part) as connection:
             rows = row_counts(connection)
             connection.execute(text("PRAGMA journal_mode=DELETE"))
             return rows
-    with room_beside(target or file) as part, _copied(file, part) as connection, filled(where) as into:
+    with room_beside(target or file) as part, _open_copy(file, part) as connection, filled(where) as into:
         copy_tables(connection, into)
         return row_counts(connection)
 
 
 @contextmanager
-def _copied(file: Path, part: Path) -> Iterator[Connection]:
+def _open_copy(file: Path, part: Path) -> Iterator[Connection]:
     """A connection to a copy of a backup, with this version's tables. Raises BadFile for what is none of audit's."""
     shutil.copyfile(file, part)
     copy = open_store(str(part))
@@ -99,14 +99,14 @@ def row_counts(connection: Connection) -> dict[str, int]:
 
 
 def _check(path: Path, name: Path) -> None:
-    if found := page_faults(path):
-        raise BadFile(f"{name} is no database, or a damaged one ({found[0]}); use another backup")
-    if found := changed_values(path):
-        raise BadFile(f"{name}: {found[0]}, so it is damaged or somebody changed it; use another backup")
+    if faults := page_faults(path):
+        raise BadFile(f"{name} is no database, or a damaged one ({faults[0]}); use another backup")
+    if faults := changed_values(path):
+        raise BadFile(f"{name}: {faults[0]}, so it is damaged or somebody changed it; use another backup")
     _check_shape(path, name)
 
 
 def _check_shape(path: Path, name: Path) -> None:
     """Raises BadFile for what audit did not make, which may act when audit writes."""
-    if found := foreign_objects(path):
-        raise BadFile(f"{name} has {found[0]}, which audit did not make; take it out, or use another backup")
+    if objects := foreign_objects(path):
+        raise BadFile(f"{name} has {objects[0]}, which audit did not make; take it out, or use another backup")

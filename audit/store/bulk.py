@@ -65,28 +65,28 @@ def _write(connection: Connection, table: Table, rows: Rows, replace: bool) -> i
     if not count:
         return 0
     if connection.dialect.name == "sqlite":
-        values = zip(*_converted(connection, table, names, columns), strict=True)
-        return _filled(connection, table, names, values, count, replace)
+        values = zip(*_driver_values(connection, table, names, columns), strict=True)
+        return _write_to_sqlite(connection, table, names, values, count, replace)
     if connection.dialect.driver == "psycopg" and count >= COPIED:
-        return _copied(connection, table, names, columns, replace)
-    return _inserted(connection, table, names, columns, replace)
+        return _copy_through_table(connection, table, names, columns, replace)
+    return _insert_by_row(connection, table, names, columns, replace)
 
 
 def _columns(table: Table, rows: Rows) -> tuple[tuple[str, ...], list[Sequence[Any]]]:
     """The names of the columns that are given, in the order of the table, and their values."""
     if isinstance(rows, Mapping):
-        given: dict[str, Sequence[Any]] = {name: _plain(values) for name, values in rows.items()}
-        if len({len(values) for values in given.values()}) > 1:
-            lengths = ", ".join(f"{name} {len(values)}" for name, values in given.items())
+        values_of: dict[str, Sequence[Any]] = {name: _plain(values) for name, values in rows.items()}
+        if len({len(values) for values in values_of.values()}) > 1:
+            lengths = ", ".join(f"{name} {len(values)}" for name, values in values_of.items())
             raise AuditError(f"rows of {table.name}: every column needs as many values; these have: {lengths}")
     else:
-        given = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-    count = len(next(iter(given.values()), ()))
-    for one in table.columns:
-        if one.name not in given and isinstance(one.default, ScalarElementColumnDefault):
-            given[one.name] = [one.default.arg] * count
-    names = tuple(sorted(given, key=list(table.columns.keys()).index))
-    return names, [given[name] for name in names]
+        values_of = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    count = len(next(iter(values_of.values()), ()))
+    for field in table.columns:
+        if field.name not in values_of and isinstance(field.default, ScalarElementColumnDefault):
+            values_of[field.name] = [field.default.arg] * count
+    names = tuple(sorted(values_of, key=list(table.columns.keys()).index))
+    return names, [values_of[name] for name in names]
 
 
 def _plain(values: Any) -> Sequence[Any]:
@@ -94,7 +94,7 @@ def _plain(values: Any) -> Sequence[Any]:
     return values.tolist() if hasattr(values, "tolist") else values
 
 
-def _converted(
+def _driver_values(
     connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]]
 ) -> Iterator[Iterable[Any]]:
     """The columns as the driver takes them: JSON as text, times as SQLite keeps them."""
@@ -104,7 +104,7 @@ def _converted(
         yield values if process is None else map(process, values)
 
 
-def _filled(
+def _write_to_sqlite(
     connection: Connection,
     table: Table,
     names: tuple[str, ...],
@@ -114,14 +114,14 @@ def _filled(
 ) -> int:
     """SQLite: several rows a statement, and the last few one by one."""
     at_once = min(AT_ONCE, _PARAMETERS // len(names))
-    some = count - count % at_once
-    values = chain.from_iterable(islice(rows, some))
-    together = zip(*[values] * (at_once * len(names)), strict=True)
-    several = _executed(connection, _on_sqlite(table, names, replace, at_once), together)
-    return several + _executed(connection, _on_sqlite(table, names, replace, 1), rows)
+    in_batches = count - count % at_once
+    values = chain.from_iterable(islice(rows, in_batches))
+    batches = zip(*[values] * (at_once * len(names)), strict=True)
+    new_in_batches = _execute_in_batches(connection, _sqlite_statement(table, names, replace, at_once), batches)
+    return new_in_batches + _execute_in_batches(connection, _sqlite_statement(table, names, replace, 1), rows)
 
 
-def _executed(connection: Connection, statement: str, values: Iterator[tuple[Any, ...]]) -> int:
+def _execute_in_batches(connection: Connection, statement: str, values: Iterator[tuple[Any, ...]]) -> int:
     new = 0
     while batch := list(islice(values, _STATEMENTS)):
         new += connection.exec_driver_sql(statement, batch).rowcount
@@ -129,15 +129,15 @@ def _executed(connection: Connection, statement: str, values: Iterator[tuple[Any
 
 
 @lru_cache(maxsize=256)
-def _on_sqlite(table: Table, names: tuple[str, ...], replace: bool, rows: int) -> str:
+def _sqlite_statement(table: Table, names: tuple[str, ...], replace: bool, rows: int) -> str:
     """The statement with a `?` for each value of as many rows, in the order of the columns."""
-    statement = _conflicting(sqlite.insert(table), table, names, replace)
-    one = f"({', '.join('?' * len(names))})"
-    written = str(statement.compile(dialect=sqlite.dialect(), column_keys=list(names)))
-    return written.replace(f"VALUES {one}", f"VALUES {', '.join([one] * rows)}")
+    statement = _with_conflict_clause(sqlite.insert(table), table, names, replace)
+    placeholders = f"({', '.join('?' * len(names))})"
+    sql = str(statement.compile(dialect=sqlite.dialect(), column_keys=list(names)))
+    return sql.replace(f"VALUES {placeholders}", f"VALUES {', '.join([placeholders] * rows)}")
 
 
-def _conflicting(statement: Any, table: Table, names: Sequence[str], replace: bool) -> Any:
+def _with_conflict_clause(statement: Any, table: Table, names: Sequence[str], replace: bool) -> Any:
     """An INSERT that says what happens to rows that are there."""
     changed = {name: statement.excluded[name] for name in names if not table.c[name].primary_key}
     if not (replace and changed):
@@ -145,11 +145,11 @@ def _conflicting(statement: Any, table: Table, names: Sequence[str], replace: bo
     return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=changed)
 
 
-def _inserted(
+def _insert_by_row(
     connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]], replace: bool
 ) -> int:
     """PostgreSQL, row by row."""
-    statement = _conflicting(postgresql.insert(table), table, names, replace)
+    statement = _with_conflict_clause(postgresql.insert(table), table, names, replace)
     rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
     new = 0
     while batch := list(islice(rows, BATCH)):
@@ -157,28 +157,30 @@ def _inserted(
     return new
 
 
-def _copied(
+def _copy_through_table(
     connection: Connection, table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]], replace: bool
 ) -> int:
     """PostgreSQL: all rows into a table of this session, and from there in one statement."""
     if replace:
         columns = _last_of_each(table, names, columns)
-    beside = named_table(f"bulk_{table.name}", *(column(name) for name in names))
+    staging = named_table(f"bulk_{table.name}", *(column(name) for name in names))
     quote = connection.dialect.identifier_preparer.quote
-    listed, into = ", ".join(map(quote, names)), quote(beside.name)
-    of = connection.dialect.identifier_preparer.format_table(table)
+    listed, into = ", ".join(map(quote, names)), quote(staging.name)
+    table_name = connection.dialect.identifier_preparer.format_table(table)
     # Without the constraints of the table itself: a column that is left out may be one that is not null.
-    make = f"CREATE TEMPORARY TABLE {into} AS SELECT {listed} FROM {of} WITH NO DATA"  # noqa: S608 (names of ours)
+    make = f"CREATE TEMPORARY TABLE {into} AS SELECT {listed} FROM {table_name} WITH NO DATA"  # noqa: S608 (names of ours)
     connection.exec_driver_sql(make)
-    values = zip(*_converted(connection, table, names, columns), strict=True)
-    _copy(connection, f"COPY {into} ({listed}) FROM STDIN", values)
-    statement = postgresql.insert(table).from_select(list(names), select(*beside.c))
-    new = connection.execute(_conflicting(statement, table, names, replace), execution_options=_COUNTED).rowcount
+    values = zip(*_driver_values(connection, table, names, columns), strict=True)
+    _copy_rows(connection, f"COPY {into} ({listed}) FROM STDIN", values)
+    statement = postgresql.insert(table).from_select(list(names), select(*staging.c))
+    new = connection.execute(
+        _with_conflict_clause(statement, table, names, replace), execution_options=_COUNTED
+    ).rowcount
     connection.exec_driver_sql(f"DROP TABLE {into}")
     return new
 
 
-def _copy(connection: Connection, statement: str, values: Iterable[tuple[Any, ...]]) -> None:
+def _copy_rows(connection: Connection, statement: str, values: Iterable[tuple[Any, ...]]) -> None:
     """What SQLAlchemy has no words for; its errors are SQLAlchemy's all the same."""
     driver: Any = connection.connection.driver_connection
     errors = connection.dialect.loaded_dbapi.Error
@@ -187,23 +189,23 @@ def _copy(connection: Connection, statement: str, values: Iterable[tuple[Any, ..
             for row in values:
                 copy.write_row(row)
     except errors as problem:
-        gone = connection.dialect.is_disconnect(problem, driver, None)
-        if gone:
+        disconnected = connection.dialect.is_disconnect(problem, driver, None)
+        if disconnected:
             connection.invalidate(problem)
         raise DBAPIError.instance(
-            statement, None, problem, errors, hide_parameters=True, connection_invalidated=gone,
+            statement, None, problem, errors, hide_parameters=True, connection_invalidated=disconnected,
             dialect=connection.dialect,
         ) from problem  # fmt: skip
 
 
 def _last_of_each(table: Table, names: Sequence[str], columns: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
     """Without rows whose primary key comes again: one statement cannot write a row twice."""
-    keys = zip(*(columns[names.index(one.name)] for one in table.primary_key), strict=True)
+    keys = zip(*(columns[names.index(column.name)] for column in table.primary_key), strict=True)
     last = {key: place for place, key in enumerate(keys)}
     if len(last) == len(columns[0]):
         return columns
-    kept = sorted(last.values())
-    return [[values[place] for place in kept] for values in columns]
+    places = sorted(last.values())
+    return [[values[place] for place in places] for values in columns]
 
 
 def pieces(values: Iterable[Any], size: int = _IN) -> Iterable[list[Any]]:

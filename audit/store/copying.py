@@ -98,8 +98,8 @@ def copy_to_file(engine: Engine, path: Path) -> None:
     target_engine = open_store(str(path), create=True)
     try:
         # One snapshot for all tables.
-        steady = engine.connect().execution_options(isolation_level="REPEATABLE READ")
-        with steady as connection, target_engine.begin() as into:
+        snapshot = engine.connect().execution_options(isolation_level="REPEATABLE READ")
+        with snapshot as connection, target_engine.begin() as into:
             copy_tables(connection, into)
         with target_engine.connect() as connection:
             connection.execute(text("PRAGMA journal_mode=DELETE"))

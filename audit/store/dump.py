@@ -68,13 +68,13 @@ def is_secret(table: Table) -> bool:
     return any(table.name == name or table.name.startswith(f"{name}_") for name in SECRET_TABLES)
 
 
-def carried_tables() -> list[Table]:
+def exported_tables() -> list[Table]:
     """The tables of an export, each after those that it refers to; the version of the tables is in the
     manifest."""
     return [table for table in SQLModel.metadata.sorted_tables if not is_secret(table) and table.name not in tables.OWN]
 
 
-def carried_columns(table: Table) -> list[str]:
+def exported_columns(table: Table) -> list[str]:
     """The columns of a table that an export has, in their order."""
     return [column.name for column in table.columns if column.name not in SECRET_COLUMNS.get(table.name, ())]
 
@@ -108,10 +108,12 @@ def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = Fal
     if keep_free_text:
         return
     for name, columns in FREE_TEXT.items():
-        of = SQLModel.metadata.tables[name]
+        free_text_table = SQLModel.metadata.tables[name]
         for column in columns:
-            nothing = None if of.c[column].nullable else LEFT_OUT
-            connection.execute(of.update().where(of.c[column].is_not(None)).values({column: nothing}))
+            replacement = None if free_text_table.c[column].nullable else LEFT_OUT
+            connection.execute(
+                free_text_table.update().where(free_text_table.c[column].is_not(None)).values({column: replacement})
+            )
 
 
 def salt_of(file: Path | None) -> bytes:
@@ -143,8 +145,8 @@ def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
     """
     (folder / FOLDER).mkdir()
     entries: dict[str, Any] = {}
-    for table in carried_tables():
-        columns = carried_columns(table)
+    for table in exported_tables():
+        columns = exported_columns(table)
         writers = [(name, _writer(table.c[name])) for name in columns]
         rows = 0
         with (folder / file_name(table)).open("w", encoding="utf-8", newline="\n") as file:
@@ -152,8 +154,8 @@ def write_tables(connection: Connection, folder: Path) -> dict[str, Any]:
                 line = {name: None if row[name] is None else write(row[name]) for name, write in writers}
                 file.write(json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n")
                 rows += 1
-        described = [_described(table.c[name]) for name in columns]
-        entries[table.name] = {"file": file_name(table), "rows": rows, "columns": described}
+        column_entries = [_column_entry(table.c[name]) for name in columns]
+        entries[table.name] = {"file": file_name(table), "rows": rows, "columns": column_entries}
     return entries
 
 
@@ -170,12 +172,12 @@ def load_tables(
     that means nothing. Raises BadRow for a row that is not one (file, line), BadFile for tables, columns or a
     number of rows that do not fit.
     """
-    known = {table.name: table for table in carried_tables()}
-    strange = sorted(set(entries) - set(known))
-    if strange:
-        raise BadFile(f"{folder}: the manifest has the table {strange[0]!r}, which this audit does not know")
+    table_of_name = {table.name: table for table in exported_tables()}
+    unknown = sorted(set(entries) - set(table_of_name))
+    if unknown:
+        raise BadFile(f"{folder}: the manifest has the table {unknown[0]!r}, which this audit does not know")
     total = 0
-    for table in carried_tables():
+    for table in exported_tables():
         if table.name not in entries:
             continue
         try:
@@ -183,11 +185,11 @@ def load_tables(
             rows = int(entries[table.name]["rows"])
         except (KeyError, TypeError, ValueError, OverflowError):
             raise BadFile(f"{folder}: the manifest lacks the columns or rows of table {table.name}") from None
-        missing = sorted(set(names) - set(carried_columns(table)))
+        missing = sorted(set(names) - set(exported_columns(table)))
         if missing:
             raise BadFile(f"{folder}: table {table.name} has the column {missing[0]!r}, which this audit does not know")
         path = folder / file_name(table)
-        written = write_rows(connection, table, _rows(path, table, names, check))
+        written = write_rows(connection, table, _read_rows(path, table, names, check))
         if written != rows:
             raise BadFile(f"{path}: {written:,} rows, the manifest says {rows:,}; export again")
         total += written
@@ -199,7 +201,7 @@ def file_name(table: Table) -> str:
     return f"{FOLDER}/{table.name}.jsonl"
 
 
-def _described(column: Column[Any]) -> dict[str, Any]:
+def _column_entry(column: Column[Any]) -> dict[str, Any]:
     refers = [foreign.target_fullname for foreign in column.foreign_keys]
     return {
         "name": column.name,
@@ -242,10 +244,10 @@ def _sorted(value: Any) -> Any:
     """Objects by the names of their members: PostgreSQL keeps another order than SQLite."""
     if isinstance(value, dict):
         return {name: _sorted(value[name]) for name in sorted(value)}
-    return [_sorted(one) for one in value] if isinstance(value, list) else value
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
-def _rows(
+def _read_rows(
     path: Path, table: Table, names: list[str], check: Callable[[str, Mapping[str, Any]], None] | None
 ) -> Iterator[dict[str, Any]]:
     readers = [(name, table.c[name].nullable, _READERS[kind_of(table.c[name])]) for name in names]
@@ -255,22 +257,22 @@ def _rows(
         for number, line in enumerate(file, start=1):
             try:
                 text = line.decode().rstrip()
-                given, end = raw_json(text)
+                entry, end = raw_json(text)
             except (ValueError, RecursionError) as problem:
                 raise BadRow(path, number, f"not a row in JSON ({problem})") from None
-            if not isinstance(given, dict) or given.keys() != wanted or end < len(text):
+            if not isinstance(entry, dict) or entry.keys() != wanted or end < len(text):
                 raise BadRow(path, number, f"a row of {table.name} is an object with exactly {', '.join(names)}")
             row = {}
             for name, nullable, read in readers:
-                value = given[name]
+                value = entry[name]
                 if value is None and not nullable:
                     raise BadRow(path, number, f"column {name} is null, which it may not be")
                 try:
                     row[name] = None if value is None else read(value)
                 except (TypeError, ValueError):
-                    shown = json.dumps(value)[:40]
+                    spelling = json.dumps(value)[:40]
                     raise BadRow(
-                        path, number, f"column {name} is {shown}, not of type {kind_of(table.c[name])}"
+                        path, number, f"column {name} is {spelling}, not of type {kind_of(table.c[name])}"
                     ) from None
             if check is not None:
                 try:
@@ -368,10 +370,10 @@ def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
         raise BadFile(f"{path}: the file is missing, the manifest lists it; export again")
     refuse_no_file(path)
     try:
-        found = described(path)
+        description = described(path)
     except OSError as problem:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from None
-    if found["sha256"] == sealed["sha256"]:
+    if description["sha256"] == sealed["sha256"]:
         return
     sums = sealed["crc32"]
     wanted = [sums[at : at + 8] for at in range(0, len(sums), 8)]
@@ -383,12 +385,13 @@ def check(folder: Path, name: str, sealed: Mapping[str, Any]) -> None:
             )
         if sum_ != wanted[place]:
             last = min(first + sealed["block"] - 1, sealed["lines"])
-            if found["lines"] < last:
+            if description["lines"] < last:
                 break
             where = f"line {first:,}" if first == last else f"lines {first:,} to {last:,}"
             raise BadFile(f"{path}, {where}: changed since the export was made; export again")
     raise BadFile(
-        f"{path}, line {found['lines']:,}: the file ends here, but had {sealed['lines']:,} lines; it was cut short"
+        f"{path}, line {description['lines']:,}: the file ends here, but had {sealed['lines']:,} lines; "
+        "it was cut short"
     )
 
 

@@ -98,8 +98,8 @@ def explain(engine: Engine, name: str) -> None:
         problem, orig = context.sqlalchemy_exception, context.original_exception
         if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
             return None
-        said = f"the database refused: {one_line(orig)}; what was stored before is kept"
-        sentence = damaged(name, orig) if is_damage(orig) else said
+        refusal = f"the database refused: {one_line(orig)}; what was stored before is kept"
+        sentence = damaged(name, orig) if is_damage(orig) else refusal
         return DatabaseProblem(sentence, context.statement, orig, bool(context.is_disconnect))
 
 
@@ -118,33 +118,33 @@ _ACTING = re.compile(r"\bcheck\b|\bcollate\b|\bgenerated\b|\bon conflict\b|\bdef
 Objects = dict[tuple[str, str], Any]
 
 
-def strange_objects(execute: Callable[[str], Iterable[Any]], acting: bool = False) -> list[str]:
+def unexpected_objects(execute: Callable[[str], Iterable[Any]], acting: bool = False) -> list[str]:
     """What is in a file that audit did not make, or made in another way, each in words; empty: nothing.
 
     `execute` runs a statement of SQL on the main file, and gives its rows. `acting`: only triggers and views, of which
     no version of the tables has any.
 
     >>> import sqlite3
-    >>> there = sqlite3.connect(":memory:")
-    >>> made = there.execute("CREATE VIEW annotator AS SELECT 1")
-    >>> strange_objects(there.execute, acting=True)
+    >>> connection = sqlite3.connect(":memory:")
+    >>> _ = connection.execute("CREATE VIEW annotator AS SELECT 1")
+    >>> unexpected_objects(connection.execute, acting=True)
     ["the view 'annotator'"]
     """
     if acting:
         kinds = "SELECT type, name FROM main.sqlite_master WHERE type IN ('trigger', 'view') ORDER BY name"
         return [f"the {kind} {name!r}" for kind, name in execute(kinds)]
-    own, found = _own(), _objects(execute)
-    strange = [f"the {kind} {name!r}" for kind, name in found.keys() - own.keys()]
-    strange += [f"no {kind} {name!r}" for kind, name in own.keys() - found.keys()]
-    for key in own.keys() & found.keys():
-        if own[key] != found[key]:
-            strange.append(_difference(*key, own[key], found[key]))
-    return sorted(strange)
+    expected, present = _expected_objects(), _objects(execute)
+    differences = [f"the {kind} {name!r}" for kind, name in present.keys() - expected.keys()]
+    differences += [f"no {kind} {name!r}" for kind, name in expected.keys() - present.keys()]
+    for key in expected.keys() & present.keys():
+        if expected[key] != present[key]:
+            differences.append(_difference(*key, expected[key], present[key]))
+    return sorted(differences)
 
 
-def _difference(kind: str, name: str, own: Any, found: Any) -> str:
+def _difference(kind: str, name: str, expected: Any, present: Any) -> str:
     if kind == "table":
-        columns, more = {one[0] for one in own[0]}, {one[0] for one in found[0]}
+        columns, more = {column[0] for column in expected[0]}, {column[0] for column in present[0]}
         if added := sorted(more - columns):
             return f"the column {name}.{added[0]!r}"
     return f"another {kind} {name!r} than audit's"
@@ -152,14 +152,14 @@ def _difference(kind: str, name: str, own: Any, found: Any) -> str:
 
 def _objects(execute: Callable[[str], Iterable[Any]]) -> Objects:
     """(kind, name) -> what matters of it. SQLite's own bookkeeping is left out."""
-    found: Objects = {}
+    objects: Objects = {}
     for kind, name, of, sql in list(execute("SELECT type, name, tbl_name, sql FROM main.sqlite_master")):
         if kind == "table" and name in ("sqlite_sequence", "sqlite_stat1", "sqlite_stat4"):
             continue
         if kind == "index" and sql is None:
             continue  # what UNIQUE and PRIMARY KEY make: a part of the table
-        found[kind, str(name)] = _table(execute, str(name), sql or "") if kind == "table" else (of, _plain(sql or ""))
-    return found
+        objects[kind, str(name)] = _table(execute, str(name), sql or "") if kind == "table" else (of, _plain(sql or ""))
+    return objects
 
 
 def _table(execute: Callable[[str], Iterable[Any]], name: str, sql: str) -> Any:
@@ -187,7 +187,7 @@ def _plain(sql: str) -> str:
 
 
 @cache
-def _own() -> Objects:
+def _expected_objects() -> Objects:
     """What a new database has."""
     engine = create_engine("sqlite://")
     with engine.begin() as connection:
@@ -229,7 +229,7 @@ def open_store(where: str, create: bool = False) -> Engine:
     while True:
         file = file_of(where)
         new = create and file is not None and not os.path.exists(file)
-        engine, name = _connected(where, create)
+        engine, name = _connect(where, create)
         with _explained(engine, name):
             _check_schema(engine, create, name)
         if file is None or file.exists():
@@ -268,7 +268,7 @@ def take_back() -> None:
                 file.with_name(file.name + suffix).unlink(missing_ok=True)
 
 
-def _connected(where: str, create: bool = False) -> tuple[Engine, str]:
+def _connect(where: str, create: bool = False) -> tuple[Engine, str]:
     """The engine, and what messages call its database; nothing was asked of it yet."""
     url, file = _url(where), file_of(where)
     name = str(file) if file else url.render_as_string()
@@ -359,8 +359,10 @@ def _url(where: str) -> URL:
     try:
         url = make_url(where)
     except (ArgumentError, ValueError):  # ValueError: a port that is no number
-        shown = where.split("@")[-1]  # what stands before an @ may be a password
-        raise AuditError(f"--db {shown!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db") from None
+        without_password = where.split("@")[-1]  # what stands before an @ may be a password
+        raise AuditError(
+            f"--db {without_password!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db"
+        ) from None
     if url.get_backend_name() not in BACKENDS:
         raise AuditError(
             f"--db {url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or "
@@ -372,14 +374,14 @@ def _url(where: str) -> URL:
 def _check_path(path: Path, create: bool) -> None:
     """Raises BadFile for a file that is not there, or can never be a database."""
     try:
-        there = path.exists()
+        exists = path.exists()
     except OSError as problem:
         raise BadFile(f"cannot open the database {path}: {problem.strerror}") from None
     if path.is_dir():
         raise BadFile(f"{path} is a folder; --db names the file of a database, for example {path / 'audit.db'}")
-    if there:
+    if exists:
         refuse_no_file(path)
-    if not there and not create:
+    if not exists and not create:
         raise BadFile(f"there is no database {path}; make one with `audit run` or name another with --db")
 
 
@@ -398,10 +400,10 @@ def _pragmas(connection: Any, _record: Any) -> None:
 
 def schema_of(where: str) -> int:
     """The version of a database's tables, which are left as they are. Raises what `open_store` raises."""
-    engine, name = _connected(where)
+    engine, name = _connect(where)
     with _explained(engine, name):
-        known = set(inspect(engine).get_table_names())
-        version = _version(engine, name) if "schema_version" in known else _refuse(known, name)
+        table_names = set(inspect(engine).get_table_names())
+        version = _version(engine, name) if "schema_version" in table_names else _refuse(table_names, name)
     engine.dispose()
     return version
 
@@ -425,10 +427,10 @@ def _more_memory(connection: Any, _record: Any) -> None:
 
 
 def _check_schema(engine: Engine, create: bool, name: str) -> None:
-    known = set(inspect(engine).get_table_names())
-    version = _version(engine, name) if "schema_version" in known else None
-    if version is None and (known or not create):
-        _refuse(known, name)
+    table_names = set(inspect(engine).get_table_names())
+    version = _version(engine, name) if "schema_version" in table_names else None
+    if version is None and (table_names or not create):
+        _refuse(table_names, name)
     if engine.dialect.name == "sqlite":
         _write_ahead(engine)
     if version is None:
@@ -458,7 +460,7 @@ def _begin_anew(engine: Engine) -> None:
 def _warn(engine: Engine, name: str) -> None:
     """Say of a file what is in it that audit did not make: it may act when audit writes."""
     with engine.connect() as connection:
-        strange = strange_objects(lambda sql: connection.exec_driver_sql(sql).all())
+        strange = unexpected_objects(lambda sql: connection.exec_driver_sql(sql).all())
     if strange:
         LOG.warning("%s has %s, which audit did not make; look with `audit doctor`", name, ", ".join(strange[:3]))
 
@@ -485,18 +487,18 @@ def _write_ahead(engine: Engine) -> None:
 def _version(engine: Engine, name: str) -> int:
     """The version of the tables; raises BadFile for one that this audit cannot read."""
     with engine.connect() as connection:
-        found = migrations.recorded(connection)
-    if found is None or found < migrations.FIRST:
+        version = migrations.recorded(connection)
+    if version is None or version < migrations.FIRST:
         raise BadFile(f"{name} does not say which version its tables have; restore it from a backup")
-    if found > tables.SCHEMA_VERSION:
+    if version > tables.SCHEMA_VERSION:
         raise BadFile(
-            f"{name} has tables of version {found}, this audit reads version {tables.SCHEMA_VERSION}; "
+            f"{name} has tables of version {version}, this audit reads version {tables.SCHEMA_VERSION}; "
             "install the audit that made them, or a later one"
         )
-    return found
+    return version
 
 
-def _refuse(known: set[str], name: str) -> NoReturn:
-    if known:
+def _refuse(table_names: set[str], name: str) -> NoReturn:
+    if table_names:
         raise BadFile(f"{name} is a database of something else: it has tables, but none of audit's")
     raise BadFile(f"{name} is an empty database; fill it with `audit run` or `audit import-run`")

@@ -19,7 +19,7 @@ from audit.tasks import Input
 
 UNCHECKED = -1
 _BITS = 3
-"""Of an outcome in a packed number: 0 stands for no verdict, an `Outcome` plus one for what was found."""
+"""Bits of an outcome in a packed number: 0 is no verdict, otherwise it is the `Outcome` plus one."""
 _WINDOW = 63 // _BITS
 """Neighbouring ids of systems whose outcomes fit into one whole number of 64 bits."""
 
@@ -80,26 +80,26 @@ def integers(connection: Connection, query: Select[Any]) -> np.ndarray:
 def checked(connection: Connection, studies: Sequence[int]) -> Checked:
     """All verdicts of these studies. Errors are checks, too: `outcome` says what each one found."""
     source, verdict = table_of(tables.Source), table_of(tables.Verdict)
-    of = [
+    study_of = [
         integers(connection, select(source.c.id, source.c.study_id).where(source.c.study_id.in_(piece)))
         for piece in pieces(studies)
     ]
-    places = np.concatenate([np.empty((0, 2), np.int64), *of])
+    places = np.concatenate([np.empty((0, 2), np.int64), *study_of])
     places = places[np.argsort(places[:, 0])]
     systems = integers(connection, select(table_of(tables.System).c.id).order_by("id"))[:, 0]
     if not len(places):
-        nothing = np.empty(0, np.int64)
-        return Checked((), nothing, nothing, nothing, np.empty(0, bool), np.empty((0, 0), np.int8))
+        no_ids = np.empty(0, np.int64)
+        return Checked((), no_ids, no_ids, no_ids, np.empty(0, bool), np.empty((0, 0), np.int8))
     windows = list(_windows(systems))
-    found = integers(
+    packed = integers(
         connection,
         select(verdict.c.group_id, *(_packed(piece, len(windows) == 1) for piece in windows))
         .where(verdict.c.group_id.between(*group_ids(places[0, 0], places[-1, 0])))
         .group_by(verdict.c.group_id)
         .order_by(verdict.c.group_id),
     )
-    group, outcome = found[:, 0].copy(), _unpacked(found[:, 1:], systems)
-    del found
+    group, outcome = packed[:, 0].copy(), _unpacked(packed[:, 1:], systems)
+    del packed
     place = np.searchsorted(places[:, 0], group // LIMIT**2)
     inside = places[np.minimum(place, len(places) - 1), 0] == group // LIMIT**2
     group, outcome, place = group[inside], outcome[inside], place[inside]
@@ -111,7 +111,7 @@ def checked(connection: Connection, studies: Sequence[int]) -> Checked:
         group, own, place = group[first], own[first], place[first]
     present = (outcome != UNCHECKED).any(axis=0)
     return Checked(
-        tuple(int(one) for one in systems[present]),
+        tuple(int(system) for system in systems[present]),
         places[place, 1],
         group // LIMIT % LIMIT,
         group // LIMIT**2,
@@ -158,9 +158,9 @@ def _unpacked(packed: np.ndarray, systems: np.ndarray) -> np.ndarray:
 def need_study(connection: Connection, study: int) -> None:
     """Raises AuditError for a study that the database does not have."""
     table = table_of(tables.Study)
-    there = [str(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
-    if str(study) not in there:
-        raise AuditError(f"there is no study {study}; this database has {', '.join(there) or 'none'}")
+    study_ids = [str(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
+    if str(study) not in study_ids:
+        raise AuditError(f"there is no study {study}; this database has {', '.join(study_ids) or 'none'}")
 
 
 # Inputs in the store: each distinct one once, found by its content.
@@ -169,33 +169,33 @@ _AT_ONCE = 900
 """Keys asked for at once: SQLite's smallest limit on parameters is 999."""
 
 
-def known_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple[dict[bytes, int], set[bytes]]:
+def store_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple[dict[bytes, int], set[bytes]]:
     """Store inputs, given by key; their ids by key, and the keys of those that were there before.
 
     On SQLite the connection must be one that writes (`audit.store.bulk`): new inputs get the next numbers.
     """
-    found = _find(connection, list(wanted))
-    before = set(found)
-    missing = [key for key in wanted if key not in found]
+    ids_by_key = _find(connection, list(wanted))
+    before = set(ids_by_key)
+    missing = [key for key in wanted if key not in ids_by_key]
     if not missing:
-        return found, before
+        return ids_by_key, before
     ids = _new_ids(connection, len(missing))
     new = [wanted[key] for key in missing]
     rows = {
         "id": ids,
         "key": missing,
-        "texts": [one.texts for one in new],
-        "languages": [",".join(one.languages) for one in new],
+        "texts": [item.texts for item in new],
+        "languages": [",".join(item.languages) for item in new],
     }
     if insert_new(connection, tables.Input, rows) == len(missing):
-        return found | dict(zip(missing, ids, strict=True)), before
+        return ids_by_key | dict(zip(missing, ids, strict=True)), before
     # Another run stored some of them since we looked.
-    return found | _find(connection, missing), set(wanted)
+    return ids_by_key | _find(connection, missing), set(wanted)
 
 
 def input_ids(connection: Connection, inputs: Iterable[Input]) -> dict[bytes, int]:
     """Store each distinct input once; returns its id by its key."""
-    return known_inputs(connection, {one.key: one for one in inputs})[0]
+    return store_inputs(connection, {item.key: item for item in inputs})[0]
 
 
 def _new_ids(connection: Connection, number: int) -> Sequence[int]:
@@ -211,10 +211,10 @@ def _new_ids(connection: Connection, number: int) -> Sequence[int]:
 def _find(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, int]:
     """Ids of the keys that are there. Spelled for the drivers: SQLAlchemy takes longer to write IN than a database to
     answer."""
-    found: dict[bytes, int] = {}
+    ids: dict[bytes, int] = {}
     sqlite = connection.dialect.name == "sqlite"
     for piece in pieces(keys, _AT_ONCE):
         marks = ",".join(("?" if sqlite else "%s",) * len(piece))
         rows = connection.exec_driver_sql(f"SELECT key, id FROM input WHERE key IN ({marks})", tuple(piece))  # noqa: S608
-        found.update((bytes(key), int(id)) for key, id in rows)
-    return found
+        ids.update((bytes(key), int(id)) for key, id in rows)
+    return ids

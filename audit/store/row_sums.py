@@ -41,7 +41,7 @@ def sum_of(*values: Any) -> int:
 def sealed_columns() -> dict[str, list[str]]:
     """Table -> the columns that are summed up, in a lasting order: that of their names."""
     return {
-        table.name: sorted(one.name for one in table.columns if one.name not in _DERIVED.get(table.name, ()))
+        table.name: sorted(column.name for column in table.columns if column.name not in _DERIVED.get(table.name, ()))
         for table in SQLModel.metadata.sorted_tables
         if table.name not in _UNSEALED
     }
@@ -62,7 +62,7 @@ def know(connection: Any) -> None:
 
 @cache
 def _triggers() -> tuple[str, ...]:
-    found = []
+    triggers = []
     for name, columns in sealed_columns().items():
         new, old = (f"{_FUNCTION}({_listed(columns, row)})" for row in ("NEW.", "OLD."))
         for event, rows, change in (
@@ -70,11 +70,11 @@ def _triggers() -> tuple[str, ...]:
             ("DELETE", "- 1", f"- {old}"),
             (f"UPDATE OF {_listed(columns)}", "", f"+ {new} - {old}"),
         ):
-            found.append(  # names of ours
+            triggers.append(  # names of ours
                 f'CREATE TEMP TRIGGER "{_BEFORE}{name}_{event[:6].lower()}" AFTER {event} ON main."{name}" BEGIN '  # noqa: S608
                 f"UPDATE seal SET rows = rows {rows}, sum = (sum {change}) & {_BITS} WHERE name = '{name}'; END"
             )
-    return tuple(found)
+    return tuple(triggers)
 
 
 def unwatch(connection: Connection) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audit.errors import AuditError, BadFile
 from audit.store import tables
-from audit.store.engine import damaged, file_of, one_line, strange_objects
+from audit.store.engine import damaged, file_of, one_line, unexpected_objects
 from audit.store.row_sums import know, wrong_sums
 from audit.tasks import Input
 
@@ -18,17 +18,17 @@ MOST = 10
 
 def page_faults(path: Path) -> list[str]:
     """What SQLite's own check of a file finds, in its pages and in rows that refer to nothing; empty: nothing."""
-    return _looked_at(path, _pages)
+    return _findings(path, _pages)
 
 
 def foreign_objects(path: Path) -> list[str]:
     """Triggers, tables, columns and the like that audit did not make; of a file of an older version, what may act."""
-    return _looked_at(path, lambda there: strange_objects(there.execute, acting=not _is_current(there)))
+    return _findings(path, lambda there: unexpected_objects(there.execute, acting=not _is_current(there)))
 
 
 def changed_values(path: Path) -> list[str]:
     """Tables whose rows are not those that audit wrote, in a file of this version."""
-    return _looked_at(path, lambda there: [*_inputs(there), *wrong_sums(there.execute)] if _is_current(there) else [])
+    return _findings(path, lambda there: [*_inputs(there), *wrong_sums(there.execute)] if _is_current(there) else [])
 
 
 @contextmanager
@@ -47,10 +47,10 @@ def explained(where: str) -> Iterator[None]:
     except AuditError:
         raise
     except Exception as problem:  # see above
-        found = _first_fault(where)
-        if found is None:
+        fault = _first_fault(where)
+        if fault is None:
             raise
-        raise BadFile(damaged(file_of(where), found)) from problem
+        raise BadFile(damaged(file_of(where), fault)) from problem
 
 
 def _first_fault(where: str) -> str | None:
@@ -61,10 +61,10 @@ def _first_fault(where: str) -> str | None:
             return None
     except (AuditError, OSError):
         return None
-    return next((one for look in (page_faults, foreign_objects, changed_values) for one in look(file)), None)
+    return next((fault for look in (page_faults, foreign_objects, changed_values) for fault in look(file)), None)
 
 
-def _looked_at(path: Path, look: Callable[[sqlite3.Connection], list[str]]) -> list[str]:
+def _findings(path: Path, look: Callable[[sqlite3.Connection], list[str]]) -> list[str]:
     """What a look at a file finds; that it cannot be read is a finding, too."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
@@ -77,9 +77,9 @@ def _looked_at(path: Path, look: Callable[[sqlite3.Connection], list[str]]) -> l
 
 
 def _pages(connection: sqlite3.Connection) -> list[str]:
-    found = [one_line(row[0]) for row in connection.execute(f"PRAGMA integrity_check({MOST})")]
-    if found != ["ok"]:
-        return found
+    faults = [one_line(row[0]) for row in connection.execute(f"PRAGMA integrity_check({MOST})")]
+    if faults != ["ok"]:
+        return faults
     lost = connection.execute("PRAGMA foreign_key_check").fetchmany(MOST)
     return [f"row {row} of {table} refers to no {parent}" for table, row, parent, _ in lost]
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from audit.corpora import chinese, get_corpus
 from audit.corpora.base import folder
 from audit.errors import BadFile
-from audit.kept_arrays import Kept, as_array, made_once, say, texts_of
 from audit.keys import canonical, fingerprint
+from audit.model_cache import Kept, as_array, cached_model, say, texts_of
 from audit.systems import chinese_similarity
 from audit.systems.base import missing, package_version
 from audit.tasks import Input, Output, get_task
@@ -163,7 +163,7 @@ class Classifier(ABC):
 def _models(kind: type[Classifier], scheme: str, version: str, cache: Path) -> Model:
     """The model from the cache, trained and kept there when it is absent or damaged."""
     system = kind(scheme)
-    return Model(made_once(system.name, version, cache, system.trained))
+    return Model(cached_model(system.name, version, cache, system.trained))
 
 
 # Words by jieba and complement naive Bayes, trained on Chinese texts with gold.

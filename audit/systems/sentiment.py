@@ -13,8 +13,8 @@ from typing import Any
 
 from audit.corpora import english
 from audit.corpora.base import folder
-from audit.kept_arrays import Kept, as_array, made_once, say, texts_of
 from audit.keys import canonical, fingerprint
+from audit.model_cache import Kept, as_array, cached_model, say, texts_of
 from audit.systems.base import missing, package_version
 from audit.tasks import Input, Output
 
@@ -324,7 +324,7 @@ def _version() -> str:
 @lru_cache(maxsize=2)
 def _model(version: str, cache: Path) -> Model:
     """The model from the cache (0.3 s), trained and kept there when it is absent or damaged (about a minute)."""
-    return Model.of(made_once("tfidf-logreg", version, cache, lambda: _trained().as_kept()))
+    return Model.of(cached_model("tfidf-logreg", version, cache, lambda: _trained().as_kept()))
 
 
 def _trained() -> Model:

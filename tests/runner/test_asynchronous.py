@@ -43,11 +43,11 @@ def done(*jobs):
     with Asynchronous() as executor:
         for job in jobs:
             executor.submit(job)
-        found = []
-        while len(found) < len(jobs):
-            found += executor.finished()
+        results = []
+        while len(results) < len(jobs):
+            results += executor.finished()
         assert executor.finished() == []
-    return [next(result for one, result in found if one is job) for job in jobs]
+    return [next(result for submitted, result in results if submitted is job) for job in jobs]
 
 
 def outputs(spec, inputs=INPUTS):
@@ -56,8 +56,8 @@ def outputs(spec, inputs=INPUTS):
     return returned.outputs(len(inputs))
 
 
-def errors(found):
-    return [output.error for output in found if output.error]
+def errors(outputs):
+    return [output.error for output in outputs if output.error]
 
 
 def together(number):
@@ -83,20 +83,20 @@ def test_every_input_is_answered_once_with_as_many_requests_at_once_as_allowed(t
 
 @pytest.mark.slow
 def test_batches_of_several_systems_share_no_limit(tmp_path):
-    with serving(together(3), delay=0.01) as one, serving(together(5), delay=0.01) as other:
+    with serving(together(3), delay=0.01) as first, serving(together(5), delay=0.01) as second:
         specs = [
-            one.file(tmp_path, "batch = 2\nconcurrency = 3"),
-            other.file(tmp_path, "concurrency = 5", "other.toml"),
+            first.file(tmp_path, "batch = 2\nconcurrency = 3"),
+            second.file(tmp_path, "concurrency = 5", "other.toml"),
         ]
         pieces = [INPUTS[start : start + 32] for start in range(0, 192, 32)]
         jobs = [Batch(spec, "sentiment", piece) for piece in pieces for spec in specs]
-        found = done(*jobs)
-    for job, returned in zip(jobs, found, strict=True):
-        assert returned.outputs(32) == [Output(label_of(one.text), 0.75) for one in job.inputs]
-    assert one.most_at_once == 3
-    assert other.most_at_once == 5
-    assert len(one.bodies) == 96
-    assert len(other.bodies) == 12
+        results = done(*jobs)
+    for job, returned in zip(jobs, results, strict=True):
+        assert returned.outputs(32) == [Output(label_of(item.text), 0.75) for item in job.inputs]
+    assert first.most_at_once == 3
+    assert second.most_at_once == 5
+    assert len(first.bodies) == 96
+    assert len(second.bodies) == 12
 
 
 def test_a_service_that_bears_less_than_allowed_gets_less_and_every_input_its_answer(tmp_path):
@@ -153,8 +153,10 @@ def test_what_may_pass_is_tried_again(tmp_path, status):
 @pytest.mark.parametrize("status", [401, 404])
 def test_what_will_not_pass_is_a_stored_error_and_not_tried_again(tmp_path, status):
     with serving(lambda body, number: Reply({"detail": "no such thing\0"}, status)) as server:
-        found = outputs(server.file(tmp_path), INPUTS[:32])
-    assert [output.error for output in found] == [f'Declined: HTTP {status}: {{"detail": "no such thing\\u0000"}}'] * 32
+        returned = outputs(server.file(tmp_path), INPUTS[:32])
+    assert [output.error for output in returned] == [
+        f'Declined: HTTP {status}: {{"detail": "no such thing\\u0000"}}'
+    ] * 32
     assert len(server.bodies) == 2
 
 
@@ -163,10 +165,10 @@ def test_one_bad_input_costs_the_others_of_its_request_nothing(tmp_path):
         return Reply("too long", 413) if any("Film 5 " in text for text in body["texts"]) else plain_answer(body)
 
     with serving(answer) as server:
-        found = outputs(server.file(tmp_path), INPUTS[:32])
-    assert errors(found) == ['Declined: HTTP 413: "too long"']
-    assert found[5].error
-    assert [one for one in found if not one.error] == RIGHT[:5] + RIGHT[6:32]
+        returned = outputs(server.file(tmp_path), INPUTS[:32])
+    assert errors(returned) == ['Declined: HTTP 413: "too long"']
+    assert returned[5].error
+    assert [output for output in returned if not output.error] == RIGHT[:5] + RIGHT[6:32]
     assert len(server.bodies) == 2 + 16
 
 
@@ -177,8 +179,8 @@ def test_an_input_that_breaks_the_service_is_found(tmp_path):
         return Reply("oh", 500) if any("Film 5 " in text for text in body["texts"]) else plain_answer(body)
 
     with serving(answer) as server:
-        found = outputs(server.file(tmp_path, "batch = 4\ntries = 2"), INPUTS[:8])
-    assert errors(found) == ['Unanswered: HTTP 500: "oh" (asked 2 times)']
+        returned = outputs(server.file(tmp_path, "batch = 4\ntries = 2"), INPUTS[:8])
+    assert errors(returned) == ['Unanswered: HTTP 500: "oh" (asked 2 times)']
     assert len(server.bodies) == 1 + 2 + 3 + 2
 
 
@@ -199,8 +201,8 @@ def test_an_input_that_breaks_the_service_is_found(tmp_path):
 def test_an_answer_that_cannot_be_used_is_asked_for_one_by_one(tmp_path, reply, says):
     """The same answer, whatever is asked: it is wrong for four inputs, and its number right for one."""
     with serving(lambda body, number: Reply(reply)) as server:
-        found = outputs(server.file(tmp_path, "batch = 4"), INPUTS[:4])
-    assert [output.error for output in found] == [says] * 4
+        returned = outputs(server.file(tmp_path, "batch = 4"), INPUTS[:4])
+    assert [output.error for output in returned] == [says] * 4
     assert len(server.bodies) == 5
 
 
@@ -214,10 +216,10 @@ def test_time_out(tmp_path):
         return plain_answer(body)
 
     with serving(answer) as server:
-        found = outputs(server.file(tmp_path, "batch = 1\ntimeout = 0.5\ntries = 2"), INPUTS[:4])
+        returned = outputs(server.file(tmp_path, "batch = 1\ntimeout = 0.5\ntries = 2"), INPUTS[:4])
         gate.set()
-    assert errors(found) == ["Unanswered: no answer within 0.5 s (asked 2 times)"]
-    assert found[2].error
+    assert errors(returned) == ["Unanswered: no answer within 0.5 s (asked 2 times)"]
+    assert returned[2].error
     assert len(server.bodies) == 5
 
 
@@ -227,22 +229,22 @@ def test_a_service_that_vanishes_ends_the_run_with_stored_errors(tmp_path):
         return plain_answer(body)
 
     with serving(answer) as server:
-        found = outputs(server.file(tmp_path, "batch = 1\nconcurrency = 4\ntries = 2\npatience = 0"))
-    assert errors(found)
+        returned = outputs(server.file(tmp_path, "batch = 1\nconcurrency = 4\ntries = 2\npatience = 0"))
+    assert errors(returned)
     assert all(
-        error.startswith(("Unanswered: no connection (", "Declined: no connection (")) for error in errors(found)
+        error.startswith(("Unanswered: no connection (", "Declined: no connection (")) for error in errors(returned)
     )
-    assert any("so this run asks it no more" in error for error in errors(found))
+    assert any("so this run asks it no more" in error for error in errors(returned))
     assert len(server.bodies) < 50  # it was not asked 195 more times
-    assert [one for one, right in zip(found, RIGHT, strict=True) if not one.error and one != right] == []
+    assert [output for output, right in zip(returned, RIGHT, strict=True) if not output.error and output != right] == []
 
 
 def test_nobody_listens(tmp_path):
     with Server(lambda body, number: None) as server:
         spec = server.file(tmp_path, "tries = 2\npatience = 0")
-    found = outputs(spec, INPUTS[:20])
-    assert len(errors(found)) == 20
-    assert all("no connection (ConnectError: " in error for error in errors(found))
+    returned = outputs(spec, INPUTS[:20])
+    assert len(errors(returned)) == 20
+    assert all("no connection (ConnectError: " in error for error in errors(returned))
 
 
 def test_a_job_has_a_limit_and_the_executor_goes_on(tmp_path):
@@ -355,8 +357,8 @@ class Mine:
 def test_a_users_own_asynchronous_system(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own_asynchronous.py").write_text(OWN)
-    found = outputs("own_asynchronous:Mine", INPUTS[:12])
-    assert [output.error for output in found] == [
+    returned = outputs("own_asynchronous:Mine", INPUTS[:12])
+    assert [output.error for output in returned] == [
         None if number not in (3, 6) else ["SystemExit: 3", "RuntimeError: six is out of order"][number // 6]
         for number in range(12)
     ]
@@ -397,7 +399,7 @@ HARMS = {
 
 
 @pytest.mark.parametrize(
-    ("apart", "act"), [*((False, one) for one in HOLDS.values()), *((True, one) for one in (HOLDS | HARMS).values())]
+    ("apart", "act"), [*((False, act) for act in HOLDS.values()), *((True, act) for act in (HOLDS | HARMS).values())]
 )
 def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypatch, apart, act):
     """The others that were on the loop are done again; so is what comes after."""
@@ -406,14 +408,14 @@ def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     module = f"keeps_{abs(hash(tmp_path))}"
     (tmp_path / f"{module}.py").write_text(KEEPS.replace("KEEP", act))
-    jobs = [Batch(f"{module}:Mine", "sentiment", (one,), limit=0.5) for one in INPUTS[:6]]
-    found = []
+    jobs = [Batch(f"{module}:Mine", "sentiment", (item,), limit=0.5) for item in INPUTS[:6]]
+    pairs = []
     with Asynchronous(apart) as executor:
         for job in jobs:
             executor.submit(job)
-        while len(found) < len(jobs):
-            found += executor.finished()
-    results = [next(result for job, result in found if job is one) for one in jobs]
+        while len(pairs) < len(jobs):
+            pairs += executor.finished()
+    results = [next(result for job, result in pairs if job is submitted) for submitted in jobs]
     lost = results.pop(2)
     assert lost == (Lost("its process ended with status 3") if "_exit" in act else too_long(0.5))
     assert [result.outputs(1) for result in results] == [[Output("positive", 0.5)]] * 5

@@ -68,7 +68,7 @@ class Losing(InProcess):
 
     def finished(self, timeout=None):
         job = self._waiting[0]
-        if isinstance(job, Batch) and any(self.fatal(one.text) for one in job.inputs):
+        if isinstance(job, Batch) and any(self.fatal(item.text) for item in job.inputs):
             self._waiting.popleft()
             self.lost.append(len(job.inputs))
             return [(job, Lost("its process ended with signal SIGSEGV"))]

@@ -30,7 +30,7 @@ class Shuffled(InProcess):
         return [done for _ in range(several) for done in super(Shuffled, self).finished(timeout)]
 
 
-def made(executor, where, corpus, specs, relations, content, seed=0):
+def content_of_run(executor, where, corpus, specs, relations, content, seed=0):
     """What a run leaves in a database, and the bytes of its report after a draw and gold's answers."""
     engine = open_store(where, create=True)
     with executor:
@@ -53,7 +53,7 @@ def test_the_executor_and_the_order_of_completion_change_nothing(
     specs = own.specs("calm", "failing", "nervous")
 
     def with_(executor, name, seed=0):
-        return made(executor, str(tmp_path / f"{name}.db"), toy_corpus(), specs, relations, content, seed)
+        return content_of_run(executor, str(tmp_path / f"{name}.db"), toy_corpus(), specs, relations, content, seed)
 
     expected, report = with_(InProcess(), "alone")
     assert len(expected["group"]) > 60
@@ -61,8 +61,8 @@ def test_the_executor_and_the_order_of_completion_change_nothing(
         [(f"processes{number}", Processes(number)) for number in (1, 2, 3)]
         + [(f"shuffled{seed}", Shuffled(seed)) for seed in range(5)]
     ):  # fmt: skip
-        found, again = with_(executor, name)
-        assert found == expected, name
+        stored, again = with_(executor, name)
+        assert stored == expected, name
         assert again == report, name
     # And the test can tell one seed from another.
     assert with_(InProcess(), "other", seed=1)[0]["source"] != expected["source"]
@@ -70,6 +70,10 @@ def test_the_executor_and_the_order_of_completion_change_nothing(
 
 @pytest.mark.parametrize("seed", range(3))
 def test_errors_are_the_same_in_any_order(own, toy_corpus, toy_relations, content, seed, tmp_path):
-    found = made(Shuffled(seed), str(tmp_path / "a.db"), toy_corpus(), own.specs("failing"), toy_relations, content)
-    expected = made(InProcess(), str(tmp_path / "b.db"), toy_corpus(), own.specs("failing"), toy_relations, content)
-    assert found == expected
+    stored = content_of_run(
+        Shuffled(seed), str(tmp_path / "a.db"), toy_corpus(), own.specs("failing"), toy_relations, content
+    )
+    expected = content_of_run(
+        InProcess(), str(tmp_path / "b.db"), toy_corpus(), own.specs("failing"), toy_relations, content
+    )
+    assert stored == expected

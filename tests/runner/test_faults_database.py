@@ -153,10 +153,10 @@ def test_no_file_may_grow_any_more(command, undisturbed, tmp_path, content, caps
     assert sum(line.startswith("audit: ") for line in done.stderr.splitlines()) == 1
     assert whole(database)
     assert main([*command, "--db", str(database)]) == 0
-    found = held(content, database)
+    rows_of_table = held(content, database)
     # Chunks of that process are not as small.
-    assert {name: some for name, some in found.items() if name not in ("study", "progress")} == {
-        name: some for name, some in undisturbed.items() if name not in ("study", "progress")
+    assert {name: rows for name, rows in rows_of_table.items() if name not in ("study", "progress")} == {
+        name: rows for name, rows in undisturbed.items() if name not in ("study", "progress")
     }
 
 
@@ -192,9 +192,9 @@ def in_the_middle(monkeypatch):
     def when(batches, do):
         keep, seen = Coordinator._keep, []
 
-        def kept(self, made):
-            keep(self, made)
-            seen.append(made)
+        def kept(self, finished_batches):
+            keep(self, finished_batches)
+            seen.append(finished_batches)
             if len(seen) == batches:
                 do()
 

@@ -66,9 +66,9 @@ def server():
     # Not in pytest's own folder: whenever another pytest begins, it takes that from all users but its own, and
     # PostgreSQL, which refuses to run as root, could not begin again.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        made = Server(folder)
-        yield made
-        made.stop()
+        running = Server(folder)
+        yield running
+        running.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -104,9 +104,9 @@ def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, conte
     engine = open_store(server.new(), create=True)
     threads, keep, kept = [], Coordinator._keep, []
 
-    def keeping(self, made):
-        keep(self, made)
-        kept.append(made)
+    def keeping(self, batches):
+        keep(self, batches)
+        kept.append(batches)
         if len(kept) in (2, 6):  # twice in the run, which goes on meanwhile
             for before in threads:
                 before.join()
@@ -124,7 +124,9 @@ def test_a_server_that_starts_again_in_the_middle(server, own, toy_corpus, conte
     engine.dispose()  # its connections may be older than the server
     assert len(threads) == 2
     assert watcher.said
-    assert all(one.startswith("the database does not answer (") and "\n" not in one for one in watcher.said)
+    assert all(
+        sentence.startswith("the database does not answer (") and "\n" not in sentence for sentence in watcher.said
+    )
     assert content(engine) == expected
     assert reported(engine) == report
     engine.dispose()

@@ -159,11 +159,11 @@ INPUTS = 56
 
 def outputs(engine, name):
     """The last output of each input of a system: text -> (label, score) or an error."""
-    output, given, system = table_of(tables.Output), table_of(tables.Input), table_of(tables.System)
+    output, input_table, system = table_of(tables.Output), table_of(tables.Input), table_of(tables.System)
     query = (
-        select(given.c.texts, output.c.label, output.c.score, output.c.error)
+        select(input_table.c.texts, output.c.label, output.c.score, output.c.error)
         .select_from(output)
-        .join(given, given.c.id == output.c.input_id)
+        .join(input_table, input_table.c.id == output.c.input_id)
         .join(system, system.c.id == output.c.system_id)
         .where(system.c.name == name)
         .order_by(output.c.attempt)
@@ -182,26 +182,26 @@ def verdicts(engine):
         .join(source, source.c.id == group.c.source_id)
         .join(system, system.c.id == verdict.c.system_id)
     )
-    found = {}
+    verdict_of_group = {}
     with engine.connect() as connection:
         for name, row, outcome in connection.execute(query):
-            found.setdefault(name, {})[row] = outcome
-    return found
+            verdict_of_group.setdefault(name, {})[row] = outcome
+    return verdict_of_group
 
 
 def fail_once(engine, specs, errors, healthy):
     """Each system has one stored error, its own, on the source of row 7, and answers all else as a healthy one does."""
     right = outputs(engine, healthy)
     assert len(right) == INPUTS
-    found = verdicts(engine)
+    verdicts_before = verdicts(engine)
     cells = {cell["system"]: cell["errors"] for cell in study_report(engine)["cells"]}
     for spec, error in zip(specs, errors, strict=True):
-        given = outputs(engine, spec)
-        assert error in given.pop("Film 7 was fine.")
+        outputs_before = outputs(engine, spec)
+        assert error in outputs_before.pop("Film 7 was fine.")
         if not spec.endswith("TooFew"):  # which has no scores
-            assert given == {text: right[text] for text in given}
-        assert len(given) == INPUTS - 1
-        assert [row for row, outcome in found[spec].items() if outcome == 3] == ["7"]
+            assert outputs_before == {text: right[text] for text in outputs_before}
+        assert len(outputs_before) == INPUTS - 1
+        assert [row for row, outcome in verdicts_before[spec].items() if outcome == 3] == ["7"]
         assert cells[spec] == 1
 
 
@@ -344,10 +344,10 @@ def test_processes_that_end_before_they_say_what_they_do_are_given_up_in_the_end
         jobs = [Batch("vader", "sentiment", ()) for _ in range(3)]
         for job in jobs:
             executor.submit(job)
-        found = []
-        while len(found) < 3:
-            found += executor.finished(10)
-    assert Counter(type(result).__name__ for _, result in found) == {"Lost": 3}
+        results = []
+        while len(results) < 3:
+            results += executor.finished(10)
+    assert Counter(type(result).__name__ for _, result in results) == {"Lost": 3}
 
 
 def _die():

@@ -21,26 +21,26 @@ def pending(system, *pairs, alone=False):
 
 
 def test_inputs_of_one_pair_stand_together_and_nothing_is_lost():
-    one = pending(1, ("a", "fr"), ("b", "es"))
+    first = pending(1, ("a", "fr"), ("b", "es"))
     other, lost = pending(2, ("a", "es")), pending(1, ("z", "fr"), alone=True)
-    waiting = deque([other, one, lost, pending(1, ("c", "fr"), ("d", "es"))])
-    found = gathered(waiting, one)
-    assert [(given.text, given.target) for given in found.inputs.values()] == [
+    waiting = deque([other, first, lost, pending(1, ("c", "fr"), ("d", "es"))])
+    merged = gathered(waiting, first)
+    assert [(item.text, item.target) for item in merged.inputs.values()] == [
         ("b", "es"),
         ("d", "es"),
         ("a", "fr"),
         ("c", "fr"),
     ]
-    assert list(waiting) == [found, other, lost]
+    assert list(waiting) == [merged, other, lost]
 
 
 def test_what_comes_later_waits_until_all_that_was_gathered_is_in_batches():
     first = pending(1, ("a", "es"))
     waiting = deque([first])
-    found = gathered(waiting, first)
+    merged = gathered(waiting, first)
     waiting.append(pending(1, ("b", "es")))
-    assert gathered(waiting, found) is found
-    assert [len(one.inputs) for one in waiting] == [1, 1]
+    assert gathered(waiting, merged) is merged
+    assert [len(entry.inputs) for entry in waiting] == [1, 1]
 
 
 def test_inputs_that_are_done_alone_are_not_gathered():
@@ -77,24 +77,24 @@ def ran(study, spec, where, executor=None):
     engine = open_store(str(where), create=True)
     executor = executor or InProcess()
     with executor:
-        found = run(engine, study, [spec], [get_relation("translation", name) for name in NAMES], executor)
-    return engine, found.counts
+        result = run(engine, study, [spec], [get_relation("translation", name) for name in NAMES], executor)
+    return engine, result.counts
 
 
 def test_it_begins_seldom_and_what_is_stored_is_the_same(study, tmp_path, content):
     quick = toy_translator.write(tmp_path, "toy_quick", pairs=PAIRS, spoils=0.1)
     toy_translator.write(tmp_path, "toy_slow", pairs=PAIRS, spoils=0.1)
     expected, _ = ran(study, quick, tmp_path / "quick.db")
-    found, counts = ran(study, "toy_slow:Slow", tmp_path / "slow.db")
-    assert stored(found) == stored(expected)
-    held, wanted = content(found), content(expected)
+    engine, counts = ran(study, "toy_slow:Slow", tmp_path / "slow.db")
+    assert stored(engine) == stored(expected)
+    held, wanted = content(engine), content(expected)
     assert held == wanted  # the absent outputs among them
     # Sources of ten chunks; the first batches are small, then each round is one batch.
     assert len(toy_translator.batches(tmp_path, "toy_slow")) <= 8
     assert len(toy_translator.batches(tmp_path, "toy_quick")) > 20
-    asked = toy_translator.calls(tmp_path, "toy_slow")
-    assert len(asked) == len(set(asked)) == counts.executed
-    assert {call.split("\t")[0] for call in asked} <= {">".join(pair) for pair in PAIRS}
+    calls = toy_translator.calls(tmp_path, "toy_slow")
+    assert len(calls) == len(set(calls)) == counts.executed
+    assert {call.split("\t")[0] for call in calls} <= {">".join(pair) for pair in PAIRS}
 
 
 def test_workers_and_a_second_run_find_the_same(study, tmp_path, content, monkeypatch):

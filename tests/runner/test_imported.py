@@ -69,30 +69,32 @@ def cells(engine, size=10):
 
 def groups_of(engine):
     """Per group: its source's row, its system or None, and its texts."""
-    group, member, source, given = (table_of(one) for one in (tables.Group, tables.Member, tables.Source, tables.Input))
+    group, member, source, input_table = (
+        table_of(model) for model in (tables.Group, tables.Member, tables.Source, tables.Input)
+    )
     query = (
-        select(group.c.id, group.c.system_id, source.c.row, member.c.role, given.c.texts)
+        select(group.c.id, group.c.system_id, source.c.row, member.c.role, input_table.c.texts)
         .select_from(member)
         .join(group, group.c.id == member.c.group_id)
         .join(source, source.c.id == group.c.source_id)
-        .join(given, given.c.id == member.c.input_id)
+        .join(input_table, input_table.c.id == member.c.input_id)
         .order_by(group.c.id, member.c.step)
     )
-    found = {}
+    groups = {}
     with engine.connect() as connection:
         for row in connection.execute(query):
-            found.setdefault((row.id, row.row, row.system_id is None), []).append((row.role, row.texts[0]))
-    return found
+            groups.setdefault((row.id, row.row, row.system_id is None), []).append((row.role, row.texts[0]))
+    return groups
 
 
 def test_the_example_of_the_docstring_is_what_it_says(file, engine):
     example, chain = re.findall(r"\{.*?\"satisfied\"\}", imported.__doc__, re.DOTALL)
     assert json.loads(chain) == CHAIN
     assert json.loads(example) == GROUP
-    made = take(engine, file(json.loads(example)))
-    assert (made.new, made.sources, made.groups, made.checks) == (True, 1, 1, 1)
-    assert (made.relations, made.systems) == (["MR1.1"], ["amazon"])
-    assert made.outcomes == {"satisfied": 1, "violated": 0, "inapplicable": 0}
+    result = take(engine, file(json.loads(example)))
+    assert (result.new, result.sources, result.groups, result.checks) == (True, 1, 1, 1)
+    assert (result.relations, result.systems) == (["MR1.1"], ["amazon"])
+    assert result.outcomes == {"satisfied": 1, "violated": 0, "inapplicable": 0}
     ((_, row, shared), members) = next(iter(groups_of(engine).items()))
     assert shared
     assert members == [("source", "It isn't good."), ("follow_up", "It is not good.")]
@@ -129,8 +131,8 @@ def test_an_unknown_relation_carries_nothing(file, engine):
 
 def test_a_second_group_of_the_same_source_is_a_source_of_its_own(file, engine):
     other = GROUP | {"follow_ups": ["It's not good."]}
-    made = take(engine, file(GROUP | {"id": "7"}, other | {"id": "7"}, GROUP | {"id": "7#2", "source": "Unlike."}))
-    assert (made.sources, made.groups) == (3, 3)
+    imported = take(engine, file(GROUP | {"id": "7"}, other | {"id": "7"}, GROUP | {"id": "7#2", "source": "Unlike."}))
+    assert (imported.sources, imported.groups) == (3, 3)
     source = table_of(tables.Source)
     with engine.connect() as connection:
         rows = {row["row"]: row["cluster"] for row in connection.execute(select(source)).mappings()}
@@ -139,12 +141,12 @@ def test_a_second_group_of_the_same_source_is_a_source_of_its_own(file, engine):
 
 
 def test_systems_with_the_same_follow_ups_share_the_group_and_others_do_not(file, engine):
-    made = take(engine, file(GROUP, GROUP | {"system": "google"}))
-    assert (made.sources, made.groups, made.checks, made.systems) == (1, 1, 2, ["amazon", "google"])
+    imported = take(engine, file(GROUP, GROUP | {"system": "google"}))
+    assert (imported.sources, imported.groups, imported.checks, imported.systems) == (1, 1, 2, ["amazon", "google"])
     assert [shared for _, _, shared in groups_of(engine)] == [True]
     unlike = open_store("sqlite://", create=True)
-    made = take(unlike, file(GROUP, GROUP | {"system": "google", "follow_ups": ["Not good, it is."]}))
-    assert (made.sources, made.groups, made.checks) == (1, 2, 2)
+    imported = take(unlike, file(GROUP, GROUP | {"system": "google", "follow_ups": ["Not good, it is."]}))
+    assert (imported.sources, imported.groups, imported.checks) == (1, 2, 2)
     assert [shared for _, _, shared in groups_of(unlike)] == [False, False]
     assert {members[1][1] for members in groups_of(unlike).values()} == {"It is not good.", "Not good, it is."}
     assert len(cells(unlike)) == 2
@@ -170,8 +172,8 @@ def test_line_ends_order_of_keys_and_empty_lines_do_not_matter(tmp_path, engine)
 
 def test_unset_options_may_be_null_and_ids_numbers(file, engine):
     empty = dict.fromkeys(("id", "gold", "document", "language", "task", "version"))
-    made = take(engine, file(GROUP | empty, GROUP | {"system": "b", "id": 0, "document": 0, "language": "de"}))
-    assert made.groups == 2
+    imported = take(engine, file(GROUP | empty, GROUP | {"system": "b", "id": 0, "document": 0, "language": "de"}))
+    assert imported.groups == 2
     source = table_of(tables.Source)
     with engine.connect() as connection:
         rows = {row["row"]: row["cluster"] for row in connection.execute(select(source)).mappings()}
@@ -254,7 +256,7 @@ def test_a_bad_row_is_told_with_file_line_and_reason_and_nothing_is_left(kind, f
     assert shown.out == ""
     assert shown.err.count("\n") == 1
     assert len(shown.err) < 600
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["run.jsonl"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["run.jsonl"]
 
 
 def test_an_id_names_one_text(file):
@@ -352,7 +354,7 @@ def test_pairs_summaries_and_topics_are_imported(engine, file):
         (record,) = read_run(file(row)).records
         assert record.task == row["task"]
         assert record.members[0].texts == source
-        assert [(one.label, one.score, one.text) for one in record.outputs] == outputs
+        assert [(output.label, output.score, output.text) for output in record.outputs] == outputs
         assert take(engine, file(row)).groups == 1
 
 
@@ -380,10 +382,10 @@ def test_wrong_rows_of_other_tasks_are_refused(file, row, reason):
 
 def test_chains_of_translations_are_imported(engine, file):
     (record,) = read_run(file(CHAIN)).records
-    assert [one.languages for one in record.members] == [("en", "es"), ("es", "en")]
-    assert [one.texts for one in record.members] == [("It rains.",), ("Llueve.",)]
+    assert [member.languages for member in record.members] == [("en", "es"), ("es", "en")]
+    assert [member.texts for member in record.members] == [("It rains.",), ("Llueve.",)]
     assert record.roles == ("source", "link")
-    assert [one.text for one in record.outputs] == ["Llueve.", "It is raining."]
+    assert [output.text for output in record.outputs] == ["Llueve.", "It is raining."]
     pivot = CHAIN | {
         "relation": "MCMT",
         "follow_ups": [
@@ -392,9 +394,9 @@ def test_chains_of_translations_are_imported(engine, file):
         ],
         "outputs": ["Llueve.", "Il pleut.", "Está lloviendo."],
     }
-    made = take(engine, file(CHAIN, pivot, CHAIN | {"system": "theirs", "outputs": ["Llueve.", "It rains."]}))
+    imported = take(engine, file(CHAIN, pivot, CHAIN | {"system": "theirs", "outputs": ["Llueve.", "It rains."]}))
     # The two round trips have the same Spanish on the way, so they share their group.
-    assert (made.sources, made.groups, made.checks) == (1, 2, 3)
+    assert (imported.sources, imported.groups, imported.checks) == (1, 2, 3)
     roles = {tuple(role for role, _ in members) for members in groups_of(engine).values()}
     assert roles == {("source", "link"), ("source", "follow_up", "link")}
     cell = cells(engine)["RTT", "ours"]
@@ -408,12 +410,12 @@ def test_a_link_and_a_follow_up_with_the_same_text_are_different_groups(engine, 
 
 
 def test_an_absent_translation_makes_its_group_inapplicable(engine, file):
-    made = take(engine, file(CHAIN | {"outputs": [None, None], "verdict": "inapplicable"}))
-    assert made.outcomes == {"satisfied": 0, "violated": 0, "inapplicable": 1}
+    imported = take(engine, file(CHAIN | {"outputs": [None, None], "verdict": "inapplicable"}))
+    assert imported.outcomes == {"satisfied": 0, "violated": 0, "inapplicable": 1}
     output = table_of(tables.Output)
     with engine.connect() as connection:
-        found = connection.execute(select(output)).mappings().all()
-    assert [(one["text"], one["error"]) for one in found] == [(None, None)] * 2
+        rows = connection.execute(select(output)).mappings().all()
+    assert [(row["text"], row["error"]) for row in rows] == [(None, None)] * 2
 
 
 LINK = CHAIN["follow_ups"][0]
@@ -422,7 +424,7 @@ LINK = CHAIN["follow_ups"][0]
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ({name: one for name, one in CHAIN.items() if name != "target_language"}, "target_language missing;"),
+        ({name: value for name, value in CHAIN.items() if name != "target_language"}, "target_language missing;"),
         (CHAIN | {"target_language": "Spanish"}, "language 'Spanish' is no code such as es, zh or pt-BR"),
         (CHAIN | {"language": "en,fr"}, "language 'en,fr' is no code"),
         (CHAIN | {"target_language": 5}, "target_language must be a text that is not empty, not 5"),

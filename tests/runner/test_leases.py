@@ -35,35 +35,35 @@ def age(engine, by):
 
 
 def test_each_chunk_goes_to_one_of_several_runs(engine):
-    one, other = Leases(1), Leases(1)
+    first, second = Leases(1), Leases(1)
     with engine.begin() as connection:
-        given = [
+        claimed = [
             run.claim(connection, chunks)
-            for run, chunks in ((one, [0, 1, 2]), (other, [0, 1, 2]), (one, [1, 2]), (other, [0, 2]))
+            for run, chunks in ((first, [0, 1, 2]), (second, [0, 1, 2]), (first, [1, 2]), (second, [0, 2]))
         ]
-    assert given == [0, 1, 2, None]
-    assert held(engine) == {0: one.owner, 1: other.owner, 2: one.owner}
+    assert claimed == [0, 1, 2, None]
+    assert held(engine) == {0: first.owner, 1: second.owner, 2: first.owner}
     with engine.begin() as connection:
-        one.release(connection, 0)
-        assert other.claim(connection, [0, 1, 2]) == 0
-        one.release(connection)  # only its own
-    assert held(engine) == {0: other.owner, 1: other.owner}
+        first.release(connection, 0)
+        assert second.claim(connection, [0, 1, 2]) == 0
+        first.release(connection)  # only its own
+    assert held(engine) == {0: second.owner, 1: second.owner}
 
 
 def test_a_lease_without_a_sign_of_life_runs_out(engine):
-    one, other = Leases(1), Leases(1)
+    first, second = Leases(1), Leases(1)
     with engine.begin() as connection:
-        one.claim(connection, [0])
+        first.claim(connection, [0])
     age(engine, LENGTH - timedelta(seconds=5))
     with engine.begin() as connection:
-        assert other.claim(connection, [0]) is None
-        one.renew(connection, [0])
+        assert second.claim(connection, [0]) is None
+        first.renew(connection, [0])
     age(engine, LENGTH + timedelta(seconds=1))
     with engine.begin() as connection:
-        assert other.claim(connection, [0]) == 0
-        one.release(connection, 0)  # it is the other's by now
-        one.renew(connection, [0])
-    assert held(engine) == {0: other.owner}
+        assert second.claim(connection, [0]) == 0
+        first.release(connection, 0)  # it is the other's by now
+        first.renew(connection, [0])
+    assert held(engine) == {0: second.owner}
 
 
 def test_the_lease_of_a_process_that_is_no_more_need_not_run_out(engine, monkeypatch):
@@ -103,11 +103,11 @@ def test_a_number_that_another_process_has_by_now_and_one_that_nobody_waited_for
 
 def test_a_lease_that_we_never_heard_that_we_got_is_ours(engine):
     """The server went away after the commit and before its answer: the claim is made again."""
-    one, other = Leases(1), Leases(1)
+    first, second = Leases(1), Leases(1)
     with engine.begin() as connection:
-        assert one.claim(connection, [0, 1]) == 0
-        assert one.claim(connection, [0, 1]) == 0
-        assert other.claim(connection, [0, 1]) == 1
+        assert first.claim(connection, [0, 1]) == 0
+        assert first.claim(connection, [0, 1]) == 0
+        assert second.claim(connection, [0, 1]) == 1
 
 
 def test_studies_do_not_share_leases(engine, toy_corpus):
@@ -122,18 +122,18 @@ def test_two_that_look_at_once_get_two_chunks(toy_corpus, postgres_url):
     """The other claims, and commits, after one has looked who has what and before it writes."""
     engine = open_store(postgres_url, create=True)
     study = make_study(engine, toy_corpus(), 0).id
-    one, other = Leases(study), Leases(study)
-    given = []
+    first, second = Leases(study), Leases(study)
+    claimed = []
 
     with engine.begin() as connection:
 
         @event.listens_for(connection, "before_cursor_execute")
         def quicker(_connection, _cursor, statement, *_others):
-            if statement.startswith("INSERT") and not given:
+            if statement.startswith("INSERT") and not claimed:
                 with engine.begin() as another:
-                    given.append(other.claim(another, [0, 1]))
+                    claimed.append(second.claim(another, [0, 1]))
 
-        assert one.claim(connection, [0, 1]) == 1
-    assert given == [0]
-    assert held(engine) == {0: other.owner, 1: one.owner}
+        assert first.claim(connection, [0, 1]) == 1
+    assert claimed == [0]
+    assert held(engine) == {0: second.owner, 1: first.owner}
     engine.dispose()

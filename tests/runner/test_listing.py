@@ -34,8 +34,8 @@ def test_another_version_makes_outputs_beside_the_old_ones(tmp_path, monkeypatch
         batch._ready.cache_clear()
         ran = run(engine, toy_corpus(), ["versioned_system:Steady"], toy_relations[:1], InProcess())
         assert (ran.counts.executed, ran.counts.stored) == (56, 0)
-    found = runs(engine)
-    assert [(one.system, one.version, one.outputs, one.errors, one.finished) for one in found] == [
+    listed = runs(engine)
+    assert [(system.system, system.version, system.outputs, system.errors, system.finished) for system in listed] == [
         ("versioned_system:Steady", "1", 56, 0, 1.0),
         ("versioned_system:Steady", "2", 56, 0, 1.0),
     ]
@@ -51,12 +51,12 @@ def test_what_is_not_through_and_what_failed(own, toy_corpus, toy_relations, mon
     engine = open_store("sqlite://", create=True)
     run(engine, toy_corpus(), own.specs("failing", "calm"), toy_relations[:2], InProcess())
     # The texts with a 7: three sources, each shouted, and with two endings.
-    assert {one.system.split(":")[1]: one.errors for one in runs(engine)} == {"calm": 0, "failing": 12}
+    assert {listed.system.split(":")[1]: listed.errors for listed in runs(engine)} == {"calm": 0, "failing": 12}
     progress = table_of(tables.Progress)
     with engine.begin() as connection:
-        calm = next(one for one in connection.execute(table_of(tables.System).select()) if "calm" in one.name)
+        calm = next(row for row in connection.execute(table_of(tables.System).select()) if "calm" in row.name)
         connection.execute(progress.delete().where(progress.c.chunk == 3, progress.c.system_id == calm.id))
-    assert [round(one.finished, 2) for one in runs(engine)] == [0.75, 1.0]
+    assert [round(listed.finished, 2) for listed in runs(engine)] == [0.75, 1.0]
 
 
 def test_an_import_is_through(judged, capsys):

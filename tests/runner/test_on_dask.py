@@ -32,24 +32,24 @@ pytestmark = pytest.mark.slow  # a cluster, and processes that are killed
 
 @pytest.fixture(scope="module")
 def cluster():
-    with started() as one:
-        yield one
+    with started() as local:
+        yield local
 
 
 @pytest.fixture
 def executor(cluster):
-    with Dask(cluster.address) as one:
-        yield one
+    with Dask(cluster.address) as dask:
+        yield dask
 
 
 def results(executor, *jobs):
     """Result by job, of as many as there are."""
     for job in jobs:
         executor.submit(job)
-    found = []
-    while len(found) < len(jobs):
-        found += executor.finished()
-    return dict(found)
+    pairs = []
+    while len(pairs) < len(jobs):
+        pairs += executor.finished()
+    return dict(pairs)
 
 
 def until(condition, seconds=20):
@@ -60,7 +60,7 @@ def until(condition, seconds=20):
 
 
 def alive(pid):
-    return any(one.id == pid for one in processes())
+    return any(process.id == pid for process in processes())
 
 
 def test_results_are_those_of_this_process(executor):
@@ -69,9 +69,9 @@ def test_results_are_those_of_this_process(executor):
         for first in (0, 50, 100)
     ]
     here = InProcess()
-    expected, found = results(here, *batches), results(executor, *batches)
-    assert {job: one.outputs(50) for job, one in found.items()} == {
-        job: one.outputs(50) for job, one in expected.items()
+    expected, returned = results(here, *batches), results(executor, *batches)
+    assert {job: result.outputs(50) for job, result in returned.items()} == {
+        job: result.outputs(50) for job, result in expected.items()
     }
 
 
@@ -85,17 +85,17 @@ def test_finished_waits_no_longer_than_it_is_told(executor):
 
 def test_a_job_that_ends_its_process_is_lost_and_the_others_are_not(executor):
     others = [Double(number, seconds=0.1) for number in range(8)]
-    found = results(executor, *others[:4], Kill(), *others[4:])
-    assert found.pop(Kill()) == Lost("its process ended with signal SIGKILL")
-    assert found == {job: 2 * job.number for job in others}
+    returned = results(executor, *others[:4], Kill(), *others[4:])
+    assert returned.pop(Kill()) == Lost("its process ended with signal SIGKILL")
+    assert returned == {job: 2 * job.number for job in others}
 
 
 def test_a_job_that_hangs_in_native_code_is_ended_and_its_place_is_free(executor):
     others = [Double(number, seconds=0.1, limit=60) for number in range(8)]
     hanging = [Hold(limit=0.5 + number / 100) for number in range(executor.places)]
-    found = results(executor, *others[:4], *hanging, *others[4:])
-    assert [found.pop(job) for job in hanging] == [too_long(job.limit) for job in hanging]
-    assert found == {job: 2 * job.number for job in others}
+    returned = results(executor, *others[:4], *hanging, *others[4:])
+    assert [returned.pop(job) for job in hanging] == [too_long(job.limit) for job in hanging]
+    assert returned == {job: 2 * job.number for job in others}
 
 
 def test_the_jobs_of_a_worker_that_is_killed_are_done_elsewhere(executor, tmp_path):
@@ -107,10 +107,10 @@ def test_the_jobs_of_a_worker_that_is_killed_are_done_elsewhere(executor, tmp_pa
     _, process, worker = log.read_text().splitlines()[0].split()
     os.kill(int(worker), signal.SIGKILL)
     assert results(executor) == {}
-    found = []
-    while len(found) < len(jobs):
-        found += executor.finished()
-    assert dict(found) == {job: job.name for job in jobs}
+    pairs = []
+    while len(pairs) < len(jobs):
+        pairs += executor.finished()
+    assert dict(pairs) == {job: job.name for job in jobs}
     begun = log.read_text().splitlines()
     assert len(begun) > len(jobs), "nothing was under way when the worker was killed"
     assert until(lambda: not alive(int(process))), "the process that did the killed worker's job goes on"
@@ -169,21 +169,21 @@ def test_the_cluster_is_left_running_and_nothing_of_the_run_is_left(cluster):
     assert until(lambda: not any(alive(process) for process, _, _ in where))
     assert all(alive(worker) for _, worker, _ in where)
     workers = {worker for _, worker, _ in where}
-    assert until(lambda: not [one for one in processes() if one.parent in workers])
+    assert until(lambda: not [child for child in processes() if child.parent in workers])
     with Dask(cluster.address) as again:
         assert results(again, Double(4)) == {Double(4): 8}
 
 
 def test_two_runs_share_a_cluster(cluster):
-    with Dask(cluster.address) as one, Dask(cluster.address) as other:
+    with Dask(cluster.address) as first, Dask(cluster.address) as second:
         jobs = [Double(number, seconds=0.05) for number in range(6)]
         for job in jobs:
-            one.submit(job)
-        assert len(results(other, *jobs)) == 6
-        assert len(results(one)) == 0
-        found = []
-        while len(found) < 6:
-            found += one.finished()
+            first.submit(job)
+        assert len(results(second, *jobs)) == 6
+        assert len(results(first)) == 0
+        pairs = []
+        while len(pairs) < 6:
+            pairs += first.finished()
 
 
 def test_nobody_listens_at_the_address(monkeypatch):
@@ -219,9 +219,9 @@ def test_a_run_stores_what_one_process_stores(cluster, own, tmp_path, toy_corpus
     alone, beside = (open_store(str(tmp_path / f"{name}.db"), create=True) for name in ("alone", "beside"))
     expected = run(alone, toy_corpus(12), own.specs("calm", "failing"), relations, InProcess())
     with Dask(cluster.address) as executor:
-        found = run(beside, toy_corpus(12), own.specs("calm", "failing"), relations, executor)
+        ran = run(beside, toy_corpus(12), own.specs("calm", "failing"), relations, executor)
     assert content(beside) == content(alone)
-    assert found.as_json() | {"first_error": None} == expected.as_json() | {"first_error": None}
+    assert ran.as_json() | {"first_error": None} == expected.as_json() | {"first_error": None}
 
 
 def test_places_follow_the_workers(cluster, executor, monkeypatch):
@@ -235,14 +235,16 @@ def test_a_thread_whose_job_is_ended_takes_nothing_from_its_neighbours(tmp_path)
     with started(workers=1, threads=3) as cluster, Dask(cluster.address) as executor:
         log = tmp_path / "log"
         others = [Note(log, str(number), 0.3) for number in range(12)]
-        found = results(executor, Kill(), Hold(limit=0.5), *others, Kill(limit=5), Hold(limit=0.6))
-        assert sorted(reason for one in found.values() if isinstance(one, Lost) for reason in [one.reason]) == [
+        returned = results(executor, Kill(), Hold(limit=0.5), *others, Kill(limit=5), Hold(limit=0.6))
+        assert sorted(
+            reason for result in returned.values() if isinstance(result, Lost) for reason in [result.reason]
+        ) == [
             "its process ended with signal SIGKILL",
             "its process ended with signal SIGKILL",
             "no answer within 0.5 s",
             "no answer within 0.6 s",
         ]
-        assert all(found[job] == job.name for job in others)
+        assert all(returned[job] == job.name for job in others)
         assert len(log.read_text().splitlines()) == len(others), "a neighbour's job was done twice"
 
 
@@ -257,10 +259,10 @@ def test_a_scheduler_that_comes_back_is_sent_the_jobs_again(tmp_path, monkeypatc
         assert until(lambda: (tmp_path / "log").exists())
         cluster.kill()
     with started(port=port), executor:
-        found = []
-        while len(found) < len(jobs):
-            found += executor.finished()
-        assert dict(found) == {job: job.name for job in jobs}
+        pairs = []
+        while len(pairs) < len(jobs):
+            pairs += executor.finished()
+        assert dict(pairs) == {job: job.name for job in jobs}
         assert executor.places == 2
     assert "went away" in capsys.readouterr().err
 
@@ -316,7 +318,7 @@ def test_a_cluster_of_its_own_starts_with_the_first_job_and_ends_with_the_run(tm
         assert {len({worker for _, worker, _ in where}), len({process for process, _, _ in where})} == {2}
         executor.submit(Double(1, seconds=300))
         executor.finished(0.5)
-    assert until(lambda: not any(alive(one) for process, worker, _ in where for one in (process, worker)))
+    assert until(lambda: not any(alive(pid) for process, worker, _ in where for pid in (process, worker)))
 
 
 def test_a_whole_run_ends_with_what_one_process_ends_with(own, tmp_path, capsys, content):
@@ -325,7 +327,7 @@ def test_a_whole_run_ends_with_what_one_process_ends_with(own, tmp_path, capsys,
     (tmp_path / "reviews.csv").write_text("\n".join(lines), encoding="utf-8")
     command = ["run", "--corpus", "reviews.csv", "--systems", ",".join(["vader", *own.specs("calm", "failing")])]
     command += ["--relations", "MR1.4,MR3.1", "--json"]
-    found, printed = {}, {}
+    stored, printed = {}, {}
     for name, options in (
         ("alone", ["--workers", "0"]),
         ("dask", ["--executor", "dask", "--workers", "2"]),
@@ -333,7 +335,7 @@ def test_a_whole_run_ends_with_what_one_process_ends_with(own, tmp_path, capsys,
         database = str(tmp_path / f"{name}.db")
         assert main([*command, "--db", database, *options]) == 0
         counts = json.loads(capsys.readouterr().out) | {"first_error": None}
-        found[name] = content(
+        stored[name] = content(
             open_store(database), "source", "input", "output", "group", "member", "verdict", "progress"
         )
         assert main(["sample", "--db", database, "--per-relation", "20"]) == main(["gold", "--db", database]) == 0
@@ -341,7 +343,7 @@ def test_a_whole_run_ends_with_what_one_process_ends_with(own, tmp_path, capsys,
         assert main(["report", "--db", database, "--json"]) == 0
         printed[name] = counts, capsys.readouterr().out
     assert printed["alone"][0]["failed"] > 0
-    assert found["dask"] == found["alone"]
+    assert stored["dask"] == stored["alone"]
     assert printed["dask"] == printed["alone"]
 
 
@@ -368,16 +370,16 @@ def test_a_run_that_is_killed_leaves_no_process(tmp_path):
     below = _below(process.pid)
     process.kill()
     process.wait()
-    assert until(lambda: not any(alive(one) for one in below), 40), below
+    assert until(lambda: not any(alive(pid) for pid in below), 40), below
 
 
 def _below(pid):
     """Processes that a process began, and those that they began."""
     everything = processes()
-    found = [pid]
-    for one in found:
-        found += [other.id for other in everything if other.parent == one]
-    return found[1:]
+    pids = [pid]
+    for parent in pids:
+        pids += [other.id for other in everything if other.parent == parent]
+    return pids[1:]
 
 
 def _free_port():

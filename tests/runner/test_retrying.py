@@ -47,9 +47,9 @@ class Flaky:
 
     def executed(self):
         """The texts that it was given since this was asked last; of a batch that fails, each is given again alone."""
-        found = self._log.read_text(encoding="utf-8").splitlines() if self._log.exists() else []
+        lines = self._log.read_text(encoding="utf-8").splitlines() if self._log.exists() else []
         self._log.unlink(missing_ok=True)
-        return set(found)
+        return set(lines)
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_what_failed_is_executed_once_more_and_nothing_else_is(flaky, toy_corpus
     attempts = outputs(engine, "input_id", "attempt", "error")
     assert sum(attempt == 2 for _, attempt, _ in attempts) == len(failed)
     assert all((error is not None) == (attempt == 1) for id, attempt, error in attempts if (id, 2) in {
-        (one, number) for one, number, _ in attempts
+        (input_id, number) for input_id, number, _ in attempts
     })  # fmt: skip
     done = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
     assert (done.counts.checks, flaky.executed()) == (0, set())
@@ -126,10 +126,10 @@ def test_in_the_end_all_is_as_if_nothing_had_ever_failed(flaky, toy_corpus, toy_
     assert verdicts(engine) == verdicts(calm)
     assert [row[:2] for row in members(engine)] == [row[:2] for row in members(calm)]
     mended, whole = study_report(engine)["cells"], study_report(calm)["cells"]
-    for one, other in zip(mended, whole, strict=True):
-        assert one["groups"] == other["groups"]
-        assert one["errors"] == other["errors"] == 0
-        assert (one["satisfied"], one["violated"]) == (other["satisfied"], other["violated"])
+    for mended_row, whole_row in zip(mended, whole, strict=True):
+        assert mended_row["groups"] == whole_row["groups"]
+        assert mended_row["errors"] == whole_row["errors"] == 0
+        assert (mended_row["satisfied"], mended_row["violated"]) == (whole_row["satisfied"], whole_row["violated"])
 
 
 def test_what_fails_again_is_tried_once_in_a_run_and_stays_an_error(flaky, toy_corpus, toy_relations, engine):

@@ -113,8 +113,8 @@ def test_groups_have_the_members_their_relation_made(own, toy_corpus, toy_relati
     with engine.connect() as connection:
         for name, id, system, role in connection.execute(query):
             roles.setdefault((name, id, system is None), []).append(role)
-    for (name, _, shared), some in roles.items():
-        shapes.setdefault(name, set()).add((shared, *some))
+    for (name, _, shared), roles_of_group in roles.items():
+        shapes.setdefault(name, set()).add((shared, *roles_of_group))
     assert shapes == {
         "T1": {(True, "source", "follow_up")},
         "T2": {(True, "source", "follow_up", "follow_up")},
@@ -134,9 +134,9 @@ def test_inputs_that_fail_are_stored_errors_and_the_run_goes_on(own, toy_corpus,
     assert ran.counts.failed > 0
     assert any("failed: the errors are stored" in line and "seven is out of order" in line for line in ran.lines())
     for relation in ("T1", "T2"):
-        found = outcomes(engine, relation, failing)
-        assert {row for row, (outcome, _) in found.items() if outcome == 3} == {"7", "17", "27"}
-        assert all("seven" in (reason or "") for outcome, reason in found.values() if outcome == 3)
+        outcome_counts = outcomes(engine, relation, failing)
+        assert {row for row, (outcome, _) in outcome_counts.items() if outcome == 3} == {"7", "17", "27"}
+        assert all("seven" in (reason or "") for outcome, reason in outcome_counts.values() if outcome == 3)
         assert 3 not in {outcome for outcome, _ in outcomes(engine, relation, calm).values()}
     assert {row for row, (outcome, _) in outcomes(engine, "T3", failing).items() if outcome == 3} == {"7", "17", "27"}
     output = table_of(tables.Output)
@@ -241,8 +241,8 @@ def test_interrupted_at_any_batch_it_ends_as_if_undisturbed(own, toy_corpus, toy
             run(engine, toy_corpus(21), specs, toy_relations, Interrupting(stop))
         more = run(engine, toy_corpus(21), specs, toy_relations, InProcess())
         assert more.counts.executed <= ran.counts.executed
-        found = content(engine)
-        assert found == expected, f"stopped after {stop} batches"
+        stored = content(engine)
+        assert stored == expected, f"stopped after {stop} batches"
         if stop % (5 * every) == 0:
             assert judged(engine) == report
         engine.dispose()
@@ -270,13 +270,13 @@ def test_interrupted_again_and_again_it_still_ends(own, toy_corpus, toy_relation
 def test_processes_store_what_one_process_stores(own, tmp_path, toy_corpus, content):
     # Registered relations, since a toy relation is not pickled; the systems are made anew in each worker.
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
-    one = open_store(str(tmp_path / "one.db"), create=True)
+    in_process = open_store(str(tmp_path / "one.db"), create=True)
     two = open_store(str(tmp_path / "two.db"), create=True)
     specs = own.specs("calm", "failing")
-    alone = run(one, toy_corpus(12), specs, relations, InProcess())
+    alone = run(in_process, toy_corpus(12), specs, relations, InProcess())
     with Processes(2) as executor:
         beside = run(two, toy_corpus(12), specs, relations, executor)
-    assert content(one) == content(two)
+    assert content(in_process) == content(two)
     assert alone.as_json() | {"first_error": None} == beside.as_json() | {"first_error": None}
 
 

@@ -59,7 +59,7 @@ COMMON = {"task": "translation", "family": "test", "unit": "any", "carry": nothi
         Rewriting(name="shout", summary="test", rewrite=shout, check=same, **COMMON),
         Chained(name="roundabout", summary="test", walk=roundabout, **COMMON),
     ],
-    ids=lambda one: one.name,
+    ids=lambda relation: relation.name,
 )
 def test_groups_without_an_output_are_inapplicable(relation, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -30,12 +30,12 @@ def small_chunks(monkeypatch):
 
 def outputs(engine):
     """System name, texts and output of every last attempt, and every outcome, sorted."""
-    output, system, given = table_of(tables.Output), table_of(tables.System), table_of(tables.Input)
+    output, system, input_table = table_of(tables.Output), table_of(tables.System), table_of(tables.Input)
     verdict, group = table_of(tables.Verdict), table_of(tables.Group)
     query = (
-        select(system.c.name, given.c.texts, output.c.label, output.c.score, output.c.error)
+        select(system.c.name, input_table.c.texts, output.c.label, output.c.score, output.c.error)
         .join(system, system.c.id == output.c.system_id)
-        .join(given, given.c.id == output.c.input_id)
+        .join(input_table, input_table.c.id == output.c.input_id)
         .order_by(output.c.attempt)
     )
     checks = (
@@ -48,9 +48,9 @@ def outputs(engine):
         return last, sorted(tuple(row) for row in connection.execute(checks))
 
 
-def of(system, found):
+def of(system, outputs_and_outcomes):
     """The outputs and outcomes of one system."""
-    last, checks = found
+    last, checks = outputs_and_outcomes
     return {key[1:]: value for key, value in last.items() if key[0] == system}, [
         row[1:] for row in checks if row[0] == system
     ]
@@ -66,15 +66,15 @@ def test_a_service_and_a_function_that_say_the_same_are_checked_the_same(
         specs = [server.file(tmp_path, "batch = 3"), "same_as_service:same"]
         ran = run(engine, toy_corpus(), specs, toy_relations, executor)
         assert ran.counts.failed == 0
-        asked = server.texts
+        texts = server.texts
         # The same command again asks nothing.
         run(engine, toy_corpus(), specs, toy_relations, executor)
-        assert server.texts == asked
-    assert len(asked) == len(set(asked))  # each distinct input once
-    found = outputs(engine)
-    assert of("local", found) == of("same_as_service:same", found)
-    assert len(of("local", found)[0]) == len(asked)
-    assert of("local", found)[1]
+        assert server.texts == texts
+    assert len(texts) == len(set(texts))  # each distinct input once
+    stored = outputs(engine)
+    assert of("local", stored) == of("same_as_service:same", stored)
+    assert len(of("local", stored)[0]) == len(texts)
+    assert of("local", stored)[1]
 
 
 def test_a_service_that_vanishes_and_comes_back(tmp_path, toy_corpus, toy_relations):

@@ -26,14 +26,14 @@ def test_relations_that_do_not_fit_are_refused(toy_corpus, toy_relations):
         fitting(toy_corpus(), ["MR1.1"], 0.5)
     with pytest.raises(UnknownName, match=r"unknown relation 'MR99'; known are: MR1\.1"):
         fitting(toy_corpus(), ["MR99"])
-    assert [one.name for one in fitting(toy_corpus(), ["T2", "T1", "T2"])] == ["T2", "T1"]
-    assert "MR5.1" not in [one.name for one in fitting(toy_corpus(), None)]
+    assert [relation.name for relation in fitting(toy_corpus(), ["T2", "T1", "T2"])] == ["T2", "T1"]
+    assert "MR5.1" not in [relation.name for relation in fitting(toy_corpus(), None)]
 
 
 def test_a_relation_fits_where_some_texts_are_in_its_language(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("text,language\nLlueve.,es\nNieva.,es\nIt rains.,en\n", encoding="utf-8")
-    assert [one.name for one in fitting(FileCorpus(path), ["MR1.1"])] == ["MR1.1"]
+    assert [relation.name for relation in fitting(FileCorpus(path), ["MR1.1"])] == ["MR1.1"]
     path.write_text("text,language\nLlueve.,es\n", encoding="utf-8")
     with pytest.raises(AuditError, match=r"relation MR1\.1 reads en, corpus own\.csv is in es; choose another"):
         fitting(FileCorpus(path), ["MR1.1"])

@@ -108,7 +108,7 @@ def test_words_of_another_tagger_are_another_relation_of_the_run(spec, monkeypat
     with engine.connect() as connection:
         versions = list(connection.execute(select(table_of(tables.Relation).c.version)).scalars())
     assert versions == [f"1; {version_of('jieba')}", "1; another jieba"]
-    assert [one["relation"].split(";")[0] for one in study_report(engine)["cells"]] == ["MR0.2@1", "MR0.2@1"]
+    assert [cell["relation"].split(";")[0] for cell in study_report(engine)["cells"]] == ["MR0.2@1", "MR0.2@1"]
 
 
 @pytest.mark.parametrize("batches", [0, 1, 3])

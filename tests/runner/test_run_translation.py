@@ -27,7 +27,7 @@ def study(tmp_path, monkeypatch):
 
 
 def stored(engine):
-    verdict, group, relation = (table_of(one) for one in (tables.Verdict, tables.Group, tables.Relation))
+    verdict, group, relation = (table_of(model) for model in (tables.Verdict, tables.Group, tables.Relation))
     query = select(relation.c.name, group.c.source_id, verdict.c.outcome, verdict.c.value, verdict.c.reason)
     query = query.join(group, group.c.id == verdict.c.group_id).join(relation, relation.c.id == group.c.relation_id)
     with engine.connect() as connection:
@@ -38,13 +38,13 @@ def test_a_run_asks_no_pair_twice_and_only_one_way_a_source(study, tmp_path):
     spec = toy_translator.write(tmp_path, "toy_once", pairs=PAIRS, spoils=0.1)
     engine = open_store(str(tmp_path / "a.db"), create=True)
     ran = run(engine, study, [spec], [get_relation("translation", name) for name in NAMES], InProcess())
-    found = stored(engine)
-    assert ran.counts.checks == len(found) == 120
+    rows = stored(engine)
+    assert ran.counts.checks == len(rows) == 120
     assert ran.counts.failed == ran.counts.outcomes["error"] == 0
-    assert {row[4] for row in found if row[0] == "MCMT"} == {"through fr", "through ca"}
-    asked = toy_translator.calls(tmp_path, "toy_once")
-    assert len(asked) == len(set(asked)) == ran.counts.executed
-    ways = [one.split("\t")[0] for one in asked]
+    assert {row[4] for row in rows if row[0] == "MCMT"} == {"through fr", "through ca"}
+    calls = toy_translator.calls(tmp_path, "toy_once")
+    assert len(calls) == len(set(calls)) == ran.counts.executed
+    ways = [call.split("\t")[0] for call in calls]
     # A source has one pivot that both ways are there for, and each other one is asked for at most once.
     assert ways.count("fr>es") + ways.count("ca>es") == 40
     assert ways.count("en>es") >= 40
@@ -57,15 +57,17 @@ def test_probes_do_not_count_and_links_do(study, tmp_path):
     member = table_of(tables.Member)
     with engine.connect() as connection:
         rows = connection.execute(select(member.c.group_id, member.c.role, member.c.input_id)).all()
-    links = {row.group_id: {one.input_id for one in rows if one[:2] == (row.group_id, "link")} for row in rows}
-    probes = {row.group_id: {one.input_id for one in rows if one[:2] == (row.group_id, "probe")} for row in rows}
+    links = {row.group_id: {member.input_id for member in rows if member[:2] == (row.group_id, "link")} for row in rows}
+    probes = {
+        row.group_id: {member.input_id for member in rows if member[:2] == (row.group_id, "probe")} for row in rows
+    }
     assert len(links) == 40
     assert all(len(links[group]) == 2 and links[group] <= probes[group] for group in links)
     draw_all(engine, Size(per_relation=1))
     with engine.connect() as connection:
-        asked = connection.execute(select(table_of(tables.Question).c.input_id)).scalars().all()
+        input_ids = connection.execute(select(table_of(tables.Question).c.input_id)).scalars().all()
     # The direct translation, the one into the pivot, and the one from there; not what was probed in vain.
-    assert len(asked) == len(set(asked)) == 3
+    assert len(input_ids) == len(set(input_ids)) == 3
 
 
 def test_recorded_parameters_are_those_that_were_set(study, tmp_path):
@@ -132,5 +134,5 @@ def test_workers_make_what_one_process_makes(study, tmp_path, content, monkeypat
 
 
 def test_they_are_what_a_study_of_translations_runs_by_default(study):
-    names = [one.name for one in fitting(study, None)]
-    assert set(NAMES) <= set(names) == {one.name for one in all_relations("translation")}
+    names = [relation.name for relation in fitting(study, None)]
+    assert set(NAMES) <= set(names) == {relation.name for relation in all_relations("translation")}

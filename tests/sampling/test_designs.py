@@ -19,14 +19,16 @@ seeds = st.integers(0, 2**40)
 
 def lists(cells: dict[tuple[int, int], list[str]], design: str, seed: int) -> dict[tuple[int, int], list[str]]:
     """The whole list of each cell, (relation, system) -> rows of the sources whose groups are satisfied."""
-    rows = sorted({row for some in cells.values() for row in some})
+    rows = sorted({row for cell_rows in cells.values() for row in cell_rows})
     ids = {row: id for id, row in enumerate(rows, start=1)}
     numbers = Numbers({id: row for row, id in ids.items()}, seed)
-    found = {}
-    for (relation, system), some in cells.items():
-        order = numbers.order(np.array([ids[row] for row in some]), get_design(design)(f"MR{relation}", f"S{system}"))
-        found[relation, system] = [some[place] for place in order]
-    return found
+    lists_of_cell = {}
+    for (relation, system), cell_rows in cells.items():
+        order = numbers.order(
+            np.array([ids[row] for row in cell_rows]), get_design(design)(f"MR{relation}", f"S{system}")
+        )
+        lists_of_cell[relation, system] = [cell_rows[place] for place in order]
+    return lists_of_cell
 
 
 def first(cells: dict[tuple[int, int], list[str]], design: str, seed: int, size: int) -> dict:
@@ -39,21 +41,21 @@ def test_lists_are_orders_of_the_cells_and_no_other_order_matters(cells, design,
     shuffled = {}
     for cell, rows in cells.items():
         shuffled[cell] = shuffler.sample(rows, len(rows))
-    found = lists(cells, design, seed)
-    assert found == lists(shuffled, design, seed)
-    assert {cell: sorted(rows) for cell, rows in found.items()} == {cell: sorted(rows) for cell, rows in cells.items()}
+    listed = lists(cells, design, seed)
+    assert listed == lists(shuffled, design, seed)
+    assert {cell: sorted(rows) for cell, rows in listed.items()} == {cell: sorted(rows) for cell, rows in cells.items()}
 
 
 @settings(deadline=None, max_examples=40)
 @given(populations, seeds)
 def test_numbers_are_the_hashes_of_seed_cell_and_row(cells, seed):
     """What is stored in every database that was drawn from: seed and row, with `simple` the cell's names between."""
-    rows = dict(enumerate(sorted({row for some in cells.values() for row in some}), start=5))
+    rows = dict(enumerate(sorted({row for cell_rows in cells.values() for row in cell_rows}), start=5))
     numbers = Numbers(rows, seed)
     for parts in ((), ("MR1", "S2"), ()):
-        found = numbers.of(np.array(list(rows)), parts)
-        assert found.tolist() == [uniform(seed, *parts, row) for row in rows.values()]
-        assert ((found >= 0) & (found < 1)).all()
+        uniforms = numbers.of(np.array(list(rows)), parts)
+        assert uniforms.tolist() == [uniform(seed, *parts, row) for row in rows.values()]
+        assert ((uniforms >= 0) & (uniforms < 1)).all()
     assert get_design("shared")("MR1", "S2") == ()
     assert get_design("simple")("MR1", "S2") == ("MR1", "S2")
 
@@ -79,8 +81,8 @@ def test_shared_draws_the_same_sources_everywhere_and_simple_does_not():
     halves = {(1, 1): everything[:150], (1, 2): everything[50:]}
     overlap = {}
     for design in DESIGNS:
-        one, other = first(halves, design, 5, 30).values()
-        overlap[design] = len(set(one) & set(other))
+        left, right = first(halves, design, 5, 30).values()
+        overlap[design] = len(set(left) & set(right))
     assert overlap["shared"] > 2 * overlap["simple"]
 
 
@@ -107,11 +109,11 @@ def test_simple_is_independent_between_cells():
     """The correlation of two cells' numbers over 2,000 sources is small; between seeds likewise, in both designs."""
     rows = {n: str(n) for n in range(2000)}
     ids = np.array(list(rows))
-    one, other = (Numbers(rows, 0).of(ids, get_design("simple")("MR1", system)) for system in ("S1", "S2"))
-    assert abs(np.corrcoef(one, other)[0, 1]) < 0.06
+    left, right = (Numbers(rows, 0).of(ids, get_design("simple")("MR1", system)) for system in ("S1", "S2"))
+    assert abs(np.corrcoef(left, right)[0, 1]) < 0.06
     for design in DESIGNS.values():
-        one, other = (Numbers(rows, seed).of(ids, design("MR1", "S1")) for seed in (0, 1))
-        assert abs(np.corrcoef(one, other)[0, 1]) < 0.06
+        left, right = (Numbers(rows, seed).of(ids, design("MR1", "S1")) for seed in (0, 1))
+        assert abs(np.corrcoef(left, right)[0, 1]) < 0.06
 
 
 def test_an_unknown_design_is_refused():

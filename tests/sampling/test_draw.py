@@ -57,13 +57,13 @@ def drawn(engine, sample=None):
     query = select(table).order_by(table.c.relation_id, table.c.system_id, table.c.rank)
     if sample is not None:
         query = query.where(table.c.sample_id == sample)
-    found = {}
+    rows_of_cell = {}
     with engine.connect() as connection:
         for row in connection.execute(query).mappings():
-            found.setdefault((row["relation_id"], row["system_id"]), []).append(
+            rows_of_cell.setdefault((row["relation_id"], row["system_id"]), []).append(
                 (row["group_id"], row["rank"], row["pi"])
             )
-    return found
+    return rows_of_cell
 
 
 places = st.tuples(st.integers(1, 2), st.integers(1, 2), st.integers(1, 30))
@@ -74,42 +74,44 @@ steps = st.lists(sizes, min_size=1, max_size=3)
 
 @settings(max_examples=25, deadline=None)
 @given(populations, steps, st.sampled_from(["shared", "simple"]), populations)
-def test_what_was_drawn_stays_and_every_cell_is_a_beginning(before, asked, design, later):
+def test_what_was_drawn_stays_and_every_cell_is_a_beginning(before, size_list, design, later):
     engine = database()
     before = before | {(1, 1, 1): Outcome.SATISFIED}
     add(engine, before)
-    known: dict = {}
-    for size in asked:
-        made = draw(engine, 1, size, design)
+    before_this: dict = {}
+    for size in size_list:
+        sample = draw(engine, 1, size, design)
         now = drawn(engine)
         satisfied = {
             cell: {place[2] for place, outcome in before.items() if place[:2] == cell and outcome == Outcome.SATISFIED}
             for cell in [(r, s) for r in (1, 2) for s in (1, 2)]
         }
-        assert made.drawn == sum(map(len, now.values()))
-        assert made.added == made.drawn - sum(map(len, known.values()))
-        assert set(now) == {cell for cell, some in satisfied.items() if some}
+        assert sample.drawn == sum(map(len, now.values()))
+        assert sample.added == sample.drawn - sum(map(len, before_this.values()))
+        assert set(now) == {cell for cell, sources in satisfied.items() if sources}
         for cell, rows in now.items():
             total = len(satisfied[cell])
             assert [rank for _, rank, _ in rows] == list(range(1, len(rows) + 1))
-            assert len(rows) == max(size.of(total), len(known.get(cell, [])))
+            assert len(rows) == max(size.of(total), len(before_this.get(cell, [])))
             assert all(pi == pytest.approx(len(rows) / total) for _, _, pi in rows)
             chosen = [group >> 20 for group, _, _ in rows]
             assert len(set(chosen)) == len(chosen)  # at most one group per (relation, source, system)
             assert set(chosen) <= satisfied[cell]
             # What was drawn keeps its rank while the population stays.
-            assert [one[:2] for one in known.get(cell, [])] == [one[:2] for one in rows[: len(known.get(cell, []))]]
-        known = now
+            assert [row[:2] for row in before_this.get(cell, [])] == [
+                row[:2] for row in rows[: len(before_this.get(cell, []))]
+            ]
+        before_this = now
     # The run goes on: more groups are satisfied. What was drawn stays drawn, and the rest is still a beginning.
     add(engine, {place: outcome for place, outcome in later.items() if place not in before})
-    draw(engine, 1, asked[0], design)
+    draw(engine, 1, size_list[0], design)
     grown = drawn(engine)
     everything = database()
     add(everything, later | before)
     draw(everything, 1, Size(per_relation=100), design)
     complete = drawn(everything)
     for cell, rows in grown.items():
-        assert {group for group, _, _ in known.get(cell, [])} <= {group for group, _, _ in rows}
+        assert {group for group, _, _ in before_this.get(cell, [])} <= {group for group, _, _ in rows}
         assert [group for group, _, _ in rows] == [group for group, _, _ in complete[cell]][: len(rows)]
         assert all(pi == pytest.approx(len(rows) / len(complete[cell])) for _, _, pi in rows)
 
@@ -133,22 +135,22 @@ def test_the_same_call_draws_the_same_and_adds_nothing(full):
 
 
 def test_more_than_there_are_draws_all_with_pi_one(full):
-    made = draw(full, 1, Size(per_relation=1000))
-    assert (made.drawn, made.cells, made.distinct_sources) == (120, 4, 30)
-    assert made.distinct_groups == 90  # relation 1 has one group for both systems
+    sample = draw(full, 1, Size(per_relation=1000))
+    assert (sample.drawn, sample.cells, sample.distinct_sources) == (120, 4, 30)
+    assert sample.distinct_groups == 90  # relation 1 has one group for both systems
     assert {pi for rows in drawn(full).values() for _, _, pi in rows} == {1.0}
 
 
 def test_relations_may_have_numbers_of_their_own(full):
-    one, other = relations_of(full)
-    assert draw(full, 1, Size({one: 4})).drawn == 8
+    first, second = relations_of(full)
+    assert draw(full, 1, Size({first: 4})).drawn == 8
     assert {cell: len(rows) for cell, rows in drawn(full).items()} == {(1, 1): 4, (1, 2): 4}
-    made = draw(full, 1, Size({one: 2, other: 3}))
-    assert (made.drawn, made.added) == (14, 6)  # what was drawn of the first stays
+    sample = draw(full, 1, Size({first: 2, second: 3}))
+    assert (sample.drawn, sample.added) == (14, 6)  # what was drawn of the first stays
     with pytest.raises(UnknownName, match="unknown relation 'MR9'"):
-        draw_all(full, Size({one: 4, "MR9": 1}))
-    with pytest.raises(AuditError, match=f"--per-relation {one}=0: must be at least 1"):
-        Size({one: 0})
+        draw_all(full, Size({first: 4, "MR9": 1}))
+    with pytest.raises(AuditError, match=f"--per-relation {first}=0: must be at least 1"):
+        Size({first: 0})
 
 
 def relations_of(engine):
@@ -208,8 +210,8 @@ def test_a_study_in_which_nothing_is_satisfied_does_not_keep_the_others_from_bei
     with engine.begin() as connection:
         second = select(group.c.id).where(group.c.study_id == 2)
         connection.execute(verdict.update().where(verdict.c.group_id.in_(second)).values(outcome=int(Outcome.VIOLATED)))
-    made = draw_all(engine, Size(per_relation=2))
-    assert [one.study for one in made] == [1]
+    samples = draw_all(engine, Size(per_relation=2))
+    assert [sample.study for sample in samples] == [1]
     with pytest.raises(AuditError, match="study 2 has no satisfied groups"):
         draw_all(engine, Size(per_relation=2), study=2)
 

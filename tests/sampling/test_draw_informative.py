@@ -12,7 +12,7 @@ from audit.judging.samples import draw, draw_all
 from audit.keys import uniform
 from audit.relations import Outcome
 from audit.sampling.designs import Numbers
-from audit.sampling.draw import Apart, NothingToCompare, Size
+from audit.sampling.draw import DifferingInputs, NothingToCompare, Size
 from audit.store import group_id, insert_new, tables
 
 # (relation, system, source): relation 1 has one group for both systems, relation 2 a group for each.
@@ -24,44 +24,48 @@ sizes = st.one_of(st.builds(Size, st.integers(1, 20)), st.builds(lambda share: S
 def listed(outcomes):
     """{relation: sources of its informative groups, in the drawn order}. These groups have no members, so that where
     both systems have the same group they say the same."""
-    found = {}
+    lists = {}
     for relation in (1, 2):
         both = [
-            {source: one for (r, s, source), one in outcomes.items() if (r, s) == (relation, system) and one <= 1}
+            {
+                source: outcome
+                for (r, s, source), outcome in outcomes.items()
+                if (r, s) == (relation, system) and outcome <= 1
+            }
             for system in (1, 2)
         ]
         if not all(both):
             continue
-        some = [
+        sources = [
             source
             for source in sorted(set(both[0]) & set(both[1]), key=lambda source: uniform(3, f"r{source}"))
             if {both[0][source], both[1][source]} != {Outcome.VIOLATED}
             and not (relation == 1 and both[0][source] == both[1][source])
         ]
-        found[relation] = some
-    return found
+        lists[relation] = sources
+    return lists
 
 
 @settings(max_examples=12)
 @given(populations, st.lists(sizes, min_size=1, max_size=3))
-def test_what_was_drawn_stays_and_is_the_beginning_of_the_relations_list(outcomes, asked):
+def test_what_was_drawn_stays_and_is_the_beginning_of_the_relations_list(outcomes, size_list):
     engine = database()
     add(engine, outcomes)
     lists, longest = listed(outcomes), dict.fromkeys((1, 2), 0)
     if not lists:
         with pytest.raises((NothingToCompare, AuditError)):
-            draw(engine, 1, asked[0], "informative")
+            draw(engine, 1, size_list[0], "informative")
         return
     before = {}
-    for size in asked:
-        made = draw(engine, 1, size, "informative")
+    for size in size_list:
+        sample = draw(engine, 1, size, "informative")
         now = drawn(engine)
         assert set(before) <= set(now)
         assert all(
             now[cell][: len(rows)] == [(g, r, now[cell][0][2]) for g, r, _ in rows] for cell, rows in before.items()
         )
-        assert made.added == sum(map(len, now.values())) - sum(map(len, before.values()))
-        assert made.not_compared == tuple(f"R{r}" for r in {place[0] for place in outcomes} - set(lists))
+        assert sample.added == sum(map(len, now.values())) - sum(map(len, before.values()))
+        assert sample.not_compared == tuple(f"R{r}" for r in {place[0] for place in outcomes} - set(lists))
         expected = {}
         for relation, sources in lists.items():
             longest[relation] = max(longest[relation], size.of(len(sources)))
@@ -78,8 +82,8 @@ def test_what_was_drawn_stays_and_is_the_beginning_of_the_relations_list(outcome
 def test_numbers_are_those_of_the_design_shared():
     engine = database()
     with engine.connect() as connection:
-        found = Numbers.of_study(connection, 1, 7).of(np.array([4, 2, 4]))
-    assert found.tolist() == [uniform(7, "r4"), uniform(7, "r2"), uniform(7, "r4")]
+        numbers = Numbers.of_study(connection, 1, 7).of(np.array([4, 2, 4]))
+    assert numbers.tolist() == [uniform(7, "r4"), uniform(7, "r2"), uniform(7, "r4")]
 
 
 def test_a_system_run_later_changes_the_list_and_what_is_drawn_follows():
@@ -90,16 +94,16 @@ def test_a_system_run_later_changes_the_list_and_what_is_drawn_follows():
     assert drawn(engine) == {}
     # The second system violates every second group: those tell the two apart.
     add(engine, {(1, 2, n): Outcome(n % 2) for n in range(1, 31)})
-    made = draw(engine, 1, Size(per_relation=5), "informative")
-    assert (made.drawn, made.cells, made.distinct_sources, made.not_compared) == (5, 1, 5, ())
+    sample = draw(engine, 1, Size(per_relation=5), "informative")
+    assert (sample.drawn, sample.cells, sample.distinct_sources, sample.not_compared) == (5, 1, 5, ())
     assert draw(engine, 1, Size(share=1.0), "informative").drawn == 15
 
 
 def test_systems_that_agree_everywhere_need_no_judging():
     engine = database()
     add(engine, {(1, system, n): Outcome(n % 2) for system in (1, 2) for n in range(1, 31)})
-    made = draw(engine, 1, Size(per_relation=5), "informative")
-    assert (made.drawn, made.added, made.cells) == (0, 0, 0)
+    sample = draw(engine, 1, Size(per_relation=5), "informative")
+    assert (sample.drawn, sample.added, sample.cells) == (0, 0, 0)
     assert drawn(engine) == {}
 
 
@@ -142,10 +146,10 @@ def test_inputs_on_which_systems_differ_are_looked_up_once_for_some_systems():
         def look(_connection, _cursor, statement, *_others):
             looked.append("FROM output" in statement)
 
-        apart = Apart(connection)
-        asked = np.array([4, 3, 2, 1, 9])  # nobody was asked about input 9
-        assert apart.of((1, 2), asked).tolist() == [False, False, True, False, False]
-        assert apart.of((1, 2, 3), asked).tolist() == [False, True, True, False, False]
-        assert apart.of((1, 2), asked[:2]).tolist() == [False, False]
-        assert apart.of((1, 2), np.array([5])).tolist() == [True]
+        differing = DifferingInputs(connection)
+        inputs = np.array([4, 3, 2, 1, 9])  # nobody was asked about input 9
+        assert differing.of((1, 2), inputs).tolist() == [False, False, True, False, False]
+        assert differing.of((1, 2, 3), inputs).tolist() == [False, True, True, False, False]
+        assert differing.of((1, 2), inputs[:2]).tolist() == [False, False]
+        assert differing.of((1, 2), np.array([5])).tolist() == [True]
     assert sum(looked) == 2

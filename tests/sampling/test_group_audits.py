@@ -17,17 +17,17 @@ def draw(engine, *given, **more):
         return draw_study(connection, *given, **more)
 
 
-def asked(engine):
+def audited_groups(engine):
     """(relation, system, outcome) -> groups in the order of their ranks."""
     table = table_of(tables.AuditDraw)
     query = select(table).order_by(table.c.relation_id, table.c.system_id, table.c.outcome, table.c.rank)
-    found = {}
+    groups_of = {}
     with engine.connect() as connection:
         for row in connection.execute(query).mappings():
-            some = found.setdefault((row["relation_id"], row["system_id"], Outcome(row["outcome"])), [])
-            some.append(row["group_id"])
-            assert row["rank"] == len(some)
-    return found
+            groups = groups_of.setdefault((row["relation_id"], row["system_id"], Outcome(row["outcome"])), [])
+            groups.append(row["group_id"])
+            assert row["rank"] == len(groups)
+    return groups_of
 
 
 @settings(max_examples=8, deadline=None)
@@ -41,29 +41,31 @@ def test_audits_are_beginnings_and_what_was_asked_stays(before, numbers, design,
     engine = database()
     before = before | {(1, 1, 1): Outcome.SATISFIED}
     add(engine, before)
-    known, most = {}, 0
+    before_this, most = {}, 0
     for number in numbers:
-        made = draw(engine, 1, Size(per_relation=6), design, audits=Audits(groups=number))
-        now, most = asked(engine), max(most, number)
-        assert made.audited_groups == len({group for some in now.values() for group in some})
+        sample = draw(engine, 1, Size(per_relation=6), design, audits=Audits(groups=number))
+        now, most = audited_groups(engine), max(most, number)
+        assert sample.audited_groups == len({group for members in now.values() for group in members})
         lists = drawn(engine)
         for (relation, system, outcome), groups in now.items():
-            there = sum(place[:2] == (relation, system) and found == outcome for place, found in before.items())
+            there = sum(
+                place[:2] == (relation, system) and place_outcome == outcome for place, place_outcome in before.items()
+            )
             if outcome is Outcome.SATISFIED:
                 # The same groups, in the same order, as are judged for false satisfactions.
                 assert groups == [group for group, _, _ in lists[relation, system]][: len(groups)]
                 there = min(there, 6)
             assert len(groups) == min(there, most)
-            assert groups[: len(known.get((relation, system, outcome), []))] == known.get(
+            assert groups[: len(before_this.get((relation, system, outcome), []))] == before_this.get(
                 (relation, system, outcome), []
             )
         assert {outcome for _, _, outcome in now} <= {Outcome.SATISFIED, Outcome.VIOLATED}
-        known = now
+        before_this = now
     # The run goes on: what was asked about is asked about still.
     add(engine, {place: outcome for place, outcome in later.items() if place not in before})
     draw(engine, 1, Size(per_relation=1), design)
-    grown = asked(engine)
-    for cell, groups in known.items():
+    grown = audited_groups(engine)
+    for cell, groups in before_this.items():
         assert set(groups) <= set(grown[cell])
 
 
@@ -79,5 +81,5 @@ def test_nothing_is_asked_without_audits_and_nothing_violated_is_no_mistake():
     engine = database()
     add(engine, {(1, 1, n): Outcome.SATISFIED for n in range(1, 6)})
     assert draw(engine, 1, Size(per_relation=3)).audited_groups == 0
-    assert asked(engine) == {}
+    assert audited_groups(engine) == {}
     assert draw(engine, 1, Size(per_relation=3), audits=Audits(groups=4)).audited_groups == 3

@@ -15,10 +15,10 @@ def test_worked_by_hand():
     # -.15 - sqrt((.1 - .0279)^2 + (.4120 - .25)^2) = -.3273, -.15 + sqrt((.2366 - .1)^2 + (.25 - .1269)^2) = .0339.
     source, second = np.arange(80), np.arange(80) >= 40
     false = (np.arange(80) < 10) | ((np.arange(80) >= 40) & (np.arange(80) < 44))
-    found = between_arms(source, false, second)
-    assert (found.first.rate, found.first.low, found.first.high) == pytest.approx((0.25, 0.1269, 0.4120), abs=1e-4)
-    assert (found.second.rate, found.second.low, found.second.high) == pytest.approx((0.1, 0.0279, 0.2366), abs=1e-4)
-    assert (found.difference, found.low, found.high) == pytest.approx((-0.15, -0.3273, 0.0339), abs=1e-4)
+    arms = between_arms(source, false, second)
+    assert (arms.first.rate, arms.first.low, arms.first.high) == pytest.approx((0.25, 0.1269, 0.4120), abs=1e-4)
+    assert (arms.second.rate, arms.second.low, arms.second.high) == pytest.approx((0.1, 0.0279, 0.2366), abs=1e-4)
+    assert (arms.difference, arms.low, arms.high) == pytest.approx((-0.15, -0.3273, 0.0339), abs=1e-4)
 
 
 def test_groups_of_a_source_are_not_independent():
@@ -32,9 +32,9 @@ def test_groups_of_a_source_are_not_independent():
 
 
 def test_an_empty_arm_leaves_the_difference_unknown():
-    found = between_arms(np.arange(5), np.zeros(5), np.zeros(5))
-    assert (found.second.groups, found.second.rate, found.difference, found.low) == (0, None, None, None)
-    assert found.first.rate == 0
+    arms = between_arms(np.arange(5), np.zeros(5), np.zeros(5))
+    assert (arms.second.groups, arms.second.rate, arms.difference, arms.low) == (0, None, None, None)
+    assert arms.first.rate == 0
     assert between_arms(np.array([]), np.array([]), np.array([])).first.rate is None
 
 
@@ -55,14 +55,14 @@ groups = st.lists(st.tuples(st.integers(0, 15), st.booleans()), min_size=1, max_
 
 
 @given(groups, st.integers(0, 16))
-def test_the_interval_holds_the_difference_and_swapping_the_arms_turns_it(some, cut):
-    source, false = np.array([one[0] for one in some]), np.array([one[1] for one in some])
-    found, turned = between_arms(source, false, source >= cut), between_arms(source, false, source < cut)
-    if found.difference is None:
+def test_the_interval_holds_the_difference_and_swapping_the_arms_turns_it(judged_groups, cut):
+    source, false = np.array([group[0] for group in judged_groups]), np.array([group[1] for group in judged_groups])
+    arms, turned = between_arms(source, false, source >= cut), between_arms(source, false, source < cut)
+    if arms.difference is None:
         assert turned.difference is None
         return
-    assert -1 <= found.low <= found.difference <= found.high <= 1
-    assert (turned.difference, turned.low, turned.high) == pytest.approx((-found.difference, -found.high, -found.low))
+    assert -1 <= arms.low <= arms.difference <= arms.high <= 1
+    assert (turned.difference, turned.low, turned.high) == pytest.approx((-arms.difference, -arms.high, -arms.low))
 
 
 @pytest.mark.slow
@@ -77,6 +77,6 @@ def test_coverage_where_groups_share_sources(rate, effect):
         mean = np.where(second, rate + effect, rate)
         chance = rng.beta(mean * (1 / 0.3 - 1), (1 - mean) * (1 / 0.3 - 1))
         false = rng.random(len(source)) < chance.repeat(sizes)
-        found = between_arms(source, false, second[source])
-        held += found.low <= effect <= found.high
+        arms = between_arms(source, false, second[source])
+        held += arms.low <= effect <= arms.high
     assert held / runs >= 0.94  # measured: see docs/report.md

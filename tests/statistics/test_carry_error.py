@@ -12,17 +12,17 @@ from audit.statistics.intervals import effective_interval, effective_size
 
 
 def test_one_follow_up_a_source_has_the_exact_interval():
-    found = carry_error(np.arange(263), np.arange(263) < 81)
+    error = carry_error(np.arange(263), np.arange(263) < 81)
     # 81 of 263, Clopper-Pearson .2527-.3676 (issue 3).
-    assert (found.audited, found.wrong) == (263, 81)
-    assert (found.low, found.high) == pytest.approx((0.2527, 0.3676), abs=5e-5)
+    assert (error.audited, error.wrong) == (263, 81)
+    assert (error.low, error.high) == pytest.approx((0.2527, 0.3676), abs=5e-5)
     exact = effective_interval(81 / 263, 263)
-    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+    assert (error.low, error.high) == pytest.approx((exact.low, exact.high))
 
 
 def test_nothing_audited_is_not_measured():
-    found = carry_error(np.array([]), np.array([]))
-    assert (found.audited, found.wrong, found.rate, found.low, found.high) == (0, 0, None, None, None)
+    error = carry_error(np.array([]), np.array([]))
+    assert (error.audited, error.wrong, error.rate, error.low, error.high) == (0, 0, None, None, None)
 
 
 def test_copies_of_a_source_add_nothing():
@@ -39,12 +39,12 @@ def test_copies_of_a_source_add_nothing():
 
 def test_the_effect_worked_by_hand():
     # 60 judged; 40 are true and 6 false by carried answers alone; at most .1 of carries is wrong.
-    found = carry_effect(60, 40, 6, 0.1, 0.1, 0.3)
+    effect = carry_effect(60, 40, 6, 0.1, 0.1, 0.3)
     # Of 40 such answers 9 or fewer are wrong with 98.75 % at least, of 6 three or fewer.
     assert stats.binom.sf([8, 9], 40, 0.1).round(4).tolist() == [0.0155, 0.0051]
     assert stats.binom.sf([2, 3], 6, 0.1).round(4).tolist() == [0.0159, 0.0013]
-    assert (found.up, found.down) == pytest.approx((9 / 60, 3 / 60))
-    assert (found.low, found.high) == pytest.approx((0.05, 0.45))
+    assert (effect.up, effect.down) == pytest.approx((9 / 60, 3 / 60))
+    assert (effect.low, effect.high) == pytest.approx((0.05, 0.45))
     assert carry_effect(60, 0, 0, 0.5, 0.1, 0.3).high == 0.3
 
 
@@ -53,12 +53,12 @@ def test_intervals_hold_the_rate_and_clusters_only_widen(data):
     n = data.draw(st.integers(1, 40))
     wrong = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), int)
     source = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)))
-    found = carry_error(source, wrong)
-    assert 0 <= found.low <= found.rate <= found.high <= 1
+    error = carry_error(source, wrong)
+    assert 0 <= error.low <= error.rate <= error.high <= 1
     assert 0 < effective_size(source, wrong) <= n
     alone = carry_error(np.arange(n), wrong)
-    assert found.high >= alone.high - 1e-12
-    assert found.low <= alone.low + 1e-12
+    assert error.high >= alone.high - 1e-12
+    assert error.low <= alone.low + 1e-12
 
 
 def test_coverage_over_sources():
@@ -67,8 +67,8 @@ def test_coverage_over_sources():
     for _ in range(400):
         sizes = rng.integers(1, 4, 40)
         chances = np.repeat(rng.beta(0.1 / 0.3 * 0.7, 0.9 / 0.3 * 0.7, 40), sizes)
-        found = carry_error(np.repeat(np.arange(40), sizes), rng.random(len(chances)) < chances)
-        held += found.low <= 0.1 <= found.high
+        error = carry_error(np.repeat(np.arange(40), sizes), rng.random(len(chances)) < chances)
+        held += error.low <= 0.1 <= error.high
     assert held / 400 >= 0.94
 
 

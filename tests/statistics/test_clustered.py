@@ -15,9 +15,9 @@ CLUSTERS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1,
 
 def test_one_observation_a_cluster_gives_the_exact_interval():
     # R 4.3: binom.test(10, 40)$conf.int is 0.1269148 0.4119620.
-    found = clustered_rate(np.arange(40) < 10, np.ones(40))
-    assert (found.hits, found.size, found.clusters, found.rate) == (10, 40, 40, 0.25)
-    assert (found.low, found.high) == pytest.approx((0.1269148, 0.4119620), abs=1e-6)
+    rate = clustered_rate(np.arange(40) < 10, np.ones(40))
+    assert (rate.hits, rate.size, rate.clusters, rate.rate) == (10, 40, 40, 0.25)
+    assert (rate.low, rate.high) == pytest.approx((0.1269148, 0.4119620), abs=1e-6)
 
 
 def test_copies_within_a_cluster_add_next_to_nothing():
@@ -33,21 +33,21 @@ def test_large_clusters_weigh_more():
 
 
 def test_nothing_is_not_known():
-    found = clustered_rate(np.zeros(3), np.zeros(3))
-    assert (found.size, found.clusters, found.rate, found.low, found.high) == (0, 0, None, None, None)
+    rate = clustered_rate(np.zeros(3), np.zeros(3))
+    assert (rate.size, rate.clusters, rate.rate, rate.low, rate.high) == (0, 0, None, None, None)
 
 
 @given(CLUSTERS)
 def test_sums_say_what_the_observations_say(pairs):
-    hits, size = (np.array(one) for one in zip(*pairs, strict=True))
+    hits, size = (np.array(column) for column in zip(*pairs, strict=True))
     cluster = np.repeat(np.arange(len(size)), size)
     hit = np.concatenate([np.arange(many) < few for few, many in pairs])
     assert effective_size_of_sums(hits, size) == pytest.approx(effective_size(cluster, hit))
-    found = clustered_rate(hits, size)
-    assert (found.hits, found.size, found.clusters) == (hits.sum(), size.sum(), (size > 0).sum())
-    if found.rate is not None:
-        assert 0 <= found.low <= found.rate + 1e-12
-        assert found.rate - 1e-12 <= found.high <= 1
+    rate = clustered_rate(hits, size)
+    assert (rate.hits, rate.size, rate.clusters) == (hits.sum(), size.sum(), (size > 0).sum())
+    if rate.rate is not None:
+        assert 0 <= rate.low <= rate.rate + 1e-12
+        assert rate.rate - 1e-12 <= rate.high <= 1
 
 
 @pytest.mark.parametrize(

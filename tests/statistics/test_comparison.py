@@ -36,12 +36,16 @@ def by_hand():
 
 
 def test_rates_over_common_groups_worked_by_hand():
-    found = by_hand()
-    assert found.sr_observed.tolist() == pytest.approx([4 / 6, 4 / 6])
-    assert found.sr_relative.tolist() == pytest.approx([1 / 6, 3 / 6])  # of the four that decide 1 and 3 are genuine
-    assert found.sr_genuine.tolist() == pytest.approx([2 / 6, 4 / 6])  # and the group that is alike and right for both
-    assert found.draws("corpus", draws=3) == pytest.approx(np.tile(found.sr_relative, (3, 1)), abs=1e-4)
-    (pair,) = found.differences("corpus", 0.95, 0.0)
+    common_groups = by_hand()
+    assert common_groups.sr_observed.tolist() == pytest.approx([4 / 6, 4 / 6])
+    assert common_groups.sr_relative.tolist() == pytest.approx(
+        [1 / 6, 3 / 6]
+    )  # of the four that decide 1 and 3 are genuine
+    assert common_groups.sr_genuine.tolist() == pytest.approx(
+        [2 / 6, 4 / 6]
+    )  # and the group that is alike and right for both
+    assert common_groups.draws("corpus", draws=3) == pytest.approx(np.tile(common_groups.sr_relative, (3, 1)), abs=1e-4)
+    (pair,) = common_groups.differences("corpus", 0.95, 0.0)
     assert (pair.difference, pair.low, pair.high, pair.p) == (pytest.approx(-2 / 6),) * 3 + (None,)
 
 
@@ -86,9 +90,9 @@ def test_totals_compare_what_has_counts():
         [("a", 60, 40, 60, 6), ("b", 60, 40, 60, 30), ("never", 0, 0, 0, 0)],
         columns=["system", "satisfied", "violated", "judged", "false"],
     )
-    found = Common.of_totals(cells)
-    assert (found.systems, found.own) == (("a", "b"), True)
-    assert found.sr_genuine.tolist() == pytest.approx([0.54, 0.3])
+    totals = Common.of_totals(cells)
+    assert (totals.systems, totals.own) == (("a", "b"), True)
+    assert totals.sr_genuine.tolist() == pytest.approx([0.54, 0.3])
     assert Common.of_totals(cells.assign(judged=[60, None, 0])) is None
 
 
@@ -108,9 +112,9 @@ def test_independent_cells_have_no_false_certainty_and_find_what_is_there():
 def test_a_margin_makes_differences_less_sure(design):
     rng = np.random.default_rng(5)
     sample = redrawn(close_systems(rng, systems=2, false=(0.1, 0.7)), 100, design, rng)
-    found = [sample.differences("population", 0.95, delta)[0].p for delta in (0.0, 0.02, 0.1, 0.5)]
-    assert all(before <= after for before, after in pairwise(found))
-    assert found[-1] > 0.5
+    p_values = [sample.differences("population", 0.95, delta)[0].p for delta in (0.0, 0.02, 0.1, 0.5)]
+    assert all(before <= after for before, after in pairwise(p_values))
+    assert p_values[-1] > 0.5
 
 
 def test_what_was_judged_whole_has_no_p():
@@ -151,14 +155,14 @@ def test_no_change_is_sure_where_systems_are_equally_false():
 def test_of_systems_that_are_alike_each_may_be_best():
     common = by_hand()
     alike = replace(common, genuine=common.held.astype(float), decides=np.zeros(6, bool), false=np.zeros(2))
-    assert [one.p_best for one in rank_systems(alike.draws("corpus", 10))] == [1.0, 1.0]
+    assert [ranked.p_best for ranked in rank_systems(alike.draws("corpus", 10))] == [1.0, 1.0]
 
 
-def sampled(design, rng, **made):
+def sampled(design, rng, **options):
     """One sample of each relation of a world whose relations share sources."""
-    commons, _ = weighted_world(rng, **made)
+    commons, _ = weighted_world(rng, **options)
     number = rng.random(1_000)
-    return [redrawn_of(one, 200, design, rng, np.argsort(number[one.source])) for one in commons]
+    return [redrawn_of(common, 200, design, rng, np.argsort(number[common.source])) for common in commons]
 
 
 def spread(draws):
@@ -170,29 +174,29 @@ def spread(draws):
 @pytest.mark.parametrize("documents", [None, 40])
 def test_a_relation_that_is_there_twice_makes_nothing_surer(design, target, documents):
     """As if independent, the same groups counted twice would leave 1/sqrt(2) of the doubt."""
-    (one,) = sampled(design, np.random.default_rng(4), relations=1, documents=documents)
-    systems = one.systems
-    alone, twice = (weighted_draws([one] * n, [1 / n] * n, systems, target, 4_000) for n in (1, 2))
-    assert (alone == one.draws(target, 4_000)).all()
-    other = replace(one, source=one.source + 10**6, cluster=one.cluster + 10**6)
-    apart = weighted_draws([one, other], [0.5, 0.5], systems, target, 4_000)
+    (single,) = sampled(design, np.random.default_rng(4), relations=1, documents=documents)
+    systems = single.systems
+    alone, twice = (weighted_draws([single] * n, [1 / n] * n, systems, target, 4_000) for n in (1, 2))
+    assert (alone == single.draws(target, 4_000)).all()
+    other = replace(single, source=single.source + 10**6, cluster=single.cluster + 10**6)
+    apart = weighted_draws([single, other], [0.5, 0.5], systems, target, 4_000)
     assert spread(twice) > 0.9 * spread(alone)
     assert spread(apart) < (0.99 if documents else 0.9) * spread(twice)
 
 
 def test_weights_over_relations_of_unknown_sources_have_no_draws():
-    one, other = sampled("shared", np.random.default_rng(4), relations=2)
-    unknown = replace(other, source=None)
-    assert weighted_draws([one, unknown], [0.5, 0.5], one.systems, "corpus", 10) is None
-    assert weighted_draws([unknown], [1.0], one.systems, "corpus", 10) is not None
-    few = replace(one, genuine=np.full(one.genuine.shape, np.nan))
-    assert weighted_draws([few, other], [0.5, 0.5], one.systems, "corpus", 10) is None
+    first, second = sampled("shared", np.random.default_rng(4), relations=2)
+    unknown = replace(second, source=None)
+    assert weighted_draws([first, unknown], [0.5, 0.5], first.systems, "corpus", 10) is None
+    assert weighted_draws([unknown], [1.0], first.systems, "corpus", 10) is not None
+    few = replace(first, genuine=np.full(first.genuine.shape, np.nan))
+    assert weighted_draws([few, second], [0.5, 0.5], first.systems, "corpus", 10) is None
 
 
 def test_weighted_draws_lie_about_the_weighted_rates():
     commons, weights = sampled("shared", np.random.default_rng(9), relations=3), [0.6, 0.3, 0.1]
     draws = weighted_draws(commons, weights, ("s2", "s0"), "population", 4_000)
-    rates = sum(weight * one.sr_relative[[2, 0]] for weight, one in zip(weights, commons, strict=True))
+    rates = sum(weight * common.sr_relative[[2, 0]] for weight, common in zip(weights, commons, strict=True))
     assert draws.shape == (4_000, 2)
     assert (draws[:, 0] - draws[:, 1]).mean() == pytest.approx(rates[0] - rates[1], abs=0.04)
 

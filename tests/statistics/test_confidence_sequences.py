@@ -45,7 +45,7 @@ def test_prior_posterior_holds_at_all_looks_together():
         seen = np.cumsum(order)
         looks = range(5, population, 5)
         intervals = [prior_posterior(int(seen[n - 1]), n, population) for n in looks]
-        missed += any(not one.low <= false / population <= one.high for one in intervals)
+        missed += any(not interval.low <= false / population <= interval.high for interval in intervals)
     assert missed / 200 <= 0.05
 
 
@@ -69,12 +69,12 @@ KINDS = ((0, 1), (-1, 0), (-1, 1))
 def test_betting_against_the_truth_is_fair_in_every_order(values, kinds, ranges):
     # By enumeration of all orders: at the true sum the capital is 1 on average after any number of values.
     sizes = np.bincount(kinds, minlength=len(ranges))
-    rows = [np.array(one) for one in permutations(zip(values, kinds, strict=True))]
-    paths = [evidence_above(one[:, 0], sum(values), one[:, 1], sizes, ranges) for one in rows]
+    rows = [np.array(order) for order in permutations(zip(values, kinds, strict=True))]
+    paths = [evidence_above(row[:, 0], sum(values), row[:, 1], sizes, ranges) for row in rows]
     assert np.exp(paths).mean(axis=0) == pytest.approx(np.ones(6))
     # Against a larger sum the same bets lose, and against a smaller one they win.
     for total, more in ((sum(values) + 1, False), (sum(values) - 1, True)):
-        paths = [evidence_above(one[:4, 0], total, one[:4, 1], sizes, ranges) for one in rows]
+        paths = [evidence_above(row[:4, 0], total, row[:4, 1], sizes, ranges) for row in rows]
         assert ((np.exp(paths)[:, :2].mean(axis=0) > 1) == more).all()
 
 
@@ -101,7 +101,7 @@ def test_pair_sequences_hold_at_every_look_together(shares):
     for _ in range(250):
         values = rng.permutation(population)
         against = [evidence_above(sign * values, sign * (plus - minus), kinds, [1000]) for sign in (1, -1)]
-        missed += max(one.max() for one in against) >= math.log(2 / 0.05)
+        missed += max(path.max() for path in against) >= math.log(2 / 0.05)
     assert missed / 250 <= 0.05
 
 

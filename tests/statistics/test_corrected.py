@@ -13,22 +13,22 @@ from audit.statistics.intervals import mid_p
 NOTHING = dict.fromkeys(Counts.__dataclass_fields__, 0)
 
 
-def counts(**some):
-    return Counts(**(NOTHING | some))
+def counts(**changes):
+    return Counts(**(NOTHING | changes))
 
 
 def test_the_ratio_estimator_worked_by_hand():
     # 80 satisfied and 20 violated groups. Of 10 satisfied ones: 6 genuine and hold, 1 genuine and broken, 2 false
     # and hold, 1 false and broken. Of 10 violated ones 4 are broken.
-    found = corrected(
+    result = corrected(
         counts(
             satisfied=80, violated=20, judged=10, false=3, audited_genuine=7, broken_genuine=1, audited_false=3,
             broken_false=1, audited_violated=10, broken_violated=4,
         )
     )  # fmt: skip
     # 80 x 6/10 / (80 x 8/10 + 20 x 6/10) = 48 / 76.
-    assert found.rate == pytest.approx(48 / 76)
-    assert found.low < 48 / 76 < found.high
+    assert result.rate == pytest.approx(48 / 76)
+    assert result.low < 48 / 76 < result.high
 
 
 def test_a_longer_draw_sharpens_the_share_of_true_ones():
@@ -44,12 +44,12 @@ def test_a_longer_draw_sharpens_the_share_of_true_ones():
 
 def test_where_relations_hold_everywhere_it_is_the_genuine_rate():
     # SR_g = .8 (1 - .25) = .6.
-    found = corrected(
+    result = corrected(
         counts(
             satisfied=80, violated=20, judged=80, false=20, audited_genuine=60, audited_false=20, audited_violated=20
         )
     )
-    assert (found.rate, found.low, found.high) == pytest.approx((0.6, 0.6, 0.6))
+    assert (result.rate, result.low, result.high) == pytest.approx((0.6, 0.6, 0.6))
 
 
 def test_what_cannot_be_known_is_none():
@@ -69,14 +69,14 @@ def test_nothing_satisfied_is_zero_for_the_corpus_and_open_for_the_population():
 
 def test_nothing_violated_needs_no_violated_groups():
     # 3 of 4 in which it holds are genuine.
-    found = corrected(counts(satisfied=5, judged=5, false=2, audited_genuine=3, audited_false=2, broken_false=1))
-    assert (found.rate, found.low, found.high) == pytest.approx((0.75, 0.75, 0.75))
+    result = corrected(counts(satisfied=5, judged=5, false=2, audited_genuine=3, audited_false=2, broken_false=1))
+    assert (result.rate, result.low, result.high) == pytest.approx((0.75, 0.75, 0.75))
 
 
 def test_no_true_satisfaction_was_audited_leaves_the_interval_open():
-    found = corrected(counts(satisfied=50, violated=0, judged=20, false=4, audited_false=2))
-    assert found.rate == pytest.approx(0.8)  # as many hold among the true ones as among all
-    assert found.low < 0.1
+    result = corrected(counts(satisfied=50, violated=0, judged=20, false=4, audited_false=2))
+    assert result.rate == pytest.approx(0.8)  # as many hold among the true ones as among all
+    assert result.low < 0.1
 
 
 @pytest.mark.parametrize(
@@ -120,15 +120,15 @@ def possible(draw):
 
 
 @given(possible(), st.sampled_from(["corpus", "population"]))
-def test_the_estimate_is_inside_and_the_population_is_less_sure(some, target):
-    found = corrected(some, target=target)
-    if found is not None:
-        assert 0 <= found.low <= found.rate <= found.high <= 1
+def test_the_estimate_is_inside_and_the_population_is_less_sure(audited, target):
+    result = corrected(audited, target=target)
+    if result is not None:
+        assert 0 <= result.low <= result.rate <= result.high <= 1
 
 
 @given(possible())
-def test_less_confidence_is_narrower(some):
-    wide, narrow = corrected(some), corrected(some, confidence=0.8)
+def test_less_confidence_is_narrower(audited):
+    wide, narrow = corrected(audited), corrected(audited, confidence=0.8)
     if wide is not None:
         assert wide.low <= narrow.low + 1e-12
         assert narrow.high <= wide.high + 1e-12
@@ -140,19 +140,19 @@ def test_a_frame_keeps_its_rows_and_leaves_unaudited_cells_unknown():
         | {"audited_violated": 2, "broken_violated": 2, "holds_judged": 10},
         {"satisfied": 8, "violated": 2, "judged": 8, "false": 4},
     ]  # fmt: skip
-    found = with_corrected(pd.DataFrame(rows, index=["a", "b"]))
+    cells = with_corrected(pd.DataFrame(rows, index=["a", "b"]))
     # 4 of the 8 groups in which it holds; both violations are false.
-    assert found.loc["a", list(RATES)].tolist() == pytest.approx([0.5, 0.5, 0.5, 1, 1, 1])
-    assert found.loc["b", list(RATES)].isna().all()
+    assert cells.loc["a", list(RATES)].tolist() == pytest.approx([0.5, 0.5, 0.5, 1, 1, 1])
+    assert cells.loc["b", list(RATES)].isna().all()
     assert with_corrected(pd.DataFrame(rows[1:])).loc[0, list(RATES)].isna().all()
-    assert set(COUNTS) <= set(found.columns)
+    assert set(COUNTS) <= set(cells.columns)
 
 
 def test_the_false_violation_rate_has_the_interval_of_its_method():
     row = NOTHING | {"violated": 50, "audited_violated": 20, "broken_violated": 5, "holds_judged": 20}
-    found = with_corrected(pd.DataFrame([row])).iloc[0]
+    cell = with_corrected(pd.DataFrame([row])).iloc[0]
     ends = mid_p(5, 20, 50)
-    assert found[["false_violation_rate_low", "false_violation_rate_high"]].tolist() == [ends.low, ends.high]
+    assert cell[["false_violation_rate_low", "false_violation_rate_high"]].tolist() == [ends.low, ends.high]
     wider = with_corrected(pd.DataFrame([row]), target="population").iloc[0]
     assert wider["false_violation_rate_high"] == mid_p(5, 20, None).high
 
@@ -166,7 +166,7 @@ def test_the_interval_holds_the_truth():
         drawn = rng.permutation(kinds)[:60]
         audited = drawn[:25]
         violated = int(rng.hypergeometric(60, 90, 25))
-        found = corrected(
+        result = corrected(
             counts(
                 satisfied=300, violated=150, judged=60, false=int((drawn > 1).sum()),
                 audited_genuine=int((audited < 2).sum()), broken_genuine=int((audited == 1).sum()),
@@ -174,7 +174,7 @@ def test_the_interval_holds_the_truth():
                 audited_violated=25, broken_violated=violated,
             )
         )  # fmt: skip
-        held += found.low <= 190 / 365 <= found.high
+        held += result.low <= 190 / 365 <= result.high
     assert held / 500 >= 0.93
 
 
@@ -184,8 +184,8 @@ SIZES = np.array([100.0, 40.0, 14.0, 6.0, 10.0])
 
 
 def width(documents, target="population"):
-    found = corrected(counts(**SOME), target=target, documents=documents)
-    return found.high - found.low
+    result = corrected(counts(**SOME), target=target, documents=documents)
+    return result.high - result.low
 
 
 def test_documents_widen_sr_c_and_never_narrow_it():
@@ -203,8 +203,6 @@ def test_documents_widen_sr_c_and_never_narrow_it():
 def test_false_violations_have_the_size_of_their_documents():
     frame = pd.DataFrame([SOME])
     frame["documents"] = pd.Series([Documents(SIZES / 2, np.eye(5))], dtype=object)
-    found = with_corrected(frame, target="population").iloc[0]
+    cell = with_corrected(frame, target="population").iloc[0]
     ends = mid_p(2, 5, None)
-    assert (found["false_violation_rate_low"], found["false_violation_rate_high"]) == pytest.approx(
-        (ends.low, ends.high)
-    )
+    assert (cell["false_violation_rate_low"], cell["false_violation_rate_high"]) == pytest.approx((ends.low, ends.high))

@@ -20,10 +20,10 @@ def shared(sources=400, seed=0):
 def test_cells_correlate_as_their_values_do():
     source, cell, value = shared()
     expected = np.corrcoef(value[cell == 0], value[cell == 1])[0, 1]
-    found = deviations(source, cell, value, 2)
-    assert found.correlations()[0, 1] == pytest.approx(expected)
+    sums = deviations(source, cell, value, 2)
+    assert sums.correlations()[0, 1] == pytest.approx(expected)
     # Much is false, so what is taken to be seen beforehand weighs little.
-    assert found.cautious([0, 1])[0, 1] == pytest.approx(expected, abs=0.03)
+    assert sums.cautious([0, 1])[0, 1] == pytest.approx(expected, abs=0.03)
 
 
 def test_pieces_of_clusters_add_up(monkeypatch):
@@ -38,9 +38,9 @@ def test_pieces_of_clusters_add_up(monkeypatch):
 def test_clean_cells_are_one_observation_as_far_as_they_share_sources():
     # Two cells of 60 clean sources each, 45 of them the same: at most .75 of what they say is the same.
     source = np.concatenate([np.arange(60), np.arange(15, 75)])
-    found = deviations(source, np.repeat([0, 1], 60), np.zeros(120), 2)
-    assert found.correlations()[0, 1] == 0
-    assert found.cautious([0, 1])[0, 1] == pytest.approx(0.75)
+    sums = deviations(source, np.repeat([0, 1], 60), np.zeros(120), 2)
+    assert sums.correlations()[0, 1] == 0
+    assert sums.cautious([0, 1])[0, 1] == pytest.approx(0.75)
     apart = deviations(np.arange(120), np.repeat([0, 1], 60), np.zeros(120), 2)
     assert apart.cautious([0, 1])[0, 1] == 0
 
@@ -51,16 +51,16 @@ def test_cautious_correlations_are_no_less_than_none_and_possible():
         cells = 6
         source = rng.integers(0, 12, 80)
         cell = rng.integers(0, cells, 80)
-        found = deviations(source, cell, (rng.random(80) < 0.1).astype(float), cells).cautious(range(cells))
-        assert np.linalg.eigvalsh(found).min() > -1e-9
-        assert np.abs(found).max() <= 1 + 1e-9
+        correlations = deviations(source, cell, (rng.random(80) < 0.1).astype(float), cells).cautious(range(cells))
+        assert np.linalg.eigvalsh(correlations).min() > -1e-9
+        assert np.abs(correlations).max() <= 1 + 1e-9
 
 
 def test_worth_is_that_of_the_effective_size():
     rng = np.random.default_rng(2)
     cluster, value = rng.integers(0, 25, 300), (rng.random(300) < 0.2).astype(float)
-    (found,) = deviations(cluster, np.zeros(300, int), value, 1).worth()
-    assert found == pytest.approx(effective_size(cluster, value))
+    (size,) = deviations(cluster, np.zeros(300, int), value, 1).worth()
+    assert size == pytest.approx(effective_size(cluster, value))
     (alone,) = deviations(np.arange(300), np.zeros(300, int), value, 1).worth()
     assert alone == 300
     # Nothing false in 20 documents of 3 sentences: 20 observations.
@@ -71,10 +71,10 @@ def test_products_vary_as_the_two_rates_do():
     # The delta method by hand: SR_g = (satisfied / groups) (1 - false / judged), four clusters.
     judged = (np.array([0, 0, 1, 2]), np.zeros(4, int), np.array([1, 0, 1, 0]))
     checked = (np.array([0, 0, 1, 2, 3, 3]), np.zeros(6, int), np.array([1, 1, 1, 1, 0, 0]))
-    found = of_products(judged, checked, 1)
+    sums = of_products(judged, checked, 1)
     influence = np.array([0.0, 0.5, -0.5, 0.0]) - 0.5 * 4 / (6 * 4 / 6) * np.array([2 / 3, 1 / 3, 1 / 3, -4 / 3])
-    assert found.products[0, 0] == pytest.approx(influence @ influence)
-    assert found.means[0] == pytest.approx(4 / 6 / 2)
+    assert sums.products[0, 0] == pytest.approx(influence @ influence)
+    assert sums.means[0] == pytest.approx(4 / 6 / 2)
 
 
 def test_rates_are_opposed_where_documents_that_satisfy_less_are_false_more():

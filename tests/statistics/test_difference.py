@@ -12,15 +12,15 @@ from audit.statistics.intervals import mid_p
 
 def test_worked_by_hand():
     # 18 of 60 false by the protocol; of 30 checked, 4 false ones are true and 1 true one is false: .3 - 3 / 30 = .2.
-    found = difference(18, 60, 400, added=1, removed=4, checked=30)
-    assert (found.rate, found.bias, found.checked) == pytest.approx((0.2, 0.1, 30))
+    estimate = difference(18, 60, 400, added=1, removed=4, checked=30)
+    assert (estimate.rate, estimate.bias, estimate.checked) == pytest.approx((0.2, 0.1, 30))
 
 
 def test_all_checked_is_the_interval_of_the_corrected_counts():
     # Nothing is left of the second part: 18 + 1 - 4 = 15 of 60.
-    found = difference(18, 60, 400, added=1, removed=4, checked=60)
+    estimate = difference(18, 60, 400, added=1, removed=4, checked=60)
     exact = mid_p(15, 60, 400)
-    assert (found.rate, found.low, found.high) == pytest.approx((0.25, exact.low, exact.high))
+    assert (estimate.rate, estimate.low, estimate.high) == pytest.approx((0.25, exact.low, exact.high))
     whole = difference(18, 60, 60, added=1, removed=4, checked=60)
     assert (whole.low, whole.high) == pytest.approx((0.25, 0.25))
 
@@ -36,16 +36,16 @@ def test_no_difference_among_few_checked_is_not_certainty():
 
 
 def test_no_more_can_be_removed_than_the_protocol_calls_false():
-    found = difference(0, 60, 400, added=0, removed=0, checked=5)
-    assert found.low == 0
+    estimate = difference(0, 60, 400, added=0, removed=0, checked=5)
+    assert estimate.low == 0
     assert difference(60, 60, 400, added=0, removed=0, checked=5).high == 1
 
 
 def test_cells_worked_by_hand():
     # Two cells of equal weight with 2 checked groups each; both of the first are wrongly false: bias (1 + 0) / 2.
     weight, change = np.full(4, 0.25), np.array([-1, -1, 0, 0])
-    found = difference_of_cells(0.6, 0.5, 0.7, weight, change, np.arange(4))
-    assert (found.rate, found.bias) == pytest.approx((0.1, 0.5))
+    estimate = difference_of_cells(0.6, 0.5, 0.7, weight, change, np.arange(4))
+    assert (estimate.rate, estimate.bias) == pytest.approx((0.1, 0.5))
     # Groups that share their sources are worth less, so that the interval is wider.
     shared = difference_of_cells(0.6, 0.5, 0.7, np.full(40, 1 / 40), np.repeat([-1, 0], [4, 36]), np.arange(40) // 2)
     alone = difference_of_cells(0.6, 0.5, 0.7, np.full(40, 1 / 40), np.repeat([-1, 0], [4, 36]), np.arange(40))
@@ -66,18 +66,18 @@ def cells(draw):
 @given(cells())
 def test_the_interval_holds_its_estimate_and_stays_in_range(cell):
     k, n, population, added, removed, m = cell
-    found = difference(k, n, population, added, removed, m)
-    assert 0 <= found.low <= found.rate + 1e-12
-    assert found.rate <= found.high + 1e-12 <= 1 + 2e-12
+    estimate = difference(k, n, population, added, removed, m)
+    assert 0 <= estimate.low <= estimate.rate + 1e-12
+    assert estimate.rate <= estimate.high + 1e-12 <= 1 + 2e-12
 
 
 @given(cells())
 def test_labels_may_be_swapped(cell):
     k, n, population, added, removed, m = cell
-    one = difference(k, n, population, added, removed, m)
+    estimate = difference(k, n, population, added, removed, m)
     other = difference(n - k, n, population, removed, added, m)
-    assert one.rate == pytest.approx(1 - other.rate)
-    assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-6)
+    assert estimate.rate == pytest.approx(1 - other.rate)
+    assert (estimate.low, estimate.high) == pytest.approx((1 - other.high, 1 - other.low), abs=1e-6)
 
 
 @given(st.integers(1, 30), st.data())
@@ -85,9 +85,9 @@ def test_the_interval_of_cells_holds_its_estimate(m, data):
     change = np.array(data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=m, max_size=m)))
     source = np.array(data.draw(st.lists(st.integers(0, 5), min_size=m, max_size=m)))
     rate = data.draw(st.floats(0, 1))
-    found = difference_of_cells(rate, max(rate - 0.1, 0), min(rate + 0.1, 1), np.full(m, 1 / m), change, source)
-    assert 0 <= found.low <= found.rate + 1e-12
-    assert found.rate <= found.high + 1e-12 <= 1 + 2e-12
+    estimate = difference_of_cells(rate, max(rate - 0.1, 0), min(rate + 0.1, 1), np.full(m, 1 / m), change, source)
+    assert 0 <= estimate.low <= estimate.rate + 1e-12
+    assert estimate.rate <= estimate.high + 1e-12 <= 1 + 2e-12
 
 
 @pytest.mark.parametrize(("false_alarm", "miss"), [(0.0, 0.0), (0.1, 0.02), (0.02, 0.2)])
@@ -100,9 +100,9 @@ def test_unbiased_and_covering_in_a_simulation(false_alarm, miss):
         seen = rng.permutation(truth)[:60]
         said = np.where(seen, rng.random(60) >= miss, rng.random(60) < false_alarm).astype(int)
         change = (seen - said)[:20]
-        found = difference(int(said.sum()), 60, 300, int((change == 1).sum()), int((change == -1).sum()), 20)
-        errors.append(found.rate - 0.3)
-        held += found.low <= 0.3 <= found.high
+        estimate = difference(int(said.sum()), 60, 300, int((change == 1).sum()), int((change == -1).sum()), 20)
+        errors.append(estimate.rate - 0.3)
+        held += estimate.low <= 0.3 <= estimate.high
     assert abs(np.mean(errors)) < 3.5 * np.std(errors) / np.sqrt(300)
     assert held / 300 >= 0.95
 
@@ -119,9 +119,11 @@ def test_cells_that_share_their_sources_cover_in_a_simulation():
         seen = rng.permutation(300)[:40]
         change = (truth - said)[:, seen]
         rate = said.mean()
-        found = difference_of_cells(rate, rate, rate, np.full(240, 1 / 240), change.ravel(), np.tile(np.arange(40), 6))
-        held += found.low <= truth.mean() <= found.high
-        widths.append(found.high - found.low)
+        estimate = difference_of_cells(
+            rate, rate, rate, np.full(240, 1 / 240), change.ravel(), np.tile(np.arange(40), 6)
+        )
+        held += estimate.low <= truth.mean() <= estimate.high
+        widths.append(estimate.high - estimate.low)
     assert held / 150 >= 0.95
     assert np.mean(widths) < 0.25
 

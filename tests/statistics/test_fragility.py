@@ -27,19 +27,19 @@ def test_a_gap_of_two_groups_needs_two_questions():
     # SR_g of 0: 0.8 * 9/10 = 0.72, of 1: 0.8 * 7/10 = 0.56. One group moves 0.08, and 0.16 must be passed: three. With
     # the question of a false group of 1 that is a true group of 0 too, one answer moves 0.16: two.
     apart = [true(0, n) for n in range(9)] + [false(0, 9)] + [true(1, 10 + n) for n in range(7)]
-    assert (lambda found: (found.least, found.most))(
+    assert (lambda fragile: (fragile.least, fragile.most))(
         of_cells([0.8, 0.8], [*apart, *(false(1, 20 + n) for n in range(3))])
     ) == (3, 3)
     joint = [*apart, false(1, 0), false(1, 21), false(1, 22)]
-    found = of_cells([0.8, 0.8], joint)
-    assert (found.best, found.challenger, found.most, found.exact) == ((0,), 1, 2, True)
-    assert (0, 1) in found.changes
+    fragile = of_cells([0.8, 0.8], joint)
+    assert (fragile.best, fragile.challenger, fragile.most, fragile.exact) == ((0,), 1, 2, True)
+    assert (0, 1) in fragile.changes
 
 
 def test_a_tie_is_broken_by_one_and_nobody_beats_a_system_that_cannot_lose():
-    found = of_cells([0.5, 0.5, 0.2], [true(0, 0), true(1, 1), true(2, 2)])
+    fragile = of_cells([0.5, 0.5, 0.2], [true(0, 0), true(1, 1), true(2, 2)])
     # 2 beats 0 and 1 only where both are false: 0.2 against 0 and 0.
-    assert (found.best, found.challenger, found.most) == ((0, 1), 2, 2)
+    assert (fragile.best, fragile.challenger, fragile.most) == ((0, 1), 2, 2)
     # Half of 0's groups are always right: 0.45 or more, against 0.4 at most.
     certain = group(0, (0, (RIGHT, RIGHT)))
     assert of_cells([0.9, 0.4], [certain, true(0, 1), true(1, 2)]).least is None
@@ -47,25 +47,25 @@ def test_a_tie_is_broken_by_one_and_nobody_beats_a_system_that_cannot_lose():
 
 def test_two_wrong_parts_of_one_group_are_mended_together():
     both = group(1, (0, (WRONG, RIGHT)), (1, (WRONG, RIGHT)))
-    found = of_cells([0.5, 0.9], [true(0, 2), both])
+    fragile = of_cells([0.5, 0.9], [true(0, 2), both])
     # One answer, of question 2, makes a tie at 0; it takes both parts to get 1 to 0.9 > 0.5.
-    assert (found.most, found.challenger, found.changes) == (2, 1, ((0, 1), (1, 1)))
+    assert (fragile.most, fragile.challenger, fragile.changes) == (2, 1, ((0, 1), (1, 1)))
 
 
 def test_a_change_that_leaves_a_group_open_does_not_count():
-    found = of_cells([0.9, 0.5], [group(0, (0, (RIGHT, OPEN))), true(1, 1)])
-    assert found.most is None
+    fragile = of_cells([0.9, 0.5], [group(0, (0, (RIGHT, OPEN))), true(1, 1)])
+    assert fragile.most is None
 
 
 def test_systems_without_groups_and_relations_without_systems():
     assert fragility([], [], []).best == ()
-    found = of_cells([0.0, 0.7], [true(1, 0)])
-    assert (found.best, found.challenger, found.most) == ((1,), None, None)  # 0 has nothing that could be genuine
+    fragile = of_cells([0.0, 0.7], [true(1, 0)])
+    assert (fragile.best, fragile.challenger, fragile.most) == ((1,), None, None)  # 0 has nothing that could be genuine
 
 
 def of_cells(rates, groups):
     """As of cells with these SR_o, all of whose groups are judged: SR_g = SR_o (1 - false / judged)."""
-    judged = [sum(one.system == at for one in groups) for at in range(len(rates))]
+    judged = [sum(judged_group.system == at for judged_group in groups) for at in range(len(rates))]
     return fragility(
         rates, [rate / number if number else 0.0 for rate, number in zip(rates, judged, strict=True)], groups
     )
@@ -73,16 +73,16 @@ def of_cells(rates, groups):
 
 def tried(rates, groups):
     """The least number of questions by trying every answer to every question; None: it cannot be done."""
-    answers = {part.question: len(part.effects) for one in groups for part in one.parts}
-    judged = [sum(one.system == at for one in groups) for at in range(len(rates))]
+    answers = {part.question: len(part.effects) for judged_group in groups for part in judged_group.parts}
+    judged = [sum(judged_group.system == at for judged_group in groups) for at in range(len(rates))]
 
     def genuine(chosen):
         false = [0] * len(rates)
-        for one in groups:
-            effects = [part.effects[chosen[part.question]] for part in one.parts]
+        for judged_group in groups:
+            effects = [part.effects[chosen[part.question]] for part in judged_group.parts]
             if WRONG not in effects and OPEN in effects:
                 return None
-            false[one.system] += WRONG in effects
+            false[judged_group.system] += WRONG in effects
         return [rate * (1 - f / n) if n else rate for rate, f, n in zip(rates, false, judged, strict=True)]
 
     before = genuine(dict.fromkeys(answers, 0))
@@ -107,55 +107,58 @@ def worlds(draw, parts):
     systems = draw(st.integers(2, 3))
     rates = [draw(st.sampled_from([0.4, 0.5, 0.7, 0.9, 1.0])) for _ in range(systems)]
     part = st.builds(Part, st.integers(0, 4), EFFECTS)
-    made = st.builds(JudgedGroup, st.integers(0, systems - 1), st.lists(part, min_size=1, max_size=parts).map(tuple))
-    groups = draw(st.lists(made, min_size=systems, max_size=9))
+    judged_group = st.builds(
+        JudgedGroup, st.integers(0, systems - 1), st.lists(part, min_size=1, max_size=parts).map(tuple)
+    )
+    groups = draw(st.lists(judged_group, min_size=systems, max_size=9))
     # A system with SR_o above 0 has judged groups.
     return rates, [*groups, *(true(at, 5) for at in range(systems))]
 
 
 @given(worlds(3))
 def test_never_more_than_most_and_never_less_than_least(world):
-    truth, found = tried(*world), of_cells(*world)
-    if found.most is not None:
+    truth, fragile = tried(*world), of_cells(*world)
+    if fragile.most is not None:
         assert truth is not None
-        assert found.least <= truth <= found.most
-    elif found.least is None:
+        assert fragile.least <= truth <= fragile.most
+    elif fragile.least is None:
         assert truth is None
     else:
-        assert truth is None or truth >= found.least
+        assert truth is None or truth >= fragile.least
 
 
 @given(worlds(1))
 def test_one_question_a_group_and_one_best_system_is_exact(world):
     rates, groups = world
-    found = of_cells(rates, groups)
-    if len(found.best) == 1:
-        assert found.most == found.least == tried(rates, groups)
+    fragile = of_cells(rates, groups)
+    if len(fragile.best) == 1:
+        assert fragile.most == fragile.least == tried(rates, groups)
 
 
 def test_the_challenger_is_who_wins_then():
     # 1 has .5, 2 has .4 and 0 .27. With question 5 answered otherwise all lose a group: 0, .2 and .13. 0 beats 1, but
     # 2 is best.
     groups = [true(0, 0), false(0, 0), true(0, 5), true(1, 5), true(2, 0), true(2, 5)]
-    found = of_cells([0.4, 0.5, 0.4], groups)
-    assert (found.best, found.challenger, found.changes) == ((1,), 2, ((5, 1),))
+    fragile = of_cells([0.4, 0.5, 0.4], groups)
+    assert (fragile.best, fragile.challenger, fragile.changes) == ((1,), 2, ((5, 1),))
 
 
 @given(worlds(3))
 def test_the_changes_do_it(world):
     rates, groups = world
-    found = of_cells(rates, groups)
-    if found.most is not None:
-        changed = dict(found.changes)
+    fragile = of_cells(rates, groups)
+    if fragile.most is not None:
+        changed = dict(fragile.changes)
         fixed = [
             JudgedGroup(
-                one.system, tuple(Part(p.question, (p.effects[changed.get(p.question, 0)],)) for p in one.parts)
+                judged_group.system,
+                tuple(Part(p.question, (p.effects[changed.get(p.question, 0)],)) for p in judged_group.parts),
             )
-            for one in groups
+            for judged_group in groups
         ]
-        assert found.challenger in of_cells(rates, fixed).best
-        assert not set(found.best) & set(of_cells(rates, fixed).best)
-        assert len(changed) == found.most
+        assert fragile.challenger in of_cells(rates, fixed).best
+        assert not set(fragile.best) & set(of_cells(rates, fixed).best)
+        assert len(changed) == fragile.most
 
 
 @pytest.mark.parametrize("size", [2_000])

@@ -49,8 +49,8 @@ def test_inversion_agrees_with_trying_every_population(sample):
         below = hypergeom.cdf(k, population, false, n) - at_k / 2
         if above > 0.025 and below > 0.025:
             kept.append(false / population)
-    found = mid_p(*sample)
-    assert (found.low, found.high) == pytest.approx((min(kept[0], k / n), max(kept[-1], k / n)))
+    interval = mid_p(*sample)
+    assert (interval.low, interval.high) == pytest.approx((min(kept[0], k / n), max(kept[-1], k / n)))
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -58,10 +58,10 @@ def test_inversion_agrees_with_trying_every_population(sample):
 @settings(max_examples=60, deadline=None)
 def test_an_interval_contains_its_estimate_and_stays_possible(name, sample):
     k, n, population = sample
-    found = METHODS[name](k, n, population)
-    assert 0 <= found.low <= k / n <= found.high <= 1
+    interval = METHODS[name](k, n, population)
+    assert 0 <= interval.low <= k / n <= interval.high <= 1
     if n == population:
-        assert found.low == found.high == k / n
+        assert interval.low == interval.high == k / n
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -69,8 +69,8 @@ def test_an_interval_contains_its_estimate_and_stays_possible(name, sample):
 @settings(max_examples=40, deadline=None)
 def test_false_and_true_are_treated_alike(name, sample):
     k, n, population = sample
-    one, other = METHODS[name](k, n, population), METHODS[name](n - k, n, population)
-    assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low))
+    interval, mirrored = METHODS[name](k, n, population), METHODS[name](n - k, n, population)
+    assert (interval.low, interval.high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low))
 
 
 @given(sample=samples(120))
@@ -82,8 +82,8 @@ def test_more_confidence_is_wider(sample):
 
 def coverage(method, n, population):
     """Probability, for every possible number of false groups, that the interval contains the true rate."""
-    found = [method(k, n, population) for k in range(n + 1)]
-    low, high = (np.array([getattr(each, end) for each in found]) for end in ("low", "high"))
+    intervals = [method(k, n, population) for k in range(n + 1)]
+    low, high = (np.array([getattr(each, end) for each in intervals]) for end in ("low", "high"))
     covered = []
     for false in range(population + 1):
         holds = (low <= false / population + 1e-12) & (high >= false / population - 1e-12)
@@ -104,10 +104,10 @@ def test_coverage_by_enumeration(n, population):
 
 @pytest.mark.slow
 def test_coverage_of_every_small_sample_of_every_small_cell():
-    found = {(n, of): coverage(mid_p, n, of) for of in range(1, 71) for n in range(1, of + 1)}
-    assert min(one.min() for one in found.values()) >= 0.9 - 1e-9
-    assert sum(one.min() < 0.91 for one in found.values()) == 27
-    assert min(one.mean() for one in found.values()) >= 0.95
+    coverages = {(n, of): coverage(mid_p, n, of) for of in range(1, 71) for n in range(1, of + 1)}
+    assert min(of_cell.min() for of_cell in coverages.values()) >= 0.9 - 1e-9
+    assert sum(of_cell.min() < 0.91 for of_cell in coverages.values()) == 27
+    assert min(of_cell.mean() for of_cell in coverages.values()) >= 0.95
 
 
 @pytest.mark.parametrize(

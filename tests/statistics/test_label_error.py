@@ -20,7 +20,7 @@ def test_where_outputs_agree_it_is_the_closed_form(labels, error):
     # Rogan and Gladen 1978: (observed + specificity - 1) / (sensitivity + specificity - 1), a wrong output being found
     # unless gold's error falls on its label.
     groups = [said(1, at % labels, labels, at) for at in range(90)]
-    observed = np.mean([one.false[one.seen] for one in groups])
+    observed = np.mean([group.false[group.seen] for group in groups])
     sensitivity, specificity = 1 - error / (labels - 1), 1 - error
     expected = (observed + specificity - 1) / (sensitivity + specificity - 1)
     assert expected == pytest.approx((observed - error) / (1 - error * labels / (labels - 1)))
@@ -38,7 +38,9 @@ def test_any_way_of_settling_is_corrected_without_bias(axes):
     for truth in itertools.product(range(labels), repeat=axes):
         mean = 0.0
         for seen in itertools.product(range(labels), repeat=axes):
-            likely = np.prod([chance[one, other] for one, other in zip(truth, seen, strict=True)])
+            likely = np.prod(
+                [chance[true_label, seen_label] for true_label, seen_label in zip(truth, seen, strict=True)]
+            )
             mean += likely * corrected_values([Resting(rows, seen, false)], error)[0]
         assert mean == pytest.approx(float(false[truth]))
 
@@ -51,20 +53,22 @@ def test_what_no_label_moves_stays():
 
 def test_no_error_changes_nothing():
     groups = [said(at % 2, 0, row=at, share=1.0) for at in range(10)]
-    found = correct(groups, 0.0, 0.3, 0.7)
-    assert (found.rate, found.low, found.high, found.cut) == pytest.approx((0.5, 0.3, 0.7, False))
+    corrected_share = correct(groups, 0.0, 0.3, 0.7)
+    assert (corrected_share.rate, corrected_share.low, corrected_share.high, corrected_share.cut) == pytest.approx(
+        (0.5, 0.3, 0.7, False)
+    )
 
 
 def test_one_label_that_many_groups_rest_on_errs_once():
     alone = [said(at // 20, 0, row=at, share=1.0) for at in range(40)]
     shared = [said(at // 20, 0, row=at // 4, share=1.0) for at in range(40)]
-    reach = [correct(some, 0.1, 0.5, 0.5).high - 0.5 for some in (alone, shared)]
+    reach = [correct(groups, 0.1, 0.5, 0.5).high - 0.5 for groups in (alone, shared)]
     assert reach[1] == pytest.approx(2 * reach[0])
 
 
 def test_what_is_below_nothing_is_cut():
-    found = correct([said(0, 0, row=at) for at in range(30)], 0.1, 0.0, 0.1)
-    assert (found.rate, found.low, found.cut) == (0.0, 0.0, True)
+    corrected_share = correct([said(0, 0, row=at) for at in range(30)], 0.1, 0.0, 0.1)
+    assert (corrected_share.rate, corrected_share.low, corrected_share.cut) == (0.0, 0.0, True)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +97,7 @@ def test_a_census_with_wrong_labels_is_covered(labels, error):
         out = np.where(right, truth[:, None], out)
         seen = np.where(rng.random(80) < error, (truth + rng.integers(1, labels, 80)) % labels, truth)
         groups = [said(int(seen[at]), int(own), labels, at, share=1.0) for at in range(80) for own in out[at]]
-        observed = np.mean([one.false[one.seen] for one in groups])
-        found = correct(groups, error, observed, observed)
-        covered += found.low <= (out != truth[:, None]).mean() <= found.high
+        observed = np.mean([group.false[group.seen] for group in groups])
+        corrected_share = correct(groups, error, observed, observed)
+        covered += corrected_share.low <= (out != truth[:, None]).mean() <= corrected_share.high
     assert covered / 300 > 0.92

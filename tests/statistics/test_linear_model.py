@@ -31,7 +31,7 @@ MOORE = {
 
 
 def frame(cells):
-    rows = [(one, other, float(value)) for (one, other), values in cells.items() for value in values]
+    rows = [(first, second, float(value)) for (first, second), values in cells.items() for value in values]
     return pd.DataFrame(rows, columns=["language", "translator", "score"])
 
 
@@ -39,11 +39,18 @@ def unbalanced(seed=3, languages=4, translators=3, most=9):
     """Scores with both effects and an interaction, 2 to `most` a cell, and the sentence of each."""
     rng = np.random.default_rng(seed)
     rows = []
-    for one in range(languages):
-        for other in range(translators):
+    for language in range(languages):
+        for translator in range(translators):
             for sentence in rng.choice(12, rng.integers(2, most + 1), replace=False):
-                value = 0.5 + 0.05 * one - 0.1 * other + 0.02 * one * other + 0.02 * sentence + rng.normal(0, 0.1)
-                rows.append((f"l{one}", f"t{other}", value, f"s{sentence}"))
+                value = (
+                    0.5
+                    + 0.05 * language
+                    - 0.1 * translator
+                    + 0.02 * language * translator
+                    + 0.02 * sentence
+                    + rng.normal(0, 0.1)
+                )
+                rows.append((f"l{language}", f"t{translator}", value, f"s{sentence}"))
     return pd.DataFrame(rows, columns=["language", "translator", "score", "sentence"])
 
 
@@ -126,15 +133,15 @@ def test_too_few_clusters_test_nothing():
 def test_tukey_as_statsmodels_where_there_is_one_factor():
     multiple = pytest.importorskip("statsmodels.stats.multicomp", reason="statsmodels is a package of the tests")
     data = unbalanced().assign(translator="only")
-    found = compare_means(fit_two_way(data), "language")
+    comparisons = compare_means(fit_two_way(data), "language")
     theirs = multiple.pairwise_tukeyhsd(data["score"], data["language"])
-    assert len(found) == 6
-    assert [pair.difference for pair in found] == pytest.approx(
+    assert len(comparisons) == 6
+    assert [pair.difference for pair in comparisons] == pytest.approx(
         -theirs.meandiffs
     )  # theirs is the second less the first
-    assert [pair.p for pair in found] == pytest.approx(theirs.pvalues, abs=1e-6)
-    assert [pair.low for pair in found] == pytest.approx(-theirs.confint[:, 1], abs=1e-4)
-    assert [pair.high for pair in found] == pytest.approx(-theirs.confint[:, 0], abs=1e-4)
+    assert [pair.p for pair in comparisons] == pytest.approx(theirs.pvalues, abs=1e-6)
+    assert [pair.low for pair in comparisons] == pytest.approx(-theirs.confint[:, 1], abs=1e-4)
+    assert [pair.high for pair in comparisons] == pytest.approx(-theirs.confint[:, 0], abs=1e-4)
 
 
 def test_one_level_has_no_effect():

@@ -18,19 +18,19 @@ def test_totals_and_changes_are_counted():
         ("MR1.1", "a", 900, 100, 10, 1, 4), ("MR1.1", "b", 100, 900, 10, 5, 0), ("MR1.2", "a", 50, 0, 0, 0, 7)
     )
     orders = [compare_orders(group) | {"best_changes_sure": False} for _, group in cells.groupby("relation")]
-    found = overall(cells, orders)
-    assert (found["fs_rate_least"], found["fs_rate_most"]) == pytest.approx((0.1, 0.5))
-    assert (found["cells"], found["cells_estimated"], found["cells_waiting"]) == (3, 2, 2)
-    assert (found["relations"], found["relations_compared"], found["systems"]) == (2, 1, 2)
-    assert (found["satisfied"], found["judged"], found["false"]) == (1050, 20, 6)
-    assert (found["waiting"], found["waiting_distinct"]) == (11, False)
-    assert found["drawn"] is None
+    totals = overall(cells, orders)
+    assert (totals["fs_rate_least"], totals["fs_rate_most"]) == pytest.approx((0.1, 0.5))
+    assert (totals["cells"], totals["cells_estimated"], totals["cells_waiting"]) == (3, 2, 2)
+    assert (totals["relations"], totals["relations_compared"], totals["systems"]) == (2, 1, 2)
+    assert (totals["satisfied"], totals["judged"], totals["false"]) == (1050, 20, 6)
+    assert (totals["waiting"], totals["waiting_distinct"]) == (11, False)
+    assert totals["drawn"] is None
 
 
 def test_distinct_waiting_questions_replace_the_sum():
-    found = overall(frame(("MR1.1", "a", 9, 1, 0, 0, 4), ("MR1.1", "b", 9, 1, 0, 0, 4)), [], waiting=5)
-    assert (found["waiting"], found["waiting_distinct"]) == (5, True)
-    assert found["fs_rate_median"] is None
+    totals = overall(frame(("MR1.1", "a", 9, 1, 0, 0, 4), ("MR1.1", "b", 9, 1, 0, 0, 4)), [], waiting=5)
+    assert (totals["waiting"], totals["waiting_distinct"]) == (5, True)
+    assert totals["fs_rate_median"] is None
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ def test_distinct_waiting_questions_replace_the_sum():
 def test_sure_changes_are_told_from_open_ones(changes, counts):
     orders = {"order_observed": ["a", "b"], "order_genuine": ["a", "b"], "order_changes": False}
     relations = [orders | {"best_changes": looks, "best_changes_sure": sure} for looks, sure in changes]
-    found = overall(frame(("MR1.1", "a", 10, 0, 10, 5, 0)), relations)
-    assert tuple(found[f"best_changes_{name}"] for name in ("sure", "open", "estimated")) == counts
+    totals = overall(frame(("MR1.1", "a", 10, 0, 10, 5, 0)), relations)
+    assert tuple(totals[f"best_changes_{name}"] for name in ("sure", "open", "estimated")) == counts

@@ -25,21 +25,21 @@ def population(groups=300, systems=3, seed=0):
 def test_groups_that_do_not_decide_add_exactly_0(seed):
     satisfied, outputs, genuine = population(60, seed=seed)
     decides = informative(satisfied, outputs)
-    for one in range(3):
-        for other in range(one):
-            assert (genuine[~decides, one] - genuine[~decides, other] == 0).all()
+    for first in range(3):
+        for other in range(first):
+            assert (genuine[~decides, first] - genuine[~decides, other] == 0).all()
 
 
 def test_judging_all_that_decide_gives_the_true_difference():
     satisfied, outputs, genuine = population()
     decides = informative(satisfied, outputs)
-    known = np.where(decides[:, None], genuine, np.nan)  # the others are not judged at all
-    for found in paired_differences(known, decides):
-        true = genuine[:, found.one].mean() - genuine[:, found.other].mean()
-        assert (found.difference, found.low, found.high) == pytest.approx((true, true, true))
-        assert found.judged == found.informative == decides.sum() < found.groups
-        assert found.p is found.p_above is found.mcnemar_p is None  # known: there is nothing to test
-        assert found.reason == CENSUS
+    judged_outcomes = np.where(decides[:, None], genuine, np.nan)  # the others are not judged at all
+    for pair in paired_differences(judged_outcomes, decides):
+        true = genuine[:, pair.one].mean() - genuine[:, pair.other].mean()
+        assert (pair.difference, pair.low, pair.high) == pytest.approx((true, true, true))
+        assert pair.judged == pair.informative == decides.sum() < pair.groups
+        assert pair.p is pair.p_above is pair.mcnemar_p is None  # known: there is nothing to test
+        assert pair.reason == CENSUS
 
 
 @pytest.mark.parametrize("target", ["corpus", "population"])
@@ -52,24 +52,24 @@ def test_coverage_of_the_interval(target):
         judged = rng.choice(np.flatnonzero(decides), 50, replace=False)
         if target == "population":  # the 400 groups are drawn from their own endless copies
             again = rng.integers(400, size=400)
-            known, mask = genuine[again].copy(), decides[again]
+            sampled, mask = genuine[again].copy(), decides[again]
             judged = rng.choice(np.flatnonzero(mask), 50, replace=False)
         else:
-            known, mask = genuine.copy(), decides
-        known[np.setdiff1d(np.arange(400), judged)] = np.nan
-        found = paired_differences(known, mask, target)[0]
-        held += found.low <= true <= found.high
+            sampled, mask = genuine.copy(), decides
+        sampled[np.setdiff1d(np.arange(400), judged)] = np.nan
+        pair = paired_differences(sampled, mask, target)[0]
+        held += pair.low <= true <= pair.high
     assert 0.93 <= held / 400 <= 0.985
 
 
 def test_the_interval_is_the_score_tests():
     # 10 groups only for one, 2 only for the other, 30 for both alike, of endlessly many: z = 8 / sqrt(12) = 2.309.
     genuine = np.array([[1, 0]] * 10 + [[0, 1]] * 2 + [[1, 1]] * 30, float)
-    found = paired_differences(genuine, np.ones(42, bool), "population")[0]
-    assert found.p == pytest.approx(0.02092, abs=1e-5)
-    assert found.difference == pytest.approx(8 / 42)
-    assert 0 < found.low < found.difference < found.high  # p < .05, so 0 is outside
-    assert (found.only_one, found.only_other) == (10, 2)
+    pair = paired_differences(genuine, np.ones(42, bool), "population")[0]
+    assert pair.p == pytest.approx(0.02092, abs=1e-5)
+    assert pair.difference == pytest.approx(8 / 42)
+    assert 0 < pair.low < pair.difference < pair.high  # p < .05, so 0 is outside
+    assert (pair.only_one, pair.only_other) == (10, 2)
 
 
 def test_mcnemar_is_the_exact_binomial_test():
@@ -90,11 +90,20 @@ def test_every_pair_is_tested_on_both_sides():
     satisfied, outputs, genuine = population(200, 4, seed=2)
     decides = informative(satisfied, outputs)
     genuine[120:] = np.nan
-    found = paired_differences(genuine, decides)
-    assert [(one.one, one.other) for one in found] == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-    for one in found:
-        assert one.p == pytest.approx(min(1, 2 * min(one.p_above, one.p_below)))
-        assert one.p_above + one.p_below == pytest.approx(1)  # without a margin the two sides share everything
+    pairs = paired_differences(genuine, decides)
+    assert [(difference.one, difference.other) for difference in pairs] == [
+        (0, 1),
+        (0, 2),
+        (0, 3),
+        (1, 2),
+        (1, 3),
+        (2, 3),
+    ]
+    for difference in pairs:
+        assert difference.p == pytest.approx(min(1, 2 * min(difference.p_above, difference.p_below)))
+        assert difference.p_above + difference.p_below == pytest.approx(
+            1
+        )  # without a margin the two sides share everything
 
 
 def test_what_is_not_known():
@@ -108,8 +117,8 @@ def test_what_is_not_known():
 
 def test_extremes_have_intervals():
     genuine = np.array([[1, 0]] * 5 + [[np.nan, np.nan]] * 20)
-    found = paired_differences(genuine, np.ones(25, bool))[0]
-    assert 0 < found.low < found.high == 1.0
+    pair = paired_differences(genuine, np.ones(25, bool))[0]
+    assert 0 < pair.low < pair.high == 1.0
     alike = paired_differences(np.array([[1, 1]] * 5 + [[np.nan, np.nan]] * 20), np.ones(25, bool))[0]
     assert alike.low < 0 == alike.difference < alike.high
     assert alike.p == 1.0
@@ -137,16 +146,16 @@ def judged(b, c, n, groups=400, deciding=200):
 
 def test_a_sequence_is_that_of_the_groups_that_decide_scaled():
     genuine, decides = judged(40, 10, 100)
-    found = paired_differences(genuine, decides, sequence=True)[0]
+    pair = paired_differences(genuine, decides, sequence=True)[0]
     values = (genuine[:, 0] - genuine[:, 1])[:100]
     low, high = pair_sequence(values, 200)
     # Half of the groups decide: everything is halved.
-    assert (found.difference, found.low, found.high) == pytest.approx((0.15, low / 2, high / 2))
-    assert found.p == pytest.approx(pair_p(values, 200))
-    assert found.mcnemar_p is None
+    assert (pair.difference, pair.low, pair.high) == pytest.approx((0.15, low / 2, high / 2))
+    assert pair.p == pytest.approx(pair_p(values, 200))
+    assert pair.mcnemar_p is None
     fixed = paired_differences(*judged(40, 10, 100))[0]
-    assert found.low < fixed.low < fixed.high < found.high
-    assert fixed.p < found.p
+    assert pair.low < fixed.low < fixed.high < pair.high
+    assert fixed.p < pair.p
 
 
 @given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 200))
@@ -154,16 +163,16 @@ def test_a_sequence_never_says_what_cannot_be_and_holds_its_estimate(b, c, n):
     n = min(n, 200)
     b = min(b, n)
     c = min(c, n - b)
-    found = paired_differences(*judged(b, c, n), sequence=True)[0]
+    pair = paired_differences(*judged(b, c, n), sequence=True)[0]
     if not n:
-        assert found.difference is found.low is found.p is None
+        assert pair.difference is pair.low is pair.p is None
         return
     # The 200 - n others add 1 each to one side or the other at most; 400 groups in all.
-    assert (b - c - (200 - n)) / 400 - 1e-12 <= found.low <= found.difference <= found.high + 1e-12
-    assert found.high <= (b - c + 200 - n) / 400 + 1e-12
-    assert n == 200 or found.p < 0.05 or (found.low <= 1e-12 and found.high >= -1e-12)
+    assert (b - c - (200 - n)) / 400 - 1e-12 <= pair.low <= pair.difference <= pair.high + 1e-12
+    assert pair.high <= (b - c + 200 - n) / 400 + 1e-12
+    assert n == 200 or pair.p < 0.05 or (pair.low <= 1e-12 and pair.high >= -1e-12)
     if n == 200:
-        assert found.low == found.high == found.difference == pytest.approx((b - c) / 400)
+        assert pair.low == pair.high == pair.difference == pytest.approx((b - c) / 400)
 
 
 def test_a_sequence_is_for_the_corpus():
@@ -179,8 +188,8 @@ def test_ends_near_a_census_are_possible_ones(population, judged, wins):
     genuine = np.full((population, 2), np.nan)
     genuine[:judged] = 0
     genuine[:only_one, 0] = 1
-    found = paired_differences(genuine, np.ones(population, bool))[0]
+    pair = paired_differences(genuine, np.ones(population, bool))[0]
     left = population - judged
     least, most = ((only_one + side * left) / population for side in (-1, 1))
-    assert least - 1e-12 <= found.low <= found.difference <= found.high <= most + 1e-12
-    assert found.p == 0 or least <= 0
+    assert least - 1e-12 <= pair.low <= pair.difference <= pair.high <= most + 1e-12
+    assert pair.p == 0 or least <= 0

@@ -1,6 +1,6 @@
 """Bounds of rates where answers are missing: known answers, limits, and coverage by simulation."""
 
-import hypothesis.strategies as some
+import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,7 +59,7 @@ def test_documents_widen_both_ends_as_they_widen_a_rate():
     assert low < bounds(15, 15, 60)[2] < effective_interval(0.25, 60).high < high
 
 
-@given(some.floats(0, 50), some.integers(30, 1000))
+@given(st.floats(0, 50), st.integers(30, 1000))
 def test_levels_lie_between_those_of_one_and_of_two_sides(apart, size):
     least, most = (np.array([[rate], [rate - 0.01], [rate + 0.01]]) for rate in (0.2, 0.2 + 0.01 * apart))
     (level,) = ends_confidence(least, most, np.array([size]))
@@ -68,7 +68,7 @@ def test_levels_lie_between_those_of_one_and_of_two_sides(apart, size):
     assert further <= level + 1e-9
 
 
-@given(some.integers(0, 30), some.integers(0, 30), some.integers(0, 30), some.integers(0, 500))
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 500))
 def test_ends_hold_the_bounds_and_stay_rates(false, waiting, true, more):
     n = false + waiting + true
     if not n:
@@ -96,12 +96,12 @@ def test_the_true_rate_is_covered_whatever_leaves_answers_out(size, rate, side):
     cells = []
     for false in rng.hypergeometric(truth, population - truth, size, draws):
         if side == "half of all":
-            known = rng.binomial(false, 0.5)
-            waiting = size - known - rng.binomial(size - false, 0.5)
+            known_false = rng.binomial(false, 0.5)
+            waiting = size - known_false - rng.binomial(size - false, 0.5)
         else:
-            known, waiting = (false, size - false) if side == "false ones only" else (0, false)
-        cells.append({"drawn": size, "drawn_false": known, "drawn_open": waiting})
+            known_false, waiting = (false, size - false) if side == "false ones only" else (0, false)
+        cells.append({"drawn": size, "drawn_false": known_false, "drawn_open": waiting})
     cells = pd.DataFrame(cells).assign(satisfied=population, violated=0, judged=0, false=0)
-    found = with_bounds(with_rates(cells))
-    hits = (found["fs_bound_low"] <= truth / population) & (found["fs_bound_high"] >= truth / population)
+    rates = with_bounds(with_rates(cells))
+    hits = (rates["fs_bound_low"] <= truth / population) & (rates["fs_bound_high"] >= truth / population)
     assert hits.mean() >= 0.93

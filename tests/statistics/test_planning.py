@@ -59,11 +59,11 @@ def test_equal_allocation_knows_nothing_of_the_gaps():
 
 
 def test_a_decided_contest_needs_no_more_and_an_open_one_some():
-    made = contest(np.ones((3000, 2)), np.tile([0, 1], (3000, 1)))
+    comparison = contest(np.ones((3000, 2)), np.tile([0, 1], (3000, 1)))
     clear, even = [1.0, 1.0, 0.0] * 20, [1.0, -1.0] * 30
     for seen, more in ((clear, False), (even, True)):
-        at = standing(made, [seen])
-        sizes = sizes_to_decide(made, at, [60], "winner")
+        at = standing(comparison, [seen])
+        sizes = sizes_to_decide(comparison, at, [60], "winner")
         assert at.decided is not more
         for expected, worst in sizes.values():
             assert (expected > 60) is more

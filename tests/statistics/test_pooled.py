@@ -28,25 +28,25 @@ def common(rng, groups=600, judged=150, lead=0.0, hard=None, systems=("a", "b", 
 
 @pytest.mark.parametrize("target", ["population", "corpus"])
 def test_one_relation_is_its_pair(target):
-    one = common(np.random.default_rng(1), lead=0.1)
-    found = pooled_difference([one], ("b", "a"), target)
-    pair = one.differences(target, 0.95, 0.0)[0]
+    relation = common(np.random.default_rng(1), lead=0.1)
+    pooled = pooled_difference([relation], ("b", "a"), target)
+    pair = relation.differences(target, 0.95, 0.0)[0]
     assert (pair.one, pair.other) == (0, 1)
-    assert (found.difference, found.low, found.high) == pytest.approx((-pair.difference, -pair.high, -pair.low))
-    assert (found.relations, found.groups, found.judged) == (1, pair.groups, pair.judged)
+    assert (pooled.difference, pooled.low, pooled.high) == pytest.approx((-pair.difference, -pair.high, -pair.low))
+    assert (pooled.relations, pooled.groups, pooled.judged) == (1, pair.groups, pair.judged)
     if target == "corpus":  # an interval and a test of the same statistic
-        assert found.p == pytest.approx(pair.p, rel=1e-2)
+        assert pooled.p == pytest.approx(pair.p, rel=1e-2)
 
 
 def test_relations_weigh_as_many_groups_as_they_have():
     rng = np.random.default_rng(2)
     small, large = common(rng, 300, 300), common(rng, 900, 900)
-    parts = [float(np.mean(one.genuine[:, 0] - one.genuine[:, 1])) for one in (small, large)]
-    found = pooled_difference([small, large], ("a", "b"), "corpus")
+    parts = [float(np.mean(relation.genuine[:, 0] - relation.genuine[:, 1])) for relation in (small, large)]
+    pooled = pooled_difference([small, large], ("a", "b"), "corpus")
     # All is judged: known without error, and nothing to test.
-    assert found.difference == pytest.approx((parts[0] + 3 * parts[1]) / 4)
-    assert found.low == found.high == pytest.approx(found.difference)
-    assert found.p is None
+    assert pooled.difference == pytest.approx((parts[0] + 3 * parts[1]) / 4)
+    assert pooled.low == pooled.high == pytest.approx(pooled.difference)
+    assert pooled.p is None
     assert pooled_difference([small, large], ("a", "b")).p > 0
 
 
@@ -55,15 +55,17 @@ def test_the_test_and_the_interval_agree_beyond_a_margin_too():
     for lead in (0.0, 0.06, 0.12):
         relations = [common(rng, lead=lead) for _ in range(3)]
         for delta in (0.0, 0.02):
-            found = pooled_difference(relations, ("a", "b"), delta=delta)
-            beyond = found.low > delta or found.high < -delta
-            assert (found.p < 0.05) == beyond
+            pooled = pooled_difference(relations, ("a", "b"), delta=delta)
+            beyond = pooled.low > delta or pooled.high < -delta
+            assert (pooled.p < 0.05) == beyond
 
 
 def test_relations_that_say_the_same_count_once():
-    one = common(np.random.default_rng(4))
-    apart = [replace(one, cluster=one.cluster + 1000 * at) for at in range(4)]
-    alone, copies, others = (pooled_difference(some, ("a", "b")) for some in ([one], [one] * 4, apart))
+    relation = common(np.random.default_rng(4))
+    apart = [replace(relation, cluster=relation.cluster + 1000 * at) for at in range(4)]
+    alone, copies, others = (
+        pooled_difference(relations, ("a", "b")) for relations in ([relation], [relation] * 4, apart)
+    )
     width = alone.high - alone.low
     assert copies.high - copies.low == pytest.approx(width, rel=0.02)
     assert others.high - others.low == pytest.approx(width / 2, rel=0.02)
@@ -72,8 +74,8 @@ def test_relations_that_say_the_same_count_once():
 def test_what_is_too_little_judged_is_left_out_and_said():
     rng = np.random.default_rng(5)
     little, enough = common(rng, judged=20), common(rng)
-    found = pooled_difference([little, enough], ("a", "b"))
-    assert (found.relations, found.compared, found.groups) == (1, 2, 600)
+    pooled = pooled_difference([little, enough], ("a", "b"))
+    assert (pooled.relations, pooled.compared, pooled.groups) == (1, 2, 600)
     nothing = pooled_difference([little], ("a", "b"))
     assert (nothing.difference, nothing.p) == (None, None)
     assert nothing.reason == "no relation has both systems with enough judged groups"
@@ -83,7 +85,9 @@ def test_what_is_too_little_judged_is_left_out_and_said():
 def test_cells_drawn_apart_and_sequences_are_cautious():
     rng = np.random.default_rng(6)
     relations = [common(rng, lead=0.2) for _ in range(3)]
-    apart = [replace(one, genuine=None, held=None, decides=None, false=np.array([20, 45, 45])) for one in relations]
+    apart = [
+        replace(relation, genuine=None, held=None, decides=None, false=np.array([20, 45, 45])) for relation in relations
+    ]
     corpus, population = (pooled_difference(apart, ("a", "b"), target) for target in ("corpus", "population"))
     assert population.high - population.low > 1.5 * (corpus.high - corpus.low)
     sequence = pooled_difference(relations, ("a", "b"), "corpus", sequence=True)
@@ -100,8 +104,8 @@ def test_intervals_hold_and_equal_systems_are_rarely_told_apart():
     covered, wrong, times = 0, 0, 200
     for _ in range(times):
         hard = rng.random(600)
-        found = pooled_difference([common(rng, hard=hard) for _ in range(4)], ("a", "b"))
-        covered += found.low <= 0 <= found.high
-        wrong += found.p <= 0.05
+        pooled = pooled_difference([common(rng, hard=hard) for _ in range(4)], ("a", "b"))
+        covered += pooled.low <= 0 <= pooled.high
+        wrong += pooled.p <= 0.05
     assert covered / times > 0.93
     assert wrong / times < 0.07

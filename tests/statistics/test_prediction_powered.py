@@ -37,20 +37,20 @@ def test_one_proxy_worked_by_hand():
 
 def test_unbiased_covering_and_narrower_with_a_good_proxy():
     truth, proxy = population()
-    found = list(redraws(truth, proxy, 150, 300))
-    assert np.mean([one.estimate for one in found]) == pytest.approx(0.3, abs=0.005)
-    assert 0.93 <= np.mean([one.low <= 0.3 <= one.high for one in found]) <= 0.98
+    estimates = list(redraws(truth, proxy, 150, 300))
+    assert np.mean([estimate.estimate for estimate in estimates]) == pytest.approx(0.3, abs=0.005)
+    assert 0.93 <= np.mean([estimate.low <= 0.3 <= estimate.high for estimate in estimates]) <= 0.98
     plain = np.mean([mid_p(45, 150, 2000).high - mid_p(45, 150, 2000).low])
-    assert np.mean([one.high - one.low for one in found]) < 0.75 * plain
+    assert np.mean([estimate.high - estimate.low for estimate in estimates]) < 0.75 * plain
 
 
 def test_a_useless_proxy_costs_next_to_nothing():
     truth, _ = population()
     noise = np.random.default_rng(3).normal(size=len(truth))
-    found = list(redraws(truth, noise, 150, 200))
-    assert np.mean([one.estimate for one in found]) == pytest.approx(0.3, abs=0.01)
-    assert np.mean([one.low <= 0.3 <= one.high for one in found]) >= 0.93
-    assert max(one.gain for one in found) < 1.1
+    estimates = list(redraws(truth, noise, 150, 200))
+    assert np.mean([estimate.estimate for estimate in estimates]) == pytest.approx(0.3, abs=0.01)
+    assert np.mean([estimate.low <= 0.3 <= estimate.high for estimate in estimates]) >= 0.93
+    assert max(estimate.gain for estimate in estimates) < 1.1
 
 
 def test_several_proxies_and_one_that_repeats_another():

@@ -29,13 +29,13 @@ def test_the_study_users():
 
 @given(rates, rates, rates)
 @settings(max_examples=80)
-def test_the_smallest_move_is_the_linear_programmes(one, other, weights):
+def test_the_smallest_move_is_the_linear_programmes(first, second, weights):
     assume(sum(weights) > 0.1)
-    table, share = np.array([one, other]), normalised(weights)
+    table, share = np.array([first, second]), normalised(weights)
     winner = int(np.argmax(table @ share))
     lead = table[winner] - table[1 - winner]
     assume(lead @ share > 1e-6)
-    found = smallest_move(table, share, winner)
+    move = smallest_move(table, share, winner)
     # new = share + up - down with up, down >= 0: least sum with new >= 0, sum(new) = 1, lead . new <= 0.
     eye = np.eye(3)
     programme = linprog(
@@ -45,11 +45,11 @@ def test_the_smallest_move_is_the_linear_programmes(one, other, weights):
         A_eq=np.array([[1, 1, 1, -1, -1, -1]]),
         b_eq=[0],
     )
-    assert (found is None) == (programme.status == 2) or abs(lead.min()) < 1e-6
-    if found is not None and programme.status == 0:
-        assert found.distance == pytest.approx(programme.fun, abs=1e-6)
-        assert sum(found.weights) == pytest.approx(1)
-        assert lead @ np.array(found.weights) == pytest.approx(0, abs=1e-9)
+    assert (move is None) == (programme.status == 2) or abs(lead.min()) < 1e-6
+    if move is not None and programme.status == 0:
+        assert move.distance == pytest.approx(programme.fun, abs=1e-6)
+        assert sum(move.weights) == pytest.approx(1)
+        assert lead @ np.array(move.weights) == pytest.approx(0, abs=1e-9)
 
 
 def test_delta_lets_the_winner_stay_longer_and_missing_rates_are_left_out():

@@ -10,10 +10,10 @@ from audit.statistics.orders import compact_letters, letters_of, rank_systems
 
 
 def differing(items, *pairs):
-    found = np.zeros((items, items), bool)
-    for one, other in pairs:
-        found[one, other] = found[other, one] = True
-    return found
+    differ = np.zeros((items, items), bool)
+    for first, second in pairs:
+        differ[first, second] = differ[second, first] = True
+    return differ
 
 
 def test_letters_of_known_examples():
@@ -38,12 +38,12 @@ def test_letters_of_extremes():
 @given(st.integers(1, 7).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.tuples(*[st.integers(0, n - 1)] * 2)))))
 def test_two_share_a_letter_exactly_where_they_do_not_differ(drawn):
     items, pairs = drawn
-    differ = differing(items, *((one, other) for one, other in pairs if one != other))
-    found = [set(text) for text in compact_letters(differ)]
-    for one in range(items):
-        assert found[one]
-        for other in range(one + 1, items):
-            assert bool(found[one] & found[other]) != differ[one, other]
+    differ = differing(items, *((first, second) for first, second in pairs if first != second))
+    letters = [set(text) for text in compact_letters(differ)]
+    for first in range(items):
+        assert letters[first]
+        for other in range(first + 1, items):
+            assert bool(letters[first] & letters[other]) != differ[first, other]
 
 
 def test_a_clear_ranking_and_a_tie():
@@ -57,16 +57,16 @@ def test_a_clear_ranking_and_a_tie():
 def test_delta_makes_equals():
     draws = np.array([[0.90, 0.89, 0.5]] * 20)
     tolerant = rank_systems(draws, delta=0.02)
-    assert [one.p_best for one in tolerant] == [1.0, 1.0, 0.0]
-    assert [one.rank_low for one in tolerant] == [1, 1, 3]
+    assert [ranked.p_best for ranked in tolerant] == [1.0, 1.0, 0.0]
+    assert [ranked.rank_low for ranked in tolerant] == [1, 1, 3]
 
 
 @given(st.integers(2, 5), st.integers(0, 1000))
 def test_probabilities_of_being_best_add_up(systems, seed):
     draws = np.random.default_rng(seed).random((200, systems))
-    found = rank_systems(draws)
-    assert sum(one.p_best for one in found) == pytest.approx(1)
-    assert all(1 <= one.rank_low <= one.rank_high <= systems for one in found)
+    ranking = rank_systems(draws)
+    assert sum(ranked.p_best for ranked in ranking) == pytest.approx(1)
+    assert all(1 <= ranked.rank_low <= ranked.rank_high <= systems for ranked in ranking)
 
 
 def test_letters_are_those_of_the_pairs_told_apart():

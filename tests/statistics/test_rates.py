@@ -66,10 +66,10 @@ def test_published_rates_without_counts():
 
 def test_columns_index_and_order_are_kept():
     frame = pd.DataFrame([cell(satisfied=1, violated=1), cell(satisfied=2, violated=2)], index=["b", "a"])
-    found = with_rates(frame.assign(note=["x", "y"]))
-    assert found.index.tolist() == ["b", "a"]
-    assert found["note"].tolist() == ["x", "y"]
-    assert found.columns.tolist() == [*frame.columns, "note", *RATES, "method", *REACHES]
+    rates = with_rates(frame.assign(note=["x", "y"]))
+    assert rates.index.tolist() == ["b", "a"]
+    assert rates["note"].tolist() == ["x", "y"]
+    assert rates.columns.tolist() == [*frame.columns, "note", *RATES, "method", *REACHES]
     assert "sr_observed" not in frame
 
 
@@ -119,12 +119,12 @@ def test_missing_columns_are_named():
 
 
 def test_other_estimates_take_the_place_of_the_samples_own():
-    found = with_rates(
+    rates = with_rates(
         pd.DataFrame([cell(satisfied=80, violated=20, judged=40, false=10), cell(satisfied=0, violated=9)])
     )
     row = {"estimate": 0.3, "low": 0.2, "high": 0.45, "method": "PPI++", "gain": 1.5, "method_reason": None}
     nothing = dict.fromkeys(row) | {"method_reason": "nothing was judged"}
-    other = with_estimates(found, pd.DataFrame([row, nothing]))
+    other = with_estimates(rates, pd.DataFrame([row, nothing]))
     # SR_o = .8: SR_g = .8 x .7, its ends .8 x .55 and .8 x .8, VR_g = .2 + .8 x .3.
     names = ["fs_rate", "sr_genuine", "sr_genuine_low", "sr_genuine_high", "vr_genuine", "gain"]
     assert other.loc[0, names].tolist() == pytest.approx([0.3, 0.56, 0.44, 0.64, 0.44, 1.5])
@@ -132,8 +132,8 @@ def test_other_estimates_take_the_place_of_the_samples_own():
     assert np.isnan(other.loc[1, "fs_rate"])
     assert other.loc[0, ["sr_observed", "judged", "method"]].tolist() == [0.8, 40, "PPI++"]
     assert (
-        with_estimates(found, pd.DataFrame([row, row])).loc[1, ["fs_rate", "method"]].isna().all()
+        with_estimates(rates, pd.DataFrame([row, row])).loc[1, ["fs_rate", "method"]].isna().all()
     )  # no rate, no other
     for bad in (pd.DataFrame([row]), pd.DataFrame([row, row]).drop(columns="low")):
         with pytest.raises(AuditError, match="estimates for 2 cells; each cell needs one, with estimate, low, high"):
-            with_estimates(found, bad)
+            with_estimates(rates, bad)

@@ -12,19 +12,21 @@ from audit.statistics.rates import combine
 
 def test_two_strata_worked_by_hand():
     # (300 * .1 + 100 * .5) / 400 = .2; half width sqrt((.75 * .1)^2 + (.25 * .2)^2) = sqrt(.008125) = .0901.
-    found = combine([0.1, 0.5], [0.0, 0.3], [0.2, 0.7], [300, 100])
-    assert (found.rate, found.low, found.high) == pytest.approx((0.2, 0.2 - 0.008125**0.5, 0.2 + 0.008125**0.5))
+    combined = combine([0.1, 0.5], [0.0, 0.3], [0.2, 0.7], [300, 100])
+    assert (combined.rate, combined.low, combined.high) == pytest.approx(
+        (0.2, 0.2 - 0.008125**0.5, 0.2 + 0.008125**0.5)
+    )
 
 
 def test_full_dependence_adds_the_distances():
-    found = combine([0.2, 0.4], [0.1, 0.2], [0.3, 0.6], [1, 1], np.ones((2, 2)))
-    assert (found.low, found.high) == pytest.approx((0.15, 0.45))
+    combined = combine([0.2, 0.4], [0.1, 0.2], [0.3, 0.6], [1, 1], np.ones((2, 2)))
+    assert (combined.low, combined.high) == pytest.approx((0.15, 0.45))
 
 
 def test_one_cell_keeps_its_interval_and_weight_0_is_left_out():
     cell = mid_p(3, 20, 90)
-    found = combine([0.15, np.nan], [cell.low, np.nan], [cell.high, np.nan], [90, 0], np.eye(2))
-    assert (found.low, found.high) == pytest.approx((cell.low, cell.high))
+    combined = combine([0.15, np.nan], [cell.low, np.nan], [cell.high, np.nan], [90, 0], np.eye(2))
+    assert (combined.low, combined.high) == pytest.approx((cell.low, cell.high))
     assert combine([0.1], [0.0], [0.2], [0]) is None
 
 
@@ -50,11 +52,16 @@ def test_coverage_where_cells_share_sources():
     wrong = rng.random((400, 4)) < hard[:, None]
     truth, held, alone = wrong.mean(), 0, 0
     for _ in range(250):
-        some = wrong[rng.choice(400, 40, replace=False)]
-        found = [mid_p(int(k), 40, 400) for k in some.sum(axis=0)]
-        cells = (some.mean(axis=0), [one.low for one in found], [one.high for one in found], [1] * 4)
+        sampled = wrong[rng.choice(400, 40, replace=False)]
+        intervals = [mid_p(int(k), 40, 400) for k in sampled.sum(axis=0)]
+        cells = (
+            sampled.mean(axis=0),
+            [interval.low for interval in intervals],
+            [interval.high for interval in intervals],
+            [1] * 4,
+        )
         source, cell = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
-        together = deviations(source, cell, some.ravel(), 4).cautious(range(4))
+        together = deviations(source, cell, sampled.ravel(), 4).cautious(range(4))
         joined, apart = combine(*cells, together), combine(*cells)
         held += joined.low <= truth <= joined.high
         alone += apart.low <= truth <= apart.high

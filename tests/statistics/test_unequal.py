@@ -12,17 +12,17 @@ from audit.statistics.corrected import weighted_rate
 
 def test_hajek_worked_by_hand():
     # Weights 4, 2, 1 and hits on the first and the last: 5 / 7. Corpus: 49 / (16 x .75 + 4 x .5) = 3.5.
-    found = weighted_rate([True, False, True], [0.25, 0.5, 1.0])
-    assert (found.rate, found.effective) == pytest.approx((5 / 7, 3.5))
+    weighted = weighted_rate([True, False, True], [0.25, 0.5, 1.0])
+    assert (weighted.rate, weighted.effective) == pytest.approx((5 / 7, 3.5))
     # Kish: 49 / (16 + 4 + 1).
     assert weighted_rate([True, False, True], [0.25, 0.5, 1.0], target="population").effective == pytest.approx(49 / 21)
 
 
 def test_equal_probabilities_give_jeffreys_interval():
     # In the population 5 of 20 is 5 of 20, whatever the probability was.
-    found = weighted_rate([True] * 5 + [False] * 15, [0.1] * 20, target="population")
+    weighted = weighted_rate([True] * 5 + [False] * 15, [0.1] * 20, target="population")
     ends = beta.ppf([0.025, 0.975], 5.5, 15.5)
-    assert (found.rate, found.low, found.high) == pytest.approx((0.25, *ends))
+    assert (weighted.rate, weighted.low, weighted.high) == pytest.approx((0.25, *ends))
 
 
 def test_sure_groups_leave_nothing_open_in_the_corpus_only():
@@ -41,9 +41,9 @@ def test_bad_input_is_refused():
 @given(st.lists(st.tuples(st.booleans(), st.floats(0.01, 1)), min_size=1, max_size=40), st.sampled_from([0.8, 0.95]))
 def test_the_estimate_is_inside(groups, confidence):
     hits, pi = zip(*groups, strict=True)
-    found = weighted_rate(hits, pi, confidence)
-    assert 0 <= found.low <= found.rate <= found.high <= 1
-    assert found.effective >= weighted_rate(hits, pi, confidence, "population").effective - 1e-9
+    weighted = weighted_rate(hits, pi, confidence)
+    assert 0 <= weighted.low <= weighted.rate <= weighted.high <= 1
+    assert weighted.effective >= weighted_rate(hits, pi, confidence, "population").effective - 1e-9
 
 
 def test_the_interval_holds_the_truth():
@@ -54,8 +54,8 @@ def test_the_interval_holds_the_truth():
     held = 0
     for _ in range(500):
         drawn = rng.random(1000) < pi
-        found = weighted_rate(broken[drawn], pi[drawn])
-        held += found.low <= 0.075 <= found.high
+        weighted = weighted_rate(broken[drawn], pi[drawn])
+        held += weighted.low <= 0.075 <= weighted.high
     assert held / 500 >= 0.93
 
 

@@ -17,10 +17,10 @@ def of(*cells):
 def test_worked_by_hand():
     # 10 of 100 and 60 of 300 groups violated: 70 of 400. SR_g .6 and .4: VR_g = 1 - (100 x .6 + 300 x .4) / 400 = .55.
     # Independent cells: the distances of the ends are .25 x .1 and .75 x .04, so sqrt(.025^2 + .03^2) = .0390512.
-    found = of((90, 10, 0.6, 0.5, 0.7), (240, 60, 0.4, 0.36, 0.44))
-    assert (found.groups, found.unestimated) == (400, 0)
-    assert (found.vr_observed, found.vr_genuine) == pytest.approx((0.175, 0.55))
-    assert (found.vr_genuine_low, found.vr_genuine_high) == pytest.approx((0.55 - 0.0390512, 0.55 + 0.0390512))
+    rates = of((90, 10, 0.6, 0.5, 0.7), (240, 60, 0.4, 0.36, 0.44))
+    assert (rates.groups, rates.unestimated) == (400, 0)
+    assert (rates.vr_observed, rates.vr_genuine) == pytest.approx((0.175, 0.55))
+    assert (rates.vr_genuine_low, rates.vr_genuine_high) == pytest.approx((0.55 - 0.0390512, 0.55 + 0.0390512))
 
 
 def test_the_rows_all_of_the_chinese_study_are_no_plain_means():
@@ -33,8 +33,8 @@ def test_the_rows_all_of_the_chinese_study_are_no_plain_means():
 
 
 def test_a_cell_without_an_estimate_leaves_the_genuine_rate_unknown():
-    found = of((90, 10, 0.6, 0.5, 0.7), (50, 50, NAN, NAN, NAN))
-    assert (found.groups, found.vr_observed, found.vr_genuine, found.unestimated) == (200, 0.3, None, 1)
+    rates = of((90, 10, 0.6, 0.5, 0.7), (50, 50, NAN, NAN, NAN))
+    assert (rates.groups, rates.vr_observed, rates.vr_genuine, rates.unestimated) == (200, 0.3, None, 1)
 
 
 def test_a_cell_without_a_group_weighs_nothing():
@@ -55,10 +55,10 @@ def test_false_satisfactions_only_add_violations(drawn):
     for satisfied, violated, false in drawn:
         genuine = satisfied / (satisfied + violated) * (1 - false) if satisfied + violated else NAN
         cells.append((satisfied, violated, genuine, 0.0 * genuine, genuine))
-    found = of(*cells)
-    if found.vr_observed is not None:
-        assert found.vr_observed <= found.vr_genuine + 1e-12
-        assert found.vr_genuine_low <= found.vr_genuine + 1e-12
-        assert found.vr_genuine <= found.vr_genuine_high + 1e-12
+    combined = of(*cells)
+    if combined.vr_observed is not None:
+        assert combined.vr_observed <= combined.vr_genuine + 1e-12
+        assert combined.vr_genuine_low <= combined.vr_genuine + 1e-12
+        assert combined.vr_genuine <= combined.vr_genuine_high + 1e-12
         rates = [1 - cell[2] for cell in cells if cell[0] + cell[1]]
-        assert min(rates) - 1e-9 <= found.vr_genuine <= max(rates) + 1e-9
+        assert min(rates) - 1e-9 <= combined.vr_genuine <= max(rates) + 1e-9

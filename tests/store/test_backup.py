@@ -18,12 +18,12 @@ def beside(folder):
 
 def test_backup_and_restore(judged, tmp_path, content):
     engine = open_store(judged)
-    made = backup(engine, tmp_path / "b.db")
-    assert (made.bytes, made.file.stat().st_mode & 0o777) == (made.file.stat().st_size, 0o600)
+    result = backup(engine, tmp_path / "b.db")
+    assert (result.bytes, result.file.stat().st_mode & 0o777) == (result.file.stat().st_size, 0o600)
     assert beside(tmp_path) == {"judged.db", "b.db"}
     assert not list(tmp_path.glob("b.db-*"))
     rows = restore(tmp_path / "b.db", str(tmp_path / "c.db"))
-    assert rows == made.rows
+    assert rows == result.rows
     assert beside(tmp_path) == {"judged.db", "b.db", "c.db"}
     assert content(open_store(str(tmp_path / "c.db"))) == content(engine)  # passwords too
     assert rows["judgement"] > 0
@@ -53,11 +53,11 @@ def test_a_backup_in_the_middle_of_judging_has_one_moment(judged, tmp_path):
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        made = backup(engine, tmp_path / "b.db")
+        result = backup(engine, tmp_path / "b.db")
     finally:
         stop.set()
         writer.join()
-    with open_store(str(made.file)).connect() as connection:
+    with open_store(str(result.file)).connect() as connection:
         assert len(connection.execute(select(relation.c.id)).all()) % 2 == 0
 
 

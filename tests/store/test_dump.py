@@ -24,11 +24,11 @@ def written(tmp_path):
         "unit": "sentence", "has_gold": True, "seed": -(1 << 62), "limit": None, "imported": False, "chunk": 1,
         "created_at": MOMENT.astimezone(UTC),
     }  # fmt: skip
-    given = {"id": 1, "key": b"\0" * 16, "texts": ["a", "b"], "languages": "en,zh"}
+    row_of_input = {"id": 1, "key": b"\0" * 16, "texts": ["a", "b"], "languages": "en,zh"}
     source = {"id": 1, "study_id": 7, "row": "1", "input_id": 1, "gold": None, "cluster": None, "u": 0.1 + 0.2}
     source["attributes"] = {"z": 1, "a": {"y": None, "b": [1.5, "x"]}}
     with engine.begin() as connection:
-        for model, row in ((tables.Study, study), (tables.Input, given), (tables.Source, source)):
+        for model, row in ((tables.Study, study), (tables.Input, row_of_input), (tables.Source, source)):
             connection.execute(table_of(model).insert(), row)
         folder = tmp_path / "out"
         folder.mkdir()
@@ -55,7 +55,7 @@ def test_the_lines_say_what_the_rows_do(written):
     assert {"name": "key", "type": "bytes", "null": False, "key": False, "refers_to": None} in entries["study"][
         "columns"
     ]
-    refers = {one["name"]: one["refers_to"] for one in entries["source"]["columns"]}
+    refers = {column["name"]: column["refers_to"] for column in entries["source"]["columns"]}
     assert refers["study_id"] == "study.id"
 
 
@@ -145,7 +145,7 @@ def test_an_older_export_takes_defaults_and_a_strange_one_is_refused(written, tm
     path.write_text(json.dumps(row), encoding="utf-8")
     older = {name: entry for name, entry in entries.items() if name != "audit"}
     older["study"] = entries["study"] | {
-        "columns": [one for one in entries["study"]["columns"] if one["name"] != "imported"]
+        "columns": [column for column in entries["study"]["columns"] if column["name"] != "imported"]
     }
     load(folder, older, tmp_path / "b.db")
     with open_store(str(tmp_path / "b.db")).connect() as connection:

@@ -85,31 +85,39 @@ def rows(engine) -> dict[str, dict[str, list]]:
     """Table -> column -> its values in the order of the first columns' ones."""
     metadata = MetaData()
     metadata.reflect(engine)
-    found = {}
+    rows_of_table = {}
     with engine.connect() as connection:
         for table in metadata.sorted_tables:
-            some = connection.execute(select(table).order_by(*table.primary_key.columns)).mappings().all()
-            found[table.name] = {name: [one[name] for one in some] for name in list(table.columns.keys())}
-    return found
+            records = connection.execute(select(table).order_by(*table.primary_key.columns)).mappings().all()
+            rows_of_table[table.name] = {
+                name: [column_name[name] for column_name in records] for name in list(table.columns.keys())
+            }
+    return rows_of_table
 
 
 def shape(engine) -> dict[str, object]:
     """Everything that inspection says of tables, columns, keys and indexes, whatever the order of the columns."""
     there = inspect(engine)
-    found: dict[str, object] = {}
+    shapes: dict[str, object] = {}
     for name in there.get_table_names():
-        found[name] = (
-            {one["name"]: (str(one["type"]), one["nullable"], one["default"]) for one in there.get_columns(name)},
+        shapes[name] = (
+            {
+                column["name"]: (str(column["type"]), column["nullable"], column["default"])
+                for column in there.get_columns(name)
+            },
             there.get_pk_constraint(name)["constrained_columns"],
-            sorted((one["constrained_columns"], one["referred_table"]) for one in there.get_foreign_keys(name)),
-            sorted(one["column_names"] for one in there.get_unique_constraints(name)),
-            sorted((one["name"], one["column_names"], one["unique"]) for one in there.get_indexes(name)),
+            sorted(
+                (foreign_key["constrained_columns"], foreign_key["referred_table"])
+                for foreign_key in there.get_foreign_keys(name)
+            ),
+            sorted(constraint["column_names"] for constraint in there.get_unique_constraints(name)),
+            sorted((index["name"], index["column_names"], index["unique"]) for index in there.get_indexes(name)),
         )
     if engine.dialect.name == "sqlite":
         with engine.connect() as connection:
             for name, sql in connection.execute(text("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")):
-                found[f"{name}, without rowid, descending"] = "WITHOUT ROWID" in sql, "DESC" in sql
-    return found
+                shapes[f"{name}, without rowid, descending"] = "WITHOUT ROWID" in sql, "DESC" in sql
+    return shapes
 
 
 def migrated(where: str, version: str, new: str) -> Engine:
@@ -255,11 +263,11 @@ def at_once(where: str, processes: int = 3) -> None:
     context = multiprocessing.get_context("fork")
     barrier, queue = context.Barrier(processes), context.Queue()
     running = [context.Process(target=_open, args=(where, barrier, queue)) for _ in range(processes)]
-    for one in running:
-        one.start()
+    for thread in running:
+        thread.start()
     assert [queue.get(timeout=240) for _ in running] == ["opened"] * processes
-    for one in running:
-        one.join()
+    for thread in running:
+        thread.join()
     assert schema_of(where) == tables.SCHEMA_VERSION
 
 
@@ -312,8 +320,8 @@ def test_the_steps_lead_from_the_first_version_to_the_newest():
     from audit.store import migrations
 
     scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
-    found = [one.revision for one in scripts.walk_revisions()]
-    assert found == [str(number) for number in range(tables.SCHEMA_VERSION, migrations.FIRST, -1)]
+    revisions = [step.revision for step in scripts.walk_revisions()]
+    assert revisions == [str(number) for number in range(tables.SCHEMA_VERSION, migrations.FIRST, -1)]
 
 
 def test_questions_judged_before_there_was_a_column_for_it_are_filled(tmp_path):
@@ -330,11 +338,11 @@ def test_questions_judged_before_there_was_a_column_for_it_are_filled(tmp_path):
                 (id, id),
             )
         judged = [(1, 1, "a", None), (1, 2, "b", None), (2, 1, "a", None), (2, 2, "a", None), (2, 2, "withdrawn", 4)]
-        for one in [*judged, (3, 1, "a", None), (3, 3, "a", None)]:
+        for judgement in [*judged, (3, 1, "a", None), (3, 3, "a", None)]:
             other.execute(
                 "INSERT INTO judgement (question_id, annotator_id, round, answer, guideline, decided_at, supersedes) "
                 "VALUES (?, ?, 1, ?, 1, '2026-01-01', ?)",
-                one,
+                judgement,
             )
     other.close()
     engine = open_store(str(where))

@@ -6,7 +6,7 @@ from sqlmodel import SQLModel
 
 from audit.errors import BadFile
 from audit.store import dump, tables
-from audit.store.dump import carried_columns, carried_tables, is_secret, left_out, pseudonym, salt_of
+from audit.store.dump import exported_columns, exported_tables, is_secret, left_out, pseudonym, salt_of
 
 
 def about_people(table):
@@ -16,20 +16,21 @@ def about_people(table):
 
 
 def test_every_text_of_a_table_about_people_has_been_thought_about():
-    known = (dump.SECRET_COLUMNS, dump.NAMES, dump.FREE_TEXT, dump.IMPERSONAL)
+    sorts = (dump.SECRET_COLUMNS, dump.NAMES, dump.FREE_TEXT, dump.IMPERSONAL)
     forgotten = [
         f"{table.name}.{column.name}"
         for table in SQLModel.metadata.sorted_tables
         if about_people(table) and not is_secret(table)
         for column in table.columns
-        if isinstance(column.type, String) and not any(column.name in some.get(table.name, ()) for some in known)
+        if isinstance(column.type, String)
+        and not any(column.name in columns_of.get(table.name, ()) for columns_of in sorts)
     ]
     assert forgotten == [], "say in audit/store/dump.py what they hold"
 
 
 def test_passwords_and_sessions_are_not_carried():
-    assert "password" not in carried_columns(SQLModel.metadata.tables["annotator"])
-    assert not any(is_secret(table) for table in carried_tables())
+    assert "password" not in exported_columns(SQLModel.metadata.tables["annotator"])
+    assert not any(is_secret(table) for table in exported_tables())
     assert "annotator.password" in left_out()
 
 

@@ -68,9 +68,9 @@ def everything(engine):
         assert next_question(engine, account).id == shown.id
         judge(engine, account, shown.id, label)
     case = disputed(engine, ada)[0]
-    assert {one.answer for one in opinions(engine, ada, case.shown.id)} == {"negative", "neutral"}
+    assert {opinion.answer for opinion in opinions(engine, ada, case.shown.id)} == {"negative", "neutral"}
     assert set(reveal_names(engine, ada, case.shown.id).values()) == {"ann", "bob"}
-    assert [one.question_id for one in consequences(engine, ada, [case.shown.id])] == [case.shown.id]
+    assert [consequence.question_id for consequence in consequences(engine, ada, [case.shown.id])] == [case.shown.id]
     first = adjudicate(engine, ada, case.shown.id, ["neutral"], "", "slip")
     change_adjudication(engine, ada, first, ["negative"], "it is")
     pair = false_satisfactions(engine, ada).without[0]
@@ -112,10 +112,10 @@ def judge_groups(engine, *accounts):
     question = table_of(tables.Question)
     query = select(question.c.id).where(question.c.kind == "group").order_by(question.c.priority, question.c.id)
     with engine.connect() as connection:
-        asked = list(connection.execute(query).scalars())
-    assert len(asked) > 6
+        group_questions = list(connection.execute(query).scalars())
+    assert len(group_questions) > 6
     lease = table_of(tables.Lease)
-    for place, id in enumerate(asked):
+    for place, id in enumerate(group_questions):
         for account in accounts:
             held = {"question_id": id, "annotator_id": account, "expires_at": tables.now() + LEASE}
             with engine.begin() as connection:
@@ -151,7 +151,7 @@ def test_logins_and_keeping_accounts_on_postgresql(postgres_url):
         old = tables.now() - timedelta(minutes=5)
         connection.execute(login.update().where(login.c.key == cookie_key("b")).values(seen_at=old))
     assert account_of(engine, cookie_key("b")) == eve
-    kept = {one.name: one for one in account_details(engine, by=boss.id)}
+    kept = {person.name: person for person in account_details(engine, by=boss.id)}
     assert tables.now() - kept["eve"].seen_at < timedelta(minutes=1)
     assert kept["eve"].languages == ("en",)
     disable_account(engine, "eve", by=boss.id)

@@ -32,7 +32,7 @@ def test_from_sqlite_to_postgresql_and_back(judged, postgres_url, tmp_path):
     export(open_store(judged), tmp_path / "four", salt=b"salt")
     assert contents(tmp_path / "three") == contents(tmp_path / "four")
     assert replay(tmp_path / "two").equal
-    assert all(one.ok for one in doctor(postgres_url))
+    assert all(finding.ok for finding in doctor(postgres_url))
 
 
 def test_numbers_go_on_after_the_imported_ones(judged, postgres_url, tmp_path):
@@ -62,7 +62,7 @@ def test_backup_and_restore(judged, postgres_url, tmp_path, content):
     backup(open_store(judged), tmp_path / "a.db")
     restore(tmp_path / "a.db", postgres_url)
     engine = open_store(postgres_url)
-    made = backup(engine, tmp_path / "b.db")
-    restore(made.file, str(tmp_path / "c.db"))
+    result = backup(engine, tmp_path / "b.db")
+    restore(result.file, str(tmp_path / "c.db"))
     assert content(open_store(str(tmp_path / "c.db"))) == content(open_store(judged))
     assert content(engine)["annotator"] == content(open_store(judged))["annotator"]  # passwords too

@@ -47,7 +47,7 @@ def test_a_value_that_something_else_changed_is_found(judged, table, change):
     changed(judged, f"UPDATE {table} SET {change}")  # noqa: S608
     assert page_faults(Path(judged)) == []
     assert changed_values(Path(judged)) == [f"rows of {table} have other values than were written"]
-    assert not next(one.ok for one in doctor(judged) if one.check == "values")
+    assert not next(finding.ok for finding in doctor(judged) if finding.check == "values")
 
 
 def test_a_text_of_an_input_has_its_key(judged):
@@ -106,7 +106,7 @@ def test_what_audit_did_not_make_is_refused_by_restore_and_told_on_opening(judge
     assert not (tmp_path / "new.db").exists()
     open_store(judged).dispose()
     assert "audit did not make" in caplog.text
-    assert not next(one.ok for one in doctor(judged) if one.check == "tables")
+    assert not next(finding.ok for finding in doctor(judged) if finding.check == "tables")
 
 
 def bytes_changed(path, kind):

@@ -28,12 +28,12 @@ def stored(connection, ids):
 
 
 def test_inputs_are_stored_once_whatever_is_asked_again(engine):
-    one, two = Input.of("Once."), Input.of("Twice.", "pair")
+    once, pair = Input.of("Once."), Input.of("Twice.", "pair")
     with engine.begin() as connection:
-        ids = input_ids(connection, [one, two, one, Input.of("Once.")])
-        assert input_ids(connection, iter([two, one])) == ids
+        ids = input_ids(connection, [once, pair, once, Input.of("Once.")])
+        assert input_ids(connection, iter([pair, once])) == ids
         assert input_ids(connection, []) == {}
-        assert stored(connection, ids.values()) == {ids[one.key]: one, ids[two.key]: two}
+        assert stored(connection, ids.values()) == {ids[once.key]: once, ids[pair.key]: pair}
 
 
 def test_two_thousand_inputs_in_one_call(engine):
@@ -61,12 +61,12 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
         max_size=6,
     )
 )
-def test_texts_come_back_as_they_went_in(engine, some):
-    inputs = [Input.of(one, language="zh") for one in some]
+def test_texts_come_back_as_they_went_in(engine, text_parts):
+    inputs = [Input.of(parts, language="zh") for parts in text_parts]
     with engine.begin() as connection:
         ids = input_ids(connection, inputs)
         read = stored(connection, ids.values())
-    assert all(read[ids[one.key]] == one for one in inputs)
+    assert all(read[ids[item.key]] == item for item in inputs)
 
 
 @pytest.fixture
@@ -86,11 +86,13 @@ def test_insert_new_leaves_and_upsert_replaces_what_is_there(verdicts):
     with verdicts.begin() as connection:
         insert_new(connection, tables.Verdict, [])
         upsert(connection, tables.Verdict, [])
-        given = {"group_id": 1, "system_id": 1, "outcome": 0, "value": None, "reason": None}
-        insert_new(connection, tables.Verdict, [given])
-        insert_new(connection, tables.Verdict, [given | {"outcome": 1}, given | {"group_id": 2}])
+        verdict_row = {"group_id": 1, "system_id": 1, "outcome": 0, "value": None, "reason": None}
+        insert_new(connection, tables.Verdict, [verdict_row])
+        insert_new(connection, tables.Verdict, [verdict_row | {"outcome": 1}, verdict_row | {"group_id": 2}])
         assert [row[:3] for row in rows_of(connection, tables.Verdict)] == [(1, 1, 0), (2, 1, 0)]
-        upsert(connection, tables.Verdict, [given | {"outcome": 3, "reason": "why"}, given | {"group_id": 3}])
+        upsert(
+            connection, tables.Verdict, [verdict_row | {"outcome": 3, "reason": "why"}, verdict_row | {"group_id": 3}]
+        )
         assert [row[2] for row in rows_of(connection, tables.Verdict)] == [3, 0, 0]
 
 
@@ -106,8 +108,8 @@ def test_columns_that_are_left_out_have_their_defaults_and_numbers_may_be_numpys
     with verdicts.begin() as connection:
         insert_new(connection, tables.System, [{"name": "a", "version": "1"}])
         groups = np.arange(2**40, 2**40 + 90)
-        given = {"group_id": groups, "system_id": np.ones(90, np.int8), "outcome": np.zeros(90, bool)}
-        assert insert_new(connection, tables.Verdict, given) == 90
+        columns = {"group_id": groups, "system_id": np.ones(90, np.int8), "outcome": np.zeros(90, bool)}
+        assert insert_new(connection, tables.Verdict, columns) == 90
         assert insert_new(connection, tables.Verdict, {"group_id": [], "system_id": [], "outcome": []}) == 0
         assert [row[3] for row in rows_of(connection, tables.System)] == ["{}"]
         assert rows_of(connection, tables.Verdict) == [(group, 1, 0, None, None) for group in groups.tolist()]
@@ -185,23 +187,23 @@ def stored_as_expected(engine, model, first, second):
         with engine.connect() as connection, connection.begin() as transaction:
             expected = {}
             for rows, write in ((first, insert_new), (second, insert_new), (first, upsert), (second[:2], upsert)):
-                known = set(expected)
+                keys_before = set(expected)
                 for row in rows:
                     if write is upsert or key(row) not in expected:
                         expected[key(row)] = row
-                given = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-                new = write(connection, model, given if as_columns else rows)
+                columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+                new = write(connection, model, columns if as_columns else rows)
                 assert there(connection) == expected
-                assert write is upsert or new == len(expected) - len(known)
+                assert write is upsert or new == len(expected) - len(keys_before)
             transaction.rollback()
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 5), written)
-def test_any_rows_come_back_equal_however_they_are_given(monkeypatch, referred, at_once, some):
+def test_any_rows_come_back_equal_however_they_are_given(monkeypatch, referred, at_once, rows):
     monkeypatch.setattr("audit.store.bulk.AT_ONCE", at_once)
     monkeypatch.setattr("audit.store.bulk._STATEMENTS", 2)
-    stored_as_expected(referred, *some)
+    stored_as_expected(referred, *rows)
 
 
 @pytest.mark.postgres
@@ -212,8 +214,8 @@ def test_any_rows_come_back_equal_from_postgresql_copied_or_not(monkeypatch, pos
 
     @settings(max_examples=25, deadline=None)
     @given(written)
-    def check(some):
-        stored_as_expected(engine, *some)
+    def check(rows):
+        stored_as_expected(engine, *rows)
 
     check()
     engine.dispose()
@@ -227,9 +229,9 @@ def test_what_postgresql_refuses_while_copying_is_sqlalchemys_error_without_valu
         insert_new(connection, tables.Setting, [{"name": "a\0secret", "value": 1}])
     assert "secret" not in str(caught.value)
     with engine.connect() as connection:
-        mine = connection.execute(text("SELECT pg_backend_pid()")).scalar()
+        backend_id = connection.execute(text("SELECT pg_backend_pid()")).scalar()
         with engine.connect() as other:
-            other.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": mine})
+            other.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": backend_id})
         with pytest.raises(OperationalError):
             insert_new(connection, tables.Setting, [{"name": "a", "value": 1}])
     with engine.begin() as connection:  # the pool has another
@@ -250,9 +252,9 @@ places = st.tuples(st.integers(1, 2**42), small, st.one_of(st.none(), small))
 
 
 @given(places, places)
-def test_ids_of_groups_fit_into_63_bits_and_never_meet(one, other):
-    assert 0 < group_id(*one) < 2**63
-    assert (group_id(*one) == group_id(*other)) == (one == other)
+def test_ids_of_groups_fit_into_63_bits_and_never_meet(first, second):
+    assert 0 < group_id(*first) < 2**63
+    assert (group_id(*first) == group_id(*second)) == (first == second)
 
 
 @pytest.mark.parametrize("place", [(1, LIMIT, None), (1, 1, LIMIT), (1, LIMIT + 5, 3)])

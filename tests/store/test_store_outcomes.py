@@ -47,19 +47,19 @@ def database(outcomes):
 def test_the_arrays_say_what_the_rows_say(outcomes, studies):
     engine = database(outcomes)
     with engine.connect() as connection:
-        found = checked(connection, studies)
-    wanted = {place: one for place, one in outcomes.items() if 2 - place[2] % 2 in studies}
-    assert found.systems == tuple(sorted({system for _, system, _ in wanted}))
-    seen, groups = {}, found.groups(np.arange(len(found.source)))
-    for row, (relation, source, study) in enumerate(zip(found.relation, found.source, found.study, strict=True)):
+        checks = checked(connection, studies)
+    wanted = {place: outcome for place, outcome in outcomes.items() if 2 - place[2] % 2 in studies}
+    assert checks.systems == tuple(sorted({system for _, system, _ in wanted}))
+    seen, groups = {}, checks.groups(np.arange(len(checks.source)))
+    for row, (relation, source, study) in enumerate(zip(checks.relation, checks.source, checks.study, strict=True)):
         assert study == 2 - source % 2
-        assert found.own[row] == (relation == 3)
-        for column, system in enumerate(found.systems):
+        assert checks.own[row] == (relation == 3)
+        for column, system in enumerate(checks.systems):
             assert groups[row, column] == group_id(int(source), int(relation), system if relation == 3 else None)
-            if found.outcome[row, column] != UNCHECKED:
-                seen[int(relation), system, int(source)] = Outcome(int(found.outcome[row, column]))
+            if checks.outcome[row, column] != UNCHECKED:
+                seen[int(relation), system, int(source)] = Outcome(int(checks.outcome[row, column]))
     assert seen == wanted
-    order = list(zip(found.source.tolist(), found.relation.tolist(), strict=True))
+    order = list(zip(checks.source.tolist(), checks.relation.tolist(), strict=True))
     assert order == sorted(set(order))
 
 
@@ -77,19 +77,19 @@ def test_systems_with_far_apart_ids_are_told_apart():
             for source, system, outcome in rows
         ]
         insert_new(connection, tables.Verdict, verdicts)
-        found = checked(connection, [1, 2])
-    assert found.systems == tuple(ids)
-    assert found.source.tolist() == [5, 7]
-    assert found.outcome.tolist() == [[0, 1, 2, 3, 0, 1, 2], [UNCHECKED] * 6 + [3]]
-    assert found.of(1).source.tolist() == [5, 7]
-    assert found.of(2).source.tolist() == []
+        checks = checked(connection, [1, 2])
+    assert checks.systems == tuple(ids)
+    assert checks.source.tolist() == [5, 7]
+    assert checks.outcome.tolist() == [[0, 1, 2, 3, 0, 1, 2], [UNCHECKED] * 6 + [3]]
+    assert checks.of(1).source.tolist() == [5, 7]
+    assert checks.of(2).source.tolist() == []
 
 
 def test_integers_are_read_by_column():
     engine = database({})
     source = table_of(tables.Source)
     with engine.connect() as connection:
-        found = integers(connection, select(source.c.id, source.c.study_id).order_by(source.c.id))
+        pairs = integers(connection, select(source.c.id, source.c.study_id).order_by(source.c.id))
         none = integers(connection, select(source.c.id, source.c.study_id).where(source.c.id < 0))
-    assert found.tolist() == [[n, 2 - n % 2] for n in range(1, 9)]
-    assert (found.dtype, none.shape) == (np.int64, (0, 2))
+    assert pairs.tolist() == [[n, 2 - n % 2] for n in range(1, 9)]
+    assert (pairs.dtype, none.shape) == (np.int64, (0, 2))

@@ -46,5 +46,5 @@ def test_what_is_raised_rolls_back_and_lets_others_write(tmp_path):
 
 
 def test_databases_do_not_wait_for_each_other():
-    with writing(create_engine("sqlite://")) as one, writing(create_engine("sqlite://")) as other:
-        assert one.execute(text("SELECT 1")).scalar() == other.execute(text("SELECT 1")).scalar() == 1
+    with writing(create_engine("sqlite://")) as first, writing(create_engine("sqlite://")) as second:
+        assert first.execute(text("SELECT 1")).scalar() == second.execute(text("SELECT 1")).scalar() == 1

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeGuard
 
 from audit.errors import AuditError, Declined, Unanswered
 from audit.runner.executors.base import Job, Lost, ended, too_long
-from audit.runner.executors.batch import Batch, Identity, Returned, checked, failed, same
+from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed
 from audit.runner.executors.processes import FORKING, sendable, start_worker
 from audit.systems import get_system, is_own
 from audit.systems.asking import PATIENCE, TRIES, Asking
@@ -57,12 +57,12 @@ class EventLoop:
         self._say = say
         self._loop = asyncio.new_event_loop()
         self._systems: dict[str, tuple[AsynchronousSystem, Asking]] = {}
-        self._kept = False
+        self._is_occupied = False
         """Whether a call went on after its end, in the place of others."""
         self._thread = threading.Thread(target=self._run, name="asynchronous systems", daemon=True)
         self._thread.start()
 
-    def know(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None:
+    def load(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None:
         """Load and prepare a system, in `limit` seconds each where it is the user's own.
 
         Raises TypeError for one without `run_async`; AuditError where it cannot be loaded or prepared, or is another
@@ -72,7 +72,7 @@ class EventLoop:
         system = get_system(spec, limit)
         if not is_asynchronous(system):
             raise TypeError(f"the system {spec!r} has no run_async, so another executor must do it")
-        same(spec, wanted, Identity.of(system))
+        check_same(spec, wanted, Identity.of(system))
         with foreign(f"system {spec!r} cannot be prepared", limit):
             system.prepare()
         tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
@@ -84,7 +84,7 @@ class EventLoop:
 
     def turn(self, say: Callable[[], None]) -> None:
         """Say so when the loop comes to its next turn, unless a call that cannot be ended is on it."""
-        self._loop.call_soon_threadsafe(lambda: None if self._kept else say())
+        self._loop.call_soon_threadsafe(lambda: None if self._is_occupied else say())
 
     def end(self) -> None:
         """Give up what is under way, and end what the systems hold."""
@@ -133,7 +133,7 @@ class EventLoop:
             work.cancel()
             await asyncio.wait({work}, timeout=ENDING)
             if not work.done():  # foreign code takes no end for an answer
-                self._kept = True
+                self._is_occupied = True
             elif not work.cancelled():
                 work.exception()  # which was heard
 
@@ -161,8 +161,8 @@ class _Calls:
         """One output per input, in their order, whatever the order of the answers."""
         size = self._system.batch
         pieces = [inputs[start : start + size] for start in range(0, len(inputs), size)]
-        found = await asyncio.gather(*map(self._answered, pieces))
-        return [output for some in found for output in some]
+        answers = await asyncio.gather(*map(self._answered, pieces))
+        return [output for outputs in answers for output in outputs]
 
     async def _answered(self, inputs: Sequence[Input]) -> list[Output]:
         try:
@@ -173,8 +173,8 @@ class _Calls:
         except (Exception, SystemExit, KeyboardInterrupt) as problem:  # the system is foreign code, as in `Batch`
             if len(inputs) == 1:
                 return [failed(message(problem))]
-        alone = await asyncio.gather(*(self._answered([one]) for one in inputs))
-        return [output for some in alone for output in some]
+        alone = await asyncio.gather(*(self._answered([item]) for item in inputs))
+        return [output for outputs in alone for output in outputs]
 
     async def _call(self, inputs: Sequence[Input]) -> list[Output]:
         if not self.began.done():
@@ -225,25 +225,25 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
     def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
         """Batches that came to an end, with what the system returned."""
         until = None if timeout is None else monotonic() + timeout
-        found: list[tuple[Job, Any]] = []
+        results: list[tuple[Job, Any]] = []
         while self._at_work:
             for place in self._places.values():
                 place.look()
-            left = _LOOK if until is None else max(0.0, min(_LOOK, until - monotonic()))
+            wait = _LOOK if until is None else max(0.0, min(_LOOK, until - monotonic()))
             try:
-                job, result, problem = self._done.get_nowait() if found else self._done.get(timeout=left)
+                job, result, problem = self._done.get_nowait() if results else self._done.get(timeout=wait)
             except queue.Empty:
-                if found or (until is not None and monotonic() >= until):
+                if results or (until is not None and monotonic() >= until):
                     break
                 continue
-            if problem is not None and found:
+            if problem is not None and results:
                 self._done.put((job, result, problem))  # first what came to a good end
                 break
             self._at_work -= 1
             if problem is not None:
                 raise problem
-            found.append((job, result))
-        return found
+            results.append((job, result))
+        return results
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
@@ -255,7 +255,7 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
 class _Worker(Protocol):
     """An event loop, here or in another process."""
 
-    def know(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None: ...
+    def load(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None: ...
     def do(self, number: int, job: Batch) -> None: ...
     def turn(self, say: Any) -> None: ...
     def end(self) -> None: ...
@@ -270,14 +270,14 @@ class _Place:
         self._lock = threading.RLock()
         self._worker: _Worker | None = None
         self._numbers = count()
-        self._known: dict[str, Batch] = {}
-        """By system, a batch of it."""
+        self._loaded: dict[str, Batch] = {}
+        """For each system that was loaded, one of its batches."""
         self._waiting: deque[tuple[Batch, bool]] = deque()
         """Batches that were not begun, and whether each was on a loop that was lost: it is done with none beside it."""
-        self._given: dict[int, Batch] = {}
+        self._running: dict[int, Batch] = {}
         self._alone = False
         """Whether what is done now is done with none beside it."""
-        self._asked: float | None = None
+        self._asked_at: float | None = None
         """Since when the loop was asked for a sign and gave none."""
         self._lost: Lost | None = None
         """Why the process is gone."""
@@ -285,9 +285,9 @@ class _Place:
     def submit(self, job: Batch) -> None:
         if self._worker is None:
             self._begin()
-        if job.system not in self._known:
-            self._know(job)
-            self._known[job.system] = job
+        if job.system not in self._loaded:
+            self._load(job)
+            self._loaded[job.system] = job
         with self._lock:
             self._waiting.append((job, False))
         self._give()
@@ -295,17 +295,17 @@ class _Place:
     def look(self) -> None:
         """See whether the loop turns: give it up where it has not for as long as its batches may take."""
         worker = self._worker
-        if worker is None or not self._given:
+        if worker is None or not self._running:
             return
         if self._lost is not None:
             self._lose(self._lost)
-        elif self._asked is None:
-            self._asked = monotonic()
+        elif self._asked_at is None:
+            self._asked_at = monotonic()
             worker.turn(self._turned)
         else:
-            limits = [job.limit for job in list(self._given.values())]
-            longest = max((one for one in limits if one is not None), default=0.0)
-            if None not in limits and monotonic() - self._asked > longest:
+            limits = [job.limit for job in list(self._running.values())]
+            longest = max((limit for limit in limits if limit is not None), default=0.0)
+            if None not in limits and monotonic() - self._asked_at > longest:
                 self._lose(too_long(longest))
 
     def end(self) -> None:
@@ -313,17 +313,17 @@ class _Place:
             self._worker.end()
 
     def _begin(self) -> None:
-        self._asked = self._lost = None
+        self._asked_at = self._lost = None
         say, over = self._over, self._gone
         self._worker = _Beside(say, over) if self._apart else EventLoop(say)
 
     def _give(self) -> None:
         """Hand on what may be begun."""
         with self._lock:
-            while self._waiting and self._worker and not (self._given and (self._alone or self._waiting[0][1])):
+            while self._waiting and self._worker and not (self._running and (self._alone or self._waiting[0][1])):
                 job, self._alone = self._waiting.popleft()
                 number = next(self._numbers)
-                self._given[number] = job
+                self._running[number] = job
                 self._worker.do(number, job)
 
     def _lose(self, lost: Lost) -> None:
@@ -332,32 +332,32 @@ class _Place:
         if worker is not None:
             worker.give_up()
         with self._lock:
-            given = list(self._given.values())
-            self._given.clear()
-            if len(given) == 1:
-                self._done.put((given[0], lost, None))
+            jobs = list(self._running.values())
+            self._running.clear()
+            if len(jobs) == 1:
+                self._done.put((jobs[0], lost, None))
             else:
-                self._waiting.extendleft((job, True) for job in reversed(given))
+                self._waiting.extendleft((job, True) for job in reversed(jobs))
         self._begin()
-        for job in self._known.values():
-            self._know(job)
+        for job in self._loaded.values():
+            self._load(job)
         self._give()
 
-    def _know(self, job: Batch) -> None:
+    def _load(self, job: Batch) -> None:
         if self._worker is not None:
-            self._worker.know(job.system, job.limit, job.identity)
+            self._worker.load(job.system, job.limit, job.identity)
 
     def _turned(self) -> None:
-        self._asked = None
+        self._asked_at = None
 
     def _gone(self, worker: "_Beside", reason: str) -> None:
         if worker is self._worker:
             self._lost = Lost(reason)
 
     def _over(self, number: int, good: bool, value: Any) -> None:
-        """Take what a batch came to; what comes of a loop that was given up is none of `_given`."""
+        """Take what a batch came to; what comes of a loop that was given up is none of `_running`."""
         with self._lock:
-            job = self._given.pop(number, None)
+            job = self._running.pop(number, None)
         if job is None:
             return
         self._done.put((job, value, None) if good else (job, None, value))
@@ -370,7 +370,7 @@ class _Beside:
     def __init__(self, say: Say, gone: Any) -> None:
         self._say, self._gone = say, gone
         self._commands: queue.SimpleQueue[tuple[Any, ...] | None] = queue.SimpleQueue()
-        self._known: queue.SimpleQueue[BaseException | Lost | None] = queue.SimpleQueue()
+        self._load_results: queue.SimpleQueue[BaseException | Lost | None] = queue.SimpleQueue()
         self._turned: Any = None
         with FORKING:
             self._pipe, its = Pipe()
@@ -381,10 +381,10 @@ class _Beside:
         for part in (self._write, self._read):
             threading.Thread(target=part, daemon=True).start()
 
-    def know(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None:
-        self._commands.put(("know", spec, limit, wanted))
+    def load(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None:
+        self._commands.put(("load", spec, limit, wanted))
         try:
-            problem = self._known.get(timeout=None if limit is None else 2 * limit + ENDING)
+            problem = self._load_results.get(timeout=None if limit is None else 2 * limit + ENDING)
         except queue.Empty:
             self.give_up()
             raise AuditError(late(f"system {spec!r} cannot be prepared", limit or 0)) from None
@@ -427,10 +427,10 @@ class _Beside:
                 elif kind == "turned":
                     self._turned()
                 else:
-                    self._known.put(*values)
+                    self._load_results.put(*values)
         self._process.join()
         reason = f"its process ended with {ended(self._process.exitcode)}"
-        self._known.put(Lost(reason))
+        self._load_results.put(Lost(reason))
         self._gone(self, reason)
 
 
@@ -453,11 +453,11 @@ def _serve(pipe: connection.Connection) -> None:
                 loop.turn(lambda: say("turned"))
             else:
                 try:
-                    loop.know(*values)
+                    loop.load(*values)
                 except BaseException as problem:
-                    say("known", sendable(problem))
+                    say("loaded", sendable(problem))
                 else:
-                    say("known", None)
+                    say("loaded", None)
     loop.end()
 
 

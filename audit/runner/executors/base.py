@@ -29,13 +29,13 @@ class Lost:
 
     reason: str
     late: bool = False
-    """Whether its time was over."""
+    """Whether it took longer than its limit."""
 
 
 class Executor(Protocol):
     """Does jobs, in any order. A context manager: at its end nothing of it is left running.
 
-    A job that is lost is told of, never raised and never done again here: the runner knows what can be cut smaller.
+    A lost job is reported, never raised and never done again here: the runner knows which jobs can be cut smaller.
     """
 
     @property

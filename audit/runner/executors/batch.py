@@ -41,28 +41,28 @@ class Returned:
         >>> Returned.of([Output("positive"), Output("negative")], 0.1)
         Returned(labels=('positive', 'negative'), scores=None, texts=None, errors=None, seconds=0.1)
         """
-        columns = zip(*((one.label, one.score, one.text, one.error) for one in outputs), strict=True)
-        kept = [column if any(value is not None for value in column) else None for column in columns]
-        labels, scores, texts, errors = kept or (None,) * 4
+        columns = zip(*((output.label, output.score, output.text, output.error) for output in outputs), strict=True)
+        filled = [column if any(value is not None for value in column) else None for column in columns]
+        labels, scores, texts, errors = filled or (None,) * 4
         return cls(labels, scores, texts, errors, seconds)
 
     def outputs(self, number: int) -> list[Output]:
         """The outputs again; `number` is that of the inputs."""
-        nothing = (None,) * number
+        blanks = (None,) * number
         return [
-            Output(*one)
-            for one in zip(
-                self.labels or nothing,
-                self.scores or nothing,
-                self.texts or nothing,
-                self.errors or nothing,
+            Output(*values)
+            for values in zip(
+                self.labels or blanks,
+                self.scores or blanks,
+                self.texts or blanks,
+                self.errors or blanks,
                 strict=True,
             )
         ]
 
 
 class Identity(NamedTuple):
-    """What a system's outputs are stored by, and what it does."""
+    """The name, version and settings by which a system's outputs are stored, and its tasks."""
 
     name: str
     version: str
@@ -71,7 +71,7 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, system: System) -> "Identity":
-        """That of a system.
+        """The identity of a system.
 
         >>> Identity.of(get_system("rapidfuzz")).tasks
         'similarity'
@@ -79,12 +79,12 @@ class Identity(NamedTuple):
         return cls(system.name, system.version, canonical(dict(system.settings)), ", ".join(system.tasks))
 
 
-def same(spec: str, first: Identity | None, again: Identity) -> None:
+def check_same(spec: str, first: Identity | None, again: Identity) -> None:
     """Raise AuditError where a system, loaded once more, is another than at first (None: nobody knows)."""
     if first is None or first == again:
         return
     differ = [name for name in Identity._fields if getattr(first, name) != getattr(again, name)]
-    was, now = (", ".join(f"{name} {shown(getattr(one, name))}" for name in differ) for one in (first, again))
+    was, now = (", ".join(f"{name} {shown(getattr(identity, name))}" for name in differ) for identity in (first, again))
     raise AuditError(
         f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
         "from the same packages and files on every machine"
@@ -112,7 +112,7 @@ class Batch:
         outputs = [
             output
             for start in range(0, len(self.inputs), self.call)
-            for output in _called(system, task, self.inputs[start : start + self.call])
+            for output in _call(system, task, self.inputs[start : start + self.call])
         ]
         return Returned.of(outputs, perf_counter() - started)
 
@@ -127,17 +127,17 @@ def ready(spec: str, wanted: Identity | None = None) -> System:
 def _ready(spec: str, wanted: Identity | None, maker: object) -> System:
     # A caller's system may be another one by now under the same name: its maker tells them apart.
     system = get_system(spec)
-    same(spec, wanted, Identity.of(system))
+    check_same(spec, wanted, Identity.of(system))
     system.prepare()
     return system
 
 
-def _called(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:
+def _call(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:
     try:
         with contained():
             return checked(task, system.run(inputs), len(inputs))
     except Exception:  # the system is foreign code: whatever it raises must not stop the run
-        return [_alone(system, task, one) for one in inputs]
+        return [_call_alone(system, task, item) for item in inputs]
 
 
 def checked(task: Task, outputs: Sequence[Output], number: int) -> list[Output]:
@@ -170,9 +170,9 @@ def _text(value: object) -> str:
     return str(value).encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
-def _alone(system: System, task: Task, one: Input) -> Output:
+def _call_alone(system: System, task: Task, item: Input) -> Output:
     try:
         with contained():
-            return checked(task, system.run([one]), 1)[0]
+            return checked(task, system.run([item]), 1)[0]
     except Exception as problem:  # as above
         return failed(message(problem))

@@ -37,12 +37,12 @@ class Terms:
     folder: str
     """Where the run was started."""
     version: str
-    """Of audit."""
+    """The version of audit."""
 
 
 _lock = threading.Lock()
 _idle: dict[str, list[tuple[Child, float]]] = {}
-"""By run: processes without a job, and since when."""
+"""For each run, the processes without a job, and since when."""
 _busy: dict[str, set[Child]] = {}
 _ended: set[str] = set()
 
@@ -55,11 +55,11 @@ def on_worker(order: bytes, limit: float | None, terms: Terms) -> tuple[str, byt
     if audit.__version__ != terms.version:
         refusal = AuditError(other_version(address, audit.__version__, terms.version))
         return address, pickle.dumps((False, refusal))
-    child = _taken(terms)
+    child = _take_child(terms)
     if child is None:
         return address, Lost("its run was over")
     answer = child.do(order, limit)
-    _give_back(child, terms.run, isinstance(answer, bytes))
+    _return_child(child, terms.run, isinstance(answer, bytes))
     return address, answer
 
 
@@ -79,12 +79,12 @@ def end_run(run: str) -> None:
     """End the processes of a run, at work or not, and let none begin."""
     with _lock:
         _ended.add(run)
-        gone = [child for child, _ in _idle.pop(run, [])] + list(_busy.get(run, ()))
-    for child in gone:
+        children = [child for child, _ in _idle.pop(run, [])] + list(_busy.get(run, ()))
+    for child in children:
         child.end()
 
 
-def _taken(terms: Terms) -> Child | None:
+def _take_child(terms: Terms) -> Child | None:
     """A process for a job, or None when the run is over."""
     with _lock:
         if terms.run in _ended:
@@ -102,7 +102,7 @@ def _taken(terms: Terms) -> Child | None:
         return child
 
 
-def _give_back(child: Child, run: str, fit: bool) -> None:
+def _return_child(child: Child, run: str, fit: bool) -> None:
     with _lock:
         _busy[run].discard(child)
         if fit and run not in _ended:
@@ -127,9 +127,8 @@ class Dask(AbstractContextManager["Dask"]):
     without an address, on a cluster of its own: `workers` processes of this machine (default: one per core).
 
     Beside each thread of a worker a process does the jobs (`audit.runner.executors.processes`): one that takes too
-    long, or
-    whose process dies, is lost as it is with `Processes`, and the worker goes on. A worker that goes away takes nothing
-    along: Dask gives its jobs to another. A scheduler that comes back within a minute is sent its jobs again. The
+    long, or whose process dies, is lost as it is with `Processes`, and the worker goes on. The jobs of a worker that
+    goes away are given to another by Dask. A scheduler that comes back within a minute is sent its jobs again. The
     cluster at an address is left running.
 
     Raises NotInstalled without Dask's package; AuditError where no scheduler answers, and where a worker has another
@@ -183,12 +182,12 @@ class Dask(AbstractContextManager["Dask"]):
             futures = self._ended(None if until is None else max(0.0, until - time.monotonic()))
             if not futures:
                 return []
-            found = self._values(futures)
-            if found is None:
+            values = self._values(futures)
+            if values is None:
                 self._send_again()
                 continue
             jobs = [self._at_work.pop(future.key)[0] for future in futures]
-            return [(job, _result(value)) for job, value in zip(jobs, found, strict=True)]
+            return [(job, _result(value)) for job, value in zip(jobs, values, strict=True)]
         return []
 
     def __exit__(
@@ -333,11 +332,13 @@ def _ask(address: str) -> None:
     from distributed import Security, rpc
 
     async def identity() -> str:
-        async with rpc(address, timeout=_CONNECT, connection_args=Security().get_connection_args("client")) as there:
-            return (await asyncio.wait_for(there.identity(), _CONNECT))["type"]
+        async with rpc(
+            address, timeout=_CONNECT, connection_args=Security().get_connection_args("client")
+        ) as scheduler:
+            return (await asyncio.wait_for(scheduler.identity(), _CONNECT))["type"]
 
-    if (found := asyncio.run(identity())) != "Scheduler":
-        raise ValueError(f"it is a {found}")
+    if (kind := asyncio.run(identity())) != "Scheduler":
+        raise ValueError(f"it is a {kind}")
 
 
 def _value(future: Any) -> Any:

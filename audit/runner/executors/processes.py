@@ -68,21 +68,21 @@ class Processes(AbstractContextManager["Processes"]):
 
     def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
         """Jobs that came to an end, with their results."""
-        found: list[tuple[Job, Any]] = []
+        results: list[tuple[Job, Any]] = []
         while self._open:
             try:
-                job, result = self._done.get_nowait() if found else self._done.get(timeout=timeout)
+                job, result = self._done.get_nowait() if results else self._done.get(timeout=timeout)
             except Empty:
                 break
             self._open -= 1
             if not isinstance(result, _Raised):
-                found.append((job, result))
+                results.append((job, result))
                 continue
-            for other in found:  # the next call has them
+            for other in results:  # the next call has them
                 self._open += 1
                 self._done.put(other)
             raise result.problem
-        return found
+        return results
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
@@ -202,9 +202,8 @@ def _end_with_parent() -> None:
 
 # A process that does one job after the other for a worker of a cluster, so that no job can harm the worker.
 #
-# The worker's own process talks to the scheduler. A job that ends its process, or holds the interpreter until its
-# time is
-# over, ends this one instead, and the worker says which. It knows why, too: no guess from a worker that is gone.
+# The worker's own process talks to the scheduler. A job that ends its process, or holds the interpreter until its time
+# is over, ends this one instead; the worker says which job it was, and why: nobody has to guess from a lost worker.
 
 _START = 120
 """Seconds for a process to start; the disk of a busy machine may be slow."""
@@ -252,7 +251,7 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it can do another job."""
+        """Whether the process still runs, so that it can do another job."""
         return self._process.poll() is None
 
     def end(self) -> None:

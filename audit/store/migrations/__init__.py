@@ -30,8 +30,8 @@ _KEY = 0x61756469
 
 def recorded(connection: Connection) -> int | None:
     """The version that a database says it has; None where it says nothing."""
-    found = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
-    return None if found is None else int(found)
+    version = connection.execute(select(SQLModel.metadata.tables["schema_version"].c.version)).scalar()
+    return None if version is None else int(version)
 
 
 @contextmanager
@@ -73,14 +73,14 @@ def migrate(engine: Engine, name: str) -> None:
     from alembic.script import ScriptDirectory
 
     with alone(engine) as connection:
-        found = recorded(connection)
-        if found is None or not FIRST <= found < tables.SCHEMA_VERSION:
+        version = recorded(connection)
+        if version is None or not FIRST <= version < tables.SCHEMA_VERSION:
             return
         if engine.dialect.name == "sqlite":
             row_sums.unwatch(connection)
-        LOG.info("bringing the tables of %s from version %d to version %d", name, found, tables.SCHEMA_VERSION)
+        LOG.info("bringing the tables of %s from version %d to version %d", name, version, tables.SCHEMA_VERSION)
         scripts = ScriptDirectory(str(Path(__file__).parent))
-        steps = scripts.iterate_revisions("head", str(found) if found > FIRST else "base")
+        steps = scripts.iterate_revisions("head", str(version) if version > FIRST else "base")
         with Operations.context(MigrationContext.configure(connection)):
             for step in reversed(list(steps)):
                 step.module.upgrade()

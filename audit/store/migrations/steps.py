@@ -43,16 +43,16 @@ def add_column(to: str, column: Column[Any]) -> bool:
     return True
 
 
-def made_anew(name: str, *parts: SchemaItem, read: dict[str, Any] | None = None, **options: Any) -> None:
+def rebuild_table(name: str, *parts: SchemaItem, read: dict[str, Any] | None = None, **options: Any) -> None:
     """SQLite: another table in place of one, with its rows in the order of the new primary key.
 
     `read` says from which SQL a column is filled where the old table has none of its name. Indexes go with the old one.
     """
     new = op.create_table(f"{name}_anew", *parts, **options)
     names = [column.name for column in new.columns]
-    old = table(name, *(Column(one) for one in columns_of(name)))
-    values = [(read or {})[one] if one in (read or {}) else old.c[one] for one in names]
-    rows = select(*values).select_from(old).order_by(*(old.c[one.name] for one in new.primary_key.columns))
+    old = table(name, *(Column(column_name) for column_name in columns_of(name)))
+    values = [(read or {})[column_name] if column_name in (read or {}) else old.c[column_name] for column_name in names]
+    rows = select(*values).select_from(old).order_by(*(old.c[column.name] for column in new.primary_key.columns))
     op.execute(new.insert().from_select(names, rows))
     op.drop_table(name)
     op.rename_table(f"{name}_anew", name)

@@ -72,23 +72,23 @@ def published(name):
 
 def table(*rows):
     """Ratings from strings, one an item, a letter an annotator; `.` is missing."""
-    said = [(str(i), f"r{j}", one) for i, row in enumerate(rows) for j, one in enumerate(row) if one != "."]
+    said = [(str(i), f"r{j}", label) for i, row in enumerate(rows) for j, label in enumerate(row) if label != "."]
     return Ratings.of(pd.DataFrame(said, columns=["item", "annotator", "label"]))
 
 
 def estimates(ratings):
-    found = [*suite(ratings)]
+    coefficients = [*suite(ratings)]
     for level in ("ordinal", "interval", "ratio") if ratings.scale == "numbers" else ():
-        found += suite(ratings, level)
-    return {(one.name, one.level): one.estimate for one in found} | {
+        coefficients += suite(ratings, level)
+    return {(coefficient.name, coefficient.level): coefficient.estimate for coefficient in coefficients} | {
         ("fleiss_kappa", None): fleiss_kappa(ratings).value
     }
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_estimates(name):
-    found = estimates(published(name))
-    assert {key: found[key] for key in PUBLISHED[name]} == pytest.approx(PUBLISHED[name], abs=5.1e-4)
+    by_name = estimates(published(name))
+    assert {key: by_name[key] for key in PUBLISHED[name]} == pytest.approx(PUBLISHED[name], abs=5.1e-4)
 
 
 @pytest.mark.parametrize("name", ERRORS)
@@ -101,34 +101,34 @@ def test_the_posterior_spreads_as_published_standard_errors(name):
 
 def test_the_posterior_of_two_shares_is_beta():
     # 7 of 10 agree, one and a half imagined: Beta(7 c + 1, 3 c + 1/2), c = (9 (1.96 / 2.262) ** 2 - 1) / 10 = .5757.
-    found = draws_of(percent_agreement(table(*["xx"] * 4, *["yy"] * 3, *["xy"] * 3)), 20_000)
-    assert np.quantile(found, [0.025, 0.5, 0.975]) == pytest.approx(
+    draws = draws_of(percent_agreement(table(*["xx"] * 4, *["yy"] * 3, *["xy"] * 3)), 20_000)
+    assert np.quantile(draws, [0.025, 0.5, 0.975]) == pytest.approx(
         stats.beta.ppf([0.025, 0.5, 0.975], 7 * 0.5757 + 1, 3 * 0.5757 + 0.5), abs=0.015
     )
 
 
 def test_two_annotators_by_hand():
     # Labels x, y; both x: 4, both y: 3, first x and second y: 2, the other way: 1. Agreement .7.
-    found = estimates(table(*["xx"] * 4, *["yy"] * 3, *["xy"] * 2, "yx"))
+    by_name = estimates(table(*["xx"] * 4, *["yy"] * 3, *["xy"] * 2, "yx"))
     # Cohen: first says x .6, second .5; chance .6 * .5 + .4 * .5 = .5; (.7 - .5) / .5 = .4.
-    assert found["cohen_kappa", None] == pytest.approx(0.4)
+    assert by_name["cohen_kappa", None] == pytest.approx(0.4)
     # Fleiss: x is .55 of all; chance .3025 + .2025 = .505; .195 / .495.
-    assert found["fleiss_kappa", None] == pytest.approx(0.195 / 0.495)
+    assert by_name["fleiss_kappa", None] == pytest.approx(0.195 / 0.495)
     # Krippendorff: 20 values, 11 x and 9 y. Do = .3, De = 2 * 11 * 9 / (20 * 19).
-    assert found["krippendorff_alpha", None] == pytest.approx(1 - 0.3 * 380 / 198)
+    assert by_name["krippendorff_alpha", None] == pytest.approx(1 - 0.3 * 380 / 198)
     # Gwet: chance .55 * .45 * 2 / (2 - 1) = .495; .205 / .505.
-    assert found["gwet_ac1", None] == pytest.approx(0.205 / 0.505)
-    assert found["percent_agreement", None] == pytest.approx(0.7)
+    assert by_name["gwet_ac1", None] == pytest.approx(0.205 / 0.505)
+    assert by_name["percent_agreement", None] == pytest.approx(0.7)
 
 
 def test_missing_ratings_by_hand():
     # Items: xxx (3 of 3 pairs), xy. (0 of 1), yy. (1 of 1), and a lone x that has no pair: agreement 2 / 3.
-    found = estimates(table("xxx", "xy.", "yy.", "..x"))
-    assert found["percent_agreement", None] == pytest.approx(2 / 3)
+    by_name = estimates(table("xxx", "xy.", "yy.", "..x"))
+    assert by_name["percent_agreement", None] == pytest.approx(2 / 3)
     # Fleiss: x is 1, .5, 0 and 1 of the four items: .625; chance .625 ** 2 + .375 ** 2 = .53125.
-    assert found["fleiss_kappa", None] == pytest.approx((2 / 3 - 0.53125) / 0.46875)
+    assert by_name["fleiss_kappa", None] == pytest.approx((2 / 3 - 0.53125) / 0.46875)
     # Krippendorff: 7 values that can be paired, 4 x and 3 y. One item of size 2 disagrees: Do = 2 / 7; De = 24 / 42.
-    assert found["krippendorff_alpha", None] == pytest.approx(1 - (2 / 7) / (24 / 42))
+    assert by_name["krippendorff_alpha", None] == pytest.approx(1 - (2 / 7) / (24 / 42))
 
 
 def test_ordinal_distance_counts_what_lies_between():
@@ -150,10 +150,10 @@ def test_weights_follow_the_values_of_the_labels():
 
 
 def test_perfect_agreement_is_one_and_its_interval_is_not_a_point():
-    for one in suite(table(*["112"[i % 3] * 3 for i in range(12)])):
-        assert one.estimate == pytest.approx(1)
-        assert one.low < 0.95
-        assert one.high == 1
+    for coefficient in suite(table(*["112"[i % 3] * 3 for i in range(12)])):
+        assert coefficient.estimate == pytest.approx(1)
+        assert coefficient.low < 0.95
+        assert coefficient.high == 1
 
 
 def test_no_agreement_at_all_has_an_interval_too():
@@ -170,38 +170,38 @@ def test_a_rare_label_leaves_much_open():
 
 
 def test_no_variation_is_undefined_and_says_the_percent():
-    for one in suite(table("xx", "xx", "x.")):
-        if one.name == "percent_agreement":
-            assert one.estimate == 1
+    for coefficient in suite(table("xx", "xx", "x.")):
+        if coefficient.name == "percent_agreement":
+            assert coefficient.estimate == 1
         else:
-            assert (one.estimate, one.low, one.high) == (None, None, None)
-            assert one.note == "undefined: no variation; percent agreement 100.0 %"
+            assert (coefficient.estimate, coefficient.low, coefficient.high) == (None, None, None)
+            assert coefficient.note == "undefined: no variation; percent agreement 100.0 %"
 
 
 def test_labels_that_nobody_used_do_not_make_variation():
     frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": ["x"] * 4})
-    assert {one.estimate for one in suite(Ratings.of(frame, labels=["x", "y", "z"]))} == {1.0, None}
+    assert {coefficient.estimate for coefficient in suite(Ratings.of(frame, labels=["x", "y", "z"]))} == {1.0, None}
 
 
 def test_nothing_in_common_is_undefined():
-    for one in suite(table("x.", ".y", "x.")):
-        assert one.estimate is None
-        assert one.note.startswith("undefined: no item was rated by")
-        assert one.items == 0
+    for coefficient in suite(table("x.", ".y", "x.")):
+        assert coefficient.estimate is None
+        assert coefficient.note.startswith("undefined: no item was rated by")
+        assert coefficient.items == 0
 
 
 def test_one_item_has_no_interval():
-    for one in suite(table("xy")):
-        assert one.low is one.high is None
-        assert one.note is not None
+    for coefficient in suite(table("xy")):
+        assert coefficient.low is coefficient.high is None
+        assert coefficient.note is not None
 
 
 def test_the_paradox_is_explained_where_it_strikes_and_only_there():
-    notes = {one.name: one.note for one in suite(published("kappa_paradox"))}
+    notes = {coefficient.name: coefficient.note for coefficient in suite(published("kappa_paradox"))}
     assert {name for name, note in notes.items() if note} == {"cohen_kappa", "krippendorff_alpha"}
     assert notes["cohen_kappa"].startswith("kappa paradox: 85.0 % agree, but 88 % of the ratings are '1'")
     assert "gwet_ac1 (0.808)" in notes["cohen_kappa"]
-    assert not any(one.note for one in suite(published("cohen_1960")))
+    assert not any(coefficient.note for coefficient in suite(published("cohen_1960")))
 
 
 @pytest.mark.parametrize(
@@ -215,17 +215,22 @@ def test_the_paradox_is_explained_where_it_strikes_and_only_there():
     ],
 )
 def test_unweighted_come_first_and_then_those_of_the_level(rows, level, names):
-    found = suite(table(*rows), level)
+    coefficients = suite(table(*rows), level)
     kappa = "cohen_kappa" if len(rows[0]) == 2 else "fleiss_kappa"
-    assert [one.name for one in found[:4]] == ["percent_agreement", kappa, "krippendorff_alpha", "gwet_ac1"]
-    assert [one.level for one in found] == [None] * 4 + [level] * len(names)
-    assert [one.name for one in found[4:]] == names
+    assert [coefficient.name for coefficient in coefficients[:4]] == [
+        "percent_agreement",
+        kappa,
+        "krippendorff_alpha",
+        "gwet_ac1",
+    ]
+    assert [coefficient.level for coefficient in coefficients] == [None] * 4 + [level] * len(names)
+    assert [coefficient.name for coefficient in coefficients[4:]] == names
 
 
 def test_an_order_has_the_levels_of_an_order():
     frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": ["low", "high", "mid", "mid"]})
     ordered = Ratings.of(frame, labels=["low", "mid", "high"], order=True)
-    assert {one.level for one in suite(ordered, "ordinal")} == {None, "ordinal"}
+    assert {coefficient.level for coefficient in suite(ordered, "ordinal")} == {None, "ordinal"}
 
 
 @pytest.mark.parametrize(

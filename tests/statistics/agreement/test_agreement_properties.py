@@ -18,28 +18,32 @@ def tables(draw, most_items=12):
     annotators = draw(st.integers(2, 4))
     row = st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=annotators, max_size=annotators)
     rows = draw(st.lists(row, min_size=2, max_size=most_items))
-    assume(any(sum(one is not None for one in each) > 1 for each in rows))
+    assume(any(sum(value is not None for value in each) > 1 for each in rows))
     return rows
 
 
 def frame_of(rows, label=str):
-    said = [(i, f"r{j}", label(one)) for i, row in enumerate(rows) for j, one in enumerate(row) if one is not None]
+    said = [
+        (i, f"r{j}", label(value)) for i, row in enumerate(rows) for j, value in enumerate(row) if value is not None
+    ]
     return pd.DataFrame(said, columns=["item", "annotator", "label"])
 
 
 def coefficients(ratings):
     """Those of all levels that the labels allow."""
     levels = [level for level, scales in LEVELS.items() if ratings.scale in scales]
-    return {(one.name, one.level): one for level in levels for one in suite(ratings, level)}
+    return {
+        (coefficient.name, coefficient.level): coefficient for level in levels for coefficient in suite(ratings, level)
+    }
 
 
-def same(one, other):
+def same(first, second):
     """Draws are dealt to the kinds of items in their order, so that ends are the same but for what draws leave open."""
-    one, other = (coefficients(Ratings.of(frame)) for frame in (one, other))
-    assert {key[0] for key in one} == {key[0] for key in other}
-    for key in one.keys() & other.keys():
+    first, second = (coefficients(Ratings.of(frame)) for frame in (first, second))
+    assert {key[0] for key in first} == {key[0] for key in second}
+    for key in first.keys() & second.keys():
         for name, error in (("items", 0), ("estimate", 1e-9), ("low", 0.15), ("high", 0.15)):
-            left, right = getattr(one[key], name), getattr(other[key], name)
+            left, right = getattr(first[key], name), getattr(second[key], name)
             assert (left is None) == (right is None), (key, name)
             assert left is None or left == pytest.approx(right, abs=error), (key, name)
 
@@ -61,42 +65,44 @@ def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
 @given(tables(), st.permutations("abcd"), st.permutations("abcd"))
 @settings(max_examples=60)
 def test_names_of_labels_do_not_matter(rows, letters, others):
-    same(frame_of(rows, lambda one: letters[one]), frame_of(rows, lambda one: others[one]))
+    same(frame_of(rows, lambda label: letters[label]), frame_of(rows, lambda label: others[label]))
 
 
 @given(tables())
 @settings(max_examples=60)
 def test_numbers_may_be_moved_and_stretched(rows):
     ratios = ("krippendorff_alpha", "ratio")
-    plain, moved = (coefficients(Ratings.of(frame_of(rows, label))) for label in (str, lambda one: str(3.5 * one + 2)))
-    assert {key: one.estimate for key, one in plain.items() if key != ratios} == pytest.approx(
-        {key: one.estimate for key, one in moved.items() if key != ratios}, abs=1e-9
+    plain, moved = (
+        coefficients(Ratings.of(frame_of(rows, label))) for label in (str, lambda number: str(3.5 * number + 2))
+    )
+    assert {key: coefficient.estimate for key, coefficient in plain.items() if key != ratios} == pytest.approx(
+        {key: coefficient.estimate for key, coefficient in moved.items() if key != ratios}, abs=1e-9
     )
 
 
 @given(tables())
 @settings(max_examples=80)
 def test_everything_is_a_number_with_its_interval_or_says_why(rows):
-    for one in coefficients(Ratings.of(frame_of(rows))).values():
-        if one.estimate is None:
-            assert one.note.startswith("undefined: ")
-            assert one.low is one.high is None
+    for coefficient in coefficients(Ratings.of(frame_of(rows))).values():
+        if coefficient.estimate is None:
+            assert coefficient.note.startswith("undefined: ")
+            assert coefficient.low is coefficient.high is None
             continue
-        assert math.isfinite(one.estimate)
-        assert one.estimate <= 1 + 1e-9
-        if one.low is None:
-            assert one.note.startswith("no interval: ")
+        assert math.isfinite(coefficient.estimate)
+        assert coefficient.estimate <= 1 + 1e-9
+        if coefficient.low is None:
+            assert coefficient.note.startswith("no interval: ")
         else:
-            assert one.low - 1e-9 <= one.estimate <= one.high + 1e-9
-            assert one.high <= 1 + 1e-9
+            assert coefficient.low - 1e-9 <= coefficient.estimate <= coefficient.high + 1e-9
+            assert coefficient.high <= 1 + 1e-9
 
 
 @given(tables())
 @settings(max_examples=40)
 def test_agreeing_everywhere_is_one(rows):
-    agreed = [[None if one is None else i % 2 for one in row] for i, row in enumerate(rows)]
-    for one in coefficients(Ratings.of(frame_of(agreed))).values():
-        assert one.estimate is None or one.estimate == pytest.approx(1)
+    agreed = [[None if rating is None else i % 2 for rating in row] for i, row in enumerate(rows)]
+    for coefficient in coefficients(Ratings.of(frame_of(agreed))).values():
+        assert coefficient.estimate is None or coefficient.estimate == pytest.approx(1)
 
 
 @given(tables())
@@ -104,23 +110,23 @@ def test_agreeing_everywhere_is_one(rows):
 def test_the_matrix_has_what_each_pair_alone_has(rows):
     frame = frame_of(rows)
     ratings = Ratings.of(frame)
-    found = agreement_of_pairs(ratings)
-    for one in range(len(ratings.annotators)):
-        for other in range(one + 1, len(ratings.annotators)):
-            names = [ratings.annotators[one], ratings.annotators[other]]
-            some = frame[frame["annotator"].isin(names)]
-            some = some[some.groupby("item")["item"].transform("size") == 2]
-            assert found.items[one, other] == found.items[other, one] == some["item"].nunique()
-            if some.empty:
-                assert np.isnan(found.percent[one, other])
+    matrices = agreement_of_pairs(ratings)
+    for first in range(len(ratings.annotators)):
+        for other in range(first + 1, len(ratings.annotators)):
+            names = [ratings.annotators[first], ratings.annotators[other]]
+            shared_items = frame[frame["annotator"].isin(names)]
+            shared_items = shared_items[shared_items.groupby("item")["item"].transform("size") == 2]
+            assert matrices.items[first, other] == matrices.items[other, first] == shared_items["item"].nunique()
+            if shared_items.empty:
+                assert np.isnan(matrices.percent[first, other])
                 continue
-            alone = {each.name: each.estimate for each in suite(Ratings.of(some, labels=ratings.labels))}
+            alone = {each.name: each.estimate for each in suite(Ratings.of(shared_items, labels=ratings.labels))}
             for matrix, name in (
-                (found.percent, "percent_agreement"),
-                (found.kappa, "cohen_kappa"),
-                (found.ac1, "gwet_ac1"),
+                (matrices.percent, "percent_agreement"),
+                (matrices.kappa, "cohen_kappa"),
+                (matrices.ac1, "gwet_ac1"),
             ):
-                value = matrix[one, other]
+                value = matrix[first, other]
                 assert (None if np.isnan(value) else pytest.approx(value)) == alone[name]
 
 
@@ -143,7 +149,7 @@ def test_the_posterior_spreads_as_the_jackknife(annotators, missing):
     without = [Ratings.of(frame[frame["item"] != item], ratings.labels) for item in frame["item"].unique()]
     for level in (None, "ordinal", "ratio", "quadratic"):
         for name, compute in measures(ratings, level).items():
-            others = [measures(one, level)[name](one).value for one in without]
+            others = [measures(left_out, level)[name](left_out).value for left_out in without]
             jackknife = np.sqrt((len(without) - 1) * np.var(others))
             assert draws_of(compute(ratings), 4_000).std() == pytest.approx(jackknife, rel=0.08), (name, level)
 
@@ -151,22 +157,25 @@ def test_the_posterior_spreads_as_the_jackknife(annotators, missing):
 @pytest.mark.slow
 def test_intervals_cover():
     """300 samples of 60 items by 3 annotators, 30 % missing; truth from 200,000 items. Seeded, so never by chance."""
-    truth = {key: one.estimate for key, one in coefficients(Ratings.of(drawn(200_000, 3, 0.8, 0.3, seed=0))).items()}
+    truth = {
+        key: coefficient.estimate
+        for key, coefficient in coefficients(Ratings.of(drawn(200_000, 3, 0.8, 0.3, seed=0))).items()
+    }
     hits = dict.fromkeys(truth, 0)
     for seed in range(1, 301):
-        for key, one in coefficients(Ratings.of(drawn(60, 3, 0.8, 0.3, seed))).items():
-            hits[key] += one.low <= truth[key] <= one.high
+        for key, coefficient in coefficients(Ratings.of(drawn(60, 3, 0.8, 0.3, seed))).items():
+            hits[key] += coefficient.low <= truth[key] <= coefficient.high
     assert {key: hit for key, hit in hits.items() if not 0.925 <= hit / 300 <= 0.99} == {}
 
 
 def test_clusters_of_copies_count_once():
     frame = drawn(80, 3, 0.7, 0.2, seed=1)
     copies = pd.concat([frame.assign(item=frame["item"] + 1000 * copy, cluster=frame["item"]) for copy in range(5)])
-    for one, other in zip(suite(Ratings.of(frame)), suite(Ratings.of(copies)), strict=True):
-        if one.name == "krippendorff_alpha":  # its estimate depends on the number of values, a little
+    for single, copied in zip(suite(Ratings.of(frame)), suite(Ratings.of(copies)), strict=True):
+        if single.name == "krippendorff_alpha":  # its estimate depends on the number of values, a little
             continue
-        assert one.estimate == pytest.approx(other.estimate)
-        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=0.02)
+        assert single.estimate == pytest.approx(copied.estimate)
+        assert (single.low, single.high) == pytest.approx((copied.low, copied.high), abs=0.02)
 
 
 def test_spellings_of_a_number_are_one_label():

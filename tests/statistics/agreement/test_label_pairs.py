@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 
 from audit.statistics.agreement import Ratings, label_pairs
 
@@ -15,7 +15,7 @@ def test_pairs_counted_by_hand():
     assert label_pairs(Ratings.of(frame, ["x", "y", "z"])).tolist() == [[2, 2, 0], [2, 0, 1], [0, 1, 0]]
 
 
-@given(some.lists(some.tuples(some.integers(0, 5), some.sampled_from("abcd"), some.sampled_from("xyz")), min_size=1,
+@given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("abcd"), st.sampled_from("xyz")), min_size=1,
                   unique_by=lambda row: row[:2]))  # fmt: skip
 def test_it_is_symmetric_and_counts_every_ordered_pair_once(rows):
     ratings = Ratings.of(pd.DataFrame(rows, columns=["item", "annotator", "label"]), list("xyz"))

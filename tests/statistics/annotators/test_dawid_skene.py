@@ -35,23 +35,23 @@ def simulated(items, confusion, shares, missing=0.0, seed=0):
 
 def test_the_paper(patients):
     # Dawid and Skene, Applied Statistics 28 (1979), tables 2 and 4.
-    found = dawid_skene(patients)
-    assert found.converged
-    assert found.labels == ("1", "2", "3", "4")
-    assert found.marginals == pytest.approx([0.400, 0.422, 0.112, 0.067], abs=6e-4)
+    fit = dawid_skene(patients)
+    assert fit.converged
+    assert fit.labels == ("1", "2", "3", "4")
+    assert fit.marginals == pytest.approx([0.400, 0.422, 0.112, 0.067], abs=6e-4)
     first = [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
-    assert found.confusion[0] == pytest.approx(np.array(first), abs=0.006)
-    assert found.ratings.tolist() == [135, 45, 45, 45, 45]
-    assert found.posterior.shape == (45, 4)
+    assert fit.confusion[0] == pytest.approx(np.array(first), abs=0.006)
+    assert fit.ratings.tolist() == [135, 45, 45, 45, 45]
+    assert fit.posterior.shape == (45, 4)
     # Patient 1 was given a 1 seven times out of seven. Patient 2 got five 3s and two 4s, but the second annotator, who
     # says 4, never says so of a 3.
-    assert found.posterior[:2].argmax(axis=1).tolist() == [0, 3]
+    assert fit.posterior[:2].argmax(axis=1).tolist() == [0, 3]
 
 
 def test_accuracy_is_the_diagonal_weighed_by_the_shares(patients):
-    found = dawid_skene(patients)
-    expected = [(found.marginals * np.diag(matrix)).sum() for matrix in found.confusion]
-    assert found.accuracy == pytest.approx(expected)
+    fit = dawid_skene(patients)
+    expected = [(fit.marginals * np.diag(matrix)).sum() for matrix in fit.confusion]
+    assert fit.accuracy == pytest.approx(expected)
 
 
 def test_known_errors_come_out():
@@ -60,12 +60,12 @@ def test_known_errors_come_out():
     lenient = [[0.7, 0.3, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 1.0]]
     real = {"ann": good, "bob": mild, "cy": lenient, "dee": good}
     frame, truth = simulated(20_000, real, [0.5, 0.2, 0.3], missing=0.2, seed=4)
-    found = dawid_skene(frame)
-    assert found.annotators == ("ann", "bob", "cy", "dee")
-    assert found.marginals == pytest.approx([0.5, 0.2, 0.3], abs=0.01)
-    for matrix, name in zip(found.confusion, found.annotators, strict=True):
+    fit = dawid_skene(frame)
+    assert fit.annotators == ("ann", "bob", "cy", "dee")
+    assert fit.marginals == pytest.approx([0.5, 0.2, 0.3], abs=0.01)
+    for matrix, name in zip(fit.confusion, fit.annotators, strict=True):
         assert matrix == pytest.approx(np.array(real[name]), abs=0.03)
-    right = found.posterior.argmax(axis=1) == truth[list(found.items)]
+    right = fit.posterior.argmax(axis=1) == truth[list(fit.items)]
     assert right.mean() > 0.9
 
 
@@ -78,16 +78,16 @@ def test_somebody_who_always_says_the_opposite_is_still_useful():
 def test_intervals_hold_the_truth_and_are_repeatable():
     good, fair = [[0.9, 0.1], [0.15, 0.85]], [[0.75, 0.25], [0.3, 0.7]]
     frame, _ = simulated(400, {"a": good, "b": good, "c": fair, "d": fair}, [0.6, 0.4], seed=2)
-    found = dawid_skene(frame, draws=100, seed=1)
-    low, high = found.accuracy_interval
-    assert (low <= found.accuracy).all()
-    assert (found.accuracy <= high).all()
+    fit = dawid_skene(frame, draws=100, seed=1)
+    low, high = fit.accuracy_interval
+    assert (low <= fit.accuracy).all()
+    assert (fit.accuracy <= high).all()
     truth = np.array([0.6 * 0.9 + 0.4 * 0.85] * 2 + [0.6 * 0.75 + 0.4 * 0.7] * 2)
     assert (low <= truth).all()
     assert (truth <= high).all()
     again = dawid_skene(frame, draws=100, seed=1)
-    assert np.array_equal(found.accuracy_interval, again.accuracy_interval)
-    assert np.array_equal(found.marginals_interval, again.marginals_interval)
+    assert np.array_equal(fit.accuracy_interval, again.accuracy_interval)
+    assert np.array_equal(fit.marginals_interval, again.marginals_interval)
     assert dawid_skene(frame).accuracy_interval is None
 
 
@@ -95,26 +95,26 @@ def test_no_interval_is_a_point():
     """Three annotators of whom two are never wrong: the estimate is 1, and they may err all the same."""
     rows = [(item, name, "xy"[item % 2]) for item in range(30) for name in "ab"]
     rows += [(item, "c", "xy"[item % 2] if item % 5 else "x") for item in range(30)]
-    found = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"]), draws=500)
-    low, high = found.accuracy_interval
-    assert found.accuracy[:2] == pytest.approx([1, 1])
+    fit = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"]), draws=500)
+    low, high = fit.accuracy_interval
+    assert fit.accuracy[:2] == pytest.approx([1, 1])
     assert (low[:2] > 0.85).all()
     assert (low[:2] < 0.99).all()
     assert (high - low > 0.02).all()
 
 
 def test_order_of_rows_does_not_matter(patients):
-    one, other = dawid_skene(patients), dawid_skene(patients.sample(frac=1, random_state=3))
-    assert one.marginals == pytest.approx(other.marginals)
-    assert one.confusion == pytest.approx(other.confusion, nan_ok=True)
-    assert one.log_likelihood == pytest.approx(other.log_likelihood)
+    fit, shuffled_fit = dawid_skene(patients), dawid_skene(patients.sample(frac=1, random_state=3))
+    assert fit.marginals == pytest.approx(shuffled_fit.marginals)
+    assert fit.confusion == pytest.approx(shuffled_fit.confusion, nan_ok=True)
+    assert fit.log_likelihood == pytest.approx(shuffled_fit.log_likelihood)
 
 
 def test_one_label_is_certain_and_the_unseen_is_not_known():
     same = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": ["x"] * 4})
-    found = dawid_skene(same)
-    assert found.marginals.tolist() == [1.0]
-    assert found.accuracy.tolist() == [1.0, 1.0]
+    fit = dawid_skene(same)
+    assert fit.marginals.tolist() == [1.0]
+    assert fit.accuracy.tolist() == [1.0, 1.0]
     # c never rated anything that could be a y.
     rows = [(i, a, "x" if i < 4 else "y") for i in range(8) for a in "ab"] + [(0, "c", "x")]
     third = dawid_skene(pd.DataFrame(rows, columns=["item", "annotator", "label"])).confusion[2]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as some
+from hypothesis import strategies as st
 
 from audit.errors import AuditError
 from audit.statistics.agreement import Ratings, krippendorff_alpha
@@ -24,13 +24,13 @@ from audit.statistics.annotators import (
 )
 
 LABELS = ("a", "b", "c")
-answers = some.lists(some.tuples(some.sets(some.sampled_from(LABELS), min_size=1), some.sampled_from(LABELS)))
+answers = st.lists(st.tuples(st.sets(st.sampled_from(LABELS), min_size=1), st.sampled_from(LABELS)))
 
 
 def test_a_share_has_wilsons_interval_or_a_reason():
     # Wilson (1927) for 81 of 263: 0.2553 to 0.3662 (Newcombe, Statistics in Medicine 17, 1998, table I).
-    found = share(81, 263)
-    assert (round(found.low, 4), round(found.high, 4), found.reason) == (0.2553, 0.3662, None)
+    fraction = share(81, 263)
+    assert (round(fraction.low, 4), round(fraction.high, 4), fraction.reason) == (0.2553, 0.3662, None)
     few = share(1, 1)
     assert (few.value, few.low, few.high, few.reason) == (None, None, None, "one observation, at least 10 are needed")
     assert share(0, 0).reason == "0 observations, at least 10 are needed"
@@ -52,7 +52,7 @@ def test_of_several_right_labels_each_is_missed_in_part():
     a, b, c = label_bias([{"a", "b"}] * 10, ["c"] * 10, LABELS)
     assert (a.missed, b.missed, c.given) == (5.0, 5.0, 10)
     assert (a.value, b.value, c.value) == (-0.5, -0.5, 1.0)
-    assert [one.value for one in label_bias([{"a", "b"}] * 10, ["a", "b"] * 5, LABELS)] == [0.0, 0.0, 0.0]
+    assert [bias.value for bias in label_bias([{"a", "b"}] * 10, ["a", "b"] * 5, LABELS)] == [0.0, 0.0, 0.0]
 
 
 def test_few_answers_have_no_bias_but_counts():
@@ -61,30 +61,30 @@ def test_few_answers_have_no_bias_but_counts():
 
 
 @pytest.mark.parametrize(
-    ("known", "given", "message"),
+    ("right_answers", "answers", "message"),
     [
         ([{"a"}], [], "1 known answers for 0"),
         ([{"a"}], ["x"], "label 'x' is not one of a, b, c"),
         ([set()], ["a"], "a known answer has no label"),
     ],
 )
-def test_answers_that_cannot_be_are_refused(known, given, message):
+def test_answers_that_cannot_be_are_refused(right_answers, answers, message):
     with pytest.raises(AuditError, match=message):
-        label_bias(known, given, LABELS)
+        label_bias(right_answers, answers, LABELS)
 
 
 @given(answers)
 def test_biases_sum_to_nothing_and_lie_in_their_intervals(rows):
-    known, given = [row[0] for row in rows], [row[1] for row in rows]
-    found = label_bias(known, given, LABELS, least=1)
+    right_answers, given_labels = [row[0] for row in rows], [row[1] for row in rows]
+    biases = label_bias(right_answers, given_labels, LABELS, least=1)
     if rows:
-        assert sum(one.value for one in found) == pytest.approx(0, abs=1e-9)
-        assert all(-1 <= one.low <= one.value <= one.high <= 1 for one in found)
-    table = confusion(known, given, LABELS)
+        assert sum(bias.value for bias in biases) == pytest.approx(0, abs=1e-9)
+        assert all(-1 <= bias.low <= bias.value <= bias.high <= 1 for bias in biases)
+    table = confusion(right_answers, given_labels, LABELS)
     assert sum(map(sum, (row.values() for row in table.values()))) == pytest.approx(len(rows))
     for label in LABELS:
         said = sum(row[label] for row in table.values())
-        assert said == pytest.approx(given.count(label))
+        assert said == pytest.approx(given_labels.count(label))
 
 
 @pytest.mark.parametrize(("more", "less"), [(0.0, 0.0), (0.05, 0.05), (0.2, 0.05), (0.3, 0.0)])
@@ -97,10 +97,10 @@ def test_the_intervals_of_bias_cover(more, less):
         rest = 20 - wrongly - missed
         ways = math.factorial(20) // (math.factorial(wrongly) * math.factorial(missed) * math.factorial(rest))
         chance = ways * more**wrongly * less**missed * (1 - more - less) ** rest
-        known = [{"a"}] * missed + [{"b"}] * (wrongly + rest)
-        given = ["b"] * missed + ["a"] * wrongly + ["b"] * rest
-        one = label_bias(known, given, ("a", "b"))[0]
-        covered += chance * (one.low <= more - less <= one.high)
+        right_answers = [{"a"}] * missed + [{"b"}] * (wrongly + rest)
+        answers = ["b"] * missed + ["a"] * wrongly + ["b"] * rest
+        bias = label_bias(right_answers, answers, ("a", "b"))[0]
+        covered += chance * (bias.low <= more - less <= bias.high)
     assert covered >= 0.93
 
 
@@ -117,15 +117,15 @@ def test_newcombes_differences():
 
 
 def test_drift_compares_halves_in_their_order():
-    found = drift([True] * 10 + [False] * 11)
-    assert (found.first.whole, found.second.whole) == (10, 11)
-    assert found.change == -1.0
-    assert found.high < 0
+    halves = drift([True] * 10 + [False] * 11)
+    assert (halves.first.whole, halves.second.whole) == (10, 11)
+    assert halves.change == -1.0
+    assert halves.high < 0
     assert drift([True] * 19).change is None
     assert drift([]).first.reason is not None
 
 
-@given(some.lists(some.booleans(), min_size=20, max_size=60))
+@given(st.lists(st.booleans(), min_size=20, max_size=60))
 def test_a_row_told_backwards_drifts_the_other_way(right):
     right = right[: len(right) // 2 * 2]
     there, back = drift(right), drift(right[::-1])
@@ -169,8 +169,8 @@ def test_who_shares_no_item_has_a_reason():
     assert c.alpha_without is None  # a and b share nothing
 
 
-ratings = some.lists(
-    some.tuples(some.integers(0, 8), some.sampled_from("pqr"), some.sampled_from(LABELS)),
+ratings = st.lists(
+    st.tuples(st.integers(0, 8), st.sampled_from("pqr"), st.sampled_from(LABELS)),
     min_size=1,
     unique_by=lambda row: row[:2],
 )
@@ -180,20 +180,24 @@ ratings = some.lists(
 @given(ratings)
 def test_leaving_one_out_is_alpha_of_the_rest(rows):
     data = frame(rows)
-    _, found = leave_one_out(Ratings.of(data, LABELS), least=1)
-    for one in found:
-        rest = data[data["annotator"] != one.annotator]
+    _, rates = leave_one_out(Ratings.of(data, LABELS), least=1)
+    for annotator in rates:
+        rest = data[data["annotator"] != annotator.annotator]
         expected = None
         if len(rest):
             left = Ratings.of(rest, LABELS)
             shared = left.label[left.shared[left.item]]
             if len(shared) and (shared != shared[0]).any():
                 expected = krippendorff_alpha(left).value
-        assert one.alpha_without == (None if expected is None else pytest.approx(expected))
-        mine = data[data["annotator"] == one.annotator].set_index("item")["label"]
-        shares = [(others["label"] == mine[item]).mean() for item, others in rest.groupby("item") if item in mine.index]
-        assert one.items == len(shares)
-        assert one.percent == (pytest.approx(np.mean(shares)) if shares else None)
+        assert annotator.alpha_without == (None if expected is None else pytest.approx(expected))
+        own_labels = data[data["annotator"] == annotator.annotator].set_index("item")["label"]
+        shares = [
+            (others["label"] == own_labels[item]).mean()
+            for item, others in rest.groupby("item")
+            if item in own_labels.index
+        ]
+        assert annotator.items == len(shares)
+        assert annotator.percent == (pytest.approx(np.mean(shares)) if shares else None)
 
 
 def test_each_alarm_by_itself():

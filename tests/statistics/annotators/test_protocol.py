@@ -13,17 +13,17 @@ from audit.statistics.annotators import PROTOCOLS, protocols
 
 def even(accuracy, kinds=3):
     """A confusion matrix: right with `accuracy`, else any other label alike."""
-    found = np.full((kinds, kinds), (1 - accuracy) / (kinds - 1))
-    np.fill_diagonal(found, accuracy)
-    return found
+    matrix = np.full((kinds, kinds), (1 - accuracy) / (kinds - 1))
+    np.fill_diagonal(matrix, accuracy)
+    return matrix
 
 
 def test_two_labels_worked_by_hand():
     # Accuracy .9: two agree wrongly with .1^2 = .01, disagree with 2 * .9 * .1 = .18; two or three of three are wrong
     # with 3 * .1^2 * .9 + .1^3 = .028.
-    one, two, three = protocols(np.array([even(0.9, 2)] * 3), [0.3, 0.7])
-    assert (one.wrong_answers, two.wrong_answers, three.wrong_answers) == pytest.approx((0.1, 0.01, 0.028))
-    assert (one.judgements, two.judgements, three.judgements) == pytest.approx((1, 2.18, 3))
+    single, double, triple = protocols(np.array([even(0.9, 2)] * 3), [0.3, 0.7])
+    assert (single.wrong_answers, double.wrong_answers, triple.wrong_answers) == pytest.approx((0.1, 0.01, 0.028))
+    assert (single.judgements, double.judgements, triple.judgements) == pytest.approx((1, 2.18, 3))
 
 
 def test_three_labels_tie_worked_by_hand():
@@ -44,9 +44,9 @@ def test_the_bias_worked_by_hand():
     # Two labels, 80 of 100 satisfied groups have a right output, 20 a wrong one; the answer is wrong with .1. True
     # groups seem false with .1, false ones true with .1: bias = .8 * .1 - .2 * .1 = .06.
     joint = np.array([[40, 10], [10, 40]])
-    one, two, _ = protocols(np.array([even(0.9, 2)] * 2), [0.5, 0.5], joint)
-    assert one.bias == pytest.approx(0.06)
-    assert two.bias == pytest.approx(0.8 * 0.01 - 0.2 * 0.01)
+    single, double, _ = protocols(np.array([even(0.9, 2)] * 2), [0.5, 0.5], joint)
+    assert single.bias == pytest.approx(0.06)
+    assert double.bias == pytest.approx(0.8 * 0.01 - 0.2 * 0.01)
     # Half of the groups have an output that nobody can answer: wrong in truth and by every protocol.
     more = np.column_stack([joint, [50, 50]])
     assert protocols(np.array([even(0.9, 2)] * 2), [0.5, 0.5], more)[0].bias == pytest.approx(0.03)
@@ -62,11 +62,11 @@ def test_different_annotators_are_taken_two_and_three_at_a_time():
     wrong = {}
     for people in (2, 3):
         total = []
-        for some in itertools.permutations(range(4), people):
+        for chosen in itertools.permutations(range(4), people):
             lost = 0.0
             for true, labels in itertools.product(range(3), itertools.product(range(3), repeat=people)):
                 chance = shares[true] * np.prod(
-                    [said[who, true, label] for who, label in zip(some, labels, strict=True)]
+                    [said[who, true, label] for who, label in zip(chosen, labels, strict=True)]
                 )
                 votes = np.bincount(labels, minlength=3)
                 if people == 2:
@@ -82,8 +82,8 @@ def test_different_annotators_are_taken_two_and_three_at_a_time():
 
 def test_what_an_annotator_never_saw_is_left_to_the_others():
     said = np.array([even(0.9, 2), [[0.7, 0.3], [np.nan, np.nan]], [[0.7, 0.3], [np.nan, np.nan]]])
-    one = protocols(said, [0.5, 0.5])[0]
-    assert one.wrong_answers == pytest.approx(0.5 * (0.1 + 0.3 + 0.3) / 3 + 0.5 * 0.1)
+    single = protocols(said, [0.5, 0.5])[0]
+    assert single.wrong_answers == pytest.approx(0.5 * (0.1 + 0.3 + 0.3) / 3 + 0.5 * 0.1)
     nobody = np.array([[[0.9, 0.1], [np.nan, np.nan]]] * 2)
     assert protocols(nobody, [1.0, 0.0])[0].wrong_answers == pytest.approx(0.1)
 
@@ -95,12 +95,12 @@ def test_what_an_annotator_never_saw_is_left_to_the_others():
 )
 def test_protocols_are_probabilities_and_more_people_err_less(accuracies, adjudicator, kinds):
     said = np.array([even(max(accuracy, 1.01 / kinds), kinds) for accuracy in accuracies])
-    found = protocols(said, np.full(kinds, 1 / kinds), adjudicator=adjudicator)
-    assert [one.name for one in found] == list(PROTOCOLS)
-    for one in found:
-        assert np.allclose(one.confusion.sum(axis=1), 1)
-        assert (one.confusion >= -1e-12).all()
-        assert 0 <= one.wrong_answers <= 1
+    outcomes = protocols(said, np.full(kinds, 1 / kinds), adjudicator=adjudicator)
+    assert [protocol.name for protocol in outcomes] == list(PROTOCOLS)
+    for protocol in outcomes:
+        assert np.allclose(protocol.confusion.sum(axis=1), 1)
+        assert (protocol.confusion >= -1e-12).all()
+        assert 0 <= protocol.wrong_answers <= 1
     best = protocols(said, np.full(kinds, 1 / kinds))
     assert best[1].wrong_answers <= best[2].wrong_answers + 1e-9 <= best[0].wrong_answers + 2e-9
 

@@ -11,16 +11,16 @@ from audit.statistics.annotators import rogan_gladen
 
 def test_by_hand():
     # Judged .3; (.3 + .95 - 1) / (.9 + .95 - 1) = .25 / .85.
-    found = rogan_gladen(30, 100, (90, 100), (95, 100))
-    assert found.rate == pytest.approx(0.25 / 0.85)
-    assert found.judged == 0.3
-    assert found.low < found.rate < found.high
+    corrected_rate = rogan_gladen(30, 100, (90, 100), (95, 100))
+    assert corrected_rate.rate == pytest.approx(0.25 / 0.85)
+    assert corrected_rate.judged == 0.3
+    assert corrected_rate.low < corrected_rate.rate < corrected_rate.high
 
 
 def test_without_errors_the_rate_stays():
-    found = rogan_gladen(30, 100, (1000, 1000), (1000, 1000))
-    assert found.rate == pytest.approx(0.3)
-    assert (found.low, found.high) == pytest.approx((0.22, 0.40), abs=0.015)
+    corrected_rate = rogan_gladen(30, 100, (1000, 1000), (1000, 1000))
+    assert corrected_rate.rate == pytest.approx(0.3)
+    assert (corrected_rate.low, corrected_rate.high) == pytest.approx((0.22, 0.40), abs=0.015)
 
 
 def test_impossible_rates_are_cut():
@@ -32,19 +32,19 @@ def test_the_interval_covers():
     """2,000 studies: true rate .2, 300 judged, sensitivity .85 and specificity .95 measured on 60 audited each."""
     random = np.random.default_rng(7)
     judged = random.binomial(300, 0.2 * 0.85 + 0.8 * 0.05, 2000)
-    found = random.binomial(60, 0.85, 2000)
+    true_positives = random.binomial(60, 0.85, 2000)
     cleared = random.binomial(60, 0.95, 2000)
     hits = 0
-    for k, se, sp in zip(judged, found, cleared, strict=True):
-        one = rogan_gladen(int(k), 300, (int(se), 60), (int(sp), 60))
-        hits += one.low <= 0.2 <= one.high
+    for k, se, sp in zip(judged, true_positives, cleared, strict=True):
+        corrected_rate = rogan_gladen(int(k), 300, (int(se), 60), (int(sp), 60))
+        hits += corrected_rate.low <= 0.2 <= corrected_rate.high
     assert 0.94 <= hits / 2000 <= 0.98
 
 
 @given(st.integers(0, 50), st.integers(26, 50), st.integers(26, 50))
 def test_always_possible(k, se, sp):
-    found = rogan_gladen(k, 50, (se, 50), (sp, 50))
-    assert 0 <= found.low <= found.rate <= found.high <= 1
+    corrected_rate = rogan_gladen(k, 50, (se, 50), (sp, 50))
+    assert 0 <= corrected_rate.low <= corrected_rate.rate <= corrected_rate.high <= 1
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from sqlalchemy import (
     text,
 )
 
-from audit.store.migrations.steps import add_index, add_table, columns_of, made_anew, on_sqlite
+from audit.store.migrations.steps import add_index, add_table, columns_of, on_sqlite, rebuild_table
 
 revision = "2"
 down_revision = None
@@ -80,7 +80,7 @@ def _imported() -> None:
         op.alter_column("study", "imported", nullable=False)
         op.drop_column("study", "options")
         return
-    made_anew(
+    rebuild_table(
         "study",
         Column("id", Integer, primary_key=True),
         Column("key", LargeBinary(16), nullable=False),

@@ -9,7 +9,7 @@ from typing import Any
 from alembic import op
 from sqlalchemy import BigInteger, Column, DateTime, Float, ForeignKey, Integer, SmallInteger, String
 
-from audit.store.migrations.steps import add_index, add_table, drop_index, made_anew, on_sqlite
+from audit.store.migrations.steps import add_index, add_table, drop_index, on_sqlite, rebuild_table
 from audit.store.migrations.versions import v2, v3
 
 revision = "4"
@@ -39,7 +39,7 @@ def upgrade() -> None:
 
 def _compact() -> None:
     clustered: dict[str, Any] = {"sqlite_with_rowid": False}
-    made_anew(
+    rebuild_table(
         "output",
         Column("input_id", Integer, ForeignKey("input.id"), primary_key=True),
         Column("system_id", Integer, ForeignKey("system.id"), primary_key=True),
@@ -50,7 +50,7 @@ def _compact() -> None:
         Column("error", String),
         **clustered,
     )
-    made_anew(
+    rebuild_table(
         "group",
         Column("id", Integer, primary_key=True, autoincrement=False),
         Column("study_id", Integer, ForeignKey("study.id"), nullable=False),
@@ -58,7 +58,7 @@ def _compact() -> None:
         Column("source_id", Integer, ForeignKey("source.id"), nullable=False),
         Column("system_id", Integer, ForeignKey("system.id")),
     )
-    made_anew(
+    rebuild_table(
         "member",
         Column("group_id", BigInteger, primary_key=True, autoincrement=False),
         Column("step", SmallInteger, primary_key=True, autoincrement=False),
@@ -67,7 +67,7 @@ def _compact() -> None:
         **clustered,
     )
     add_index("ix_member_input", "member", ["input_id"])
-    made_anew(
+    rebuild_table(
         "verdict",
         Column("group_id", BigInteger, primary_key=True, autoincrement=False),
         Column("system_id", Integer, ForeignKey("system.id"), primary_key=True),
@@ -76,7 +76,7 @@ def _compact() -> None:
         Column("reason", String),
         **clustered,
     )
-    made_anew(
+    rebuild_table(
         "progress",
         Column("study_id", Integer, ForeignKey("study.id"), primary_key=True),
         Column("relation_id", Integer, ForeignKey("relation.id"), primary_key=True),
@@ -84,7 +84,7 @@ def _compact() -> None:
         Column("chunk", Integer, primary_key=True),
         **clustered,
     )
-    made_anew(
+    rebuild_table(
         "draw",
         Column("sample_id", Integer, ForeignKey("sample.id"), primary_key=True),
         Column("relation_id", Integer, ForeignKey("relation.id"), primary_key=True),

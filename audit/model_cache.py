@@ -41,14 +41,14 @@ def texts_of(array: "np.ndarray") -> tuple[str, ...]:
     return tuple(array.tobytes().decode("utf-8").split("\n"))
 
 
-def write(kept: Kept, folder: Path, name: str) -> None:
+def write(model: Kept, folder: Path, name: str) -> None:
     """Keep a model as `name.npz` and `name.json`; the JSON comes last and holds the other's hash. Raises BadFile."""
     import numpy as np
 
     buffer = io.BytesIO()
-    np.savez(buffer, **kept.arrays)  # type: ignore[arg-type]
+    np.savez(buffer, **model.arrays)  # type: ignore[arg-type]
     content = buffer.getvalue()
-    about = {**kept.about, "blake2b": blake2b(content, digest_size=16).hexdigest()}
+    about = {**model.about, "blake2b": blake2b(content, digest_size=16).hexdigest()}
     write_file(folder / f"{name}.npz", content, parents=True)
     write_file(folder / f"{name}.json", json.dumps(about, indent=2, sort_keys=True), parents=True)
 
@@ -70,22 +70,22 @@ def read(folder: Path, name: str) -> Kept | None:
         return Kept({name: arrays[name] for name in arrays.files}, about)
 
 
-def made_once(system: str, version: str, folder: Path, make: Callable[[], Kept]) -> Kept:
+def cached_model(system: str, version: str, folder: Path, make: Callable[[], Kept]) -> Kept:
     """The system's model from the cache, made and kept there when it is absent or damaged. Says on stderr what is
     wrong with the cache, and goes on without it."""
     name = f"{system}-{version}"
     try:
-        found = read(folder, name)
+        model = read(folder, name)
     except ValueError as problem:
         say(f"the kept model {folder / name}.npz is damaged ({problem}); training it again")
-        found = None
-    if found is None:
-        found = make()
+        model = None
+    if model is None:
+        model = make()
         try:
-            write(found, folder, name)
+            write(model, folder, name)
         except BadFile as problem:
             say(f"{system} cannot be kept ({problem}): every run trains anew")
-    return found
+    return model
 
 
 def say(line: str) -> None:
