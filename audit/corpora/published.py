@@ -44,7 +44,7 @@ class Published(ABC):
         self.language = language or "zh"
         self.name = f"{self.prefix}:{self.path.name}"
         self._size = 0
-        self._fingerprint = f"{fingerprint(self._said())}.{self.version}"
+        self._fingerprint = f"{fingerprint(self._contents())}.{self.version}"
         if not self._size:
             raise BadFile(f"{self.path}: there are no rows in it; {self.what} is needed")
         self.summary = f"{self._size:,} rows of {self.path}"
@@ -58,7 +58,7 @@ class Published(ABC):
     def fingerprint(self) -> str:
         return self._fingerprint
 
-    def _said(self) -> Iterator[str]:
+    def _contents(self) -> Iterator[str]:
         """What the rows say, counting them. Raises BadRow for a key that is there twice."""
         keys: set[str] = set()
         for row in self.rows():
@@ -123,10 +123,10 @@ class Lcsts(Published):
         block: list[str] = []
         for line, text in _lines(self.path):
             text = text.strip()
-            if found := _DOC.fullmatch(text):
+            if match := _DOC.fullmatch(text):
                 if begun:
                     raise BadRow(self.path, line, f"a doc begins before that of line {begun} has its </doc>")
-                key, begun = found.group(1), line
+                key, begun = match.group(1), line
             elif text and not begun:
                 raise BadRow(self.path, line, f"{text[:40]!r} stands outside of every doc; {self.what} is needed")
             elif text == "</doc>":
@@ -191,8 +191,8 @@ class Thucnews(Published):
 
 
 def _no_category(name: str) -> str | None:
-    known = SCHEMES["thucnews"]
-    return None if name in known else f"{name[:40]!r} is no category of THUCNews; they are {', '.join(known)}"
+    categories = SCHEMES["thucnews"]
+    return None if name in categories else f"{name[:40]!r} is no category of THUCNews; they are {', '.join(categories)}"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

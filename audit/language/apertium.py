@@ -24,9 +24,9 @@ from audit.language.languages import two_letters
 
 # Texts as Apertium's programs pass them on, and back ("Apertium stream format", wiki.apertium.org).
 #
-# What its characters of order are is escaped, white space other than single blanks is put into brackets, and a full
-# stop
-# that is not the text's own (`.[]`) ends every paragraph, or its last words would be taken for a title without an end.
+# Characters that mean something to the stream are escaped, white space other than single blanks is put into brackets,
+# and every paragraph ends with a full stop that is not the text's own (`.[]`), or its last words would be taken for a
+# title without an end.
 # `apertium -f txt` does the same for one file (`apertium-destxt`, `apertium-retxt`). Here many texts go in one stream:
 # each ends with its number in brackets and a NUL, at which every program forgets what it read and writes what it has.
 
@@ -53,8 +53,8 @@ def deformatted(text: str) -> str:
     return _BLANKS.sub(_superblank, _ORDER.sub(r"\\\g<0>", text)) + _END
 
 
-def _superblank(found: re.Match[str]) -> str:
-    blank = found[0]
+def _superblank(match: re.Match[str]) -> str:
+    blank = match[0]
     if blank == " ":
         return blank
     return f"{_END if _PARAGRAPH.search(blank) else ''}[{blank}]"
@@ -66,25 +66,25 @@ def reformatted(stream: str) -> str:
     >>> reformatted("Sube \\\\[5%\\\\]..[]")
     'Sube [5%].'
     """
-    return _BACK.sub(lambda found: found[1] or found[2] or "", stream).strip()
+    return _BACK.sub(lambda match: match[1] or match[2] or "", stream).strip()
 
 
 def joined(streams: Sequence[str]) -> bytes:
     """Texts in the format of the stream as one input, numbered from 0."""
-    return "".join(f"{one}[{number}]\0" for number, one in enumerate(streams)).encode()
+    return "".join(f"{stream}[{number}]\0" for number, stream in enumerate(streams)).encode()
 
 
 def parted(output: bytes, number: int) -> list[str] | None:
     """The outputs of a stream of so many texts, in order; None where it does not have the number of each of them."""
-    found = output.decode(errors="replace").split("\0")
+    parts = output.decode(errors="replace").split("\0")
     streams = []
-    for place, one in enumerate(found[:number]):
-        end = _NUMBER.search(one)
+    for place, stream in enumerate(parts[:number]):
+        end = _NUMBER.search(stream)
         if end is None or int(end[1]) != place:
             return None
-        streams.append(one[: end.start()])
+        streams.append(stream[: end.start()])
     # Each program adds a NUL of its own at the end of the file.
-    return streams if len(streams) == number and not "".join(found[number:]).strip() else None
+    return streams if len(streams) == number and not "".join(parts[number:]).strip() else None
 
 
 # What of Apertium is installed: its modes, the languages of each, and what tells one version of them from another.
@@ -113,11 +113,11 @@ def read_name(name: str, file: Path = Path()) -> Mode | None:
     >>> mode.source, mode.target, mode.variant
     ('es', 'ca', '_valencia')
     """
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         return None
-    source, target = two_letters(found["source"]), two_letters(found["target"])
-    return Mode(source, target, (found["of"] or "") + (found["to"] or ""), name, file)
+    source, target = two_letters(match["source"]), two_letters(match["target"])
+    return Mode(source, target, (match["of"] or "") + (match["to"] or ""), name, file)
 
 
 def folder() -> Path | None:
@@ -142,16 +142,16 @@ def installed() -> tuple[Mode, ...]:
 
 @cache
 def _installed(data: Path) -> tuple[Mode, ...]:
-    found = (read_name(file.stem, file) for file in data.glob("modes/*.mode"))
-    return tuple(sorted(mode for mode in found if mode is not None))
+    modes = (read_name(file.stem, file) for file in data.glob("modes/*.mode"))
+    return tuple(sorted(mode for mode in modes if mode is not None))
 
 
-def taken(modes: Iterable[Mode]) -> dict[tuple[str, str], Mode]:
+def preferred_modes(modes: Iterable[Mode]) -> dict[tuple[str, str], Mode]:
     """The mode that is taken for each pair of languages: the plain one, else the first variant by name."""
-    found: dict[tuple[str, str], Mode] = {}
+    preferred: dict[tuple[str, str], Mode] = {}
     for mode in sorted(modes):
-        found.setdefault((mode.source, mode.target), mode)
-    return found
+        preferred.setdefault((mode.source, mode.target), mode)
+    return preferred
 
 
 def needs(names: Sequence[str] = ()) -> str | None:
@@ -161,9 +161,13 @@ def needs(names: Sequence[str] = ()) -> str | None:
     there = {mode.name for mode in installed()}
     missing = [name for name in names if name not in there]
     if missing:
-        wanted = [_package(name) for name in missing]
-        known = [package for package in wanted if package]
-        how = f"apt-get install {' '.join(dict.fromkeys(known))}" if len(known) == len(wanted) else "see apertium -l"
+        candidates = [_package(name) for name in missing]
+        packages = [package for package in candidates if package]
+        how = (
+            f"apt-get install {' '.join(dict.fromkeys(packages))}"
+            if len(packages) == len(candidates)
+            else "see apertium -l"
+        )
         return f"Apertium has no mode {', '.join(missing)}; {how}"
     if not there:
         return f"Apertium has no pair of languages; apt-get install {' '.join(PACKAGES)}"
@@ -193,41 +197,41 @@ def stages(mode: Mode) -> tuple[tuple[str, ...], ...]:
 def _stages(file: Path) -> tuple[tuple[str, ...], ...]:
     try:
         # Apertium's own program: it knows which programs take -z, and where marks of formatting have to be moved.
-        shown = subprocess.run(
+        listing = subprocess.run(
             ["apertium-wblank-mode", "-z", str(file)], capture_output=True, text=True, timeout=30, check=True
         ).stdout
     except FileNotFoundError:
         raise AuditError("the program apertium-wblank-mode is missing: Apertium 3.8 or newer is needed") from None
     except (subprocess.SubprocessError, UnicodeDecodeError) as problem:
         raise AuditError(f"Apertium cannot read its mode file {file} ({type(problem).__name__})") from problem
-    found: list[list[str]] = [[]]
-    for word in _words(shown):
+    programs: list[list[str]] = [[]]
+    for word in _words(listing):
         if word == "|":
-            found.append([])
+            programs.append([])
         elif word == "$1":
-            found[-1].append("-n")
+            programs[-1].append("-n")
         elif word != "$2":
-            found[-1].append(word)
-    if not all(found):
+            programs[-1].append(word)
+    if not all(programs):
         raise AuditError(f"Apertium's mode file {file} names no programs; install its package again")
-    return tuple(map(tuple, found))
+    return tuple(map(tuple, programs))
 
 
 def _words(line: str) -> list[str]:
-    cut = shlex.shlex(line, posix=True, punctuation_chars="|")
-    cut.whitespace_split = True
-    return list(cut)
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="|")
+    lexer.whitespace_split = True
+    return list(lexer)
 
 
 @cache
 def engine_version() -> str:
     """Of the engine, such as "3.8.3"; "absent" where it is not installed."""
     try:
-        shown = subprocess.run(["apertium", "-V"], capture_output=True, text=True, timeout=30).stdout
+        printed = subprocess.run(["apertium", "-V"], capture_output=True, text=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
         return "absent"
-    found = re.search(r"\d[\w.]*", shown)
-    return found[0] if found else "unknown"
+    match = re.search(r"\d[\w.]*", printed)
+    return match[0] if match else "unknown"
 
 
 def fingerprint(modes: Iterable[Mode]) -> str:
@@ -235,15 +239,15 @@ def fingerprint(modes: Iterable[Mode]) -> str:
 
     The content and not dates or the versions of packages: two machines with the same data have the same outputs.
     """
-    whole = blake2b(digest_size=6)
+    state = blake2b(digest_size=6)
     for mode in sorted(modes):
-        whole.update(f"{mode.name}\0{_content(mode.file)}\0".encode())
+        state.update(f"{mode.name}\0{_content(mode.file)}\0".encode())
         for stage in stages(mode):
             for word in stage:
                 # Names without their folders: the same data may lie elsewhere.
-                shown = f"file {_content(Path(word))}" if word.startswith("/") and Path(word).is_file() else word
-                whole.update(f"{shown}\0".encode())
-    return whole.hexdigest()
+                content = f"file {_content(Path(word))}" if word.startswith("/") and Path(word).is_file() else word
+                state.update(f"{content}\0".encode())
+    return state.hexdigest()
 
 
 @cache
@@ -280,7 +284,10 @@ def translated(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> 
     A text is the same alone and among others. White space at its ends is dropped; of nothing else nothing is made.
     Raises NotInstalled for a program that is absent.
     """
-    return [one if isinstance(one, AuditError) else reformatted(one) for one in _through(stages(mode), texts, patience)]
+    return [
+        output if isinstance(output, AuditError) else reformatted(output)
+        for output in _run_texts(stages(mode), texts, patience)
+    ]
 
 
 def tagged(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
@@ -288,61 +295,67 @@ def tagged(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list
 
     Raises AuditError where the mode has no tagger.
     """
-    every = stages(mode)
-    place = _tagger(every)
+    pipeline = stages(mode)
+    place = _tagger_place(pipeline)
     if place is None:
         raise AuditError(f"Apertium's mode {mode.name} has no tagger")
-    program, *arguments = every[place]
-    return _through([*every[:place], [program, "-p", *arguments]], texts, patience)
+    program, *arguments = pipeline[place]
+    return _run_texts([*pipeline[:place], [program, "-p", *arguments]], texts, patience)
 
 
 def has_tagger(mode: Mode) -> bool:
     """Whether texts can be `tagged` by the mode; not where its file cannot be read."""
     try:
-        return _tagger(stages(mode)) is not None
+        return _tagger_place(stages(mode)) is not None
     except AuditError:
         return False
 
 
-def _through(every: Stages, texts: Sequence[str], patience: float) -> list[str | AuditError]:
+def _run_texts(pipeline: Stages, texts: Sequence[str], patience: float) -> list[str | AuditError]:
     streams = [deformatted(text) for text in texts]
-    full = [place for place, one in enumerate(streams) if one]
-    found: list[str | AuditError] = [""] * len(texts)
-    for place, one in zip(full, _halving(every, [streams[place] for place in full], patience), strict=True):
-        found[place] = one
-    return found
+    full = [place for place, stream in enumerate(streams) if stream]
+    outputs: list[str | AuditError] = [""] * len(texts)
+    for place, output in zip(
+        full, _translate_by_halves(pipeline, [streams[place] for place in full], patience), strict=True
+    ):
+        outputs[place] = output
+    return outputs
 
 
-def _halving(every: Stages, streams: Sequence[str], patience: float) -> list[str | AuditError]:
+def _translate_by_halves(pipeline: Stages, streams: Sequence[str], patience: float) -> list[str | AuditError]:
     """Where a batch fails, its halves are tried, so that a text that the engine fails at costs no other one."""
     if not streams:
         return []
     try:
-        return list(_batch(every, streams, patience))
+        return list(_batch(pipeline, streams, patience))
     except NotInstalled:
         raise  # whatever the text
     except AuditError as problem:
         if len(streams) == 1:
             return [problem]
     half = len(streams) // 2
-    return _halving(every, streams[:half], patience) + _halving(every, streams[half:], patience)
+    return _translate_by_halves(pipeline, streams[:half], patience) + _translate_by_halves(
+        pipeline, streams[half:], patience
+    )
 
 
-def _batch(every: Stages, streams: Sequence[str], patience: float) -> list[str]:
+def _batch(pipeline: Stages, streams: Sequence[str], patience: float) -> list[str]:
     """Raises AuditError: a program failed, took too long, or did not return every text."""
     until = monotonic() + patience + sum(map(len, streams)) / 1000
-    place = _tagger(every)
-    if place is None or not _remembers(every[place]):
-        return _parted(_run(every, joined(streams), until)[0], every, len(streams))
-    before = _parted(_run(every[:place], joined(streams), until)[0], every, len(streams)) if place else list(streams)
-    between = _tagged(every[place], before, until)
-    if place + 1 == len(every):
+    place = _tagger_place(pipeline)
+    if place is None or not _remembers(pipeline[place]):
+        return _parted(_run(pipeline, joined(streams), until)[0], pipeline, len(streams))
+    before = (
+        _parted(_run(pipeline[:place], joined(streams), until)[0], pipeline, len(streams)) if place else list(streams)
+    )
+    between = _tagged(pipeline[place], before, until)
+    if place + 1 == len(pipeline):
         return between
-    return _parted(_run(every[place + 1 :], joined(between), until)[0], every, len(streams))
+    return _parted(_run(pipeline[place + 1 :], joined(between), until)[0], pipeline, len(streams))
 
 
-def _tagger(every: Stages) -> int | None:
-    return next((place for place, stage in enumerate(every) if Path(stage[0]).name == _TAGGER), None)
+def _tagger_place(pipeline: Stages) -> int | None:
+    return next((place for place, stage in enumerate(pipeline) if Path(stage[0]).name == _TAGGER), None)
 
 
 def _remembers(stage: Sequence[str]) -> bool:
@@ -353,33 +366,33 @@ def _remembers(stage: Sequence[str]) -> bool:
 def _tagged(stage: Sequence[str], streams: list[str], until: float) -> list[str]:
     """The streams after the tagger, each as if it were the first that the tagger reads."""
     program, *arguments = stage
-    output, said = _run([[program, "-d", *arguments]], joined(streams), until)
-    if not said:
+    output, messages = _run([[program, "-d", *arguments]], joined(streams), until)
+    if not messages:
         return _parted(output, [stage], len(streams))
-    unseen = set(_UNSEEN.findall(said))
+    unseen = set(_UNSEEN.findall(messages))
     # A message without a word that we can read may be about any of them.
-    alone = [not unseen or any(_plain(one) in unseen for one in _SURFACE.findall(stream)) for stream in streams]
-    together = [place for place, one in enumerate(alone) if not one]
-    found = [""] * len(streams)
-    for places in ([together] if together else []) + [[place] for place, one in enumerate(alone) if one]:
+    alone = [not unseen or any(_plain(surface) in unseen for surface in _SURFACE.findall(stream)) for stream in streams]
+    together = [place for place, is_alone in enumerate(alone) if not is_alone]
+    tagged_streams = [""] * len(streams)
+    for places in ([together] if together else []) + [[place] for place, is_alone in enumerate(alone) if is_alone]:
         output, _ = _run([stage], joined([streams[place] for place in places]), until)
-        for place, one in zip(places, _parted(output, [stage], len(places)), strict=True):
-            found[place] = one
-    return found
+        for place, tagged_stream in zip(places, _parted(output, [stage], len(places)), strict=True):
+            tagged_streams[place] = tagged_stream
+    return tagged_streams
 
 
 def _plain(surface: str) -> str:
     return re.sub(r"\\(.)", r"\1", surface)
 
 
-def _parted(output: bytes, every: Stages, number: int) -> list[str]:
-    found = parted(output, number)
-    if found is None:
-        raise AuditError(f"Apertium ({Path(every[-1][0]).name}) did not return its {number} texts one by one")
-    return found
+def _parted(output: bytes, pipeline: Stages, number: int) -> list[str]:
+    streams = parted(output, number)
+    if streams is None:
+        raise AuditError(f"Apertium ({Path(pipeline[-1][0]).name}) did not return its {number} texts one by one")
+    return streams
 
 
-def _run(every: Stages, given: bytes, until: float) -> tuple[bytes, str]:
+def _run(pipeline: Stages, data: bytes, until: float) -> tuple[bytes, str]:
     """What comes out of programs, each of which reads what the one before it writes, and what the last one says.
 
     Raises AuditError for a program that is absent or fails (with its own words), and for what takes too long.
@@ -388,19 +401,21 @@ def _run(every: Stages, given: bytes, until: float) -> tuple[bytes, str]:
     running: list[subprocess.Popen[bytes]] = []
     with ExitStack() as stack:
         source = stack.enter_context(tempfile.TemporaryFile())
-        source.write(given)
+        source.write(data)
         source.seek(0)
         # Files and not pipes: nobody has to read what many programs say while they work.
-        spoken = [stack.enter_context(tempfile.TemporaryFile()) for _ in every]
+        message_files = [stack.enter_context(tempfile.TemporaryFile()) for _ in pipeline]
         try:
-            for stage, speaks in zip(every, spoken, strict=True):
+            for stage, message_file in zip(pipeline, message_files, strict=True):
                 reads = running[-1].stdout if running else source
-                one = subprocess.Popen(list(stage), stdin=reads, stdout=subprocess.PIPE, stderr=speaks, env=environment)
+                process = subprocess.Popen(
+                    list(stage), stdin=reads, stdout=subprocess.PIPE, stderr=message_file, env=environment
+                )
                 if running and running[-1].stdout:
                     running[-1].stdout.close()  # else a program whose reader died would wait for ever
-                running.append(one)
+                running.append(process)
             output, _ = running[-1].communicate(timeout=max(0.1, until - monotonic()))
-            codes = [one.wait(timeout=max(0.1, until - monotonic())) for one in running]
+            codes = [process.wait(timeout=max(0.1, until - monotonic())) for process in running]
         except FileNotFoundError:
             raise NotInstalled(
                 f"Apertium's program {stage[0]} is not installed; on Debian: apt-get install apertium"
@@ -408,22 +423,22 @@ def _run(every: Stages, given: bytes, until: float) -> tuple[bytes, str]:
         except subprocess.TimeoutExpired:
             raise AuditError("Apertium took too long and was stopped; shorten the text") from None
         finally:
-            for one in running:
-                if one.poll() is None:
-                    one.kill()
-                    one.wait()
-                if one.stdout:
-                    one.stdout.close()
-        said = [_said(speaks) for speaks in spoken]
+            for process in running:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+                if process.stdout:
+                    process.stdout.close()
+        messages = [_read_message(message_file) for message_file in message_files]
     # A program that only found nobody to write to (SIGPIPE) is not the one that failed.
-    for code, stage, words in zip(codes, every, said, strict=True):
+    for code, stage, text in zip(codes, pipeline, messages, strict=True):
         if code not in (0, -13):
-            shown = " ".join(words.split())[:_SHOWN] or "it said nothing"
-            raise AuditError(f"Apertium's program {Path(stage[0]).name} ended with {code}: {shown}")
-    return output, said[-1]
+            message = " ".join(text.split())[:_SHOWN] or "it said nothing"
+            raise AuditError(f"Apertium's program {Path(stage[0]).name} ended with {code}: {message}")
+    return output, messages[-1]
 
 
-def _said(file: IO[bytes]) -> str:
+def _read_message(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode(errors="replace").strip()
 
@@ -435,8 +450,8 @@ __all__ = [
     "has_tagger",
     "installed",
     "needs",
+    "preferred_modes",
     "stages",
     "tagged",
-    "taken",
     "translated",
 ]

@@ -39,11 +39,11 @@ def surnames() -> frozenset[str]:
     >>> {"王", "诸葛"} <= surnames()
     True
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for line in data_file("lexicons/chinese_surnames.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
-            found.update(line.split() if " " in line else line)
-    return frozenset(found)
+            names.update(line.split() if " " in line else line)
+    return frozenset(names)
 
 
 @cache
@@ -161,21 +161,21 @@ def people(texts: Sequence[Analysis]) -> list[Person]:
     strong: set[str] = set()
     weak: set[str] = set()
     for text in texts:
-        for name, end, before, after in _named(text):
+        for name, end, before, after in _name_candidates(text):
             seen[name] += 1
             if not (_allows_before(before) and _allows_after(name, after)) or _FIRM.match(text.text, end):
                 weak.add(name)
             elif _asks_for_name(before, after) or _DESCRIBED.match(text.text, end):
                 strong.add(name)
-    found = []
+    persons = []
     for name, times in seen.items():
         family = surname(name) or ""
         if name not in weak and (name in strong or (times > 2 and len(name) > 2)):
-            found.append(Person(family, name[len(family) :]))
-    return found
+            persons.append(Person(family, name[len(family) :]))
+    return persons
 
 
-def _named(text: Analysis) -> Iterator[tuple[str, int, Token | None, Token | None]]:
+def _name_candidates(text: Analysis) -> Iterator[tuple[str, int, Token | None, Token | None]]:
     """What may be a person's full name, where it ends, and the tokens right before and after it."""
     tokens = text.tokens
     at = 0
@@ -203,12 +203,21 @@ def _may_be_name(parts: Sequence[Token]) -> bool:
         return False
     if len(parts) == 2 and (parts[0].text != family or parts[1].tag not in ("nr", "nz", "n", "ns")):
         return False
-    given = name[len(family) :]
-    if not 1 <= len(given) <= 2 or (len(parts) == 2 and len(given) != 2):
+    given_name = name[len(family) :]
+    if not 1 <= len(given_name) <= 2 or (len(parts) == 2 and len(given_name) != 2):
         return False
-    if any(title.endswith(given) or title == given for title in _TITLES) or given in _AFTER_TITLES or given in _KIN:
+    if (
+        any(title.endswith(given_name) or title == given_name for title in _TITLES)
+        or given_name in _AFTER_TITLES
+        or given_name in _KIN
+    ):
         return False
-    return given[-1] not in _NO_GIVEN and given[0] not in "某姓" and _FOREIGN.isdisjoint(given) and given.isalpha()
+    return (
+        given_name[-1] not in _NO_GIVEN
+        and given_name[0] not in "某姓"
+        and _FOREIGN.isdisjoint(given_name)
+        and given_name.isalpha()
+    )
 
 
 def _allows_before(token: Token | None) -> bool:
@@ -262,7 +271,7 @@ def occupations() -> Mapping[str, Occupation]:
     >>> occupations()["法官"]
     Occupation(name='法官', stand_ins=('检察官', '律师'), after_nouns=True, after_names=False)
     """
-    found: dict[str, Occupation] = {}
+    by_name: dict[str, Occupation] = {}
     for number, line in enumerate(data_file(_FILE).read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith("#"):
             continue
@@ -272,5 +281,5 @@ def occupations() -> Mapping[str, Occupation]:
                 f"data/{_FILE}, line {number}: wants an occupation, its stand-ins and what stands before it"
             )
         before = parts[2].split()
-        found[parts[0]] = Occupation(parts[0], tuple(parts[1].split()), "n" in before, "nr" in before)
-    return found
+        by_name[parts[0]] = Occupation(parts[0], tuple(parts[1].split()), "n" in before, "nr" in before)
+    return by_name

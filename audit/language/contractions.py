@@ -248,14 +248,14 @@ def _contract_not(tokens: Sequence[Token], index: int) -> dict[int, str]:
     if word in _SUBJECTS or _hyphenated(tokens, at):
         return {}
     if word == "can":
-        made = "can't"
+        contraction = "can't"
     elif word == "will":
-        made = "won't"
+        contraction = "won't"
     elif word in _N_T:
-        made = word + "n't"
+        contraction = word + "n't"
     else:
         return {}
-    return {index: _like(tokens[index].text, made), at: ""}
+    return {index: _like(tokens[index].text, contraction), at: ""}
 
 
 def _reduce(tokens: Sequence[Token], index: int) -> dict[int, str]:

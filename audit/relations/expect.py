@@ -30,7 +30,7 @@ def replaced(text: str, words: Words) -> str:
     if not words:
         return text
     new = dict(words)
-    return _any_of(words).sub(lambda found: new[found.group()], text)
+    return _any_of(words).sub(lambda match: new[match.group()], text)
 
 
 def _any_of(words: Words) -> re.Pattern[str]:
@@ -43,15 +43,15 @@ def substituted(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten 
     None where nothing is replaced, or where a replaced word also stands inside a longer one: then the replacement
     could not be told from the texts alone, as the check of summaries has to.
     """
-    made = tuple(
+    new_texts = tuple(
         text.replace({at: new[token.text] for at, token in enumerate(text.tokens) if token.text in new})
         for text in texts
     )
-    there = {token.text for text in texts for token in text.tokens}
-    words = tuple((old, one) for old, one in new.items() if old in there)
-    if not words or any(replaced(text.text, words) != other for text, other in zip(texts, made, strict=True)):
+    present = {token.text for text in texts for token in text.tokens}
+    words = tuple((old, replacement) for old, replacement in new.items() if old in present)
+    if not words or any(replaced(text.text, words) != other for text, other in zip(texts, new_texts, strict=True)):
         return None
-    return Rewritten(made, words)
+    return Rewritten(new_texts, words)
 
 
 def exchanged(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
@@ -64,14 +64,16 @@ def exchanged(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
     >>> exchanged([Analysis("中国人民银行", "zh")], (("国人", "人"),)) is None
     True
     """
-    there = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
-    if not there:
+    present = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
+    if not present:
         return None
     for text in texts:
         starts, ends = {token.start for token in text.tokens}, {token.end for token in text.tokens}
-        if any(found.start() not in starts or found.end() not in ends for found in _any_of(there).finditer(text.text)):
+        if any(
+            match.start() not in starts or match.end() not in ends for match in _any_of(present).finditer(text.text)
+        ):
             return None
-    return Rewritten(tuple(replaced(text.text, there) for text in texts), there)
+    return Rewritten(tuple(replaced(text.text, present) for text in texts), present)
 
 
 _ORDER = {"negative": 0, "neutral": 1, "positive": 2}
@@ -111,12 +113,12 @@ def stronger(outputs: Sequence[Output]) -> Verdict:
 
 def goes_up(outputs: Sequence[Output]) -> Verdict:
     """Sentiments keep going up over all outputs (conditions i to iv of section 4.2)."""
-    return _verdict(all(_not_below(one, other) for one, other in pairwise(outputs)))
+    return _verdict(all(_not_below(earlier, later) for earlier, later in pairwise(outputs)))
 
 
 def goes_down(outputs: Sequence[Output]) -> Verdict:
     """Sentiments keep going down over all outputs."""
-    return _verdict(all(_not_below(other, one) for one, other in pairwise(outputs)))
+    return _verdict(all(_not_below(later, earlier) for earlier, later in pairwise(outputs)))
 
 
 def opinionated(check: Check) -> Check:
@@ -140,15 +142,15 @@ def _score(output: Output) -> float:
     return 1.0 if output.score is None else output.score
 
 
-def _not_below(one: Output, other: Output) -> bool:
+def _not_below(earlier: Output, later: Output) -> bool:
     """Whether sentiment does not fall from one output to the next."""
-    before, after = _ORDER[str(one.label)], _ORDER[str(other.label)]
+    before, after = _ORDER[str(earlier.label)], _ORDER[str(later.label)]
     if before != after:
         return before < after
-    if one.label == "neutral":
+    if earlier.label == "neutral":
         return True
-    gain = _score(other) - _score(one)
-    return gain >= 0 if one.label == "positive" else gain <= 0
+    gain = _score(later) - _score(earlier)
+    return gain >= 0 if earlier.label == "positive" else gain <= 0
 
 
 def same_label(outputs: Sequence[Output], words: Words) -> Verdict:
@@ -251,7 +253,7 @@ class _Spread:
     share: float
 
     def __call__(self, text: Analysis, choices: random.Random) -> str | None:
-        made: dict[int, str] = {}
+        perturbed: dict[int, str] = {}
         for index, sentence in enumerate(text.sentences):
             new = self.perturb(sentence, choices)
             if new is None or new == sentence.text:
@@ -261,9 +263,9 @@ class _Spread:
                     f"relation {self.name!r} makes several follow-ups of one sentence, so it cannot be used on "
                     "documents; run it on sentences"
                 )
-            made[index] = new
-        if not made:
+            perturbed[index] = new
+        if not perturbed:
             return None
-        wanted = max(1, round(self.share * len(made)))
-        chosen = choices.sample(sorted(made), wanted)
-        return text.replace_sentences({index: made[index] for index in chosen})
+        number = max(1, round(self.share * len(perturbed)))
+        chosen = choices.sample(sorted(perturbed), number)
+        return text.replace_sentences({index: perturbed[index] for index in chosen})

@@ -51,9 +51,9 @@ class Languages:
         """What may change an output: a pair that is added later has none so far."""
         return {"languages": list(self.spoken), "pairs": ["-".join(pair) for pair in self.pairs], "codes": self.codes}
 
-    def has(self, one: Input) -> bool:
+    def has(self, item: Input) -> bool:
         """Whether the service translates this input's text into its target."""
-        source, target = one.languages[0], one.target
+        source, target = item.languages[0], item.target
         if target is None:
             return False
         if self.pairs:
@@ -63,24 +63,24 @@ class Languages:
     def groups(self, inputs: Sequence[Input]) -> list[list[int]]:
         """The places of the inputs that the service has, those of one pair of languages together: a request has one
         pair."""
-        found: dict[tuple[str, ...], list[int]] = {}
-        for place, one in enumerate(inputs):
-            if self.has(one):
-                found.setdefault(one.languages, []).append(place)
-        return list(found.values())
+        by_pair: dict[tuple[str, ...], list[int]] = {}
+        for place, item in enumerate(inputs):
+            if self.has(item):
+                by_pair.setdefault(item.languages, []).append(place)
+        return list(by_pair.values())
 
-    def name(self, one: Input, side: str) -> str:
+    def name(self, item: Input, side: str) -> str:
         """What the service calls the language of the input on this side, "source" or "target".
 
         >>> Languages(("*",), (), {"zh": "zh-CHS"}).name(Input.of("It rains.", target="zh"), "target")
         'zh-CHS'
         """
-        code = one.languages[0] if side == "source" else one.target or ""
+        code = item.languages[0] if side == "source" else item.target or ""
         return self.codes.get(code, code)
 
-    def address(self, url: str, one: Input) -> str:
+    def address(self, url: str, item: Input) -> str:
         """The url with the languages of the input in it."""
-        return LANGUAGE.sub(lambda place: quote(self.name(one, place[1]), safe=""), url)
+        return LANGUAGE.sub(lambda place: quote(self.name(item, place[1]), safe=""), url)
 
 
 def read_languages(table: _TakesKeys, spoken: tuple[str, ...], places: Sequence[str]) -> Languages:
@@ -107,7 +107,7 @@ def _pairs(table: _TakesKeys) -> tuple[tuple[str, str], ...]:
     written = table.take("pairs", [])
     if not isinstance(written, list):
         raise table.wrong("pairs", f'{written!r} must be a list, for example ["en-es", "es-en"]')
-    return tuple(_pair(table, one) for one in written)
+    return tuple(_pair(table, entry) for entry in written)
 
 
 def _pair(table: _TakesKeys, written: object) -> tuple[str, str]:
@@ -152,16 +152,16 @@ class Path:
         parts: list[str | int | _Each] = []
         at = 0
         while at < len(written):
-            found = _PART.match(written, at)
-            if found is None or (at == 0 and written.startswith(".")):
+            match = _PART.match(written, at)
+            if match is None or (at == 0 and written.startswith(".")):
                 raise AuditError(f"{written!r} is no path, from {written[at:][:20]!r} on; allowed are {_GRAMMAR}")
-            if found["place"] is not None:
-                parts.append(int(found["place"]))
-            elif found["each"] is not None:
+            if match["place"] is not None:
+                parts.append(int(match["place"]))
+            elif match["each"] is not None:
                 parts.append(EACH)
             else:
-                parts.append(found["name"] if found["name"] is not None else found["quoted"])
-            at = found.end()
+                parts.append(match["name"] if match["name"] is not None else match["quoted"])
+            at = match.end()
         if parts.count(EACH) > 1:
             raise AuditError(f"{written!r} is no path: [*] may stand in it once")
         return cls(written, tuple(parts))
@@ -287,15 +287,15 @@ class _Table:
 
     def __init__(self, file: str, content: Mapping[str, Any], prefix: str = ""):
         self.file, self.prefix = file, prefix
-        self.left = dict(content)
-        self.asked: list[str] = []
+        self.remaining = dict(content)
+        self.keys: list[str] = []
 
     def wrong(self, key: str, reason: str) -> BadFile:
         return BadFile(f"{self.file}: {self.prefix}{key}: {reason}")
 
     def take(self, key: str, default: Any = None) -> Any:
-        self.asked.append(key)
-        return self.left.pop(key, default)
+        self.keys.append(key)
+        return self.remaining.pop(key, default)
 
     def text(self, key: str, default: str | None = None) -> str | None:
         value = self.take(key, default)
@@ -314,7 +314,7 @@ class _Table:
 
     def names(self, key: str, default: Sequence[str]) -> tuple[str, ...]:
         value = self.take(key, list(default))
-        if not isinstance(value, list) or not value or not all(isinstance(one, str) and one for one in value):
+        if not isinstance(value, list) or not value or not all(isinstance(name, str) and name for name in value):
             raise self.wrong(key, f'{value!r} must be a list of names, for example ["{default[0]}"]')
         return tuple(value)
 
@@ -327,13 +327,15 @@ class _Table:
 
     def texts(self, key: str, example: str) -> dict[str, str]:
         value = self.take(key, {})
-        if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+        if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
             raise self.wrong(key, f"must be a table of texts, for example: {example}")
         return value
 
     def end(self) -> None:
-        if self.left:
-            raise self.wrong(next(iter(self.left)), f"is no key of it; allowed are {', '.join(self.asked)}; {_HELP}")
+        if self.remaining:
+            raise self.wrong(
+                next(iter(self.remaining)), f"is no key of it; allowed are {', '.join(self.keys)}; {_HELP}"
+            )
 
 
 def read_description(path: str) -> Description:
@@ -346,7 +348,7 @@ def read_description(path: str) -> Description:
     if method not in METHODS:
         raise table.wrong("method", f"{method!r} must be one of {', '.join(METHODS)}")
     tasks = table.names("tasks", ("sentiment",))
-    known = _labels(table, tasks)
+    allowed = _labels(table, tasks)
     translates = "translation" in tasks
     languages = table.names("languages", (EVERY,) if translates else ("en",))
     headers = _headers(table)
@@ -358,9 +360,9 @@ def read_description(path: str) -> Description:
     batch = table.number("batch", BATCH if several else 1, 1, 10_000, whole=True)
     _fit(table, batch, many, paths)
     labels = table.texts("labels", 'labels = { POS = "positive" }')
-    if wrong := next((one for one in labels.values() if known and one not in known), None):
-        raise table.wrong("labels", f"{wrong!r} is no label of {', '.join(tasks)}; allowed are {', '.join(known)}")
-    found = Description(
+    if wrong := next((label for label in labels.values() if allowed and label not in allowed), None):
+        raise table.wrong("labels", f"{wrong!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}")
+    description = Description(
         path,
         name,
         version,
@@ -383,7 +385,7 @@ def read_description(path: str) -> Description:
         between,
     )
     table.end()
-    return found
+    return description
 
 
 def check_address(url: str) -> str | None:
@@ -442,13 +444,13 @@ def _headers(table: _Table) -> dict[str, str]:
 def _labels(table: _Table, tasks: Sequence[str]) -> list[str]:
     """The labels that a service for these tasks may return; empty where any will do."""
     try:
-        known = [get_task(task).labels for task in tasks]
+        labels_by_task = [get_task(task).labels for task in tasks]
     except AuditError as problem:
         raise table.wrong("tasks", str(problem)) from None
     kinds = {task if task in _ANSWERS else "a label" for task in tasks}
     if len(kinds) > 1:
         raise table.wrong("tasks", f"outputs of {', '.join(tasks)} are of different kinds; write a file for each")
-    return [label for labels in known for label in labels] if all(known) else []
+    return [label for labels in labels_by_task for label in labels] if all(labels_by_task) else []
 
 
 def _request(table: _Table, pairs: bool, translates: bool) -> tuple[Any, bool]:
@@ -463,18 +465,18 @@ def _request(table: _Table, pairs: bool, translates: bool) -> tuple[Any, bool]:
         json.dumps(request, allow_nan=False)
     except (TypeError, ValueError):
         raise table.wrong("request", "has a date or a number that JSON does not know") from None
-    found = list(strings(request))
-    for name, value in found:
+    texts = list(strings(request))
+    for name, value in texts:
         _refuse_secret(table, f"request.{name}", name, value)
         if not translates and (place := LANGUAGE.search(value)):
             raise table.wrong("request", f"{place[0]!r} is for the task translation")
         if "{texts}" in value and value != "{texts}":
             raise table.wrong("request", f'{value!r}: "{{texts}}" is a list and must stand alone in its quotes')
-    places = {(place[0], place[0] == value) for _, value in found for place in TEXT.finditer(value)}
+    places = {(place[0], place[0] == value) for _, value in texts for place in TEXT.finditer(value)}
     _fit_texts(table, places, pairs)
-    one = len(places)
-    many = sum(value == "{texts}" for _, value in found)
-    if bool(one) == bool(many):
+    single = len(places)
+    many = sum(value == "{texts}" for _, value in texts)
+    if bool(single) == bool(many):
         raise table.wrong(
             "request", 'must have either "{text}" (one input a request) or "{texts}" (a list of them) as a value'
         )

@@ -65,7 +65,7 @@ def load(spec: str, seconds: float | None = None) -> System:
         module_name, _, name = spec.partition(":")
         if not module_name or not name:
             raise AuditError(f"{spec!r} does not name a system; write module:name, for example mine:classify")
-        module = _imported(module_name, spec)
+        module = _import_module(module_name, spec)
         thing: object = module
         for part in name.split("."):
             if not hasattr(thing, part):
@@ -163,9 +163,9 @@ class Whole(Described):
             raise AuditError(f"needs() of the system {self.spec!r} returned {shown(needs)}; it must be None or a text")
         return shortened(needs) if needs else None
 
-    def _lacks(self, lacks: Callable[[Input], object], one: Input) -> bool:
+    def _lacks(self, lacks: Callable[[Input], object], item: Input) -> bool:
         with foreign(f"lacks() of the system {self.spec!r} failed", self._seconds):
-            return bool(lacks(one))
+            return bool(lacks(item))
 
 
 class Own(Described):
@@ -192,29 +192,29 @@ class Own(Described):
         return None
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        given = [self._given(one) for one in inputs]
+        arguments = [self._arguments(item) for item in inputs]
         if self._predict is None:
             call = self._call
             if call is None:
                 raise AuditError(f"{self.spec!r} cannot be called")
             spread = self._returns == "translation"
-            return [self._output(call(*value) if spread else call(value), value) for value in given]
-        returned = self._predict(given)
+            return [self._output(call(*value) if spread else call(value), value) for value in arguments]
+        returned = self._predict(arguments)
         try:
             values = list(returned)
         except TypeError:
             raise BadOutput(f"{self.spec}: predict returned {shown(returned)}, not a list") from None
-        if len(values) != len(given):
-            raise BadOutput(f"{self.spec}: predict returned {len(values)} outputs for {len(given)} texts")
-        return [self._output(value, text) for value, text in zip(values, given, strict=True)]
+        if len(values) != len(arguments):
+            raise BadOutput(f"{self.spec}: predict returned {len(values)} outputs for {len(arguments)} texts")
+        return [self._output(value, text) for value, text in zip(values, arguments, strict=True)]
 
-    def _given(self, one: Input) -> Any:
+    def _arguments(self, item: Input) -> Any:
         """What the user's code is handed: the text; the texts of a pair as a tuple; a text with its languages."""
         if self._returns == "translation":
-            return one.text, one.languages[0], one.target or ""
-        return one.text if len(one.texts) == 1 else one.texts
+            return item.text, item.languages[0], item.target or ""
+        return item.text if len(item.texts) == 1 else item.texts
 
-    def _output(self, value: object, given: object) -> Output:
+    def _output(self, value: object, argument: object) -> Output:
         """An output from what the user's code returned. Raises BadOutput when it is none."""
         if isinstance(value, Output):
             return value
@@ -227,9 +227,9 @@ class Own(Described):
         label, score = value if isinstance(value, tuple | list) and len(value) == 2 else (value, None)
         if self._returns in _ALLOWED or not isinstance(label, str):
             allowed = _ALLOWED.get(self._returns, _LABELS)
-            raise BadOutput(f"{self.spec} returned {shown(value)} for {shown(given)}; {allowed}")
+            raise BadOutput(f"{self.spec} returned {shown(value)} for {shown(argument)}; {allowed}")
         if score is not None and _number(score) is None:
-            raise BadOutput(f"{self.spec} returned the score {shown(score)} for {shown(given)}; it must be a number")
+            raise BadOutput(f"{self.spec} returned the score {shown(score)} for {shown(argument)}; it must be a number")
         return Output(self._spelling.get(label.strip().casefold(), label), _number(score))
 
 
@@ -250,10 +250,10 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
-def _imported(name: str, spec: str) -> ModuleType:
+def _import_module(name: str, spec: str) -> ModuleType:
     here = os.getcwd()
     importlib.invalidate_caches()
-    _refuse_two(name, spec, here)
+    _refuse_duplicate(name, spec, here)
     _stand_last(here)
     try:
         with foreign(f"module {name!r} of the system {spec!r} failed to import"):
@@ -281,24 +281,24 @@ def _stand_last(here: str) -> None:
     _folders[:] = [here, *before]
 
 
-def _refuse_two(name: str, spec: str, here: str) -> None:
+def _refuse_duplicate(name: str, spec: str, here: str) -> None:
     """Raise AuditError where the module is in the current directory and installed, too: one would be taken unseen."""
     top = name.partition(".")[0]
-    mine = PathFinder.find_spec(top, [here])
-    if mine is None or mine.origin is None:
+    local = PathFinder.find_spec(top, [here])
+    if local is None or local.origin is None:
         return
     others = [path for path in sys.path if path not in _folders and not _same_file(path or here, here)]
-    other = PathFinder.find_spec(top, others)
-    twice = other is not None and other.origin is not None and not _same_file(other.origin, mine.origin)
+    installed = PathFinder.find_spec(top, others)
+    twice = installed is not None and installed.origin is not None and not _same_file(installed.origin, local.origin)
     if top in sys.stdlib_module_names or twice:
-        there = "one of Python's own" if other is None or not twice else f"that of {other.origin}"
+        there = "one of Python's own" if installed is None or not twice else f"that of {installed.origin}"
         raise AuditError(
-            f"the module of the system {spec!r}, {mine.origin}, has the same name as another, {there}; rename the file"
+            f"the module of the system {spec!r}, {local.origin}, has the same name as another, {there}; rename the file"
         )
 
 
-def _same_file(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
+def _same_file(path: str, other_path: str) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other_path)
 
 
 def _source_version(thing: object, module: ModuleType) -> str:
@@ -342,7 +342,7 @@ def _names(spec: str, thing: object, attribute: str, default: tuple[str, ...]) -
     if (
         not isinstance(values, tuple | list | set)
         or not 0 < len(values) <= _LONGEST
-        or not all(isinstance(one, str) and len(one) <= 10 * _LONGEST and one.isprintable() for one in values)
+        or not all(isinstance(name, str) and len(name) <= 10 * _LONGEST and name.isprintable() for name in values)
     ):
         raise AuditError(f"{spec!r} has {attribute} = {shown(value)}; it must be a list of names")
     return tuple(values)

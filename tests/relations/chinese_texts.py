@@ -22,7 +22,7 @@ def made(number: int, *texts: str, seed: str = "1", place: int = 3) -> tuple[tup
     """The follow-up's texts and the words replaced, or None where there is no group."""
     first, *_ = texts
     source = Source(Input(texts, ("zh",) * len(texts)), Analysis(first, "zh"), seed)
-    follow_ups, words = relation(number, place).made(source)
+    follow_ups, words = relation(number, place).make_group(source)
     return (follow_ups[0].texts, words) if follow_ups else None
 
 

@@ -52,7 +52,7 @@ def pairs(relation: Rewriting, file: Path, seed: int, pool: int) -> tuple[list[t
     found = []
     for line in chosen:
         source = Source(Input((line,), ("zh",)), Analysis(line, "zh"), f"{seed} {line}")
-        made, words = relation.made(source)
+        made, words = relation.make_group(source)
         found += [(line, one.text, words) for one in made]
     return found, len(chosen)
 

@@ -81,7 +81,7 @@ def test_a_text_of_a_hundred_kilobytes():
     assert len(LONG.encode()) > 100_000
     source = Source(Input((LONG,), ("zh",)), Analysis(LONG, "zh"), "1")  # analysed once for all relations
     for number in NUMBERS:
-        (follow_up,), words = relation(number).made(source)
+        (follow_up,), words = relation(number).make_group(source)
         assert follow_up.text == replaced(LONG, words) != LONG
 
 
@@ -89,6 +89,6 @@ def test_a_text_of_a_hundred_kilobytes():
 def test_the_tagger_is_a_parameter(number):
     source = Source(Input((TEXTS[-1],), ("zh",)), Analysis(TEXTS[-1], "zh"), "1")
     assert relation(number).params == {"tagger": "jieba"}
-    assert configured(relation(number), {"tagger": "jieba"}).made(source) == relation(number).made(source)
+    assert configured(relation(number), {"tagger": "jieba"}).make_group(source) == relation(number).make_group(source)
     with pytest.raises(UnknownName, match="tagger 'nobody'"):
-        configured(relation(number), {"tagger": "nobody"}).made(source)
+        configured(relation(number), {"tagger": "nobody"}).make_group(source)

@@ -115,9 +115,9 @@ def test_a_relation_for_each_task_that_survives_pickling(name):
     copy = pickle.loads(pickle.dumps(relation))  # noqa: S301, our own bytes
     texts = ["他说“走”。", "她说“来”。"][: 2 if relation.task == "similarity" else 1]
     source = Source(Input.of(*texts, language="zh"), Analysis(texts[0], "zh"), "0:1")
-    made, note = relation.made(source)
+    made, note = relation.make_group(source)
     assert made[0].texts == ("他说「走」。", "她说「来」。")[: len(texts)]
-    assert copy.made(source) == (made, note)
+    assert copy.make_group(source) == (made, note)
 
 
 def test_a_long_text_is_done_in_time():

@@ -153,10 +153,10 @@ def test_a_relation_for_each_task_that_survives_pickling(task, name):
     text = LEAD + PLACE + STAFF
     source = Source(Input.of(text, language="zh"), Analysis(text, "zh"), "0:1")
     for one in (relation, configured(relation, {"coherent": True})):
-        made, note = one.made(source)
+        made, note = one.make_group(source)
         assert made
         assert note == ()
-        assert pickle.loads(pickle.dumps(one)).made(source) == (made, note)  # noqa: S301, our own bytes
+        assert pickle.loads(pickle.dumps(one)).make_group(source) == (made, note)  # noqa: S301, our own bytes
 
 
 @pytest.mark.slow

@@ -148,10 +148,10 @@ def test_a_relation_for_each_task_that_survives_pickling(task, place, number):
     texts = ["医生称赞了患者。", "患者称赞了医生。"][: 2 if task == "similarity" else 1]
     source = Source(Input.of(*texts, language="zh"), Analysis(texts[0], "zh"), "0:1")
     for one in (relation, two):
-        made, note = one.made(source)
+        made, note = one.make_group(source)
         assert made
         assert note
-        assert pickle.loads(pickle.dumps(one)).made(source) == (made, note)  # noqa: S301, our own bytes
+        assert pickle.loads(pickle.dumps(one)).make_group(source) == (made, note)  # noqa: S301, our own bytes
 
 
 def test_every_pair_of_the_list_scores_enough_in_cilin():

@@ -67,7 +67,7 @@ def source(text, target="es", language="en", seed="0:1"):
 
 
 def follow_up(level, text, **changes):
-    made, note = relation(level, **changes).made(source(text))
+    made, note = relation(level, **changes).make_group(source(text))
     return (made[0].text if made else None), note
 
 
@@ -98,7 +98,9 @@ def test_one_word_is_replaced(parser, proposer):
 
 def test_k_is_how_many_words_one_is_drawn_of(parser, proposer):
     one = relation("word", k=20)
-    made = {one.made(source("The cat sees the big dog in the garden.", seed=f"0:{row}"))[1][1] for row in range(60)}
+    made = {
+        one.make_group(source("The cat sees the big dog in the garden.", seed=f"0:{row}"))[1][1] for row in range(60)
+    }
     assert made == {("cat", "otter"), ("sees", "hears"), ("big", "tiny"), ("dog", "wolf"), ("garden", "attic")}
 
 
@@ -107,7 +109,7 @@ def test_everything_around_the_word_stays_as_it_was(parser, proposer):
     one = relation("word", k=20)
     seen = set()
     for row in range(60):
-        (made,), (_, (old, new)) = one.made(source(text, seed=f"0:{row}"))
+        (made,), (_, (old, new)) = one.make_group(source(text, seed=f"0:{row}"))
         seen.add(new)
         assert made.text == text.replace(old, new, 1)
         assert old.isupper() == new.isupper()
@@ -130,7 +132,7 @@ def test_a_word_without_a_proposal_stays_and_nothing_but_such_words_makes_no_gro
 
 def test_forms_of_be_and_numbers_are_never_replaced(parser, proposer):
     for row in range(20):
-        one, _ = relation("word", k=20).made(source("It was 20.", seed=f"0:{row}"))
+        one, _ = relation("word", k=20).make_group(source("It was 20.", seed=f"0:{row}"))
         assert one == []
     assert proposer.asked == []
 
@@ -147,9 +149,9 @@ def test_forms_of_be_and_numbers_are_never_replaced(parser, proposer):
     ids=lambda one: one if isinstance(one, str) else "",
 )
 def test_no_group(given, why, parser, proposer):
-    assert relation("phrase").made(given) == ([], ())
+    assert relation("phrase").make_group(given) == ([], ())
     if "noun" not in why:
-        assert relation("word").made(given) == ([], ())
+        assert relation("word").make_group(given) == ([], ())
 
 
 def test_many_sources_ask_each_model_once_a_word(parser, proposer):
@@ -161,12 +163,12 @@ def test_many_sources_ask_each_model_once_a_word(parser, proposer):
     ]
     sources = [source(text, target) for text in texts for target in ("es", "fr2")]
     one = relation("phrase", parser="small-parser")
-    made = one.made_all(sources)
+    made = one.make_groups(sources)
     assert [bool(some) for some, _ in made] == [True] * 6 + [False] * 2
     # Every distinct text in one call; the first modifiers in one, the second ones in another.
     assert parser.asked == [("en", list(dict.fromkeys(texts)))]
     assert [len(some) for some in proposer.asked] == [6, 4]
-    assert made == [one.made(given) for given in sources]
+    assert made == [one.make_group(given) for given in sources]
     assert [note[0] for some, note in made if some] == [("to", "es"), ("to", "fr2")] * 3
 
 
@@ -209,8 +211,8 @@ def test_translations_that_cannot_be_compared_are_inapplicable_with_a_reason(par
 def test_a_parser_that_is_absent_is_said_before_anything_is_translated(parser, proposer):
     one = relation("word", parser="small-parser,absent-parser")
     with pytest.raises(NotInstalled, match=r"relation MGMT-word parses fr with absent-parser.*apt-get install nothing"):
-        one.made(source("The big dog sleeps.", target="fr"))
-    assert one.made(source("The big dog sleeps.", target="es"))[0]
+        one.make_group(source("The big dog sleeps.", target="fr"))
+    assert one.make_group(source("The big dog sleeps.", target="es"))[0]
 
 
 def test_the_version_names_parsers_and_proposer(parser, proposer):
@@ -229,7 +231,7 @@ def test_each_language_may_have_a_proposer_of_its_own(parser, proposer, tmp_path
     given = {"proposer": f"es=ngram:{file},listed"}
     assert follow_up("phrase", "The big dog sleeps.", **given) == follow_up("phrase", "The big dog sleeps.")
     one = relation("phrase", **given)
-    made, note = one.made(source("El grande perro duerme.", target="en", language="es"))
+    made, note = one.make_group(source("El grande perro duerme.", target="en", language="es"))
     assert [member.text for member in made] == ["El pequeño perro duerme."]
     assert note == (("to", "en"), ("grande", "pequeño"))
     assert "; ngram(" in one.full_version
@@ -263,8 +265,8 @@ def test_a_copy_for_a_worker_makes_the_same_groups(level, parser, proposer):
     one = relation(level, k=3)
     copy = pickle.loads(pickle.dumps(one))  # noqa: S301, our own bytes
     given = [source(f"The big old dog sees the small cat {number}.", seed=f"0:{number}") for number in range(9)]
-    assert copy.made_all(given) == one.made_all(given)
-    assert all(some for some, _ in one.made_all(given))
+    assert copy.make_groups(given) == one.make_groups(given)
+    assert all(some for some, _ in one.make_groups(given))
 
 
 OWN = """

@@ -39,7 +39,7 @@ def source(*texts, language="en"):
 
 
 def test_all_texts_are_rewritten_and_the_check_is_told_the_words():
-    made, note = relation().made(source("a b", "c a"))
+    made, note = relation().make_group(source("a b", "c a"))
     assert [one.texts for one in made] == [("A B", "C A")]
     assert note == (("a", "A"),)
     steps = relation().steps(source("a b", "c a"))
@@ -50,15 +50,15 @@ def test_all_texts_are_rewritten_and_the_check_is_told_the_words():
 
 
 def test_no_group_where_nothing_changes_or_the_language_is_another():
-    assert relation().made(source("A B")) == ([], ())
-    assert relation(languages=("zh",)).made(source("a b")) == ([], ())
-    assert relation(rewrite=lambda texts, choices: None).made(source("a b")) == ([], ())
+    assert relation().make_group(source("A B")) == ([], ())
+    assert relation(languages=("zh",)).make_group(source("a b")) == ([], ())
+    assert relation(rewrite=lambda texts, choices: None).make_group(source("a b")) == ([], ())
 
 
 def test_a_pair_in_two_languages_needs_both():
     mixed = Source(Input(("a", "甲"), ("en", "zh")), Analysis("a"), "0:1")
-    assert relation().made(mixed) == ([], ())
-    assert relation(languages=("en", "zh")).made(mixed)[0]
+    assert relation().make_group(mixed) == ([], ())
+    assert relation(languages=("en", "zh")).make_group(mixed)[0]
     assert [one.language for one in mixed.analyses] == ["en", "zh"]
 
 
@@ -111,16 +111,16 @@ def test_a_word_inside_a_longer_one_makes_no_group():
 
 def test_the_two_texts_of_a_pair_change_places():
     found = get_relation("similarity", "MR7.1")
-    made, _ = found.made(source("一只猫。", "一只狗。", language="zh"))
+    made, _ = found.make_group(source("一只猫。", "一只狗。", language="zh"))
     assert made[0].texts == ("一只狗。", "一只猫。")
-    assert found.made(source("一只猫。", language="zh")) == ([], ())
-    assert found.made(source("一只猫。", "一只猫。", language="zh")) == ([], ())
+    assert found.make_group(source("一只猫。", language="zh")) == ([], ())
+    assert found.make_group(source("一只猫。", "一只猫。", language="zh")) == ([], ())
 
 
 def test_rewritings_are_the_same_each_time():
     found = relation(rewrite=lambda texts, choices: Rewritten((str(choices.random()),)))
-    assert found.made(source("a")) == found.made(source("a"))
-    assert random.Random(1).random() != float(found.made(source("a"))[0][0].text)
+    assert found.make_group(source("a")) == found.make_group(source("a"))
+    assert random.Random(1).random() != float(found.make_group(source("a"))[0][0].text)
 
 
 def test_words_of_several_tokens_are_exchanged_where_they_are_whole_words():

@@ -306,7 +306,7 @@ def test_the_plain_mode_is_taken_before_variants():
         apertium.read_name(name)
         for name in ("spa-cat_valencia", "spa-cat", "spa-cat_iec2017", "eng-cat_b", "eng-cat_a")
     ]
-    found = apertium.taken(read)
+    found = apertium.preferred_modes(read)
     assert {pair: mode.name for pair, mode in found.items()} == {("es", "ca"): "spa-cat", ("en", "ca"): "eng-cat_a"}
 
 

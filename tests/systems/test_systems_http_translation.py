@@ -209,4 +209,4 @@ def test_the_service_of_the_docs(tmp_path):
     )
     (tmp_path / "docs.toml").write_text(block)
     system = get_system(f"http:{tmp_path / 'docs.toml'}")
-    assert (system.tasks, system._said.between.name(asked("x", "zh"), "target")) == (("translation",), "zh-CHS")
+    assert (system.tasks, system._description.between.name(asked("x", "zh"), "target")) == (("translation",), "zh-CHS")
