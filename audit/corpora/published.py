@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 from audit.corpora.base import Corpus, Row, Unit
-from audit.corpora.chinese import tidied
+from audit.corpora.chinese import tidy
 from audit.corpora.recordings import RecordedTexts
 from audit.errors import BadFile, BadRow
 from audit.files import read_text, refuse_no_file
@@ -138,7 +138,7 @@ class Lcsts(Published):
             raise BadRow(self.path, begun, "the doc that begins here has no </doc>; is a part of the file missing?")
 
     def _row(self, key: str, line: int, block: str) -> Row:
-        fields = {name: tidied(value) for name, value in _FIELD.findall(block)}
+        fields = {name: tidy(value) for name, value in _FIELD.findall(block)}
         if rest := _FIELD.sub("", block).strip():
             raise BadRow(self.path, line, f"the doc has {rest[:40]!r} beside its parts; {self.what} is needed")
         for name in ("summary", "short_text"):
@@ -172,7 +172,7 @@ class Thucnews(Published):
                 if why := _no_category(gold):
                     raise BadFile(f"{folder}: {why}")
                 for file in sorted(folder.glob("*.txt")):
-                    text = tidied(read_text(file))
+                    text = tidy(read_text(file))
                     yield Row(f"{gold}/{file.stem}", self._input(1, text), gold)
 
     def _file(self) -> Iterator[Row]:
@@ -185,7 +185,7 @@ class Thucnews(Published):
             gold = name.strip()
             if why := _no_category(gold):
                 raise BadRow(self.path, line, why)
-            if not (body := tidied(body)):
+            if not (body := tidy(body)):
                 raise BadRow(self.path, line, "the text is empty")
             yield Row(str(line), self._input(line, body), gold)
 
@@ -201,12 +201,12 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with path.open("rb") as file:
             for number, content in enumerate(file, start=1):
-                yield number, _decoded(path, number, content)
+                yield number, _decode_line(path, number, content)
     except OSError as problem:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
 
 
-def _decoded(path: Path, number: int, content: bytes) -> str:
+def _decode_line(path: Path, number: int, content: bytes) -> str:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as problem:

@@ -73,10 +73,10 @@ class Problem:
         return f"{self.rows:,} row{'s' if self.rows != 1 else ''} {KINDS[self.kind]}"
 
 
-def unescaped(text: str) -> str:
+def unescape_entities(text: str) -> str:
     """The text with HTML's entities as the characters they stand for; engines leave them in what they return.
 
-    >>> unescaped("L&#39;ami &amp; moi, R&D &c.")
+    >>> unescape_entities("L&#39;ami &amp; moi, R&D &c.")
     "L'ami & moi, R&D &c."
     """
     return _ENTITY.sub(lambda match: unescape(match[0]), text) if "&" in text else text
@@ -88,7 +88,7 @@ def key_of(text: str) -> str:
     >>> key_of(" It&#39;s\\nlate ")
     "It's late"
     """
-    return " ".join(unescaped(text).split())
+    return " ".join(unescape_entities(text).split())
 
 
 @dataclass
@@ -242,7 +242,7 @@ def _add_plain(recording: Recording, rows: _Rows) -> None:
         codes = _languages(recording, where, row["source_language"], row["target_language"])
         if not codes:
             continue
-        source, translation = unescaped(row["source"]).strip(), unescaped(row["translation"]).strip()
+        source, translation = unescape_entities(row["source"]).strip(), unescape_entities(row["translation"]).strip()
         if not source or not translation:  # nothing but a space that was spelled as an entity
             recording.note("empty", where)
             continue
@@ -261,14 +261,14 @@ def _add_chains(recording: Recording, rows: _Rows) -> None:
         if not codes:
             continue
         pivot, target = codes
-        source = unescaped(row["source"]).strip()
+        source = unescape_entities(row["source"]).strip()
         language = languages.get(key_of(source))
         translations = recording.outputs.get(row["system"], {})
         middle = translations.get(Ask(language, pivot, key_of(source))) if language else None
         if language is None or middle is None:
             recording.note("no_middle", where)
             continue
-        direct, alternate = unescaped(row["direct"]), unescaped(row["alternate"])
+        direct, alternate = unescape_entities(row["direct"]), unescape_entities(row["alternate"])
         if (direct, alternate) != (row["direct"], row["alternate"]):
             recording.note("entities", where)
         recording.add(row["system"], Ask(pivot, target, key_of(middle)), alternate.strip(), where, repeats=True)

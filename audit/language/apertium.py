@@ -40,10 +40,10 @@ _NUMBER = re.compile(r"\[(\d+)\]\s*\Z")
 _NEVER = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
 
 
-def deformatted(text: str) -> str:
+def to_stream(text: str) -> str:
     """One text in the format of the stream, without white space at its ends; empty where nothing else is in it.
 
-    >>> deformatted("Up [5%].")
+    >>> to_stream("Up [5%].")
     'Up \\\\[5%\\\\]..[]'
     """
     # A byte order mark is none within a text, and at the beginning of a stream no program passes it on.
@@ -60,21 +60,21 @@ def _superblank(match: re.Match[str]) -> str:
     return f"{_END if _PARAGRAPH.search(blank) else ''}[{blank}]"
 
 
-def reformatted(stream: str) -> str:
+def from_stream(stream: str) -> str:
     """What the engine made of a text, as people read it.
 
-    >>> reformatted("Sube \\\\[5%\\\\]..[]")
+    >>> from_stream("Sube \\\\[5%\\\\]..[]")
     'Sube [5%].'
     """
     return _BACK.sub(lambda match: match[1] or match[2] or "", stream).strip()
 
 
-def joined(streams: Sequence[str]) -> bytes:
+def join_streams(streams: Sequence[str]) -> bytes:
     """Texts in the format of the stream as one input, numbered from 0."""
     return "".join(f"{stream}[{number}]\0" for number, stream in enumerate(streams)).encode()
 
 
-def parted(output: bytes, number: int) -> list[str] | None:
+def split_output(output: bytes, number: int) -> list[str] | None:
     """The outputs of a stream of so many texts, in order; None where it does not have the number of each of them."""
     parts = output.decode(errors="replace").split("\0")
     streams = []
@@ -131,17 +131,17 @@ def folder() -> Path | None:
     return beside if beside.is_dir() else Path("/usr/share/apertium")
 
 
-def installed() -> tuple[Mode, ...]:
+def installed_modes() -> tuple[Mode, ...]:
     """Every mode that is installed, as `apertium -l` lists them, sorted by languages; none where there is no Apertium.
 
     Plain modes come before variants of the same languages.
     """
     data = folder()
-    return () if data is None else _installed(data)
+    return () if data is None else _modes_in(data)
 
 
 @cache
-def _installed(data: Path) -> tuple[Mode, ...]:
+def _modes_in(data: Path) -> tuple[Mode, ...]:
     modes = (read_name(file.stem, file) for file in data.glob("modes/*.mode"))
     return tuple(sorted(mode for mode in modes if mode is not None))
 
@@ -158,7 +158,7 @@ def needs(names: Sequence[str] = ()) -> str | None:
     """None where Apertium is installed with all modes of these names (none named: with any); else what installs it."""
     if folder() is None:
         return f"apt-get install apertium {' '.join(PACKAGES)}"
-    there = {mode.name for mode in installed()}
+    there = {mode.name for mode in installed_modes()}
     missing = [name for name in names if name not in there]
     if missing:
         candidates = [_package(name) for name in missing]
@@ -278,19 +278,19 @@ _SURFACE = re.compile(r"\^((?:[^\\/$]|\\.)*)")
 Stages = Sequence[Sequence[str]]
 
 
-def translated(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
+def translate(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
     """What the engine makes of each text, in order; for one that it fails at, the error.
 
     A text is the same alone and among others. White space at its ends is dropped; of nothing else nothing is made.
     Raises NotInstalled for a program that is absent.
     """
     return [
-        output if isinstance(output, AuditError) else reformatted(output)
+        output if isinstance(output, AuditError) else from_stream(output)
         for output in _run_texts(stages(mode), texts, patience)
     ]
 
 
-def tagged(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
+def tag_texts(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
     """Each text as the mode's tagger leaves it, in the format of the stream: `^surface/lemma<tag>...$`; or the error.
 
     Raises AuditError where the mode has no tagger.
@@ -304,7 +304,7 @@ def tagged(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list
 
 
 def has_tagger(mode: Mode) -> bool:
-    """Whether texts can be `tagged` by the mode; not where its file cannot be read."""
+    """Whether texts can be tagged by the mode (`tag_texts`); not where its file cannot be read."""
     try:
         return _tagger_place(stages(mode)) is not None
     except AuditError:
@@ -312,7 +312,7 @@ def has_tagger(mode: Mode) -> bool:
 
 
 def _run_texts(pipeline: Stages, texts: Sequence[str], patience: float) -> list[str | AuditError]:
-    streams = [deformatted(text) for text in texts]
+    streams = [to_stream(text) for text in texts]
     full = [place for place, stream in enumerate(streams) if stream]
     outputs: list[str | AuditError] = [""] * len(texts)
     for place, output in zip(
@@ -327,7 +327,7 @@ def _translate_by_halves(pipeline: Stages, streams: Sequence[str], patience: flo
     if not streams:
         return []
     try:
-        return list(_batch(pipeline, streams, patience))
+        return list(_run_batch(pipeline, streams, patience))
     except NotInstalled:
         raise  # whatever the text
     except AuditError as problem:
@@ -339,19 +339,21 @@ def _translate_by_halves(pipeline: Stages, streams: Sequence[str], patience: flo
     )
 
 
-def _batch(pipeline: Stages, streams: Sequence[str], patience: float) -> list[str]:
+def _run_batch(pipeline: Stages, streams: Sequence[str], patience: float) -> list[str]:
     """Raises AuditError: a program failed, took too long, or did not return every text."""
     until = monotonic() + patience + sum(map(len, streams)) / 1000
     place = _tagger_place(pipeline)
     if place is None or not _remembers(pipeline[place]):
-        return _parted(_run(pipeline, joined(streams), until)[0], pipeline, len(streams))
+        return _split_checked(_run(pipeline, join_streams(streams), until)[0], pipeline, len(streams))
     before = (
-        _parted(_run(pipeline[:place], joined(streams), until)[0], pipeline, len(streams)) if place else list(streams)
+        _split_checked(_run(pipeline[:place], join_streams(streams), until)[0], pipeline, len(streams))
+        if place
+        else list(streams)
     )
-    between = _tagged(pipeline[place], before, until)
+    between = _tag_streams(pipeline[place], before, until)
     if place + 1 == len(pipeline):
         return between
-    return _parted(_run(pipeline[place + 1 :], joined(between), until)[0], pipeline, len(streams))
+    return _split_checked(_run(pipeline[place + 1 :], join_streams(between), until)[0], pipeline, len(streams))
 
 
 def _tagger_place(pipeline: Stages) -> int | None:
@@ -363,30 +365,32 @@ def _remembers(stage: Sequence[str]) -> bool:
     return not any(word.startswith("-") and ("x" in word[1:] or word == "--perceptron") for word in stage[1:])
 
 
-def _tagged(stage: Sequence[str], streams: list[str], until: float) -> list[str]:
+def _tag_streams(stage: Sequence[str], streams: list[str], until: float) -> list[str]:
     """The streams after the tagger, each as if it were the first that the tagger reads."""
     program, *arguments = stage
-    output, messages = _run([[program, "-d", *arguments]], joined(streams), until)
+    output, messages = _run([[program, "-d", *arguments]], join_streams(streams), until)
     if not messages:
-        return _parted(output, [stage], len(streams))
+        return _split_checked(output, [stage], len(streams))
     unseen = set(_UNSEEN.findall(messages))
     # A message without a word that we can read may be about any of them.
-    alone = [not unseen or any(_plain(surface) in unseen for surface in _SURFACE.findall(stream)) for stream in streams]
+    alone = [
+        not unseen or any(_unescape(surface) in unseen for surface in _SURFACE.findall(stream)) for stream in streams
+    ]
     together = [place for place, is_alone in enumerate(alone) if not is_alone]
     tagged_streams = [""] * len(streams)
     for places in ([together] if together else []) + [[place] for place, is_alone in enumerate(alone) if is_alone]:
-        output, _ = _run([stage], joined([streams[place] for place in places]), until)
-        for place, tagged_stream in zip(places, _parted(output, [stage], len(places)), strict=True):
+        output, _ = _run([stage], join_streams([streams[place] for place in places]), until)
+        for place, tagged_stream in zip(places, _split_checked(output, [stage], len(places)), strict=True):
             tagged_streams[place] = tagged_stream
     return tagged_streams
 
 
-def _plain(surface: str) -> str:
+def _unescape(surface: str) -> str:
     return re.sub(r"\\(.)", r"\1", surface)
 
 
-def _parted(output: bytes, pipeline: Stages, number: int) -> list[str]:
-    streams = parted(output, number)
+def _split_checked(output: bytes, pipeline: Stages, number: int) -> list[str]:
+    streams = split_output(output, number)
     if streams is None:
         raise AuditError(f"Apertium ({Path(pipeline[-1][0]).name}) did not return its {number} texts one by one")
     return streams
@@ -448,10 +452,10 @@ __all__ = [
     "engine_version",
     "fingerprint",
     "has_tagger",
-    "installed",
+    "installed_modes",
     "needs",
     "preferred_modes",
     "stages",
-    "tagged",
-    "translated",
+    "tag_texts",
+    "translate",
 ]

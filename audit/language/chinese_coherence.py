@@ -68,12 +68,12 @@ def exchangeable(text: Analysis) -> list[int]:
         and _is_complete(pieces[at - 1])
         and _in_place(text, at)
         and _are_parallel(tokens[at], tokens[at + 1])
-        and not _introduced(tokens[at + 1], at, first)
+        and not _takes_up(tokens[at + 1], at, first)
         and (
             at + 2 == len(tokens)
             or (
                 _may_follow(tokens[at + 2], pieces[at + 2], tokens[at], "\n" in _gap(text, at + 2))
-                and not _introduced(tokens[at + 2], at + 1, first)
+                and not _takes_up(tokens[at + 2], at + 1, first)
             )
         )
     ]
@@ -119,7 +119,7 @@ def by_sentence(text: Analysis) -> list[list[Token]]:
     return sentences
 
 
-def _introduced(sentence: Sequence[Token], at: int, first: dict[str, int]) -> bool:
+def _takes_up(sentence: Sequence[Token], at: int, first: dict[str, int]) -> bool:
     """Whether the sentence at `at` brings up a name in this one, or a noun of its first clause."""
     if any(token.tag in ("nr", "nt", "nz", "ns") and first[token.text] == at for token in sentence):
         return True

@@ -115,7 +115,9 @@ def stand_ins(country: Country, text_words: frozenset[str]) -> list[str]:
     candidates = [
         candidate
         for candidate in countries().values()
-        if candidate.code in _COMMON and candidate.continent == country.continent and not _named(candidate, text_words)
+        if candidate.code in _COMMON
+        and candidate.continent == country.continent
+        and not _is_mentioned(candidate, text_words)
     ]
     for word, codes in (_OFFICES | _REGIONS).items():
         if word in text_words:
@@ -123,15 +125,15 @@ def stand_ins(country: Country, text_words: frozenset[str]) -> list[str]:
     return [candidate.name for candidate in candidates]
 
 
-def _named(country: Country, text_words: frozenset[str]) -> bool:
-    return country.name in text_words or abbreviated(country, text_words)
+def _is_mentioned(country: Country, text_words: frozenset[str]) -> bool:
+    return country.name in text_words or is_abbreviated(country, text_words)
 
 
-def abbreviated(country: Country, text_words: frozenset[str]) -> bool:
+def is_abbreviated(country: Country, text_words: frozenset[str]) -> bool:
     """Whether words of a text are made with the letter that stands for the country.
 
-    >>> abbreviated(countries()["美国"], frozenset({"美方"})), abbreviated(countries()["美国"], frozenset({"美元"}))
-    (True, False)
+    >>> [is_abbreviated(countries()["美国"], frozenset({word})) for word in ("美方", "美元")]
+    [True, False]
     """
     return not text_words.isdisjoint(_abbreviations(country.letter))
 

@@ -54,20 +54,20 @@ def _longest() -> int:
 Gender = Literal["male", "female", "neutral"]
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _word_tuple(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
 COMMON = tuple("王李张刘陈杨赵周吴徐孙朱胡郭何梁郑宋谢唐许邓冯曹彭袁潘蒋蔡魏")
 """Family names that stand in; none is a word that joins what stands beside it."""
 GIVEN: dict[Gender, tuple[str, ...]] = {
-    "male": _listed(
+    "male": _word_tuple(
         "建国 志强 国强 文杰 俊杰 立军 志刚 家豪 伟民 浩然 海涛 永刚 建军 少华 德明 子豪 世杰 卫东 振宇 宏伟"
     ),
-    "female": _listed(
+    "female": _word_tuple(
         "秀英 丽娟 雪梅 婷婷 晓燕 玉兰 淑珍 文静 雅琴 美玲 丽华 小红 思琪 桂芳 佳慧 诗涵 红梅 春燕 晓芳 慧敏"
     ),
-    "neutral": _listed("晓明 文华 晓阳 晨曦 子涵 嘉宁 明华 思远 一凡 小宁 晓宁 春华 宇晨 书华 若文"),
+    "neutral": _word_tuple("晓明 文华 晓阳 晨曦 子涵 嘉宁 明华 思远 一凡 小宁 晓宁 春华 宇晨 书华 若文"),
 }
 """Given names that stand in, reviewed: each is a name and nothing else, and women, men or both bear it."""
 NICKNAMES: dict[Gender, tuple[str, ...]] = {
@@ -80,7 +80,7 @@ _FEMALE = frozenset(
     "芳娜丽艳娟霞燕玲丹萍梅莉婷颖雪慧倩琴洁莹琳芬兰秀珍桂淑娇妍娅媛姗婕娥嫣媚黛菁蓉薇菲蕾蓓怡女凤花妹姣婵"
 )
 _MALE = frozenset("伟强磊勇军刚涛超鹏辉飞斌浩健峰龙雄彪武虎彬钢豪毅胜国邦汉雷柱")
-_TITLES = _listed(
+_TITLES = _word_tuple(
     "记者 教授 经理 董事长 主任 院长 校长 局长 书记 县长 市长 区长 镇长 乡长 村长 主席 部长 队长 律师 民警 "
     "医生 医师 大夫 护士 演员 导演 歌手 作家 "
     "画家 主持人 司机 村民 市民 居民 嫌疑人 被告人 被告 原告 男子 女子 学生 球员 选手 教练 主帅 负责人 "

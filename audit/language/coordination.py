@@ -50,7 +50,7 @@ class Pair:
 
 
 @lru_cache(maxsize=1)
-def _fixed() -> frozenset[tuple[str, str]]:
+def _fixed_pairs() -> frozenset[tuple[str, str]]:
     from audit.resources import data_file
 
     lines = data_file("lexicons/fixed_pairs.tsv").read_text(encoding="utf-8").splitlines()
@@ -90,19 +90,19 @@ def _pair(tokens: Sequence[Token], middle: int) -> Pair | None:
     if not 0 < middle < len(tokens) - 1:
         return None
     first, second = tokens[middle - 1].lower, tokens[middle + 1].lower
-    if first == second or (first, second) in _fixed() or {first, second} & _QUANTITY:
+    if first == second or (first, second) in _fixed_pairs() or {first, second} & _QUANTITY:
         return None
     if "-" in (first[-1:], second[-1:]) or not (first[0].isalpha() and second[0].isalpha()):
         return None
     pair = _adjectives(tokens, middle) or _adverbs(tokens, middle) or _noun_phrases(tokens, middle)
     pair = pair or _verbs(tokens, middle)
-    if pair is None or _nested(tokens, pair):
+    if pair is None or _is_nested(tokens, pair):
         return None
     sides = [tokens[index].lower for index in range(pair.left, pair.right) if index != middle]
     return None if _QUANTITY.intersection(sides) or any(len(side) == 1 and side != "a" for side in sides) else pair
 
 
-def _nested(tokens: Sequence[Token], pair: Pair) -> bool:
+def _is_nested(tokens: Sequence[Token], pair: Pair) -> bool:
     """Whether the coordination is a part of a longer list, whose sides cannot be told."""
     before, after = _low(tokens, pair.left - 1), _low(tokens, pair.right)
     return before in ("and", "or", "/", "&", "-", "not", "n't", "nor") or after in (

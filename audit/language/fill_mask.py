@@ -191,7 +191,7 @@ class FillMask:
     @cached_property
     def _tokenizer(self) -> Any:
         package = _transformers()
-        with self._explained():
+        with self._loading():
             tokenizer = package.AutoTokenizer.from_pretrained(
                 self._folder, local_files_only=True, trust_remote_code=False
             )
@@ -203,7 +203,7 @@ class FillMask:
     def _network(self) -> Any:
         package = _transformers()
         one_thread()
-        with self._explained():
+        with self._loading():
             network, about = package.AutoModelForMaskedLM.from_pretrained(
                 self._folder,
                 local_files_only=True,
@@ -245,7 +245,7 @@ class FillMask:
         return folder
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _loading(self) -> Iterator[None]:
         """Quiet; whatever the library raises says which model it is about."""
         said = io.StringIO()
         try:

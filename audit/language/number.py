@@ -67,7 +67,7 @@ def countables() -> tuple[Mapping[str, str], Mapping[str, str]]:
 
 
 @cache
-def _reviewed() -> frozenset[str]:
+def _review_nouns() -> frozenset[str]:
     """Nouns of which a review has one: "the film" stays."""
     return frozenset(noun for use, noun in _rows() if use == "any")
 
@@ -131,7 +131,7 @@ def _phrase(tokens: Sequence[Token], head: int, to_plural: bool, present: frozen
     if sum(token.lower in both for token in tokens) > 1:
         return None  # "the scene is longer than any other scene"
     new_head = countables()[0][noun] if to_plural else noun
-    if noun in _reviewed() and determiner == "the":
+    if noun in _review_nouns() and determiner == "the":
         return None
     if determiner in _POSSESSIVES and noun not in _OWNED_BY_MANY:
         return None
@@ -167,7 +167,7 @@ def _several(tokens: Sequence[Token], start: int, noun: str) -> bool:
     """Whether "some" and a plural read well in place of "a": not for the person or the film that is reviewed."""
     if noun in _PERSONS or any(token.tag in ("JJS", "RBS") for token in tokens[:start]):
         return False
-    return not (start and tokens[start - 1].tag == "IN" and noun in _reviewed())
+    return not (start and tokens[start - 1].tag == "IN" and noun in _review_nouns())
 
 
 def singular_of(word: str) -> str | None:

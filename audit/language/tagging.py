@@ -365,7 +365,7 @@ def tag_words(words: list[str]) -> list[str]:
     if not words:
         return []
     lower = [word.lower() for word in words]
-    seen = [_unshouted(word, first) for word, first in zip(words, _openings(words), strict=True)]
+    seen = [_without_shouting(word, first) for word, first in zip(words, _openings(words), strict=True)]
     return correct(lower, [mark for _, mark in pattern_tag(" ".join(seen), tokenize=False)])
 
 
@@ -374,7 +374,7 @@ def _openings(words: list[str]) -> list[bool]:
     return [index == 0 or words[index - 1] in (".", "!", "?", "...", '"', "“") for index in range(len(words))]
 
 
-def _unshouted(word: str, first: bool) -> str:
+def _without_shouting(word: str, first: bool) -> str:
     """The word without capitals that do not make it a name: the tagger takes "BAD" and "Love it" for names."""
     if len(word) > 1 and word != "US" and word.isupper() and word.replace("'", "").isalpha():
         return word.lower()

@@ -166,7 +166,7 @@ class _Reader:
             if self.tag(index) in _NOUNISH or self.tag(before) in _BEFORE_NOUN:
                 return False
             if word in ("have", "do") and not self.plural_subject(before):
-                return self.governed(index, before)
+                return self.is_infinitive(index, before)
         base = {"is": "be", "are": "be", "am": "be", "was": "be", "were": "be", "'re": "be", "'m": "be"}.get(word)
         base = base or {"has": "have", "had": "have", "'ve": "have", "does": "do", "did": "do"}.get(word, word)
         self.add(index, _AUXILIARY[word], base)
@@ -206,7 +206,7 @@ class _Reader:
             return self.tag(before - 1) in ("NNS", "NNPS") or self.word(before - 1) in ("those", "people")
         return False
 
-    def governed(self, index: int, before: int) -> bool:
+    def is_infinitive(self, index: int, before: int) -> bool:
         """Whether a base form is surely an infinitive."""
         word = self.word(before)
         inverted = word in _PRONOUN and self.word(before - 1) in DO | {"can", "will", "could", "would", "n't"}
@@ -252,7 +252,7 @@ class _Reader:
                 or self.tokens[index].text[0].isupper()
             )
         base = str(lemma(word))
-        if "VB" in kinds and ("VBD" in kinds) and not self.governed(index, before):
+        if "VB" in kinds and ("VBD" in kinds) and not self.is_infinitive(index, before):
             return leader in _PARTICIPLE_LEADER
         if "VBZ" in kinds:
             return self.third_person(index, before, base)
@@ -266,7 +266,7 @@ class _Reader:
         leader = self.word(before)
         if leader in _PARTICIPLE_LEADER and "VBN" in _kinds(base):
             return True
-        if self.governed(index, before):
+        if self.is_infinitive(index, before):
             return True
         joined = leader in ("and", "or") and self.last_kind(index) == "present"
         joined = joined and "," not in self.words[self.verbs[-1].index : index - 1]
@@ -550,7 +550,7 @@ def _to_present_all(tokens: Sequence[Token], verbs: Sequence[Finite]) -> list[st
             singular = False
             form = "are"
         elif verb.word in ("could", "would"):
-            if modal_only or (verb.word == "would" and not _reported(new_forms, verbs)):
+            if modal_only or (verb.word == "would" and not _follows_reporting(new_forms, verbs)):
                 return None  # "I would get lost" is a habit or a condition, "I thought it would" has a present
             negated = verb.index + 1 < len(tokens) and tokens[verb.index + 1].lower.replace("’", "'") == "n't"
             form = {"could": "ca" if negated else "can", "would": "wo" if negated else "will"}[verb.word]
@@ -567,7 +567,7 @@ def _to_present_all(tokens: Sequence[Token], verbs: Sequence[Finite]) -> list[st
     return new_forms
 
 
-def _reported(new_forms: Sequence[str], verbs: Sequence[Finite]) -> bool:
+def _follows_reporting(new_forms: Sequence[str], verbs: Sequence[Finite]) -> bool:
     """Whether a verb of saying or thinking stands before the verb whose form is next."""
     return any(verb.lemma in _REPORTING for verb in verbs[: len(new_forms)])
 

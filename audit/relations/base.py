@@ -72,7 +72,7 @@ def _same(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset
     return frozenset({answer})
 
 
-def _unknown(answer: str, source: Seen | None, follow_up: Seen | None) -> None:
+def _never(answer: str, source: Seen | None, follow_up: Seen | None) -> None:
     return None
 
 
@@ -87,7 +87,7 @@ class _Among:
 unchanged = Carry(_same, preserves_truth=True)
 """The follow-up means what the source means."""
 
-nothing = Carry(_unknown)
+nothing = Carry(_never)
 """The answer about the source says nothing about the follow-up."""
 
 

@@ -22,9 +22,9 @@ from audit.language.chinese_coherence import exchangeable
 from audit.language.chinese_countries import (
     Country,
     Parted,
-    abbreviated,
     cities,
     countries,
+    is_abbreviated,
     letters,
     national,
     stand_ins,
@@ -35,13 +35,13 @@ from audit.language.text import Token, words
 from audit.relations.base import Carry, CheckParams, Rewrite, Rewriting, Rewritten, Words, WordsCheck, unchanged
 from audit.relations.expect import (
     TITLES,
-    exchanged,
-    rearranged,
-    replaced,
+    exchange_words,
+    rearrange,
+    replace_words,
     same_interval,
     same_label,
     same_text,
-    substituted,
+    substitute,
 )
 from audit.relations.registry import register
 
@@ -167,14 +167,14 @@ def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEF
     choices.shuffle(candidates)
     for old in candidates:
         new = [name for name in stand_ins(old, text_words) if not any(name in text.text for text in texts)]
-        if new and (rewritten := substituted(tagged, {old.name: choices.choice(new)})):
+        if new and (rewritten := substitute(tagged, {old.name: choices.choice(new)})):
             return rewritten
     return None
 
 
 def _stands_alone(country: Country, texts: Sequence[Analysis], text_words: frozenset[str]) -> bool:
     """Whether the name stands for the country, and nothing else, wherever it stands in the texts."""
-    if country.name not in text_words or abbreviated(country, text_words):
+    if country.name not in text_words or is_abbreviated(country, text_words):
         return False
     if country.code == "CN" and not text_words.isdisjoint(_OWN):
         return False
@@ -331,7 +331,7 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     for replace in candidates:
         words = replace(tagged, joined, choices)
         if words and not any(old in title for title in TITLES.findall(joined) for old, _ in words):
-            rewritten = exchanged(tagged, words)
+            rewritten = exchange_words(tagged, words)
             if rewritten:
                 return rewritten
     return None
@@ -469,7 +469,7 @@ def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = 
     choices.shuffle(candidates)
     for old in candidates:
         new = [name for name in old.stand_ins if not any(name in text.text for text in texts)]
-        if new and (rewritten := substituted(tagged, {old.name: choices.choice(new)})):
+        if new and (rewritten := substitute(tagged, {old.name: choices.choice(new)})):
             return rewritten
     return None
 
@@ -540,7 +540,7 @@ _Replacements = tuple[tuple[Words, Callable[[str, Words], bool]], ...]
 """Marks and what they become, and whether that harms nothing in a text."""
 
 
-def _turned(marks: Words) -> Words:
+def _reversed_pairs(marks: Words) -> Words:
     return tuple((new, old) for old, new in marks)
 
 
@@ -559,7 +559,7 @@ def marks(texts: Sequence[Analysis], choices: random.Random, *, half_width: bool
             if any(old in text for text in plain for old, _ in marks) and all(safe(text, marks) for text in plain)
         ]
         for marks in choices.sample(possible, len(possible)):
-            new_texts = tuple(replaced(text, marks) for text in plain)
+            new_texts = tuple(replace_words(text, marks) for text in plain)
             if all(Analysis(new, "zh").spans == text.spans for text, new in zip(texts, new_texts, strict=True)):
                 return Rewritten(new_texts, marks)
     return None
@@ -586,7 +586,7 @@ def _quotes(text: str, marks: Words) -> bool:
 def _to_half(text: str, marks: Words) -> bool:
     """Whether no half-width mark is next to one that is replaced: together they might be another sign, like :)."""
     olds = {old for old, _ in marks}
-    return _paired(text, marks) and not any(
+    return _is_paired(text, marks) and not any(
         sign in olds and not _ASCII_MARKS.isdisjoint(text[max(at - 1, 0) : at] + text[at + 1 : at + 2])
         for at, sign in enumerate(text)
     )
@@ -602,7 +602,7 @@ def _to_full(text: str, marks: Words) -> bool:
         sign == "?" and not _is_character(text[max(at - 1, 0) : at]) for at, sign in enumerate(text)
     ):
         return False
-    return _paired(text, marks) and all(
+    return _is_paired(text, marks) and all(
         _is_chinese(text[at - 1 : at], olds) and _is_chinese(text[at + 1 : at + 2], olds)
         for at, sign in enumerate(text)
         if sign in olds
@@ -618,7 +618,7 @@ def _to_comma(text: str, marks: Words) -> bool:
     )
 
 
-def _paired(text: str, marks: Words) -> bool:
+def _is_paired(text: str, marks: Words) -> bool:
     """Whether brackets, if the marks are such, come in pairs, none in another."""
     if marks[0][0] not in "（【([":
         return True
@@ -648,8 +648,8 @@ def _is_character(sign: str) -> bool:
 
 _FIRST: _Replacements = (
     (_DOUBLE + _SINGLE, _quotes),
-    (_turned(_DOUBLE + _SINGLE), _quotes),
-    *((_turned(marks), _to_full) for marks in (*_HALF, (("；", ";"),)) if marks[0][0] != "【"),
+    (_reversed_pairs(_DOUBLE + _SINGLE), _quotes),
+    *((_reversed_pairs(marks), _to_full) for marks in (*_HALF, (("；", ";"),)) if marks[0][0] != "【"),
     ((("；", "，"),), _to_comma),
 )
 _ELSE: _Replacements = tuple((marks, _to_half) for marks in _HALF)
@@ -710,7 +710,7 @@ def reordered(
         return None
     else:
         _exchange(order, exchangeable(texts[0].tagged_by(tagger)), choices, exchanges)
-    return Rewritten((rearranged(texts[0], order),)) if order != sorted(order) else None
+    return Rewritten((rearrange(texts[0], order),)) if order != sorted(order) else None
 
 
 def _exchange(order: list[int], possible: Sequence[int], choices: random.Random, exchanges: int) -> None:
@@ -783,7 +783,7 @@ def _replace_with_synonyms(
         free = [other for other in synonyms[word] if other not in new.values()]
         if not free:
             continue
-        extended = substituted(tagged, {**new, word: choices.choice(free)})
+        extended = substitute(tagged, {**new, word: choices.choice(free)})
         if extended is None:
             continue
         rewritten, new = extended, dict(extended.words)

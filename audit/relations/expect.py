@@ -21,10 +21,10 @@ TITLES = re.compile(r"《[^《》]*》")
 """Titles of Chinese works, which no word is replaced in."""
 
 
-def replaced(text: str, words: Words) -> str:
+def replace_words(text: str, words: Words) -> str:
     """The text with every old word replaced by its new one, all at once, the longest first.
 
-    >>> replaced("甲说乙，乙说甲", (("甲", "乙"), ("乙", "甲")))
+    >>> replace_words("甲说乙，乙说甲", (("甲", "乙"), ("乙", "甲")))
     '乙说甲，甲说乙'
     """
     if not words:
@@ -37,7 +37,7 @@ def _any_of(words: Words) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(old) for old in sorted((old for old, _ in words), key=len, reverse=True)))
 
 
-def substituted(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
+def substitute(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
     """The follow-up in which each token that is a key of `new` is replaced by its value, in all texts.
 
     None where nothing is replaced, or where a replaced word also stands inside a longer one: then the replacement
@@ -49,19 +49,19 @@ def substituted(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten 
     )
     present = {token.text for text in texts for token in text.tokens}
     words = tuple((old, replacement) for old, replacement in new.items() if old in present)
-    if not words or any(replaced(text.text, words) != other for text, other in zip(texts, new_texts, strict=True)):
+    if not words or any(replace_words(text.text, words) != other for text, other in zip(texts, new_texts, strict=True)):
         return None
     return Rewritten(new_texts, words)
 
 
-def exchanged(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
+def exchange_words(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
     """The follow-up in which each old word, which may be several tokens (王女士), is replaced by its new one.
 
     None where nothing is replaced, or where an old word begins or ends inside a token: then it is part of a longer one.
 
-    >>> exchanged([Analysis("王女士来了，王女士走了", "zh")], (("王女士", "李女士"),)).texts
+    >>> exchange_words([Analysis("王女士来了，王女士走了", "zh")], (("王女士", "李女士"),)).texts
     ('李女士来了，李女士走了',)
-    >>> exchanged([Analysis("中国人民银行", "zh")], (("国人", "人"),)) is None
+    >>> exchange_words([Analysis("中国人民银行", "zh")], (("国人", "人"),)) is None
     True
     """
     present = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
@@ -73,7 +73,7 @@ def exchanged(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
             match.start() not in starts or match.end() not in ends for match in _any_of(present).finditer(text.text)
         ):
             return None
-    return Rewritten(tuple(replaced(text.text, present) for text in texts), present)
+    return Rewritten(tuple(replace_words(text.text, present) for text in texts), present)
 
 
 _ORDER = {"negative": 0, "neutral": 1, "positive": 2}
@@ -166,7 +166,7 @@ def same_interval(outputs: Sequence[Output], words: Words) -> Verdict:
 
 def same_text(outputs: Sequence[Output], words: Words) -> Verdict:
     """The follow-up's text is the source's, with the same words replaced: Replace(sum(Ts)) = sum(Tf)."""
-    return _verdict(replaced(str(outputs[0].text), words) == str(outputs[1].text))
+    return _verdict(replace_words(str(outputs[0].text), words) == str(outputs[1].text))
 
 
 # What the relations on documents share: their sentences as inputs, and sentences put together anew.
@@ -175,7 +175,7 @@ _WIDE = frozenset("。！？…”’」』）》】—")
 """Marks of Chinese that a sentence ends with; after those of the West, the next sentence needs a space."""
 
 
-def rearranged(text: Analysis, order: Sequence[int]) -> str:
+def rearrange(text: Analysis, order: Sequence[int]) -> str:
     """The document with only these sentences, in this order.
 
     The white space between sentences keeps its place when all sentences stay, so that paragraphs stay paragraphs;
@@ -183,11 +183,11 @@ def rearranged(text: Analysis, order: Sequence[int]) -> str:
     a mark gets a full stop when another one follows it. Chinese sentences need no space between them, and are left as
     they are where the one that followed still follows.
 
-    >>> rearranged(Analysis("One. Two.\\n\\nThree"), [2, 0, 1])
+    >>> rearrange(Analysis("One. Two.\\n\\nThree"), [2, 0, 1])
     'Three. One.\\n\\nTwo.'
-    >>> rearranged(Analysis("One. Two. Three."), [0, 2])
+    >>> rearrange(Analysis("One. Two. Three."), [0, 2])
     'One. Three.'
-    >>> rearranged(Analysis("甲走。乙来。丙在", "zh"), [2, 0, 1])
+    >>> rearrange(Analysis("甲走。乙来。丙在", "zh"), [2, 0, 1])
     '丙在。甲走。乙来。'
     """
     chinese = text.language == "zh"

@@ -26,7 +26,7 @@ from audit.relations.expect import (
     goes_down,
     goes_up,
     opinionated,
-    rearranged,
+    rearrange,
     sentence_inputs,
     stronger,
 )
@@ -252,7 +252,7 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     order = list(range(len(sentences)))
     while [sentences[index] for index in order] == sentences:
         choices.shuffle(order)
-    return rearranged(text, order)
+    return rearrange(text, order)
 
 
 @chained("MR5.2", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
@@ -295,7 +295,7 @@ def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], li
     order = order_of(parts)
     if [sentences[index] for index in order] == sentences:
         return None
-    follow_up = Input((rearranged(text, order), *source.input.texts[1:]), source.input.languages)
+    follow_up = Input((rearrange(text, order), *source.input.texts[1:]), source.input.languages)
     return equivalent([whole, *(yield [Member("follow_up", follow_up)])])
 
 
@@ -362,7 +362,7 @@ def _remove_sentences(source: Source, keeps: Callable[[str | None, str | None], 
         return Verdict(Outcome.INAPPLICABLE, reason="every sentence would be removed")
     if len(remaining) == len(parts):
         return Verdict(Outcome.INAPPLICABLE, reason="no sentence would be removed")
-    follow_up = Input((rearranged(text, remaining), *source.input.texts[1:]), source.input.languages)
+    follow_up = Input((rearrange(text, remaining), *source.input.texts[1:]), source.input.languages)
     return check([whole, *(yield [Member("follow_up", follow_up)])])
 
 

@@ -40,7 +40,7 @@ class Apertium:
             raise AuditError(
                 f"system apertium:{modes}: name modes of `apertium -l`, each once, such as apertium:eng-spa+spa-eng"
             )
-        installed = engine.installed()
+        installed = engine.installed_modes()
         self._modes = engine.preferred_modes(mode for mode in installed if mode.name in self._names or not self._names)
         shut_out = set(self._names) & {mode.name for mode in installed} - {mode.name for mode in self._modes.values()}
         if shut_out:
@@ -96,7 +96,7 @@ class Apertium:
         for step in _steps(path):
             mode = self._modes[step]
             going = [(place, text) for place, text in enumerate(results) if isinstance(text, str)]
-            translations = engine.translated(mode, [text for _, text in going])
+            translations = engine.translate(mode, [text for _, text in going])
             for (place, _), translation in zip(going, translations, strict=True):
                 results[place] = (
                     AuditError(f"{mode.name}: {translation}") if isinstance(translation, AuditError) else translation

@@ -15,10 +15,10 @@ from audit.systems.chinese_similarity import pieces, snownlp_needs, snownlp_word
 from audit.tasks import Input, Output
 
 
-def summarized(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Output]:
+def summarize(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Output]:
     """A summary of each text; the whole text where `choose` finds nothing to choose from, so that none is empty.
 
-    >>> summarized([Input.of(" One. ")], lambda text: "")
+    >>> summarize([Input.of(" One. ")], lambda text: "")
     [Output(label=None, score=None, text='One.', error=None)]
     """
     return [Output(text=choose(item.text).strip() or item.text.strip()) for item in inputs]
@@ -54,7 +54,7 @@ class JioNlp:
         _extractor()
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarized(inputs, self._choose)
+        return summarize(inputs, self._choose)
 
     def _choose(self, text: str) -> str:
         extract, printed = _extractor(), StringIO()
@@ -104,7 +104,7 @@ class SnowNlpTextRank:
         snownlp_words("准备")
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarized(inputs, self._choose)
+        return summarize(inputs, self._choose)
 
     def _choose(self, text: str) -> str:
         clauses = pieces(text)
@@ -155,20 +155,20 @@ class Sumy:
         _parts(self._algorithm)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarized(inputs, self._choose)
+        return summarize(inputs, self._choose)
 
     def _choose(self, text: str) -> str:
         summarizer, read, stop_words = _parts(self._algorithm)
         document = read(text)
         if len(document.sentences) <= self._sentences:
             return text
-        summarize = summarizer(_Numbers())
-        summarize.stop_words = stop_words
-        summarize._get_best_sentences = partial(_best, summarize._get_best_sentences)
+        ranker = summarizer(_Numbers())
+        ranker.stop_words = stop_words
+        ranker._get_best_sentences = partial(_best, ranker._get_best_sentences)
         with warnings.catch_warnings():
             # Of sentences without common words (0 / 0), and of fewer words than sentences: they are rated all the same.
             warnings.simplefilter("ignore")
-            return "".join(map(str, summarize(document, self._sentences)))
+            return "".join(map(str, ranker(document, self._sentences)))
 
 
 class _Numbers(dict[str, int]):

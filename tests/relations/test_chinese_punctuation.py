@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from audit.language import Analysis
 from audit.relations import Source, get_relation
 from audit.relations.chinese import marks
-from audit.relations.expect import replaced
+from audit.relations.expect import replace_words
 from audit.tasks import Input
 
 TASKS = {"MR4.1": "similarity", "MR4.2": "summarization", "MR4.3": "classification"}
@@ -100,7 +100,7 @@ def test_only_the_chosen_mark_changes_and_the_check_could_do_the_same(texts, see
     if follow_up is None:
         return
     olds = {old for old, _ in follow_up.words}
-    assert follow_up.texts == tuple(replaced(text, follow_up.words) for text in texts)
+    assert follow_up.texts == tuple(replace_words(text, follow_up.words) for text in texts)
     for text, new in zip(texts, follow_up.texts, strict=True):
         assert len(text) == len(new)
         assert all(one == other for one, other in zip(text, new, strict=True) if one not in olds)

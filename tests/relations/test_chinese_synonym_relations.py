@@ -12,7 +12,7 @@ from audit.language import Analysis
 from audit.language.chinese_synonyms import LEAST, pairs, thesaurus
 from audit.relations import Source, get_relation
 from audit.relations.chinese import nouns, verbs
-from audit.relations.expect import replaced
+from audit.relations.expect import replace_words
 from audit.relations.registry import configured
 from audit.tasks import Input
 
@@ -131,7 +131,7 @@ def test_whole_words_everywhere_and_nothing_else(texts, seed):
         if follow_up is None:
             continue
         assert follow_up == made(rewrite, *texts, seed=seed)
-        assert follow_up.texts == tuple(replaced(text, follow_up.words) for text in texts)
+        assert follow_up.texts == tuple(replace_words(text, follow_up.words) for text in texts)
         for old, new in follow_up.words:
             assert new in {pair.new for pair in pairs()[kind, old]}
             assert (new, 1.0) in thesaurus("cilin").synonyms(old)

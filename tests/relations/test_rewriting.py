@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from audit.language import Analysis
 from audit.relations import Outcome, Rewriting, Source, get_relation
 from audit.relations.base import Rewritten, unchanged
-from audit.relations.expect import exchanged, replaced, same_interval, same_label, same_text, substituted
+from audit.relations.expect import exchange_words, replace_words, same_interval, same_label, same_text, substitute
 from audit.tasks import Input, Output, get_task
 
 
@@ -93,20 +93,20 @@ def test_a_summary_has_the_same_words_replaced(source_summary, follow_up_summary
 def test_replacing_back_gives_the_text(text, others):
     words = tuple(zip("甲乙丙丁", others, strict=True))
     back = tuple((new, old) for old, new in words)
-    assert replaced(replaced(text, words), back) == text
+    assert replace_words(replace_words(text, words), back) == text
 
 
 def test_the_longest_word_is_replaced_first():
-    assert replaced("王强盛和王强", (("王强", "石磊"), ("王强盛", "李四"))) == "李四和石磊"
+    assert replace_words("王强盛和王强", (("王强", "石磊"), ("王强盛", "李四"))) == "李四和石磊"
 
 
 def test_a_word_inside_a_longer_one_makes_no_group():
     texts = [Analysis("老师表扬学生。", "zh")]
-    made = substituted(texts, {"学生": "同学"})
+    made = substitute(texts, {"学生": "同学"})
     assert made == Rewritten(("老师表扬同学。",), (("学生", "同学"),))
     assert next(token.text for token in Analysis("学生会的学生", "zh").tokens) == "学生会"
-    assert substituted([Analysis("学生会的学生", "zh")], {"学生": "同学"}) is None
-    assert substituted(texts, {"医生": "大夫"}) is None
+    assert substitute([Analysis("学生会的学生", "zh")], {"学生": "同学"}) is None
+    assert substitute(texts, {"医生": "大夫"}) is None
 
 
 def test_the_two_texts_of_a_pair_change_places():
@@ -125,9 +125,9 @@ def test_rewritings_are_the_same_each_time():
 
 def test_words_of_several_tokens_are_exchanged_where_they_are_whole_words():
     text = Analysis("王女士来了，女士们走了。", "zh")
-    assert exchanged([text], (("王女士", "李女士"),)) == Rewritten(
+    assert exchange_words([text], (("王女士", "李女士"),)) == Rewritten(
         ("李女士来了，女士们走了。",), (("王女士", "李女士"),)
     )
-    assert exchanged([text], (("张女士", "李女士"),)) is None  # not there
-    assert exchanged([text], (("士来", "人来"),)) is None  # begins inside a token
-    assert exchanged([text], ()) is None
+    assert exchange_words([text], (("张女士", "李女士"),)) is None  # not there
+    assert exchange_words([text], (("士来", "人来"),)) is None  # begins inside a token
+    assert exchange_words([text], ()) is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from audit.errors import AuditError
 from audit.language import Analysis
 from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
-from audit.relations.expect import on_documents, rearranged
+from audit.relations.expect import on_documents, rearrange
 from audit.relations.sentiment import sentences_of
 from audit.tasks import Input, Output
 
@@ -113,8 +113,8 @@ def test_rearranging_loses_no_word(parts: list[str], choices: random.Random) -> 
     text = Analysis("\n\n".join(parts))
     order = list(range(len(text.spans)))
     choices.shuffle(order)
-    assert sorted(re.findall(r"\w+", rearranged(text, order))) == sorted(re.findall(r"\w+", text.text))
-    assert rearranged(text, sorted(order)).replace(".", "") == text.text.replace(".", "")
+    assert sorted(re.findall(r"\w+", rearrange(text, order))) == sorted(re.findall(r"\w+", text.text))
+    assert rearrange(text, sorted(order)).replace(".", "") == text.text.replace(".", "")
 
 
 @pytest.mark.parametrize(

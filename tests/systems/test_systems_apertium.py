@@ -128,15 +128,15 @@ def test_modes_are_named_once(spec):
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PAIRS]
 )
 def test_a_text_is_the_same_alone_in_a_batch_and_as_the_command_line_has_it(name):
-    mode = next(mode for mode in apertium.installed() if mode.name == name)
+    mode = next(mode for mode in apertium.installed_modes() if mode.name == name)
     own = {
         "en": [KNOWN, SOCIAL, "Frogfishes are any member of the anglerfish family Antennariidae."],
         "es": ["El perro conocido no quería dárselo a la niña.", "Blorf es la guía, según dijo.", "¿Qué hora es?"],
         "ca": ["L'home que va venir ahir n'ha comprat dos.", "Blorf és la guia coneguda.", "Quina hora és?"],
         "fr": ["L'homme qu'on a vu hier n'a pas acheté la voiture.", "Blorf est le guide connu.", "Quelle heure ?"],
     }[mode.source]
-    together = apertium.translated(mode, [*own, *reversed(own), *own])
-    alone = [apertium.translated(mode, [text])[0] for text in own]
+    together = apertium.translate(mode, [*own, *reversed(own), *own])
+    alone = [apertium.translate(mode, [text])[0] for text in own]
     assert together == [*alone, *reversed(alone), *alone]
     assert alone == [once(name, text) for text in own]
 
@@ -175,11 +175,11 @@ PIECES = [*"[]^$/\\{}@#~*+<>&;.?!'\" \n\t\r", "\n\n", ".[]", "[3]", "dog", "know
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=1, max_size=12))
 def test_nothing_of_a_text_gets_into_another(texts):
-    mode = next(mode for mode in apertium.installed() if mode.name == "eng-spa")
-    found = apertium.translated(mode, [*texts, "The house."])
+    mode = next(mode for mode in apertium.installed_modes() if mode.name == "eng-spa")
+    found = apertium.translate(mode, [*texts, "The house."])
     assert found[-1] == "La casa."
     place = random.Random(len(texts)).randrange(len(texts))
-    assert found[place] == apertium.translated(mode, [texts[place]])[0]
+    assert found[place] == apertium.translate(mode, [texts[place]])[0]
 
 
 @needs_apertium
@@ -188,7 +188,7 @@ def test_nothing_of_a_text_gets_into_another(texts):
 def test_the_format_is_that_of_apertium_s_own_program(text):
     text = text.strip(" \n\t\r~")  # white space at the end (and `~` counts as such) it puts behind the full stop
     done = subprocess.run(["apertium-destxt"], input=text.encode(), capture_output=True, check=True)
-    assert apertium.deformatted(text) == (done.stdout.decode() if text else "")
+    assert apertium.to_stream(text) == (done.stdout.decode() if text else "")
 
 
 # Failures, with fakes
@@ -206,7 +206,7 @@ def test_not_installed(no_apertium):  # noqa: F811
 def test_missing_pairs_and_their_packages(fake_apertium):  # noqa: F811
     assert get_system("apertium").needs().startswith("Apertium has no pair of languages; apt-get install apertium-eng-")
     fake_apertium.mode("eng-spa")
-    apertium._installed.cache_clear()
+    apertium._modes_in.cache_clear()
     assert get_system("apertium").needs() is None
     needs = get_system("apertium:eng-spa+es-fr+spa-cat").needs()
     assert needs == "Apertium has no mode es-fr, spa-cat; apt-get install apertium-fr-es apertium-spa-cat"
@@ -235,8 +235,8 @@ def test_a_wrong_count_or_order_is_noticed(fake_apertium, how):  # noqa: F811
 
 def test_a_program_that_hangs_is_stopped(fake_apertium, monkeypatch):  # noqa: F811
     fake_apertium.mode("eng-spa", "fake-engine $1 hangs")
-    mode = apertium.installed()[0]
-    found = apertium.translated(mode, ["bad", "b"], patience=1.0)
+    mode = apertium.installed_modes()[0]
+    found = apertium.translate(mode, ["bad", "b"], patience=1.0)
     assert isinstance(found[0], AuditError)
     assert str(found[0]) == "Apertium took too long and was stopped; shorten the text"
     assert found[1] == "B"
@@ -336,15 +336,15 @@ def test_every_step_of_a_path_is_a_mode(pairs):
 @given(st.text())
 def test_what_is_put_into_the_format_comes_out_again(text):
     wanted = apertium._NEVER.sub("\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
-    assert apertium.reformatted(apertium.deformatted(text)) == wanted
-    assert "\0" not in apertium.deformatted(text)
+    assert apertium.from_stream(apertium.to_stream(text)) == wanted
+    assert "\0" not in apertium.to_stream(text)
 
 
 def test_streams_are_parted_by_their_numbers():
-    assert apertium.parted(apertium.joined(["a.[]", "b.[]"]) + b"\0\0", 2) == ["a.[]", "b.[]"]
-    assert apertium.parted(b"b.[][1]\0a.[][0]\0", 2) is None
-    assert apertium.parted(b"a.[][0]\0", 2) is None
-    assert apertium.parted(b"a.[][0]\0b.[][1]\0", 1) is None
+    assert apertium.split_output(apertium.join_streams(["a.[]", "b.[]"]) + b"\0\0", 2) == ["a.[]", "b.[]"]
+    assert apertium.split_output(b"b.[][1]\0a.[][0]\0", 2) is None
+    assert apertium.split_output(b"a.[][0]\0", 2) is None
+    assert apertium.split_output(b"a.[][0]\0b.[][1]\0", 1) is None
 
 
 def test_which_taggers_are_not_trusted():

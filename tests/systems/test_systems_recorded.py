@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from audit.cli import main
 from audit.corpora import get_corpus
-from audit.corpora.recordings import key_of, read_recording, unescaped
+from audit.corpora.recordings import key_of, read_recording, unescape_entities
 from audit.errors import AuditError, BadFile, UnknownName
 from audit.relations import Chained, Member, Outcome, base
 from audit.relations.base import Verdict, nothing
@@ -320,7 +320,7 @@ def test_the_command_says_what_there_is(tmp_path, capsys):
 
 @given(st.text(alphabet="&#;ampquot39x \n"))
 def test_unescaping_leaves_what_is_no_entity(text):
-    assert unescaped(text.replace(";", "")) == text.replace(";", "")
+    assert unescape_entities(text.replace(";", "")) == text.replace(";", "")
     assert key_of(text) == key_of(f" {text}\n")
 
 
@@ -343,6 +343,6 @@ def test_the_recordings_of_the_mcmt_study():
     for chain in chains:
         engine, source, target = engines[chain["system"]], chain["source"], chain["target"]
         middle = asked(engine, source, chain["pivot"])
-        assert asked(engine, middle.text, target, chain["pivot"]).text == unescaped(chain["alternate"])
+        assert asked(engine, middle.text, target, chain["pivot"]).text == unescape_entities(chain["alternate"])
         direct = asked(engine, source, target)
-        assert direct.absent if target == "en" else direct.text == unescaped(chain["direct"])
+        assert direct.absent if target == "en" else direct.text == unescape_entities(chain["direct"])

@@ -12,7 +12,7 @@ import pytest
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.systems import get_system
-from audit.systems.seq2seq import Spoken, language_tokens, pair_of, read_pair, spoken
+from audit.systems.seq2seq import SpokenLanguages, language_tokens, pair_of, read_pair, spoken_languages
 from audit.tasks import Input, Output
 
 for package in ("torch", "transformers", "sentencepiece"):
@@ -296,10 +296,12 @@ def test_prefixes_of_t5_and_of_marian_into_several_languages():
             "summarization": {"prefix": "summarize: "},
         }
     }
-    assert spoken(Words("a"), tasks, None) == Spoken({}, {("en", "de"): "translate English to German: "})
+    assert spoken_languages(Words("a"), tasks, None) == SpokenLanguages(
+        {}, {("en", "de"): "translate English to German: "}
+    )
     several = Words(">>spa<<", ">>fr<<", ">>pt_BR<<", "a")
-    assert spoken(several, {}, ("en", "es")).prefixes == {("en", "es"): ">>spa<< "}
-    assert spoken(several, {}, ("en", "ca")).prefixes == {("en", "ca"): ""}
+    assert spoken_languages(several, {}, ("en", "es")).prefixes == {("en", "es"): ">>spa<< "}
+    assert spoken_languages(several, {}, ("en", "ca")).prefixes == {("en", "ca"): ""}
 
 
 def test_names_of_languages():

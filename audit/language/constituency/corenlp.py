@@ -47,7 +47,7 @@ class CoreNlp:
         try:
             requests.get(f"{self._address.rstrip('/')}/live", timeout=5)
         except requests.RequestException as problem:
-            return _absent(self._address, problem)
+            return _no_server(self._address, problem)
         return None
 
     def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
@@ -64,7 +64,7 @@ class CoreNlp:
                 trees.append(self._tree(text, language))
                 self._answered.add(language)
             except (requests.ConnectionError, requests.Timeout) as problem:
-                raise Unanswered(_absent(self._address, problem)) from problem
+                raise Unanswered(_no_server(self._address, problem)) from problem
             except (requests.RequestException, ValueError, KeyError, TypeError) as problem:
                 if language not in self._answered:
                     self._try(language, problem)
@@ -110,7 +110,7 @@ class CoreNlp:
             raise NotInstalled("this needs the package requests; run: pip install requests") from problem
 
 
-def _absent(address: str, problem: Exception) -> str:
+def _no_server(address: str, problem: Exception) -> str:
     return (
         f"no CoreNLP server answers at {address} ({type(problem).__name__}); start one in CoreNLP's directory with: "
         "java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer -port 9000"

@@ -281,7 +281,7 @@ class WordsAndLetters:
             tokens = sample["token"]
             sample["token_input_ids"] = [words.get(token.lower(), _UNKNOWN) for token in tokens]
             sample["token_letter_ids"] = [
-                [letters.get(letter, _UNKNOWN) for letter in shortened(token)] for token in tokens
+                [letters.get(letter, _UNKNOWN) for letter in shorten(token)] for token in tokens
             ]
             return sample
 
@@ -331,10 +331,10 @@ class WordsAndLetters:
         return Network()
 
 
-def shortened(word: str) -> str:
+def shorten(word: str) -> str:
     """A long word's first and last letters.
 
-    >>> shortened("supercalifragilisticexpialidocious")
+    >>> shorten("supercalifragilisticexpialidocious")
     'supercalifalidocious'
     """
     half = LONGEST_WORD // 2

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.keys import fingerprint, uniform
 from audit.language.constituency.base import base_label
-from audit.language.constituency.hanlp_parser import ABOUT, HanlpParser, WordsAndLetters, shortened
+from audit.language.constituency.hanlp_parser import ABOUT, HanlpParser, WordsAndLetters, shorten
 from audit.language.hanlp_tagger import hanlp, one_thread
 from audit.language.hanlp_training import DEVELOPMENT, SCORES, Part, Score, check, countdown, epoch_logger
 from audit.language.text import words
@@ -169,7 +169,7 @@ def _read(language: str) -> tuple[tuple[Tree, ...], ...]:
 
         reader = getattr(corpus, name)
         if language == "en":
-            return tuple(tuple(cleaned(tree) for tree in reader.parsed_sents(file)) for file in reader.fileids())
+            return tuple(tuple(clean_tree(tree) for tree in reader.parsed_sents(file)) for file in reader.fileids())
         trees = [_chinese(tree) for tree in reader.parsed_sents()]
     except LookupError as problem:
         raise NotInstalled(
@@ -179,12 +179,12 @@ def _read(language: str) -> tuple[tuple[Tree, ...], ...]:
     return tuple(tuple(trees[at : at + TOGETHER]) for at in range(0, len(trees), TOGETHER))
 
 
-def cleaned(tree: Tree) -> Tree:
+def clean_tree(tree: Tree) -> Tree:
     """A tree of the Penn Treebank under TOP: without traces and what is empty without them, without functions, and
     with no node right under one of its own name.
 
     >>> from nltk import Tree
-    >>> print(cleaned(Tree.fromstring("(S (NP-SBJ-1 (-NONE- *)) (VP (VB go) (NP (NP (NN home)))))")))
+    >>> print(clean_tree(Tree.fromstring("(S (NP-SBJ-1 (-NONE- *)) (VP (VB go) (NP (NP (NN home)))))")))
     (TOP (S (VP (VB go) (NP (NN home)))))
     """
     from nltk import Tree
@@ -213,7 +213,7 @@ def _chinese(tree: Tree) -> Tree:
 
     for node in tree.subtrees(lambda node: not isinstance(node[0], str)):
         node.set_label(simple_label(node.label()))
-    tree = cleaned(tree)
+    tree = clean_tree(tree)
     for node in tree.subtrees(lambda node: isinstance(node[0], str)):
         node.set_label(simple_tag(node.label()))
         node[0] = simplified(node[0])
@@ -390,7 +390,7 @@ def _encoder(learned: Sequence[Tree]) -> WordsAndLetters:
     for word, times in often.items():
         small[word.lower()] += times
     letters = {
-        letter for word in often for spelling in (word, word.lower(), word.upper()) for letter in shortened(spelling)
+        letter for word in often for spelling in (word, word.lower(), word.upper()) for letter in shorten(spelling)
     }
     return WordsAndLetters(sorted(word for word, times in small.items() if times > 1), sorted(letters), hidden=160)
 

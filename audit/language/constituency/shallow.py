@@ -135,7 +135,7 @@ _TAG = re.compile(r"<([^>]*)>")
 
 
 def words_of(stream: str) -> list[Word]:
-    """The words of a text in order, from what `audit.language.apertium.tagged` returns.
+    """The words of a text in order, from what `audit.language.apertium.tag_texts` returns.
 
     A contraction stays one word (`del`: `pr+det`); of several words that Apertium takes for one, each has its tag.
     The full stop that is not the text's own is left out.
@@ -263,14 +263,14 @@ class Shallow:
         if language not in _modes():
             raise NotInstalled(f"no installed mode of Apertium tags texts in {language!r}; install a pair that has it")
         chunker = _chunker(language)
-        tagged = apertium.tagged(_modes()[language], texts)
+        tagged = apertium.tag_texts(_modes()[language], texts)
         return [_tree(chunker, stream, text) for stream, text in zip(tagged, texts, strict=True)]
 
 
 def _modes() -> dict[str, apertium.Mode]:
     """Language -> the mode whose tagger is taken."""
     by_language: dict[str, apertium.Mode] = {}
-    modes = apertium.preferred_modes(apertium.installed()).values()
+    modes = apertium.preferred_modes(apertium.installed_modes()).values()
     for mode in sorted(modes, key=lambda mode: (mode.name not in _PREFERRED, mode.name)):
         if mode.source in GRAMMARS and mode.source not in by_language and apertium.has_tagger(mode):
             by_language[mode.source] = mode
