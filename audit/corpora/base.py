@@ -35,7 +35,7 @@ class Corpus(Protocol):
     name: str
     task: str
     language: str
-    """Of its texts, or of most of them: one with texts of several languages has `languages`, all of them, too."""
+    """The language of its texts, or of most: a corpus with texts in several languages has `languages`, too."""
     unit: Unit
     has_gold: bool
     summary: str

@@ -193,7 +193,7 @@ def climate_training_rows() -> Iterator[tuple[str, str]]:
 
 
 class FromEnvtext(ABC):
-    """What the corpora of the archive share."""
+    """Base of the corpora of the archive."""
 
     name: str
     task: str
@@ -457,7 +457,7 @@ def inews_training_rows() -> Iterator[tuple[str, str]]:
 
 
 class FromInews(ABC):
-    """What the corpora of the package share."""
+    """Base of the corpora of the package."""
 
     name: str
     task: str

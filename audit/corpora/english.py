@@ -129,12 +129,12 @@ def restore_spacing(tokenised: str) -> str:
     """
     text = "\n".join(_single_spaced(line) for line in mend(tokenised).split("\n"))
     for marks, pattern, new in _STEPS:
-        there = [mark for mark in marks if mark in text]
-        if there and pattern.pattern[0] not in "([":
+        present = [mark for mark in marks if mark in text]
+        if present and pattern.pattern[0] not in "([":
             text = pattern.sub(new, text)
-        elif there:
+        elif present:
             lines = text.split("\n")
-            for at in {at for mark in there for at, line in enumerate(lines) if mark in line}:
+            for at in {at for mark in present for at, line in enumerate(lines) if mark in line}:
                 lines[at] = pattern.sub(new, lines[at])
             text = "\n".join(lines)
     lines = text.split("\n")
@@ -272,7 +272,7 @@ def training_documents() -> Iterator[tuple[str, str]]:
 
 
 class MovieReviews(ABC):
-    """What the three corpora share."""
+    """Base of the three corpora of the package."""
 
     name: str
     task = "sentiment"

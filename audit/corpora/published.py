@@ -22,14 +22,14 @@ from audit.tasks.classification import SCHEMES
 
 _BOM = "\ufeff"
 _UNTRANSLATED = ("", "NS")
-"""What stands in PAWS-X for a sentence that the translators could not translate."""
+"""Placeholders of PAWS-X for a sentence that the translators could not translate."""
 _PAWS_COLUMNS = ("id", "sentence1", "sentence2", "label")
 _DOC = re.compile(r"<doc id=\"?(\d+)\"?>")
 _FIELD = re.compile(r"<(human_label|summary|short_text)>(.*?)</\1>", re.DOTALL)
 
 
 class Published(ABC):
-    """What the three have in common: read and checked as a whole at once. Raises BadFile or BadRow."""
+    """Base of the three corpora: read and checked as a whole at once. Raises BadFile or BadRow."""
 
     prefix: ClassVar[str]
     what: ClassVar[str]
@@ -59,7 +59,7 @@ class Published(ABC):
         return self._fingerprint
 
     def _contents(self) -> Iterator[str]:
-        """What the rows say, counting them. Raises BadRow for a key that is there twice."""
+        """Yield the content of each row and count the rows. Raises BadFile for a key that occurs twice."""
         keys: set[str] = set()
         for row in self.rows():
             if row.key in keys:
@@ -235,7 +235,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def short_name(name: str) -> str:
-    """What a study calls the corpus that is asked for by this name: a file without its folder.
+    """The name of a corpus in a study: that of a file without its folder.
 
     >>> short_name("/data/own.csv"), short_name("paws-x:/data/test_2k.tsv"), short_name("imdb")
     ('own.csv', 'paws-x:test_2k.tsv', 'imdb')

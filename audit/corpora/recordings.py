@@ -44,11 +44,11 @@ KINDS: Mapping[str, str] = {
     "entities": "with HTML entities (unescaped)",
     "no_middle": "of chains whose first translation nobody recorded (left out)",
 }
-"""What can be wrong with a row, and what is done about it."""
+"""Problem of a row -> its description, with what is done about it."""
 
 
 class Ask(NamedTuple):
-    """What an engine was asked: a text, named by `key_of`, from a language into another."""
+    """A recorded request to an engine: a text, named by `key_of`, from a language into another."""
 
     source_language: str
     target_language: str
@@ -83,7 +83,7 @@ def unescape_entities(text: str) -> str:
 
 
 def key_of(text: str) -> str:
-    """What a recorded text is found by: white space and HTML's entities make no difference.
+    """The key of a recorded text: white space and HTML entities make no difference.
 
     >>> key_of(" It&#39;s\\nlate ")
     "It's late"
@@ -93,7 +93,7 @@ def key_of(text: str) -> str:
 
 @dataclass
 class Recording:
-    """What the files hold: translations by system and by what was asked, and the texts that are no chain's middle."""
+    """The content of the files: translations by system and request, and the texts that are no chain's middle."""
 
     path: str
     rows: int = 0
@@ -131,7 +131,7 @@ class Recording:
 
     @property
     def remark(self) -> str:
-        """What was read, and what was wrong with it, in one line."""
+        """Counts of what was read and of what was wrong with it, in one line."""
         count = len(self.outputs)
         line = f"{self.path}: {self.rows:,} recorded rows of {count} system{'s' if count != 1 else ''}"
         return "; ".join([line, *(self.problems[kind].text for kind in KINDS if kind in self.problems)])
@@ -210,7 +210,7 @@ class _Rows:
             )
 
     def rows(self, recording: Recording, needed: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
-        """Those with all fields that are needed; the others are counted."""
+        """Yield the rows that have all needed fields, with where they stand; count the others as problems."""
         for line, fields in self._lines:
             recording.rows += 1
             where = f"{self.file.name}, line {line}"
@@ -523,7 +523,7 @@ def read_chains(path: str | Path, distinct: bool = False) -> Chains:
 
 
 class _Odd:
-    """Counts of what is odd, in the order in which it was looked for."""
+    """Lines of a file by oddity, in the order in which oddities were looked for."""
 
     def __init__(self) -> None:
         self._lines: dict[tuple[str, bool, str], list[int]] = {}

@@ -41,7 +41,7 @@ _NEVER = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
 
 
 def to_stream(text: str) -> str:
-    """One text in the format of the stream, without white space at its ends; empty where nothing else is in it.
+    """A text in the stream format, without white space at its ends; empty for a blank text.
 
     >>> to_stream("Up [5%].")
     'Up \\\\[5%\\\\]..[]'
@@ -61,7 +61,7 @@ def _superblank(match: re.Match[str]) -> str:
 
 
 def from_stream(stream: str) -> str:
-    """What the engine made of a text, as people read it.
+    """The plain text of the engine's output stream.
 
     >>> from_stream("Sube \\\\[5%\\\\]..[]")
     'Sube [5%].'
@@ -70,12 +70,12 @@ def from_stream(stream: str) -> str:
 
 
 def join_streams(streams: Sequence[str]) -> bytes:
-    """Texts in the format of the stream as one input, numbered from 0."""
+    """Join texts in the stream format into one input, numbered from 0."""
     return "".join(f"{stream}[{number}]\0" for number, stream in enumerate(streams)).encode()
 
 
 def split_output(output: bytes, number: int) -> list[str] | None:
-    """The outputs of a stream of so many texts, in order; None where it does not have the number of each of them."""
+    """Split an output stream into its `number` texts, in order; None where a text's number is missing."""
     parts = output.decode(errors="replace").split("\0")
     streams = []
     for place, stream in enumerate(parts[:number]):
@@ -147,7 +147,7 @@ def _modes_in(data: Path) -> tuple[Mode, ...]:
 
 
 def preferred_modes(modes: Iterable[Mode]) -> dict[tuple[str, str], Mode]:
-    """The mode that is taken for each pair of languages: the plain one, else the first variant by name."""
+    """The mode to use for each pair of languages: the plain one, else the first variant by name."""
     preferred: dict[tuple[str, str], Mode] = {}
     for mode in sorted(modes):
         preferred.setdefault((mode.source, mode.target), mode)
@@ -158,8 +158,8 @@ def needs(names: Sequence[str] = ()) -> str | None:
     """None where Apertium is installed with all modes of these names (none named: with any); else what installs it."""
     if folder() is None:
         return f"apt-get install apertium {' '.join(PACKAGES)}"
-    there = {mode.name for mode in installed_modes()}
-    missing = [name for name in names if name not in there]
+    names_installed = {mode.name for mode in installed_modes()}
+    missing = [name for name in names if name not in names_installed]
     if missing:
         candidates = [_package(name) for name in missing]
         packages = [package for package in candidates if package]
@@ -169,13 +169,13 @@ def needs(names: Sequence[str] = ()) -> str | None:
             else "see apertium -l"
         )
         return f"Apertium has no mode {', '.join(missing)}; {how}"
-    if not there:
+    if not names_installed:
         return f"Apertium has no pair of languages; apt-get install {' '.join(PACKAGES)}"
     return None
 
 
 def _package(name: str) -> str | None:
-    """Debian's package with the mode, as far as we know it."""
+    """Debian's package with the mode; None where we know of none."""
     wanted = read_name(name)
     for package in PACKAGES:
         pair = read_name(package.removeprefix("apertium-"))
@@ -225,7 +225,7 @@ def _words(line: str) -> list[str]:
 
 @cache
 def engine_version() -> str:
-    """Of the engine, such as "3.8.3"; "absent" where it is not installed."""
+    """The version of the engine, such as "3.8.3"; "absent" where it is not installed."""
     try:
         printed = subprocess.run(["apertium", "-V"], capture_output=True, text=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
@@ -270,7 +270,7 @@ def _content(file: Path) -> str:
 PATIENCE = 20.0
 """Seconds that a batch may take, and one more for every thousand characters; the engine does ten times as much."""
 _SHOWN = 200
-"""Characters of a program's own message that an error has."""
+"""Characters of a program's message that an error repeats."""
 _TAGGER = "apertium-tagger"
 _UNSEEN = re.compile(r"^Word '(.*)'\.$", re.MULTILINE)
 _SURFACE = re.compile(r"\^((?:[^\\/$]|\\.)*)")
@@ -279,9 +279,9 @@ Stages = Sequence[Sequence[str]]
 
 
 def translate(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
-    """What the engine makes of each text, in order; for one that it fails at, the error.
+    """Translate each text, in order; where the engine fails at a text, the error stands in its place.
 
-    A text is the same alone and among others. White space at its ends is dropped; of nothing else nothing is made.
+    A text has the same translation alone and in a batch. White space at its ends is dropped; an empty text stays empty.
     Raises NotInstalled for a program that is absent.
     """
     return [
@@ -323,7 +323,7 @@ def _run_texts(pipeline: Stages, texts: Sequence[str], patience: float) -> list[
 
 
 def _translate_by_halves(pipeline: Stages, streams: Sequence[str], patience: float) -> list[str | AuditError]:
-    """Where a batch fails, its halves are tried, so that a text that the engine fails at costs no other one."""
+    """Run a batch; where it fails, run its halves, so that a text that the engine fails at affects no other."""
     if not streams:
         return []
     try:
@@ -361,7 +361,7 @@ def _tagger_place(pipeline: Stages) -> int | None:
 
 
 def _remembers(stage: Sequence[str]) -> bool:
-    """Whether a tagger may keep something from one text to the next: all but the perceptron."""
+    """Whether a tagger may carry state from one text to the next: all but the perceptron do."""
     return not any(word.startswith("-") and ("x" in word[1:] or word == "--perceptron") for word in stage[1:])
 
 
@@ -397,7 +397,7 @@ def _split_checked(output: bytes, pipeline: Stages, number: int) -> list[str]:
 
 
 def _run(pipeline: Stages, data: bytes, until: float) -> tuple[bytes, str]:
-    """What comes out of programs, each of which reads what the one before it writes, and what the last one says.
+    """Run a pipeline of programs on `data`: the output of the last one, and its messages.
 
     Raises AuditError for a program that is absent or fails (with its own words), and for what takes too long.
     """

@@ -40,7 +40,7 @@ def chinese(text: str, tagger: str = DEFAULT) -> tuple[Token, ...]:
 
 
 def version_of(tagger: str = DEFAULT) -> str:
-    """What the tokens of this tagger depend on: its package and version, of a model in a directory its files.
+    """The version of a tagger: its package and version and, for a model in a directory, a digest of its files.
 
     Raises as `chinese` does.
 

@@ -184,7 +184,7 @@ def _in_place(text: Analysis, at: int) -> bool:
 
 
 def _gap(text: Analysis, index: int) -> str:
-    """What stands before a sentence; behind the last one, what ends the text."""
+    """The text before a sentence; for the index behind the last sentence, the end of the text."""
     start = text.spans[index - 1][1]
     end = text.spans[index][0] if index < len(text.spans) else len(text.text)
     return text.text[start:end]

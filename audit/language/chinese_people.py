@@ -75,7 +75,7 @@ NICKNAMES: dict[Gender, tuple[str, ...]] = {
     "female": ("小红", "小丽", "小芳", "小娟", "小敏", "小玲", "小燕", "小婷"),
     "neutral": (),
 }
-"""What children of stories and textbooks are called."""
+"""Names of children in stories and textbooks."""
 _FEMALE = frozenset(
     "芳娜丽艳娟霞燕玲丹萍梅莉婷颖雪慧倩琴洁莹琳芬兰秀珍桂淑娇妍娅媛姗婕娥嫣媚黛菁蓉薇菲蕾蓓怡女凤花妹姣婵"
 )
@@ -121,9 +121,9 @@ _NO_GIVEN = frozenset(
 )
 _FOREIGN = frozenset("斯尔姆顿茨兹勒蒂弗夫佐韦迪塔洛贝奥巴卡伊蒙诺尼戈鲁莱赫森德特克拉罗萨鲍普纳娅莎")
 _FIRM = re.compile("律师(?:事务)?所")
-"""What makes a firm's name of the person's before it."""
+"""Words that turn the personal name before them into the name of a firm."""
 _DESCRIBED = re.compile("[（(，,](?:化名|男[，,、）)]|女[，,、）)])")
-"""What says of somebody just named whether it is a man or a woman, or another name than the true one."""
+"""A note right after a name that gives the person's sex, or says that the name is a pseudonym."""
 _NO_FAMILIES = frozenset("萨沃桑贝巴索伊海哈米那哥师")
 """Family names that far more often begin a foreign name, or end a title (鉴赏师 + 姚先生)."""
 _NO_NAMES = words(
@@ -146,13 +146,13 @@ class Person:
 
     @property
     def gender(self) -> Gender:
-        """What the given name says: neutral where nothing, or both."""
+        """The gender that the given name suggests; neutral where it suggests none, or both."""
         female, male = not _FEMALE.isdisjoint(self.given), not _MALE.isdisjoint(self.given)
         return "neutral" if female == male else "female" if female else "male"
 
 
 def people(texts: Sequence[Analysis]) -> list[Person]:
-    """Those whom the texts surely name in full, in the order of their first place.
+    """The people whom the texts certainly name in full, in order of first mention.
 
     >>> people([Analysis("记者练束梅报道，张建国表示同意。", "zh")])
     [Person(family='练', given='束梅'), Person(family='张', given='建国')]
@@ -176,7 +176,7 @@ def people(texts: Sequence[Analysis]) -> list[Person]:
 
 
 def _name_candidates(text: Analysis) -> Iterator[tuple[str, int, Token | None, Token | None]]:
-    """What may be a person's full name, where it ends, and the tokens right before and after it."""
+    """Yield possible full names of persons: (name, end of the name, token right before, token right after)."""
     tokens = text.tokens
     at = 0
     while at < len(tokens):

@@ -164,7 +164,7 @@ _CLOSING = frozenset("”’」』》〉】")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What one word may become, and where. `kind` is n (noun) or v (verb)."""
+    """A word, the synonym that may replace it, and the contexts that allow it. `kind` is n (noun) or v (verb)."""
 
     kind: str
     word: str

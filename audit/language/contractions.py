@@ -71,7 +71,7 @@ _REDUCES = {
     "would": words("i you he she we they"),
 }
 _CONTRACTED = _REDUCED.keys() | _N_T | {"cannot", "can"}
-"""What may become a part of a contraction, or be followed by a "not" that does."""
+"""Words that a contraction may absorb, or that a "not" may be attached to."""
 _APOSTROPHES = frozenset("'’")
 _VERB_MARKS = frozenset({"VBN", "VBD", "VB", "VBP", "VBG", "JJ"})
 

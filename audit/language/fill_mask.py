@@ -100,7 +100,7 @@ class FillMask:
         return _Query(number, "".join(token + gap for token in before), "".join(gap + token for token in after), masks)
 
     def _unfinished(self, query: _Query, ranked: list[list[tuple[float, str]]]) -> Iterator[_Query]:
-        """A word that is complete is kept; what is not is asked for again."""
+        """Yield the query where masks are left to fill; else add its finished word to the ranking."""
         if len(query.filled) < query.masks:
             yield query
         else:
@@ -130,7 +130,7 @@ class FillMask:
                     )
 
     def _readable(self, pieces: Sequence[int], query: _Query) -> bool:
-        """Whether the model can read so much, and every mask was read as one."""
+        """Whether the text is short enough for the model, and every mask was read as one token."""
         longest = getattr(self._network.config, "max_position_embeddings", 512) - 2
         masks = sum(piece == self._tokenizer.mask_token_id for piece in pieces)
         return len(pieces) <= longest and masks == query.masks - len(query.filled)
@@ -169,7 +169,7 @@ class FillMask:
 
     @cached_property
     def _characters(self) -> tuple["np.ndarray", list[str]]:
-        """The same for single characters, Chinese and the like: no Latin letters."""
+        """As `_words`, for single characters of Chinese and the like: no Latin letters."""
         return self._those(self._vocabulary, lambda word: len(word) == 1 and word.isalpha() and word > "\u0e00")
 
     def _those(self, words: Sequence[str], fits: Any) -> tuple["np.ndarray", list[str]]:
@@ -246,10 +246,10 @@ class FillMask:
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
-        """Quiet; whatever the library raises says which model it is about."""
-        said = io.StringIO()
+        """Load quietly; errors of the library name the model that they are about."""
+        printed = io.StringIO()
         try:
-            with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
+            with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 yield
         except Exception as problem:  # whatever a file or a version of it makes the library raise

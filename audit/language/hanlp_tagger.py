@@ -52,9 +52,9 @@ def load(model: str) -> Any:
             f"--out DIRECTORY, or take a name of {_LIST}"
         )
     one_thread()
-    said = io.StringIO()
+    printed = io.StringIO()
     try:
-        with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
+        with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return package.load(model, devices=-1, verbose=False)
     except (Exception, SystemExit) as problem:  # whatever a download, a file or a version of it makes HanLP raise
@@ -121,7 +121,7 @@ def _classpaths(value: object) -> Iterator[str]:
 
 
 RULES = "1"
-"""Which treatment of a model's words this is; part of the version."""
+"""Version of the treatment of a model's words; part of the tagger's version."""
 LONGEST = 256
 """Characters that a model is given at once; what is longer is cut at a comma, or anywhere."""
 
@@ -179,7 +179,7 @@ class HanlpTagger:
 
 
 def _kind(component: Any, name: str) -> str:
-    """What a component gives: characters (with tags), words (with tags), tokenizer (no tags) or tasks."""
+    """The kind of a component: `characters` (with tags), `words` (with tags), `tokenizer` (no tags) or `tasks`."""
     if hasattr(component, "tasks"):
         return "tasks"
     vocabularies = getattr(component, "vocabs", None) or {}
@@ -272,10 +272,10 @@ def _multitask_tagger(component: Any, name: str) -> Callable[[list[str]], list[l
         raise AuditError(
             f"HanLP's model {name!r} has the tasks {', '.join(tasks)}; tok and pos/pku or pos/ctb are needed"
         )
-    wanted = [task for task in (tok, pos, ner) if task]
+    tasks_to_run = [task for task in (tok, pos, ner) if task]
 
     def tag(texts: list[str]) -> list[list[Span]]:
-        document = component(texts, tasks=wanted)
+        document = component(texts, tasks=tasks_to_run)
         spans = []
         for index, text in enumerate(texts):
             words, labels = document[tok][index], list(document[pos][index])

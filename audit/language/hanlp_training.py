@@ -142,7 +142,7 @@ def sentences(paragraphs: Iterable[Paragraph]) -> list[tuple[Tagged, ...]]:
 def split(
     paragraphs: Sequence[Paragraph], held_out: float, seed: int
 ) -> tuple[tuple[Paragraph, ...], tuple[Paragraph, ...]]:
-    """What to learn from and what to hold out: whole documents, since a name comes again and again in one.
+    """Split the paragraphs into those to learn from and those to hold out, by whole documents: names recur within one.
 
     `held_out` is the share of documents (at least one each way). The same seed holds the same documents out.
     Raises AuditError where there is one document only.
@@ -301,14 +301,14 @@ def check(folder: Path, held_out: float, epochs: int, limit: int | None, what: s
 
 
 def epoch_logger(say: Callable[[str], None]) -> logging.Logger:
-    """A logger that tells of each epoch what HanLP says of it: HanLP's own would write to stdout."""
+    """A logger that passes HanLP's lines about epochs to `say`; HanLP's own logger would write to stdout."""
     logger = logging.Logger("training")
     logger.addHandler(_EpochHandler(say))
     return logger
 
 
 class _EpochHandler(logging.Handler):
-    """The rest of what HanLP says is about its own inside."""
+    """Passes lines about epochs on and drops the others, which are about HanLP's internals."""
 
     def __init__(self, say: Callable[[str], None]):
         super().__init__(logging.INFO)
@@ -321,7 +321,7 @@ class _EpochHandler(logging.Handler):
 
 
 class _Nowhere(io.StringIO):
-    """A stream that keeps nothing and is never closed."""
+    """A stream that discards what is written to it and is never closed."""
 
     def write(self, _: str) -> int:
         return 0
@@ -354,7 +354,7 @@ LEARNED = ("nr", "ns", "nt", "r", "n", "v", "w")
 
 @dataclass(frozen=True)
 class Trained:
-    """What was trained on how much, and how well it does on what it never saw."""
+    """Sizes, settings and held-out scores of a trained tagger."""
 
     corpus: str
     """Fingerprint of the corpus's words and tags."""

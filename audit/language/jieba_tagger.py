@@ -181,7 +181,7 @@ def cilin() -> dict[str, tuple[str, ...]]:
 
 
 RULES = "1"
-"""Which corrections of jieba's tags these are; part of the version."""
+"""Version of the corrections of jieba's tags; part of the tagger's version."""
 _RUN = frozenset("…⋯—─")
 _HALF = {code: code - 0xFEE0 for first, last in ("０９", "ＡＺ", "ａｚ") for code in range(ord(first), ord(last) + 1)}
 """Full-width letters and digits as ASCII has them: jieba takes each of the former for a word of its own."""

@@ -126,7 +126,7 @@ class Counts:
         return {}
 
     def _having_tag(self, tag: str) -> "np.ndarray":
-        """Which ids are words of letters with this tag, or any."""
+        """A mask over ids (ids,): words of letters that have this tag; with an empty tag, any word of letters."""
         import numpy as np
 
         if tag not in self._masks:

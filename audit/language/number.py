@@ -223,7 +223,7 @@ def _of_plain(tokens: Sequence[Token], start: int) -> bool:
 
 
 def _behind(tokens: Sequence[Token], head: int, to_plural: bool) -> dict[int, str] | None:
-    """What must change behind the noun; None where that is not certain."""
+    """Replacements for words behind the noun that agree with it; None where that is not certain."""
     if head + 1 >= len(tokens):
         return {}
     after = tokens[head + 1]

@@ -35,7 +35,7 @@ _MARK = re.compile(rf"[{_LINE}]|[。！？｡‼⁇⁈⁉!?.．…⋯]+")
 _FULL = re.compile("[。！？｡‼⁇⁈⁉]")
 _ELLIPSIS = re.compile(r"[…⋯]+|\.{3,}")
 _BEGINS = re.compile(r"\s|\Z|[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff“‘「『《（【\"]")
-"""What may follow a mark of the West that ends a sentence: within 3.5, a.com and Yahoo!'s none does."""
+"""What may follow a Western mark that ends a sentence; nothing of it stands within 3.5, a.com or Yahoo!'s."""
 _GOES_ON = re.compile(r"[ \t\u3000]*[，、：；,;:]")
 _APART = re.compile(r"\s|\Z|[“‘「『\"]")
 _INTRODUCES = re.compile(r"[：:，,]\s*\Z")

@@ -21,7 +21,7 @@ _PUNCTUATION = "PUNCT"
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """What one form of a noun may become, and where. `noun` is the singular that names the entry."""
+    """A form of a noun, its replacement and the contexts that allow it. `noun` is the singular that names the entry."""
 
     noun: str
     new: str
@@ -95,9 +95,9 @@ def _replace_word(new: dict[int, str], tokens: Sequence[Token], index: int, syno
         synonym = "TV" if any(token.text[0].isupper() for token in tokens) else "tv"
     new[index] = synonym
     if index and tokens[index - 1].lower in ("a", "an"):
-        mended = article(tokens[index - 1].text, synonym)
-        if mended != tokens[index - 1].text:
-            new[index - 1] = mended
+        new_article = article(tokens[index - 1].text, synonym)
+        if new_article != tokens[index - 1].text:
+            new[index - 1] = new_article
 
 
 def _fits(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:

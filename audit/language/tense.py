@@ -107,7 +107,7 @@ class _Reader:
         self.tokens = tokens
         self.verbs: list[Finite] = []
         self.kind: dict[int, str] = {}
-        """What each verb was read as: present, past, infinitive, participle."""
+        """Index -> how the verb there was read: present, past, infinitive, participle, gerund."""
 
     def word(self, index: int) -> str:
         return self.words[index] if 0 <= index < len(self.words) else ""

@@ -169,7 +169,7 @@ def meteor(reference: str, hypothesis: str, language: str = "en", *, synonyms: b
 
 
 def reference_words(text: str, language: str = "") -> list[str]:
-    """What is between blanks, or every character but blanks in a language that writes none (zh, ja, th, lo, km, my).
+    """Words between blanks, or every character but blanks in a language without them (zh, ja, th, lo, km, my).
 
     >>> reference_words("我 喜欢", "zh"), reference_words("I like it.")
     (['我', '喜', '欢'], ['I', 'like', 'it.'])

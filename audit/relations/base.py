@@ -150,7 +150,7 @@ class Source:
 
     input: Input
     analysis: Analysis
-    """Of the first text."""
+    """The analysis of the first text."""
     seed: str = ""
     """Study seed and row key; `choices` mixes in the relation's name, so that relations do not disturb each other."""
 
@@ -204,14 +204,14 @@ class Relation:
     family: str
     summary: str
     unit: Literal["sentence", "document", "any"]
-    """What a source must be; `any`: both will do."""
+    """The unit of its sources; `any`: both."""
     carry: Carry
     languages: tuple[str, ...] = ("en",)
-    """Of the texts; a source with a text in another one makes no group. `ANY` alone: texts in every language."""
+    """Languages of its texts: a source with a text in another one makes no group. `ANY` alone: every language."""
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
     check_params: CheckParams | None = None
-    """Asked when parameters are set; None: any value of the default's type is allowed."""
+    """Called when parameters are set; None: any value of the default's type is allowed."""
 
     @property
     def per_system(self) -> bool:
@@ -242,7 +242,7 @@ class Relation:
         return languages == self.languages or self.languages == ANY or set(languages) <= set(self.languages)
 
     def lacks(self, language: str) -> str | None:
-        """What is not installed here, so that sources in a language make no groups; None where nothing is missing."""
+        """The tool whose absence keeps sources in a language from making groups; None where nothing is missing."""
         return None
 
     def speaks(self, language: str) -> bool:

@@ -299,7 +299,7 @@ _GENDERED = re.compile(
     "小伙|王子|公主|国王|"
     "皇|球员|球星|前锋|门将|佳人|联赛|战队|俱乐部|老公|老婆|老头|球队|将军"
 )
-"""What says, or all but says, whether somebody is a man or a woman."""
+"""Words that say, or strongly suggest, whether somebody is a man or a woman."""
 
 
 @chinese(1, family="same-property substitution", params={"tagger": DEFAULT})
@@ -358,7 +358,7 @@ def _rename_person(person: Person, texts: Sequence[Analysis], joined: str, choic
 
 
 def _gender(person: Person, joined: str) -> Gender:
-    """What a person's new name may say of their gender: what all that the texts say agrees with."""
+    """The gender that a person's new name may suggest: one that agrees with everything the texts say."""
     name = re.escape(person.name)
     if re.search(f"[女妻母姐妹妈奶姑][^，。、；：！？]{{0,4}}{name}|{name}(?:女士|小姐|[，,（(、]女)", joined):
         return "female"
@@ -419,10 +419,10 @@ def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.R
     tokens = [token for text in texts for token in text.tokens]
     if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):
         return None
-    there = sorted({token.text for token in tokens} & set(_PRONOUNS))
-    if there == ["他们"]:
+    pronouns = sorted({token.text for token in tokens} & set(_PRONOUNS))
+    if pronouns == ["他们"]:
         return None  # whom a team, a firm or a crowd is; 她们 are women only
-    return tuple((old, _PRONOUNS[old]) for old in there) or None
+    return tuple((old, _PRONOUNS[old]) for old in pronouns) or None
 
 
 # MR3 of the study of Chinese systems: an occupation is replaced by another.

@@ -206,7 +206,7 @@ def rearrange(text: Analysis, order: Sequence[int]) -> str:
 
 
 def _gaps(text: Analysis) -> list[str]:
-    """What stands before each sentence; nothing where one follows the other at once."""
+    """The text before each sentence; empty where it follows the one before at once."""
     edges = [0, *(end for _, end in text.spans)]
     return [text.text[edges[index] : start] for index, (start, _) in enumerate(text.spans)]
 

@@ -215,7 +215,7 @@ def monte_carlo(
 
 _KINDS = ("noun", "name", "verb", "adjective", "adverb")
 """Parts of speech of the words that are replaced alone."""
-_SLACK = 1e-9
+_TOLERANCE = 1e-9
 """A similarity is a sum of fractions: this much below the bound is the bound."""
 
 
@@ -305,7 +305,7 @@ class MultiGranularity(Fixed):
         if source_tree is None or follow_up_tree is None:
             return Verdict(Outcome.INAPPLICABLE, reason="a translation cannot be parsed")
         value = structure_similarity(source_tree, follow_up_tree)
-        satisfied = value >= self._number("bound") - _SLACK
+        satisfied = value >= self._number("bound") - _TOLERANCE
         return Verdict(Outcome.SATISFIED if satisfied else Outcome.VIOLATED, value)
 
     def _drafts(self, sources: Sequence[Source]) -> Iterator[_Draft]:
@@ -365,7 +365,7 @@ class MultiGranularity(Fixed):
         return None if parser is None else dict(zip(distinct, parser.parse(distinct, language), strict=True))
 
     def lacks(self, language: str) -> str | None:
-        """What parses sources in the language, where nobody named a parser and it is not installed; or a proposer."""
+        """The default parser of the language where it is not installed, or the proposer that is missing."""
         if self._parser(language) is None:
             absent = parser_of(language, self._text("parser"))
             if absent is None:

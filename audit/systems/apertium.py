@@ -105,7 +105,7 @@ class Apertium:
 
 
 def _version(modes: Iterable[engine.Mode]) -> str:
-    """Of the engine, and of the content of the modes' data."""
+    """The version of the engine, and a digest of the modes' data."""
     version = engine.engine_version()
     if not (mode_list := list(modes)):
         return version

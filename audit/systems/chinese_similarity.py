@@ -52,7 +52,7 @@ def _vector(text: str) -> "np.ndarray":
 
 @lru_cache(maxsize=1)
 def _openmp() -> list[Any]:
-    """What sets the number of OpenMP's threads for the thread that calls it.
+    """Functions that set the number of OpenMP's threads for the thread that calls them.
 
     One thread: each of our processes has a core of its own, and a process that is forked from one whose OpenMP has
     threads waits for ever for those, which it does not have. Where torch was imported first, its own OpenMP serves the
@@ -306,7 +306,7 @@ class Xiangsi:
 
 @lru_cache(maxsize=1)
 def _calculator() -> Any:
-    """What compares, with jieba's words loaded and silent."""
+    """The package's calculator, with jieba loaded and silent."""
     load_jieba()
     from xiangsi import Calculator
 

@@ -70,9 +70,9 @@ class Classifier(ABC):
 
     kind: str
     about: str
-    """What it is, for the summary."""
+    """Description of the classifier, for the summary."""
     training: Mapping[str, object]
-    """What the model depends on beside the data; part of the version."""
+    """Settings of the training; part of the version."""
     packages: tuple[str, ...]
     """Distributions whose versions are part of the version."""
     pace: str

@@ -25,7 +25,7 @@ class TimeIsOver(BaseException):
 
 
 class Left(Exception):
-    """In place of what foreign code raised and is no Exception, as `SystemExit`; its cause is that."""
+    """Raised in place of a BaseException of foreign code such as `SystemExit`, which is its cause."""
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def alarm(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """What foreign code raises in this block comes out as an Exception: `Left` in place of one that is none.
+    """Turn whatever foreign code raises in this block into an Exception: `Left` in place of other BaseExceptions.
 
     Only `TimeIsOver`, and the end that the user asks for (Ctrl-C, or a SIGTERM that is taken as one), pass.
     """

@@ -84,9 +84,9 @@ class Http:
         return missing("httpx", "pip install 'audit[http]'") or self._unset()
 
     def prepare(self) -> None:
-        """Import what asks, before there are threads and processes that would do so in the middle of another's work.
+        """Import the HTTP client before there are threads and processes that would import it while others work.
 
-        The service itself is not asked: one that is away now is asked again by whoever runs.
+        The service itself is not called: if it is away now, the run tries again.
         """
         import httpx  # noqa: F401
 
@@ -227,7 +227,7 @@ class Http:
         return " ".join(self._without_secrets(content[: 64 * 1024].decode("utf-8", "replace")).split())
 
     def _unset(self) -> str | None:
-        """What is wrong with the environment: a variable that is absent or holds what no header can; or None."""
+        """The environment variable that is absent or holds what a header cannot, in words; None where all are fine."""
         for name in self._description.variables:
             value = os.environ.get(name, "").strip()
             if not value:

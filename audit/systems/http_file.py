@@ -48,7 +48,7 @@ class Languages:
 
     @property
     def settings(self) -> dict[str, object]:
-        """What may change an output: a pair that is added later has none so far."""
+        """The part of the description that may change an output."""
         return {"languages": list(self.spoken), "pairs": ["-".join(pair) for pair in self.pairs], "codes": self.codes}
 
     def has(self, item: Input) -> bool:
@@ -201,7 +201,7 @@ class Path:
 
 
 def kind(value: object) -> str:
-    """What a JSON value is, in words, with the names that an object has.
+    """Describe a JSON value in words, with the names that an object has.
 
     >>> kind({"outputs": []}), kind([1, 2])
     ("an object with 'outputs'", 'a list of 2')
@@ -235,7 +235,7 @@ _ANSWERS: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Description:
-    """What a file says. Values still have `${NAME}` where a secret goes, so all of it may be stored and shown."""
+    """The content of a file. Values keep `${NAME}` in place of a secret, so all of it may be stored and shown."""
 
     file: str
     name: str
@@ -258,7 +258,7 @@ class Description:
     tries: int
     patience: float
     between: Languages | None
-    """What a translation service says of languages; None for other services."""
+    """Languages of a translation service; None for other services."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -363,26 +363,26 @@ def read_description(path: str) -> Description:
     if wrong := next((label for label in labels.values() if allowed and label not in allowed), None):
         raise table.wrong("labels", f"{wrong!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}")
     description = Description(
-        path,
-        name,
-        version,
-        url,
-        tasks,
-        between.read if between else languages,
-        method,
-        headers,
-        request,
-        label,
-        score,
-        text,
-        score_needed,
-        labels,
-        batch,
-        table.number("concurrency", CONCURRENCY, 1, 1_000, whole=True),
-        table.number("timeout", TIMEOUT, 0.01, 86_400),
-        table.number("tries", TRIES, 1, 100, whole=True),
-        table.number("patience", PATIENCE, 0, 86_400),
-        between,
+        file=path,
+        name=name,
+        version=version,
+        url=url,
+        tasks=tasks,
+        languages=between.read if between else languages,
+        method=method,
+        headers=headers,
+        request=request,
+        label=label,
+        score=score,
+        text=text,
+        score_needed=score_needed,
+        labels=labels,
+        batch=batch,
+        concurrency=table.number("concurrency", CONCURRENCY, 1, 1_000, whole=True),
+        timeout=table.number("timeout", TIMEOUT, 0.01, 86_400),
+        tries=table.number("tries", TRIES, 1, 100, whole=True),
+        patience=table.number("patience", PATIENCE, 0, 86_400),
+        between=between,
     )
     table.end()
     return description
@@ -533,6 +533,6 @@ def _fit(table: _Table, batch: int, many: bool, paths: Sequence[Path]) -> None:
 
 
 def _refuse_secret(table: _Table, where: str, name: str, value: str) -> None:
-    """What is written out in a file is stored in databases and shown in reports; a secret must not be."""
+    """Refuse a secret that is written out: values of the file are stored in databases and shown in reports."""
     if value and _SECRET.search(name) and not VARIABLE.search(value) and "{text" not in value:
         raise table.wrong(where, 'looks like a secret: take it from the environment, for example "${SERVICE_KEY}"')

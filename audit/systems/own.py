@@ -34,7 +34,7 @@ _ALLOWED = {
     "summarization": "allowed are a text, or an audit.tasks.Output",
     "translation": "allowed are a text, None for a pair of languages that it does not have, or an audit.tasks.Output",
 }
-"""What may be returned for the tasks whose output is not a label."""
+"""Allowed return values for the tasks whose output is not a label."""
 _folders: list[str] = []
 """Directories that stand at the end of Python's path for the modules of users, the present one first."""
 _LONGEST = 200
@@ -80,7 +80,7 @@ def load(spec: str, seconds: float | None = None) -> System:
 
 
 def load_object(spec: str, thing: Any, module: ModuleType, seconds: float | None = None) -> System:
-    """As `load`, of an object that is there already; `module` is where it was defined."""
+    """As `load`, for an existing object; `module` is where it was defined."""
     with foreign(f"system {spec!r} cannot be loaded", seconds):
         return _system_of(spec, thing, module, seconds)
 
@@ -95,7 +95,7 @@ def _system_of(spec: str, thing: Any, module: ModuleType, seconds: float | None)
 
 
 class Described:
-    """What a user's object says of itself, read once and checked.
+    """Attributes of a user's object, read once and checked.
 
     `name`, `version`, `settings`, `tasks` and `languages` are the object's own where it has them. The version is else a
     fingerprint of the source file, so that changed code is run anew.
@@ -153,7 +153,7 @@ class Whole(Described):
             )
 
     def needs(self) -> str | None:
-        """What was missing when it was loaded, in the object's words."""
+        """The object's own answer, as it was when the object was loaded."""
         return self._needs
 
     def _read_needs(self, thing: Any) -> str | None:
@@ -209,7 +209,7 @@ class Own(Described):
         return [self._output(value, text) for value, text in zip(values, arguments, strict=True)]
 
     def _arguments(self, item: Input) -> Any:
-        """What the user's code is handed: the text; the texts of a pair as a tuple; a text with its languages."""
+        """The argument for the user's code: the text, the texts of a pair as a tuple, or a text with its languages."""
         if self._returns == "translation":
             return item.text, item.languages[0], item.target or ""
         return item.text if len(item.texts) == 1 else item.texts
@@ -272,8 +272,8 @@ def _import_module(name: str, spec: str) -> ModuleType:
 
 
 def _stand_last(here: str) -> None:
-    """Let modules of the current directory be found after all others: a file of the user's called statistics.py or
-    numpy.py must never stand in for the library's. Directories that were current before stay, behind it."""
+    """Put the current directory at the end of Python's path: a user's file called statistics.py or numpy.py must never
+    replace the library's. Directories that were current before stay, behind it."""
     if here in sys.path and here not in _folders:
         return
     before = [folder for folder in _folders if folder != here]
@@ -282,7 +282,7 @@ def _stand_last(here: str) -> None:
 
 
 def _refuse_duplicate(name: str, spec: str, here: str) -> None:
-    """Raise AuditError where the module is in the current directory and installed, too: one would be taken unseen."""
+    """Raise AuditError where the module is both in the current directory and installed: either could be meant."""
     top = name.partition(".")[0]
     local = PathFinder.find_spec(top, [here])
     if local is None or local.origin is None:
@@ -291,9 +291,9 @@ def _refuse_duplicate(name: str, spec: str, here: str) -> None:
     installed = PathFinder.find_spec(top, others)
     twice = installed is not None and installed.origin is not None and not _same_file(installed.origin, local.origin)
     if top in sys.stdlib_module_names or twice:
-        there = "one of Python's own" if installed is None or not twice else f"that of {installed.origin}"
+        owner = "one of Python's own" if installed is None or not twice else f"that of {installed.origin}"
         raise AuditError(
-            f"the module of the system {spec!r}, {local.origin}, has the same name as another, {there}; rename the file"
+            f"the module of the system {spec!r}, {local.origin}, has the same name as another, {owner}; rename the file"
         )
 
 
@@ -317,13 +317,13 @@ def _source_version(thing: object, module: ModuleType) -> str:
 
 
 def _attribute(spec: str, thing: object, name: str) -> Any:
-    """What the object has under this name, None where it has nothing."""
+    """The object's attribute of this name; None where it has none."""
     with foreign(f"system {spec!r} cannot tell its {name}"):
         return getattr(thing, name, None)
 
 
 def _text(spec: str, thing: object, attribute: str) -> str | None:
-    """A short text or a number as one; None where there is none. A method of that name is no wish of the user's."""
+    """An attribute that is a short text, or a number as text; None where there is none, or a method of that name."""
     value = _attribute(spec, thing, attribute)
     if value is None or callable(value) or (isinstance(value, str) and not value.strip()):
         return None

@@ -66,7 +66,7 @@ class Recorded:
 
     @property
     def remark(self) -> str:
-        """What was read, and what was wrong with it: said when a run starts."""
+        """Counts of what was read and of what was wrong with it; printed when a run starts."""
         return self._recording.remark
 
     def needs(self) -> str | None:

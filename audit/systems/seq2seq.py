@@ -33,7 +33,7 @@ _TASK = re.compile(r"translation_([a-z]{2})_to_([a-z]{2})")
 
 @dataclass(frozen=True)
 class SpokenLanguages:
-    """What a text is preceded by, or the tokenizer is set to, for a pair of languages.
+    """How a model is told a pair of languages: by a prefix of the text, or by a setting of the tokenizer.
 
     `tokens` are the model's names of languages by our codes, where it translates between all of them; `prefixes` what
     stands before a text, by pair, where it has those pairs only.
@@ -79,7 +79,7 @@ def language_tokens(tokens: Iterable[str]) -> dict[str, str]:
 
 
 def spoken_languages(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | None) -> SpokenLanguages:
-    """What the model of this tokenizer and configuration can be asked; `pair` where the user named it."""
+    """The languages of the model with this tokenizer and configuration; `pair`: where the user named one."""
     vocabulary = set(tokenizer.get_vocab())
     for name in ("all_special_tokens", "lang_token_to_id", "lang_code_to_id"):  # not all have them in their vocabulary
         vocabulary |= set(getattr(tokenizer, name, ()))

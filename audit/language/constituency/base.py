@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT = ("link-grammar", "shallow")
-"""What parses where nobody named a parser: programs of Debian that need no model."""
+"""The parsers to use where none is named: programs of Debian that need no model."""
 REMEMBERED = 4096
 """Trees that a parser keeps: the relations of a study parse the same texts, one after the other."""
 
@@ -202,7 +202,7 @@ def leaf_spans(text: str, tree: Tree) -> list[tuple[int, int]] | None:
 
 
 def spans_of(text: str, words: Iterable[Sequence[str]]) -> list[tuple[int, int]] | None:
-    """As `leaf_spans`, for words each of which is written in one of several forms; the first that fits is taken."""
+    """As `leaf_spans`, for words that each have several spellings; the first one that fits is taken."""
     spans = []
     at = 0
     for forms in words:
@@ -279,7 +279,7 @@ def structure_similarity(tree: Tree, other: Tree) -> float:
 # What part of speech a tag names, whatever set of tags a parser has.
 
 KINDS = ("noun", "name", "verb", "adjective", "adverb", "other")
-"""What a tag may name. Pronouns, numerals, auxiliaries and all closed classes are `other`."""
+"""Parts of speech. Pronouns, numerals, auxiliaries and all closed classes are `other`."""
 
 _UNIVERSAL = {
     "noun": words("NOUN"),
@@ -552,7 +552,7 @@ def clauses_of(text: str) -> list[list[Token]]:
 
 
 def is_mark(piece: Sequence[Token]) -> bool:
-    """Whether a piece is one mark."""
+    """Whether a piece is a single punctuation mark."""
     return len(piece) == 1 and not any(sign.isalnum() for sign in piece[0].text)
 
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 MISSING = "this needs the package benepar; run: pip install benepar"
 RULES = "1"
-"""Which treatment of texts and trees this is; part of the version."""
+"""Version of the treatment of texts and trees; part of the parser's version."""
 LANGUAGES = ("ar", "de", "en", "eu", "fr", "he", "hu", "ko", "pl", "sv", "zh")
-"""Those that benepar has models of."""
+"""Languages that benepar has models of."""
 _NAME = re.compile(r"(?:.*[/\\])?benepar_([a-z]{2})[^/\\]*")
 
 
@@ -125,7 +125,7 @@ def _sentence(tokens: Sequence[Token], language: str) -> Any:
 
 
 def _parse_alone(parser: Any, tokens: Sequence[Token], language: str) -> Any:
-    """What the model makes of one sentence; None where it fails."""
+    """The model's tree of one sentence; None where it fails."""
     try:
         return parser.parse(_sentence(tokens, language))
     except Exception:  # whatever a model makes of a strange word must not stop the others

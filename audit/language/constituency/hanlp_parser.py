@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 RULES = "1"
-"""Which treatment of texts and trees this is; part of the version."""
+"""Version of the treatment of texts and trees; part of the parser's version."""
 ABOUT = "parser.json"
 """In a directory made here: the language, and which labels are tags."""
 MOST_WORDS = 100
-"""Of a piece of text that is parsed at once: time and memory grow with the cube."""
+"""Words of a piece of text that is parsed at once, at most: time and memory grow with the cube."""
 _MARK = "PU"
 """The tag of marks in Chinese, which the Sinica Treebank has none of: the Chinese Treebank's."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What a parser needs to know of its model."""
+    """A model's language, tags and units, as the parser needs them."""
 
     language: str
     tags: frozenset[str]
     """Labels that name a word's part of speech; none: the model finds no parts of speech."""
     clauses: bool
-    """Whether it learned clauses without marks, and is given such."""
+    """Whether the model was trained on clauses without punctuation, and must be given such clauses."""
 
 
 class HanlpParser:
@@ -142,7 +142,7 @@ class HanlpParser:
 
 
 def _about(model: str) -> About:
-    """Of a directory by what stands in it, of a name by the name."""
+    """Read a model's directory, or guess from the name of a model that HanLP downloads. Raises BadFile."""
     folder = Path(model)
     if not folder.is_dir():
         return About("en" if model.startswith(("EN_", "PTB")) else "zh", frozenset(), False)
@@ -162,7 +162,7 @@ def _about(model: str) -> About:
 
 
 def _with_words(tree: Tree, tokens: Sequence[Token]) -> list[Tree]:
-    """What stands under the root, with the text's own words, and the tagger's tags where the model found none."""
+    """The subtrees under the root, with the text's own words, and the tagger's tags where the model found none."""
     for place, token in zip(tree.treepositions("leaves"), tokens, strict=True):
         if tree[place[:-1]].label() == "_":
             tree[place[:-1]].set_label(token.tag)
@@ -200,7 +200,7 @@ def _check_working(component: Callable[[list[list[str]]], list[Any]], model: str
 
 
 def _parse_alone(component: Callable[[list[list[str]]], list[Any]], words: Sequence[str]) -> Any:
-    """What the component makes of one sentence; None where it fails."""
+    """The component's tree of one sentence; None where it fails."""
     try:
         return component([list(words)])[0]
     except Exception:  # whatever a model makes of a strange word must not stop the others
@@ -233,7 +233,7 @@ CLASSPATH = f"{__name__}.WordsAndLetters"
 LONGEST_WORD = 20
 """Letters of a word that are looked at: its first and last ten."""
 _PADDING, _UNKNOWN, _KNOWN = 0, 1, 2
-"""Indices of nothing and of what was not learned, and the first of what was."""
+"""Indices of padding and of unknown words or letters, and the first index of known ones."""
 
 
 class WordsAndLetters:
@@ -264,12 +264,12 @@ class WordsAndLetters:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What makes it again; it stands in the model's config.json."""
+        """The arguments that make an equal encoder; stored in the model's config.json."""
         return {"classpath": CLASSPATH, **vars(self)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> WordsAndLetters:
-        """As `config` says."""
+        """The encoder that `config` describes."""
         return cls(**{name: value for name, value in config.items() if name != "classpath"})
 
     def transform(self, **_: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -288,7 +288,7 @@ class WordsAndLetters:
         return number
 
     def get_output_dim(self) -> int:
-        """What the network gives for each word: both directions."""
+        """Numbers that the network returns for each word, of both directions."""
         return 2 * self.hidden
 
     def module(self, **_: Any) -> Any:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PROGRAM = "link-parser"
 MISSING = f"the program {PROGRAM} is not installed; run: apt-get install link-grammar"
 RULES = "1"
-"""Which treatment of the program's answer this is; part of the version."""
+"""Version of the treatment of the program's answer; part of the parser's version."""
 OPTIONS = ("en", "-constituents=3", "-graphics=0", "-verbosity=0", "-spell=0", "-panic=0", "-timeout=30")
 """No guesses at words that it does not know, and no hasty second try, which would depend on how fast a machine is."""
 TOGETHER = 50
@@ -33,7 +33,7 @@ SECONDS = 60
 """For a process to start and to parse its texts, plus as long as the program's own limit for each text."""
 MOST_WORDS = 100
 MOST_BYTES = 1000
-"""Of a text; the program takes no line that is much longer, and its time grows with the cube of the words."""
+"""Limits of a text: the program takes no line that is much longer, and its time grows with the cube of the words."""
 _FIRST_MARK = 20_000
 _MARK = re.compile(r"^width set to (\d+)$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
@@ -41,7 +41,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
 _GUESSED = re.compile(r"(?<=.)\{[!?~&]\}$")
 _SUBSCRIPT = re.compile(r"(?<=.)\.#?[a-z][-#a-z0-9]*$")
 _LINKED = {"n": "noun", "v": "verb", "a": "adjective", "e": "adverb"}
-"""What a subscript says of the word; the other ones say less."""
+"""Part of speech by the first letter of a subscript; other subscripts are not used."""
 _BRACKETS = [str.maketrans("{}", pair) for pair in ("()", "[]")]
 
 
@@ -67,17 +67,17 @@ class LinkGrammar:
             raise NotInstalled(MISSING)
         trees: list[Tree | None] = [None] * len(texts)
         lines = [_CONTROL.sub(" ", text).strip() for text in texts]
-        able = [index for index, line in enumerate(lines) if _parsable(line)]
-        for first in range(0, len(able), TOGETHER):
-            batch = able[first : first + TOGETHER]
+        parsable = [index for index, line in enumerate(lines) if _parsable(line)]
+        for first in range(0, len(parsable), TOGETHER):
+            batch = parsable[first : first + TOGETHER]
             for index, answer in zip(batch, answers([lines[position] for position in batch]), strict=True):
                 trees[index] = read(texts[index], answer)
         return trees
 
 
 def answers(lines: Sequence[str]) -> list[str]:
-    """What the program says to each line; empty where it says nothing in time. Of several lines that make it fail
-    together, those that do so alone are found."""
+    """The program's answer to each line; empty where there is none in time. Where a batch fails, its halves are run, so
+    that only the lines that fail alone have no answer."""
     # Numbered settings between the lines are marks that no text can imitate; behind a space no line is a command.
     commands = "".join(f"!width={_FIRST_MARK + index}\n {line}\n" for index, line in enumerate(lines))
     try:

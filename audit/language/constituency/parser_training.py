@@ -75,7 +75,7 @@ def bracket_score(gold: Iterable[Tree], predicted: Iterable[Tree | None]) -> Sco
 
 
 def label_score(label: str, gold: Iterable[Tree], predicted: Iterable[Tree | None]) -> Score:
-    """As `bracket_score`, for the brackets of one label; empty: all."""
+    """As `bracket_score`, for the brackets of one label; an empty label means all brackets."""
     right = there = all_predicted = 0
     for gold_tree, predicted_tree in zip(gold, predicted, strict=True):
         tags = [tag for _, tag in gold_tree.pos()]
@@ -228,7 +228,7 @@ SCORED = ("S", "NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "GP")
 
 @dataclass(frozen=True)
 class TrainedParser:
-    """What was trained on how much, and how well it does on what it never saw, given the words of the treebank."""
+    """Sizes, settings and held-out scores of a trained parser, which is given the words of the treebank."""
 
     language: str
     corpus: str
@@ -384,7 +384,7 @@ def _fit(
 
 
 def _encoder(learned: Sequence[Tree]) -> WordsAndLetters:
-    """Of the words that are there twice or more, and of all letters, small and capital."""
+    """An encoder for the words that occur at least twice, and for all letters, small and capital."""
     often = Counter(word for tree in learned for word in tree.leaves())
     small = Counter[str]()
     for word, times in often.items():

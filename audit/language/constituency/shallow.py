@@ -168,7 +168,7 @@ def _split_unit(unit: str) -> tuple[str, str, str]:
 
 
 def _unread(text: str) -> Word:
-    """What is no word to Apertium: signs, and letters that none of its words has."""
+    """A piece of text that Apertium does not take for a word: a sign, or letters that it does not know."""
     has_letters = any(sign.isalnum() for sign in text)
     return Word(text, "unknown", "UNKNOWN") if has_letters else Word(text, "mark", "MARK")
 
@@ -215,7 +215,7 @@ def _parts(analysis: str) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 RULES = "1"
-"""Which treatment of the tagger's words this is; part of the version, as the grammars are."""
+"""Version of the treatment of the tagger's words; part of the parser's version, as the grammars are."""
 _NAMES = {"GROUP": "VP", "OFP": "PP", "RELP": "PP"}
 _PREFERRED = ("spa-cat", "cat-spa", "fra-cat", "eng-cat")
 """Modes whose taggers are taken before all others: they have constraint grammars, too, and know the most words."""
