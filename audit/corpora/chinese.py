@@ -414,10 +414,10 @@ def articles() -> tuple[Article, ...]:
             article = _clean_article(f"{part}.{number}", title, body, _INEWS_LABELS[label])
             if not has_chinese(article.text) or len(article.text) > LONGEST:
                 continue
-            same = letters(article.text)
-            before = by_letters.setdefault(same, article)
+            key = letters(article.text)
+            before = by_letters.setdefault(key, article)
             if before is not None and before.gold != article.gold:
-                by_letters[same] = None
+                by_letters[key] = None
     return tuple(article for article in by_letters.values() if article is not None)
 
 
@@ -596,8 +596,8 @@ class InewsPairs(FromInews):
                 *(("random", article.title, first) for first in bodies[other[at]][:1]),
                 *((f"next.{number}", *couple) for number, couple in enumerate(pairwise(bodies[at]), start=1)),
             ]
-            if same := letters(article.body):
-                candidates.append(("titles", titled.setdefault(same, article).title, article.title))
+            if key := letters(article.body):
+                candidates.append(("titles", titled.setdefault(key, article).title, article.title))
             for name, first, second in candidates:
                 if _comparable(first, second):
                     yield _row(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)

@@ -176,16 +176,16 @@ def _with_scheme(path: Path, records: list[_Record]) -> str:
     for record in records:
         if gold := record.columns.get("gold", "").strip():
             labels.setdefault(gold.casefold(), gold)
-    way = "or say which labels there are, as in --task classification/finance,sports"
+    hint = "or say which labels there are, as in --task classification/finance,sports"
     if len(labels) < 2:
         present = f"only the gold label {next(iter(labels.values()))!r}" if labels else "no gold labels"
-        raise BadFile(f"{path}: there are {present}, so the label scheme is unknown; give at least two, {way}")
+        raise BadFile(f"{path}: there are {present}, so the label scheme is unknown; give at least two, {hint}")
     if len(labels) > _MOST_LABELS:
         raise BadFile(
             f"{path}: the column gold has {len(labels):,} different labels, at most {_MOST_LABELS} make a scheme"
         )
-    if odd := [label for label in labels.values() if "," in label]:
-        raise BadFile(f"{path}: the gold label {odd[0]!r} has a comma, which separates labels; write it without")
+    if with_comma := [label for label in labels.values() if "," in label]:
+        raise BadFile(f"{path}: the gold label {with_comma[0]!r} has a comma, which separates labels; write it without")
     return f"classification/{','.join(sorted(labels.values()))}"
 
 
@@ -354,9 +354,9 @@ def _jsonl(text: str, texts: tuple[str, ...]) -> list[_Record]:
             records.append(_Record(number, {}, f"a JSON {type(value).__name__}; every line must be one JSON object"))
             continue
         columns = {_name(name, texts): field for name, field in value.items() if field is not None}
-        if odd := [name for name in texts if not isinstance(columns.get(name, ""), str)]:
-            shown = canonical(columns[odd[0]])[:40]
-            records.append(_Record(number, {}, f"the {odd[0]} is {shown}; it must be a string"))
+        if not_texts := [name for name in texts if not isinstance(columns.get(name, ""), str)]:
+            example = canonical(columns[not_texts[0]])[:40]
+            records.append(_Record(number, {}, f"the {not_texts[0]} is {example}; it must be a string"))
         else:
             records.append(_Record(number, {name: _value(field) for name, field in columns.items()}))
     return records

@@ -119,23 +119,25 @@ class Lcsts(Published):
     unit: Unit = "document"
 
     def rows(self) -> Iterator[Row]:
-        key, begun = "", 0
+        key, first_line = "", 0
         block: list[str] = []
         for line, text in _lines(self.path):
             text = text.strip()
             if match := _DOC.fullmatch(text):
-                if begun:
-                    raise BadRow(self.path, line, f"a doc begins before that of line {begun} has its </doc>")
-                key, begun = match.group(1), line
-            elif text and not begun:
+                if first_line:
+                    raise BadRow(self.path, line, f"a doc begins before that of line {first_line} has its </doc>")
+                key, first_line = match.group(1), line
+            elif text and not first_line:
                 raise BadRow(self.path, line, f"{text[:40]!r} stands outside of every doc; {self.what} is needed")
             elif text == "</doc>":
-                yield self._row(key, begun, "\n".join(block))
-                begun, block = 0, []
+                yield self._row(key, first_line, "\n".join(block))
+                first_line, block = 0, []
             elif text:
                 block.append(text)
-        if begun:
-            raise BadRow(self.path, begun, "the doc that begins here has no </doc>; is a part of the file missing?")
+        if first_line:
+            raise BadRow(
+                self.path, first_line, "the doc that begins here has no </doc>; is a part of the file missing?"
+            )
 
     def _row(self, key: str, line: int, block: str) -> Row:
         fields = {name: tidy(value) for name, value in _FIELD.findall(block)}

@@ -140,7 +140,7 @@ class FillMask:
         import numpy as np
         import torch
 
-        whole, words = self._characters if characters else self._words
+        ids, words = self._characters if characters else self._words
         width = max(map(len, batch))
         padding = self._tokenizer.pad_token_id
         input_ids = torch.tensor([[*pieces, *[padding] * (width - len(pieces))] for pieces in batch])
@@ -149,7 +149,7 @@ class FillMask:
         one_thread()
         with torch.inference_mode():
             logits = self._network(input_ids=input_ids, attention_mask=attention).logits[range(len(batch)), at]
-            logs = torch.log_softmax(logits.float(), dim=-1).numpy()[:, whole]
+            logs = torch.log_softmax(logits.float(), dim=-1).numpy()[:, ids]
         best_words = []
         for row in logs:
             best = np.lexsort((np.arange(len(row)), -row))[:_BEST]

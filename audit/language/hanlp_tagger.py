@@ -280,9 +280,9 @@ def _multitask_tagger(component: Any, name: str) -> Callable[[list[str]], list[l
         for index, text in enumerate(texts):
             words, labels = document[tok][index], list(document[pos][index])
             for _, kind, first, behind in document[ner][index] if ner else ():
-                better = from_entity(kind)
-                for place in range(first, behind) if better else ():
-                    labels[place] = better if labels[place] == "NR" else labels[place]
+                entity_tag = from_entity(kind)
+                for place in range(first, behind) if entity_tag else ():
+                    labels[place] = entity_tag if labels[place] == "NR" else labels[place]
             spans.append(_align(text, words, labels))
         return spans
 

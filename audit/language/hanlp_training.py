@@ -395,7 +395,7 @@ def train(
     hanlp()
     parts = [sentences(part) for part in (learned, development, out)]
     say(f"{len(parts[0]):,} sentences are learned from, {len(parts[2]):,} are held out; {epochs} epochs.")
-    begun = time.monotonic()
+    started = time.monotonic()
     with new_folder(folder) as target:
         _fit(target, parts[0], parts[1], epochs, seed, say)
         segmentation, tags = scores(HanlpTagger(str(target)), parts[2])
@@ -408,7 +408,7 @@ def train(
             seed=seed,
             epochs=epochs,
             limit=limit,
-            seconds=round(time.monotonic() - begun, 1),
+            seconds=round(time.monotonic() - started, 1),
             segmentation=segmentation,
             tags=tags,
         )

@@ -100,8 +100,8 @@ class Counts:
             last = _EDGE  # as it was counted: a sentence begins after it
         before = _EDGE if last == _EDGE else self._id(left, -2)
         follow, precede = self._following(last), self._preceding(after)
-        wanted = self._having_tag(tag)
-        follow, precede = follow[wanted[follow]], precede[wanted[precede]]
+        allowed = self._having_tag(tag)
+        follow, precede = follow[allowed[follow]], precede[allowed[precede]]
         both = np.intersect1d(follow, precede, assume_unique=True)
         candidates = both if len(both) >= 10 else np.union1d(follow, precede)
         candidates = candidates[candidates != self.ids.get(unless, _UNKNOWN)]
@@ -214,11 +214,11 @@ def _count_keys(keys: "np.ndarray", size: int, least: int) -> tuple["np.ndarray"
     import numpy as np
 
     distinct, counts = np.unique(keys, return_counts=True)
-    rest, good = distinct, counts >= least
+    rest, frequent = distinct, counts >= least
     while rest.any():
-        good &= rest % size != _UNKNOWN
+        frequent &= rest % size != _UNKNOWN
         rest = rest // size
-    return distinct[good], counts[good].astype(np.int32)
+    return distinct[frequent], counts[frequent].astype(np.int32)
 
 
 # Running text that n-grams are counted in: the film reviews of a package, or a file of the user's.

@@ -23,7 +23,7 @@ from audit.relations.base import Carry, nothing, stays, unchanged
 from audit.relations.registry import replace_relation
 from audit.systems import offer_system
 from audit.systems.base import System
-from audit.systems.own import is_whole, load_object
+from audit.systems.own import is_system, load_object
 from audit.tasks import Output, base_of
 
 Texts: TypeAlias = str | Path | pd.DataFrame | Iterable[object] | Corpus
@@ -201,7 +201,7 @@ def _offer(key: str | None, thing: object, corpus: Corpus) -> str:
         )
     if inspect.isclass(thing):
         thing = thing()
-    if not is_whole(thing):
+    if not is_system(thing):
         version = getattr(thing, "version", None)
         thing = _Offered(
             thing,

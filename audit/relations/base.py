@@ -58,13 +58,13 @@ class Carry:
         >>> stays("positive")({"negative"}) is None
         True
         """
-        carried: set[str] = set()
+        propagated: set[str] = set()
         for answer in allowed:
             result = self.rule(answer, source, follow_up)
             if result is None:
                 return None
-            carried |= result
-        return frozenset(carried) or None
+            propagated |= result
+        return frozenset(propagated) or None
 
 
 # Functions and a class with a name, not lambdas: relations are sent to workers by pickle.

@@ -205,12 +205,12 @@ def _is_letter(tokens: Sequence[Token], at: int) -> bool:
 
 def _beside(near: frozenset[str], tokens: Sequence[Token], at: int) -> bool:
     """Whether the sentence around a token has one of these words."""
-    for way in (-1, 1):
-        place = at + way
+    for step in (-1, 1):
+        place = at + step
         while 0 <= place < len(tokens) and abs(place - at) < _SENTENCE and tokens[place].text not in _ENDS:
             if tokens[place].text in near:
                 return True
-            place += way
+            place += step
     return False
 
 

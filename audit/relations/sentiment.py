@@ -210,15 +210,15 @@ def sentences_of(label: str) -> tuple[str, ...]:
 def _with_sentences_added(text: Analysis, added: list[str]) -> list[str]:
     """The document with the first, the first two, ... of the sentences at its end."""
     documents: list[str] = []
-    whole = text.text.rstrip()
-    if whole and whole[-1].isalnum():
-        whole += "."
+    document = text.text.rstrip()
+    if document and document[-1].isalnum():
+        document += "."
     between = _separator(text)
     # A corpus in lower case gets its new sentences in lower case, or they would stand out.
     lower = text.text == text.text.lower()
     for sentence in added:
-        whole += between + (sentence.lower() if lower else sentence)
-        documents.append(whole)
+        document += between + (sentence.lower() if lower else sentence)
+        documents.append(document)
     return documents
 
 
@@ -291,12 +291,12 @@ def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], li
     if len(set(sentences)) < 2:
         return None
     members = [Member("source", source.input), *(Member("probe", sentence) for sentence in sentence_inputs(source))]
-    whole, *parts = yield members
-    order = order_of(parts)
+    document_output, *sentence_outputs = yield members
+    order = order_of(sentence_outputs)
     if [sentences[index] for index in order] == sentences:
         return None
     follow_up = Input((rearrange(text, order), *source.input.texts[1:]), source.input.languages)
-    return equivalent([whole, *(yield [Member("follow_up", follow_up)])])
+    return equivalent([document_output, *(yield [Member("follow_up", follow_up)])])
 
 
 def _groups(outputs: Sequence[Output]) -> list[list[int]]:
@@ -353,17 +353,17 @@ def _remove_sentences(source: Source, keeps: Callable[[str | None, str | None], 
     text = source.analysis
     if len(text.spans) < 2:
         return None
-    (whole,) = yield [Member("source", source.input)]
-    if whole.label == "neutral":
+    (document_output,) = yield [Member("source", source.input)]
+    if document_output.label == "neutral":
         return Verdict(Outcome.INAPPLICABLE, reason="the source output is neutral")
-    parts = yield [Member("probe", sentence) for sentence in sentence_inputs(source)]
-    remaining = [index for index, part in enumerate(parts) if keeps(whole.label, part.label)]
+    sentence_outputs = yield [Member("probe", sentence) for sentence in sentence_inputs(source)]
+    remaining = [index for index, output in enumerate(sentence_outputs) if keeps(document_output.label, output.label)]
     if not remaining:
         return Verdict(Outcome.INAPPLICABLE, reason="every sentence would be removed")
-    if len(remaining) == len(parts):
+    if len(remaining) == len(sentence_outputs):
         return Verdict(Outcome.INAPPLICABLE, reason="no sentence would be removed")
     follow_up = Input((rearrange(text, remaining), *source.input.texts[1:]), source.input.languages)
-    return check([whole, *(yield [Member("follow_up", follow_up)])])
+    return check([document_output, *(yield [Member("follow_up", follow_up)])])
 
 
 # MR1.1 to MR1.4 of the task `sentiment`: words, numbers and the final period are replaced, the meaning is not.

@@ -234,8 +234,8 @@ class Http:
                 return f"set the environment variable {name}, which {self._description.file} names"
             if not value.isascii() or not value.isprintable():
                 return f"the environment variable {name} must be printable ASCII, without line breaks"
-        if wrong := check_address(_with_variables(self._description.url)):
-            return f"the url of {self._description.file}, with the environment's values, {wrong}"
+        if fault := check_address(_with_variables(self._description.url)):
+            return f"the url of {self._description.file}, with the environment's values, {fault}"
         return None
 
     def _without_secrets(self, text: str, least: int = 1) -> str:

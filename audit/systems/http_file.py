@@ -91,8 +91,8 @@ def read_languages(table: _TakesKeys, spoken: tuple[str, ...], places: Sequence[
             raise table.wrong("languages", f'{code!r} is no code such as es, zh or pt-BR, or ["*"] for all')
     pairs = _pairs(table)
     codes = table.texts("codes", 'codes = { zh = "zh-CHS" }')
-    if wrong := next((code for code in codes if not is_code(code)), None):
-        raise table.wrong("codes", f"{wrong!r} is no code such as es, zh or pt-BR; write ours = theirs")
+    if unknown := next((code for code in codes if not is_code(code)), None):
+        raise table.wrong("codes", f"{unknown!r} is no code such as es, zh or pt-BR; write ours = theirs")
     named = {place[1] for text in places for place in LANGUAGE.finditer(text)}
     if "target" not in named and len({target for _, target in pairs}) != 1:
         raise table.wrong(
@@ -318,11 +318,13 @@ class _Table:
             raise self.wrong(key, f'{value!r} must be a list of names, for example ["{default[0]}"]')
         return tuple(value)
 
-    def number(self, key: str, default: float, least: float, most: float, whole: bool = False) -> Any:
+    def number(self, key: str, default: float, minimum: float, maximum: float, whole: bool = False) -> Any:
         value = self.take(key, default)
         kinds = int if whole else (int, float)
-        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
-            raise self.wrong(key, f"{value!r} must be a {'whole ' if whole else ''}number from {least:g} to {most:g}")
+        if isinstance(value, bool) or not isinstance(value, kinds) or not minimum <= value <= maximum:
+            raise self.wrong(
+                key, f"{value!r} must be a {'whole ' if whole else ''}number from {minimum:g} to {maximum:g}"
+            )
         return value
 
     def texts(self, key: str, example: str) -> dict[str, str]:
@@ -360,8 +362,8 @@ def read_description(path: str) -> Description:
     batch = table.number("batch", BATCH if several else 1, 1, 10_000, whole=True)
     _fit(table, batch, many, paths)
     labels = table.texts("labels", 'labels = { POS = "positive" }')
-    if wrong := next((label for label in labels.values() if allowed and label not in allowed), None):
-        raise table.wrong("labels", f"{wrong!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}")
+    if unknown := next((label for label in labels.values() if allowed and label not in allowed), None):
+        raise table.wrong("labels", f"{unknown!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}")
     description = Description(
         file=path,
         name=name,
@@ -419,8 +421,8 @@ def strings(value: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _url(table: _Table, url: str) -> str:
-    if not VARIABLE.search(url) and (wrong := check_address(url)):
-        raise table.wrong("url", f"{url!r} {wrong}")
+    if not VARIABLE.search(url) and (fault := check_address(url)):
+        raise table.wrong("url", f"{url!r} {fault}")
     parts = urlsplit(VARIABLE.sub("x", url))
     if parts.username is not None or parts.password is not None:
         # Not shown: it is a secret.

@@ -66,32 +66,32 @@ def load(spec: str, seconds: float | None = None) -> System:
         if not module_name or not name:
             raise AuditError(f"{spec!r} does not name a system; write module:name, for example mine:classify")
         module = _import_module(module_name, spec)
-        thing: object = module
+        obj: object = module
         for part in name.split("."):
-            if not hasattr(thing, part):
+            if not hasattr(obj, part):
                 raise AuditError(
                     f"module {module_name!r} ({_where(module)}) has no {name!r}; it has: {_callables(module)}"
                 )
-            thing = getattr(thing, part)
-        if inspect.isclass(thing):
+            obj = getattr(obj, part)
+        if inspect.isclass(obj):
             with foreign(f"class {spec!r} cannot be created without arguments"):
-                thing = thing()
-        return _system_of(spec, thing, module, seconds)
+                obj = obj()
+        return _system_of(spec, obj, module, seconds)
 
 
-def load_object(spec: str, thing: Any, module: ModuleType, seconds: float | None = None) -> System:
+def load_object(spec: str, obj: Any, module: ModuleType, seconds: float | None = None) -> System:
     """As `load`, for an existing object; `module` is where it was defined."""
     with foreign(f"system {spec!r} cannot be loaded", seconds):
-        return _system_of(spec, thing, module, seconds)
+        return _system_of(spec, obj, module, seconds)
 
 
-def is_whole(thing: object) -> bool:
+def is_system(obj: object) -> bool:
     """Whether an object is a `System` already."""
-    return callable(getattr(thing, "run", None)) and callable(getattr(thing, "needs", None))
+    return callable(getattr(obj, "run", None)) and callable(getattr(obj, "needs", None))
 
 
-def _system_of(spec: str, thing: Any, module: ModuleType, seconds: float | None) -> System:
-    return Whole(spec, thing, module, seconds) if is_whole(thing) else Own(spec, thing, module)
+def _system_of(spec: str, obj: Any, module: ModuleType, seconds: float | None) -> System:
+    return SystemObject(spec, obj, module, seconds) if is_system(obj) else Own(spec, obj, module)
 
 
 class Described:
@@ -101,21 +101,21 @@ class Described:
     fingerprint of the source file, so that changed code is run anew.
     """
 
-    def __init__(self, spec: str, thing: object, module: ModuleType):
+    def __init__(self, spec: str, obj: object, module: ModuleType):
         self.spec = spec
-        self._thing = thing
-        self.summary = ((inspect.getdoc(thing) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
-        self.name: str = _text(spec, thing, "name") or spec
-        self.version: str = _text(spec, thing, "version") or _source_version(thing, module)
-        self.settings: Mapping[str, object] = _settings(spec, thing)
-        self.tasks: tuple[str, ...] = _names(spec, thing, "tasks", ("sentiment",))
+        self._object = obj
+        self.summary = ((inspect.getdoc(obj) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
+        self.name: str = _text(spec, obj, "name") or spec
+        self.version: str = _text(spec, obj, "version") or _source_version(obj, module)
+        self.settings: Mapping[str, object] = _settings(spec, obj)
+        self.tasks: tuple[str, ...] = _names(spec, obj, "tasks", ("sentiment",))
         for task in self.tasks:
             try:
                 get_task(task)
             except AuditError as problem:
                 raise AuditError(f"{spec!r} has tasks = {shown(self.tasks)}: {problem}") from None
         self.languages: tuple[str, ...] = _names(
-            spec, thing, "languages", ("*",) if "translation" in self.tasks else ("en",)
+            spec, obj, "languages", ("*",) if "translation" in self.tasks else ("en",)
         )
 
     def __reduce__(self):
@@ -125,27 +125,27 @@ class Described:
     def prepare(self) -> None:
         """The object's own `prepare`, where it has one. Raises AuditError for whatever that raises."""
         with foreign(f"prepare() of the system {self.spec!r} failed"):
-            own = getattr(self._thing, "prepare", None)
+            own = getattr(self._object, "prepare", None)
             if callable(own):
                 own()
 
 
-class Whole(Described):
+class SystemObject(Described):
     """A user's object that is a `System` already; what it may have beside (`audit.systems.base`) is kept as it is."""
 
-    def __init__(self, spec: str, thing: Any, module: ModuleType, seconds: float | None = None):
-        super().__init__(spec, thing, module)
+    def __init__(self, spec: str, obj: Any, module: ModuleType, seconds: float | None = None):
+        super().__init__(spec, obj, module)
         self._seconds = seconds
-        self._needs = self._read_needs(thing)
-        self.run: Callable[[Sequence[Input]], list[Output]] = thing.run
-        for name, (least, most, whole) in _NUMBERS.items():
-            if (value := _attribute(spec, thing, name)) is not None:
-                setattr(self, name, _within(spec, name, value, least, most, whole))
-        self.remark = _text(spec, thing, "remark")
+        self._needs = self._read_needs(obj)
+        self.run: Callable[[Sequence[Input]], list[Output]] = obj.run
+        for name, (minimum, maximum, whole) in _NUMBERS.items():
+            if (value := _attribute(spec, obj, name)) is not None:
+                setattr(self, name, _within(spec, name, value, minimum, maximum, whole))
+        self.remark = _text(spec, obj, "remark")
         for name in ("run_async", "close_async", "pairs"):
-            if callable(part := _attribute(spec, thing, name)):
+            if callable(part := _attribute(spec, obj, name)):
                 setattr(self, name, part)
-        if callable(lacks := _attribute(spec, thing, "lacks")):
+        if callable(lacks := _attribute(spec, obj, "lacks")):
             self.lacks = partial(self._lacks, lacks)
         if hasattr(self, "run_async") and not (hasattr(self, "concurrency") and hasattr(self, "batch")):
             raise AuditError(
@@ -156,9 +156,9 @@ class Whole(Described):
         """The object's own answer, as it was when the object was loaded."""
         return self._needs
 
-    def _read_needs(self, thing: Any) -> str | None:
+    def _read_needs(self, obj: Any) -> str | None:
         with foreign(f"needs() of the system {self.spec!r} failed"):
-            needs = thing.needs()
+            needs = obj.needs()
         if needs is not None and not isinstance(needs, str):
             raise AuditError(f"needs() of the system {self.spec!r} returned {shown(needs)}; it must be None or a text")
         return shortened(needs) if needs else None
@@ -175,18 +175,18 @@ class Own(Described):
     these three; it reads every language unless it says which.
     """
 
-    def __init__(self, spec: str, thing: object, module: ModuleType):
-        predict = getattr(thing, "predict", None)
-        if not callable(predict) and not callable(thing):
+    def __init__(self, spec: str, obj: object, module: ModuleType):
+        predict = getattr(obj, "predict", None)
+        if not callable(predict) and not callable(obj):
             raise AuditError(
-                f"{spec!r} is a {type(thing).__name__}, which cannot be called; "
+                f"{spec!r} is a {type(obj).__name__}, which cannot be called; "
                 "it must be a function, or a class with predict(texts) or __call__(text)"
             )
-        super().__init__(spec, thing, module)
+        super().__init__(spec, obj, module)
         self._returns = _returns(spec, self.tasks)
         self._spelling = spellings(self.tasks)
         self._predict: Callable | None = predict if callable(predict) else None
-        self._call: Callable | None = thing if callable(thing) else None
+        self._call: Callable | None = obj if callable(obj) else None
 
     def needs(self) -> str | None:
         return None
@@ -301,9 +301,9 @@ def _same_file(path: str, other_path: str) -> bool:
     return os.path.realpath(path) == os.path.realpath(other_path)
 
 
-def _source_version(thing: object, module: ModuleType) -> str:
+def _source_version(obj: object, module: ModuleType) -> str:
     """A fingerprint of the file that defines the object, of its package's version where there is no source."""
-    kind = thing if inspect.isroutine(thing) or inspect.isclass(thing) else type(thing)
+    kind = obj if inspect.isroutine(obj) or inspect.isclass(obj) else type(obj)
     owner = sys.modules.get(getattr(kind, "__module__", None) or "", module)
     sources = []
     for origin in dict.fromkeys((owner, module)):
@@ -316,15 +316,15 @@ def _source_version(thing: object, module: ModuleType) -> str:
     return fingerprint(sources) if sources else str(getattr(module, "__version__", "unknown"))
 
 
-def _attribute(spec: str, thing: object, name: str) -> Any:
+def _attribute(spec: str, obj: object, name: str) -> Any:
     """The object's attribute of this name; None where it has none."""
     with foreign(f"system {spec!r} cannot tell its {name}"):
-        return getattr(thing, name, None)
+        return getattr(obj, name, None)
 
 
-def _text(spec: str, thing: object, attribute: str) -> str | None:
+def _text(spec: str, obj: object, attribute: str) -> str | None:
     """An attribute that is a short text, or a number as text; None where there is none, or a method of that name."""
-    value = _attribute(spec, thing, attribute)
+    value = _attribute(spec, obj, attribute)
     if value is None or callable(value) or (isinstance(value, str) and not value.strip()):
         return None
     with foreign(f"system {spec!r} cannot tell its {attribute}"):
@@ -336,8 +336,8 @@ def _text(spec: str, thing: object, attribute: str) -> str | None:
     return text
 
 
-def _names(spec: str, thing: object, attribute: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    value = _attribute(spec, thing, attribute)
+def _names(spec: str, obj: object, attribute: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    value = _attribute(spec, obj, attribute)
     values = default if value is None else (value,) if isinstance(value, str) else value
     if (
         not isinstance(values, tuple | list | set)
@@ -348,17 +348,17 @@ def _names(spec: str, thing: object, attribute: str, default: tuple[str, ...]) -
     return tuple(values)
 
 
-def _within(spec: str, name: str, value: object, least: float, most: float, whole: bool) -> float:
+def _within(spec: str, name: str, value: object, minimum: float, maximum: float, whole: bool) -> float:
     number = _number(value)
-    if number is None or not least <= number <= most or (whole and number != int(number)):
+    if number is None or not minimum <= number <= maximum or (whole and number != int(number)):
         kind = "a whole number" if whole else "a number"
-        raise AuditError(f"{spec!r} has {name} = {shown(value)}; it must be {kind} from {least:g} to {most:g}")
+        raise AuditError(f"{spec!r} has {name} = {shown(value)}; it must be {kind} from {minimum:g} to {maximum:g}")
     return int(number) if whole else number
 
 
-def _settings(spec: str, thing: object) -> dict[str, object]:
+def _settings(spec: str, obj: object) -> dict[str, object]:
     """The object's settings. They are stored as JSON, so they must be able to become it."""
-    settings = _attribute(spec, thing, "settings")
+    settings = _attribute(spec, obj, "settings")
     if settings is None:
         return {}
     try:

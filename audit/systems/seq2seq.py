@@ -242,18 +242,18 @@ class Seq2Seq:
             forced = tokenizer.convert_tokens_to_ids(target)
         prefix = speaks.prefixes.get(pair, "")
         tokens = [tokenizer(prefix + text).input_ids for text in texts]
-        most = _most(tokenizer, self._config)
-        outputs = [Output(error=f"the text has {len(ids):,} tokens, the model takes {most:,}") for ids in tokens]
-        order = sorted((place for place, ids in enumerate(tokens) if len(ids) <= most), key=lambda at: len(tokens[at]))
+        limit = _token_limit(tokenizer, self._config)
+        outputs = [Output(error=f"the text has {len(ids):,} tokens, the model takes {limit:,}") for ids in tokens]
+        order = sorted((place for place, ids in enumerate(tokens) if len(ids) <= limit), key=lambda at: len(tokens[at]))
         for start in range(0, len(order), BATCH):
             places = order[start : start + BATCH]
-            generated = self._generate(tokenizer, model, [tokens[place] for place in places], forced, most)
+            generated = self._generate(tokenizer, model, [tokens[place] for place in places], forced, limit)
             for place, output in zip(places, generated, strict=True):
                 outputs[place] = output
         return outputs
 
     def _generate(
-        self, tokenizer: Any, model: Any, tokens: list[list[int]], forced: int | None, most: int
+        self, tokenizer: Any, model: Any, tokens: list[list[int]], forced: int | None, limit: int
     ) -> Iterator[Output]:
         import torch
 
@@ -264,7 +264,7 @@ class Seq2Seq:
                 attention_mask=padded["attention_mask"],
                 do_sample=False,
                 num_beams=self.settings["beams"],
-                max_new_tokens=most - 1,
+                max_new_tokens=limit - 1,
                 # Else what is cut off looks as if it had ended.
                 forced_eos_token_id=None,
                 **({} if forced is None else {"forced_bos_token_id": forced}),
@@ -277,7 +277,7 @@ class Seq2Seq:
                 translation = ids[1:] if ids[:1] == [forced] else ids
                 yield Output(text=tokenizer.decode([start, *translation], skip_special_tokens=True).strip())
             else:
-                yield Output(error=f"the translation did not end within {most:,} tokens")
+                yield Output(error=f"the translation did not end within {limit:,} tokens")
 
 
 def _folder(model: str) -> Path | None:
@@ -321,7 +321,7 @@ def fingerprint_of(folder: Path) -> str:
     return state.hexdigest()
 
 
-def _most(tokenizer: Any, config: Mapping[str, Any]) -> int:
+def _token_limit(tokenizer: Any, config: Mapping[str, Any]) -> int:
     """Tokens that a text may have."""
     positions = config.get("max_position_embeddings") or config.get("n_positions") or LONGEST
     return int(min(LONGEST, positions, tokenizer.model_max_length))

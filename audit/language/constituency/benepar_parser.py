@@ -60,8 +60,8 @@ class BeneparParser:
             raise NotInstalled(MISSING) from problem
         path = Path(self._model)
         files = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
-        held = f" ({fingerprint(file.read_bytes().hex() for file in files if file.is_file())})" if files else ""
-        return f"benepar {package}, model {path.name}{held}, rules {RULES}"
+        digest = f" ({fingerprint(file.read_bytes().hex() for file in files if file.is_file())})" if files else ""
+        return f"benepar {package}, model {path.name}{digest}, rules {RULES}"
 
     def needs(self) -> str | None:
         """The package, where it is absent; a model is looked for when it is loaded."""

@@ -277,7 +277,7 @@ def train_parser(
     parts = [[tree for document in part for tree in document] for part in (learned, development, out)]
     short = [[tree for tree in part if len(tree.leaves()) <= LONGEST] for part in parts[:2]]
     say(f"{len(short[0]):,} sentences are learned from, {len(parts[2]):,} are held out; {epochs} epochs.")
-    begun = time.monotonic()
+    started = time.monotonic()
     with new_folder(folder) as target:
         _fit(target, short[0], short[1], epochs, seed, say)
         tags = sorted({tag for tree in short[0] for _, tag in tree.pos()})
@@ -294,7 +294,7 @@ def train_parser(
             seed=seed,
             epochs=epochs,
             limit=limit,
-            seconds=round(time.monotonic() - begun, 1),
+            seconds=round(time.monotonic() - started, 1),
             brackets=Part.of(bracket_score(parts[2], predicted)),
             complete=round(_complete_match_rate(parts[2], predicted), 4),
             tags=round(_tag_accuracy(parts[2], predicted), 4),
