@@ -16,7 +16,7 @@ from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.relations import registry
 from audit.relations.base import Rewriting, unchanged
-from audit.relations.expect import same_text, substituted
+from audit.relations.expect import same_text, substitute
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size
@@ -27,7 +27,7 @@ TEXTS = tuple(f"甲赢了第{number}场比赛。天气很好。" for number in r
 
 def swap(texts, choices):
     """One name for another."""
-    return substituted(texts, {"甲": "乙"})
+    return substitute(texts, {"甲": "乙"})
 
 
 def relation(name: str = "R", task: str = "summarization") -> Rewriting:

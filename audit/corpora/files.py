@@ -80,9 +80,9 @@ class FileCorpus:
         self, records: "list[_Record]", texts: tuple[str, ...], task: str, unit: Unit | None, language: str | None
     ) -> None:
         self.task = _with_scheme(self.path, records) if task == "classification" else task
-        self._rows = _checked(self.path, records, texts, self.task, language or "en")
+        self._rows = _checked_rows(self.path, records, texts, self.task, language or "en")
         counted = Counter(row.input.languages[0] for row in self._rows)
-        self.languages = tuple(one for one, _ in counted.most_common())
+        self.languages = tuple(code for code, _ in counted.most_common())
         self.language = language or self.languages[0]
         self.unit: Unit = unit or unit_of(self._rows)
         self.has_gold = any(row.gold is not None for row in self._rows)
@@ -176,16 +176,16 @@ def _with_scheme(path: Path, records: list[_Record]) -> str:
     for record in records:
         if gold := record.columns.get("gold", "").strip():
             labels.setdefault(gold.casefold(), gold)
-    way = "or say which labels there are, as in --task classification/finance,sports"
+    hint = "or say which labels there are, as in --task classification/finance,sports"
     if len(labels) < 2:
-        found = f"only the gold label {next(iter(labels.values()))!r}" if labels else "no gold labels"
-        raise BadFile(f"{path}: there are {found}, so the label scheme is unknown; give at least two, {way}")
+        present = f"only the gold label {next(iter(labels.values()))!r}" if labels else "no gold labels"
+        raise BadFile(f"{path}: there are {present}, so the label scheme is unknown; give at least two, {hint}")
     if len(labels) > _MOST_LABELS:
         raise BadFile(
             f"{path}: the column gold has {len(labels):,} different labels, at most {_MOST_LABELS} make a scheme"
         )
-    if odd := [label for label in labels.values() if "," in label]:
-        raise BadFile(f"{path}: the gold label {odd[0]!r} has a comma, which separates labels; write it without")
+    if with_comma := [label for label in labels.values() if "," in label]:
+        raise BadFile(f"{path}: the gold label {with_comma[0]!r} has a comma, which separates labels; write it without")
     return f"classification/{','.join(sorted(labels.values()))}"
 
 
@@ -210,7 +210,7 @@ def gold_of(task: str) -> Gold:
     return read
 
 
-def _checked(path: Path, records: list[_Record], texts: tuple[str, ...], task: str, language: str) -> list[Row]:
+def _checked_rows(path: Path, records: list[_Record], texts: tuple[str, ...], task: str, language: str) -> list[Row]:
     """Every record as a row. Raises BadRow for one wrong record, BadFile for several or for none at all."""
     label_of = gold_of(task)
     first: dict[str, int] = {}
@@ -251,15 +251,15 @@ def _checked(path: Path, records: list[_Record], texts: tuple[str, ...], task: s
 
 def _gold_reason(gold: str, label: str | None, task: str) -> str | None:
     """What is wrong with a gold that reads as this label, or None."""
-    asked = get_task(task)
-    if asked.question_kind == "pair":
+    definition = get_task(task)
+    if definition.question_kind == "pair":
         return (
             f"gold is {gold!r}, but {task} has no gold, for a text has many right outputs; leave the column out, and "
             "call one with such an output reference"
         )
     if label is None:
         numbers = ", a number from 0 to 1" if base_of(task) == "similarity" else ""
-        return f"the gold label {gold!r} is unknown; allowed are {', '.join(asked.labels)}{numbers}, or nothing"
+        return f"the gold label {gold!r} is unknown; allowed are {', '.join(definition.labels)}{numbers}, or nothing"
     return None
 
 
@@ -322,8 +322,8 @@ def _csv(path: Path, text: str, separator: str, texts: tuple[str, ...]) -> list[
 
 def _header(path: Path, names: list[str], separator: str, texts: tuple[str, ...]) -> list[str]:
     cleaned = [name.strip() for name in names]
-    known = [_name(name, texts) for name in cleaned]
-    if missing := [name for name in texts if name not in known]:
+    columns = [_name(name, texts) for name in cleaned]
+    if missing := [name for name in texts if name not in columns]:
         hint = ""
         for other in ",;\t|":
             if other != separator and any(other in name for name in cleaned):
@@ -331,10 +331,10 @@ def _header(path: Path, names: list[str], separator: str, texts: tuple[str, ...]
         raise BadFile(
             f"{path}: the first line has no column {missing[0]!r}; it has: {', '.join(map(repr, cleaned))}{hint}"
         )
-    doubled = sorted({name for name in known if known.count(name) > 1})
+    doubled = sorted({name for name in columns if columns.count(name) > 1})
     if doubled:
         raise BadFile(f"{path}: the first line has the column {doubled[0]!r} twice; names must differ")
-    return known
+    return columns
 
 
 def _jsonl(text: str, texts: tuple[str, ...]) -> list[_Record]:
@@ -353,12 +353,12 @@ def _jsonl(text: str, texts: tuple[str, ...]) -> list[_Record]:
         if not isinstance(value, dict):
             records.append(_Record(number, {}, f"a JSON {type(value).__name__}; every line must be one JSON object"))
             continue
-        columns = {_name(name, texts): one for name, one in value.items() if one is not None}
-        if odd := [name for name in texts if not isinstance(columns.get(name, ""), str)]:
-            shown = canonical(columns[odd[0]])[:40]
-            records.append(_Record(number, {}, f"the {odd[0]} is {shown}; it must be a string"))
+        columns = {_name(name, texts): field for name, field in value.items() if field is not None}
+        if not_texts := [name for name in texts if not isinstance(columns.get(name, ""), str)]:
+            example = canonical(columns[not_texts[0]])[:40]
+            records.append(_Record(number, {}, f"the {not_texts[0]} is {example}; it must be a string"))
         else:
-            records.append(_Record(number, {name: _value(one) for name, one in columns.items()}))
+            records.append(_Record(number, {name: _value(field) for name, field in columns.items()}))
     return records
 
 

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 from audit.corpora.base import Corpus, Row, Unit
-from audit.corpora.chinese import tidied
+from audit.corpora.chinese import tidy
 from audit.corpora.recordings import RecordedTexts
 from audit.errors import BadFile, BadRow
 from audit.files import read_text, refuse_no_file
@@ -22,14 +22,14 @@ from audit.tasks.classification import SCHEMES
 
 _BOM = "\ufeff"
 _UNTRANSLATED = ("", "NS")
-"""What stands in PAWS-X for a sentence that the translators could not translate."""
+"""Placeholders of PAWS-X for a sentence that the translators could not translate."""
 _PAWS_COLUMNS = ("id", "sentence1", "sentence2", "label")
 _DOC = re.compile(r"<doc id=\"?(\d+)\"?>")
 _FIELD = re.compile(r"<(human_label|summary|short_text)>(.*?)</\1>", re.DOTALL)
 
 
 class Published(ABC):
-    """What the three have in common: read and checked as a whole at once. Raises BadFile or BadRow."""
+    """Base of the three corpora: read and checked as a whole at once. Raises BadFile or BadRow."""
 
     prefix: ClassVar[str]
     what: ClassVar[str]
@@ -44,7 +44,7 @@ class Published(ABC):
         self.language = language or "zh"
         self.name = f"{self.prefix}:{self.path.name}"
         self._size = 0
-        self._fingerprint = f"{fingerprint(self._said())}.{self.version}"
+        self._fingerprint = f"{fingerprint(self._contents())}.{self.version}"
         if not self._size:
             raise BadFile(f"{self.path}: there are no rows in it; {self.what} is needed")
         self.summary = f"{self._size:,} rows of {self.path}"
@@ -58,8 +58,8 @@ class Published(ABC):
     def fingerprint(self) -> str:
         return self._fingerprint
 
-    def _said(self) -> Iterator[str]:
-        """What the rows say, counting them. Raises BadRow for a key that is there twice."""
+    def _contents(self) -> Iterator[str]:
+        """Yield the content of each row and count the rows. Raises BadFile for a key that occurs twice."""
         keys: set[str] = set()
         for row in self.rows():
             if row.key in keys:
@@ -119,26 +119,28 @@ class Lcsts(Published):
     unit: Unit = "document"
 
     def rows(self) -> Iterator[Row]:
-        key, begun = "", 0
+        key, first_line = "", 0
         block: list[str] = []
         for line, text in _lines(self.path):
             text = text.strip()
-            if found := _DOC.fullmatch(text):
-                if begun:
-                    raise BadRow(self.path, line, f"a doc begins before that of line {begun} has its </doc>")
-                key, begun = found.group(1), line
-            elif text and not begun:
+            if match := _DOC.fullmatch(text):
+                if first_line:
+                    raise BadRow(self.path, line, f"a doc begins before that of line {first_line} has its </doc>")
+                key, first_line = match.group(1), line
+            elif text and not first_line:
                 raise BadRow(self.path, line, f"{text[:40]!r} stands outside of every doc; {self.what} is needed")
             elif text == "</doc>":
-                yield self._row(key, begun, "\n".join(block))
-                begun, block = 0, []
+                yield self._row(key, first_line, "\n".join(block))
+                first_line, block = 0, []
             elif text:
                 block.append(text)
-        if begun:
-            raise BadRow(self.path, begun, "the doc that begins here has no </doc>; is a part of the file missing?")
+        if first_line:
+            raise BadRow(
+                self.path, first_line, "the doc that begins here has no </doc>; is a part of the file missing?"
+            )
 
     def _row(self, key: str, line: int, block: str) -> Row:
-        fields = {name: tidied(value) for name, value in _FIELD.findall(block)}
+        fields = {name: tidy(value) for name, value in _FIELD.findall(block)}
         if rest := _FIELD.sub("", block).strip():
             raise BadRow(self.path, line, f"the doc has {rest[:40]!r} beside its parts; {self.what} is needed")
         for name in ("summary", "short_text"):
@@ -172,7 +174,7 @@ class Thucnews(Published):
                 if why := _no_category(gold):
                     raise BadFile(f"{folder}: {why}")
                 for file in sorted(folder.glob("*.txt")):
-                    text = tidied(read_text(file))
+                    text = tidy(read_text(file))
                     yield Row(f"{gold}/{file.stem}", self._input(1, text), gold)
 
     def _file(self) -> Iterator[Row]:
@@ -185,14 +187,14 @@ class Thucnews(Published):
             gold = name.strip()
             if why := _no_category(gold):
                 raise BadRow(self.path, line, why)
-            if not (body := tidied(body)):
+            if not (body := tidy(body)):
                 raise BadRow(self.path, line, "the text is empty")
             yield Row(str(line), self._input(line, body), gold)
 
 
 def _no_category(name: str) -> str | None:
-    known = SCHEMES["thucnews"]
-    return None if name in known else f"{name[:40]!r} is no category of THUCNews; they are {', '.join(known)}"
+    categories = SCHEMES["thucnews"]
+    return None if name in categories else f"{name[:40]!r} is no category of THUCNews; they are {', '.join(categories)}"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -201,12 +203,12 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with path.open("rb") as file:
             for number, content in enumerate(file, start=1):
-                yield number, _decoded(path, number, content)
+                yield number, _decode_line(path, number, content)
     except OSError as problem:
         raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
 
 
-def _decoded(path: Path, number: int, content: bytes) -> str:
+def _decode_line(path: Path, number: int, content: bytes) -> str:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -235,7 +237,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def short_name(name: str) -> str:
-    """What a study calls the corpus that is asked for by this name: a file without its folder.
+    """The name of a corpus in a study: that of a file without its folder.
 
     >>> short_name("/data/own.csv"), short_name("paws-x:/data/test_2k.tsv"), short_name("imdb")
     ('own.csv', 'paws-x:test_2k.tsv', 'imdb')

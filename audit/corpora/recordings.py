@@ -44,11 +44,11 @@ KINDS: Mapping[str, str] = {
     "entities": "with HTML entities (unescaped)",
     "no_middle": "of chains whose first translation nobody recorded (left out)",
 }
-"""What can be wrong with a row, and what is done about it."""
+"""Problem of a row -> its description, with what is done about it."""
 
 
 class Ask(NamedTuple):
-    """What an engine was asked: a text, named by `key_of`, from a language into another."""
+    """A recorded request to an engine: a text, named by `key_of`, from a language into another."""
 
     source_language: str
     target_language: str
@@ -73,27 +73,27 @@ class Problem:
         return f"{self.rows:,} row{'s' if self.rows != 1 else ''} {KINDS[self.kind]}"
 
 
-def unescaped(text: str) -> str:
+def unescape_entities(text: str) -> str:
     """The text with HTML's entities as the characters they stand for; engines leave them in what they return.
 
-    >>> unescaped("L&#39;ami &amp; moi, R&D &c.")
+    >>> unescape_entities("L&#39;ami &amp; moi, R&D &c.")
     "L'ami & moi, R&D &c."
     """
-    return _ENTITY.sub(lambda found: unescape(found[0]), text) if "&" in text else text
+    return _ENTITY.sub(lambda match: unescape(match[0]), text) if "&" in text else text
 
 
 def key_of(text: str) -> str:
-    """What a recorded text is found by: white space and HTML's entities make no difference.
+    """The key of a recorded text: white space and HTML entities make no difference.
 
     >>> key_of(" It&#39;s\\nlate ")
     "It's late"
     """
-    return " ".join(unescaped(text).split())
+    return " ".join(unescape_entities(text).split())
 
 
 @dataclass
 class Recording:
-    """What the files hold: translations by system and by what was asked, and the texts that are no chain's middle."""
+    """The content of the files: translations by system and request, and the texts that are no chain's middle."""
 
     path: str
     rows: int = 0
@@ -112,26 +112,26 @@ class Recording:
     def versions(self) -> dict[str, str]:
         """A fingerprint of each engine's translations; the order of rows and line ends make no difference."""
         return {
-            system: fingerprint(part for ask in sorted(found) for part in (*ask, found[ask]))
-            for system, found in self.outputs.items()
+            system: fingerprint(part for ask in sorted(translations) for part in (*ask, translations[ask]))
+            for system, translations in self.outputs.items()
         }
 
     def pairs(self, system: str) -> dict[tuple[str, str], int]:
         """How many texts an engine translated between two languages, sorted."""
-        found: dict[tuple[str, str], int] = {}
+        counts: dict[tuple[str, str], int] = {}
         for ask in self.outputs[system]:
             pair = (ask.source_language, ask.target_language)
-            found[pair] = found.get(pair, 0) + 1
-        return dict(sorted(found.items()))
+            counts[pair] = counts.get(pair, 0) + 1
+        return dict(sorted(counts.items()))
 
     def source_languages(self, system: str | None = None) -> list[str]:
         """The languages of the original texts, or of all texts that an engine translated, sorted."""
-        asked = self.originals if system is None else self.outputs[system]
-        return sorted({ask.source_language for ask in asked})
+        asks = self.originals if system is None else self.outputs[system]
+        return sorted({ask.source_language for ask in asks})
 
     @property
     def remark(self) -> str:
-        """What was read, and what was wrong with it, in one line."""
+        """Counts of what was read and of what was wrong with it, in one line."""
         count = len(self.outputs)
         line = f"{self.path}: {self.rows:,} recorded rows of {count} system{'s' if count != 1 else ''}"
         return "; ".join([line, *(self.problems[kind].text for kind in KINDS if kind in self.problems)])
@@ -142,10 +142,10 @@ class Recording:
 
     def add(self, system: str, ask: Ask, translation: str, where: str, repeats: bool = False) -> None:
         """Keep a translation, the first one of a text; `repeats`: it may be there already without being a problem."""
-        said = self.outputs.setdefault(system, {})
-        if ask not in said:
-            said[ask] = translation
-        elif said[ask] != translation:
+        translations = self.outputs.setdefault(system, {})
+        if ask not in translations:
+            translations[ask] = translation
+        elif translations[ask] != translation:
             self.note("contradictory", where)
         elif not repeats:
             self.note("duplicate", where)
@@ -177,22 +177,22 @@ def _files(path: Path) -> list[Path]:
 
 @lru_cache(maxsize=8)
 def _read(path: str, stamps: tuple[tuple[str, int, int], ...]) -> Recording:
-    found = Recording(path)
+    recording = Recording(path)
     chains: list[_Rows] = []
     for name, _, _ in stamps:
         rows = _Rows(Path(name))
-        found.files.append(name)
+        recording.files.append(name)
         if set(PLAIN) <= set(rows.header):
-            _add_plain(found, rows)
+            _add_plain(recording, rows)
         else:
             chains.append(rows)
     if len(chains) == len(stamps):
         raise BadFile(f"{path}: chains alone do not say what their first translation was; beside them, {_WANTED}")
-    if not found.outputs:
-        raise BadFile(f"{path}: none of its {found.rows:,} rows can be used ({found.remark}); {_WANTED}")
+    if not recording.outputs:
+        raise BadFile(f"{path}: none of its {recording.rows:,} rows can be used ({recording.remark}); {_WANTED}")
     for rows in chains:
-        _add_chains(found, rows)
-    return found
+        _add_chains(recording, rows)
+    return recording
 
 
 class _Rows:
@@ -209,73 +209,73 @@ class _Rows:
                 f"needed are {','.join(wanted)}"
             )
 
-    def rows(self, found: Recording, needed: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
-        """Those with all fields that are needed; the others are counted."""
+    def rows(self, recording: Recording, needed: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield the rows that have all needed fields, with where they stand; count the others as problems."""
         for line, fields in self._lines:
-            found.rows += 1
+            recording.rows += 1
             where = f"{self.file.name}, line {line}"
-            if len(fields) != len(self.header) or any(_HALF.search(one) for one in fields):
-                found.note("malformed", where)
+            if len(fields) != len(self.header) or any(_HALF.search(value) for value in fields):
+                recording.note("malformed", where)
                 continue
             row = dict(zip(self.header, fields, strict=True))
             if not all(row[name] for name in needed):
-                found.note("empty", where)
+                recording.note("empty", where)
                 continue
             yield where, row
 
 
-def _languages(found: Recording, where: str, *written: str) -> list[str]:
+def _languages(recording: Recording, where: str, *written: str) -> list[str]:
     """Two codes of languages; none, and a problem noted, where one is unknown or both are the same."""
-    codes = [code for one in written if (code := language_code(one))]
+    codes = [code for spelled in written if (code := language_code(spelled))]
     if len(codes) < len(written):
-        unknown = next(one for one in written if language_code(one) is None)
-        found.note("unknown_language", f"{where}: {unknown[:40]!r}")
+        unknown = next(spelled for spelled in written if language_code(spelled) is None)
+        recording.note("unknown_language", f"{where}: {unknown[:40]!r}")
         return []
     if codes[0] == codes[1]:
-        found.note("same_language", where)
+        recording.note("same_language", where)
         return []
     return codes
 
 
-def _add_plain(found: Recording, rows: _Rows) -> None:
-    for where, row in rows.rows(found, PLAIN):
-        codes = _languages(found, where, row["source_language"], row["target_language"])
+def _add_plain(recording: Recording, rows: _Rows) -> None:
+    for where, row in rows.rows(recording, PLAIN):
+        codes = _languages(recording, where, row["source_language"], row["target_language"])
         if not codes:
             continue
-        source, translation = unescaped(row["source"]).strip(), unescaped(row["translation"]).strip()
+        source, translation = unescape_entities(row["source"]).strip(), unescape_entities(row["translation"]).strip()
         if not source or not translation:  # nothing but a space that was spelled as an entity
-            found.note("empty", where)
+            recording.note("empty", where)
             continue
         if (source, translation) != (row["source"], row["translation"]):
-            found.note("entities", where)
+            recording.note("entities", where)
         ask = Ask(codes[0], codes[1], key_of(source))
-        found.originals.setdefault(ask, source)
-        found.add(row["system"], ask, translation, where)
+        recording.originals.setdefault(ask, source)
+        recording.add(row["system"], ask, translation, where)
 
 
-def _add_chains(found: Recording, rows: _Rows) -> None:
+def _add_chains(recording: Recording, rows: _Rows) -> None:
     """Complete the translations by recorded chains: the second step of each, and the direct translation."""
-    languages = {ask.key: ask.source_language for ask in reversed(found.originals)}
-    for where, row in rows.rows(found, CHAINS):
-        codes = _languages(found, where, row["pivot"], row["target"])
+    languages = {ask.key: ask.source_language for ask in reversed(recording.originals)}
+    for where, row in rows.rows(recording, CHAINS):
+        codes = _languages(recording, where, row["pivot"], row["target"])
         if not codes:
             continue
         pivot, target = codes
-        source = unescaped(row["source"]).strip()
+        source = unescape_entities(row["source"]).strip()
         language = languages.get(key_of(source))
-        said = found.outputs.get(row["system"], {})
-        middle = said.get(Ask(language, pivot, key_of(source))) if language else None
+        translations = recording.outputs.get(row["system"], {})
+        middle = translations.get(Ask(language, pivot, key_of(source))) if language else None
         if language is None or middle is None:
-            found.note("no_middle", where)
+            recording.note("no_middle", where)
             continue
-        direct, alternate = unescaped(row["direct"]), unescaped(row["alternate"])
+        direct, alternate = unescape_entities(row["direct"]), unescape_entities(row["alternate"])
         if (direct, alternate) != (row["direct"], row["alternate"]):
-            found.note("entities", where)
-        found.add(row["system"], Ask(pivot, target, key_of(middle)), alternate.strip(), where, repeats=True)
+            recording.note("entities", where)
+        recording.add(row["system"], Ask(pivot, target, key_of(middle)), alternate.strip(), where, repeats=True)
         if target != language:
             ask = Ask(language, target, key_of(source))
-            found.originals.setdefault(ask, source)
-            found.add(row["system"], ask, direct.strip(), where, repeats=True)
+            recording.originals.setdefault(ask, source)
+            recording.add(row["system"], ask, direct.strip(), where, repeats=True)
 
 
 # The texts that engines were once asked to translate, each toward the languages it was translated into.
@@ -374,8 +374,8 @@ def split_targets(name: str) -> tuple[str, tuple[str, ...]]:
     (('treebank', ('es', 'fr')), ('me@home.csv', ()))
     """
     base, at, codes = name.rpartition("@")
-    found = tuple(dict.fromkeys(codes.split(",")))
-    return (base, found) if at and base and all(SPELLED.fullmatch(code) for code in found) else (name, ())
+    targets = tuple(dict.fromkeys(codes.split(",")))
+    return (base, targets) if at and base and all(SPELLED.fullmatch(code) for code in targets) else (name, ())
 
 
 def check_codes(codes: Sequence[str]) -> None:
@@ -395,8 +395,8 @@ def check_targets(file: str, rows: Iterable[Row]) -> None:
                 "column target_language, or say --targets es,fr for the whole file"
             )
         if not is_code(target):
-            found = f"row {row.key!r} has target_language {target[:40]!r}"
-            raise BadFile(f"{file}: {found}, which is no code such as es, zh or pt-BR")
+            where = f"row {row.key!r} has target_language {target[:40]!r}"
+            raise BadFile(f"{file}: {where}, which is no code such as es, zh or pt-BR")
 
 
 class Toward:
@@ -507,23 +507,23 @@ def read_chains(path: str | Path, distinct: bool = False) -> Chains:
     missing = [name for name in NEEDED if name not in header]
     if missing:
         raise BadFile(f"{path}: column(s) {', '.join(missing)} missing; {wanted}")
-    found = _Odd()
-    records = list(_records(header, lines, found))
+    oddities = _Odd()
+    records = list(_records(header, lines, oddities))
     if not records:
         raise BadFile(f"{path}: none of the {len(lines):,} rows has all of {', '.join(NEEDED)}")
     frame = pd.DataFrame(records, columns=["line", *COLUMNS, *SCORES])
     frame[list(SCORES)] = frame[list(SCORES)].astype(float)
     repeated = frame.duplicated([*COLUMNS, *SCORES])
-    found.add("repeated rows", frame.loc[repeated, "line"], not distinct, "repeat another row in every column")
+    oddities.add("repeated rows", frame.loc[repeated, "line"], not distinct, "repeat another row in every column")
     frame = frame[~repeated].reset_index(drop=True) if distinct else frame
     for kind, rows, says in _odd_rows(frame):
-        found.add(kind, frame.loc[rows, "line"], True, says)
+        oddities.add(kind, frame.loc[rows, "line"], True, says)
     lacking = tuple(name for name in (*WANTED, *SCORES) if name not in header)
-    return Chains(path.name, fingerprint(text.splitlines()), len(lines), frame, lacking, tuple(found))
+    return Chains(path.name, fingerprint(text.splitlines()), len(lines), frame, lacking, tuple(oddities))
 
 
 class _Odd:
-    """Counts of what is odd, in the order in which it was looked for."""
+    """Lines of a file by oddity, in the order in which oddities were looked for."""
 
     def __init__(self) -> None:
         self._lines: dict[tuple[str, bool, str], list[int]] = {}
@@ -537,24 +537,24 @@ class _Odd:
                 yield Oddity(kind, len(lines), min(lines), used, says)
 
 
-def _records(header: list[str], lines: list[tuple[int, list[str]]], found: _Odd) -> Iterator[dict[str, object]]:
+def _records(header: list[str], lines: list[tuple[int, list[str]]], oddities: _Odd) -> Iterator[dict[str, object]]:
     for line, fields in lines:
         if len(fields) != len(header):
-            found.add("fields", [line], False, f"have another number of fields than the header's {len(header)}")
+            oddities.add("fields", [line], False, f"have another number of fields than the header's {len(header)}")
             continue
         row = dict(zip(header, fields, strict=True))
         empty = [name for name in NEEDED if not row[name]]
         if empty:
-            found.add(f"empty {empty[0]}", [line], False, f"have no {empty[0]}")
+            oddities.add(f"empty {empty[0]}", [line], False, f"have no {empty[0]}")
             continue
         for name in WANTED:
             if name in header and not row[name]:
-                found.add(f"empty {name}", [line], True, f"have no {name}")
+                oddities.add(f"empty {name}", [line], True, f"have no {name}")
         record: dict[str, object] = {"line": line} | {name: row.get(name, "") for name in COLUMNS}
         for name in SCORES:
             score = _score(row.get(name, ""))
             if score is None:
-                found.add(f"bad {name}", [line], True, f"have a recorded {name} that is no number")
+                oddities.add(f"bad {name}", [line], True, f"have a recorded {name} that is no number")
             record[name] = score
         yield record
 
@@ -574,15 +574,15 @@ def _odd_rows(frame: "pd.DataFrame") -> Iterator[tuple[str, "pd.Series", str]]:
     for name in ("direct", "alternate"):
         yield f"entities {name}", frame[name].map(_has_entity), f"have an HTML entity in {name}, compared as it stands"
     if frame["source"].ne("").any():
-        asked = ["system", "source", "target"]
+        columns = ["system", "source", "target"]
         yield (
             "contradicting direct",
-            frame.groupby(asked)["direct"].transform("nunique") > 1,
+            frame.groupby(columns)["direct"].transform("nunique") > 1,
             "have another direct translation of a source by the same system than another row",
         )
         yield (
             "contradicting alternate",
-            frame.groupby([*asked, "pivot", "direct"])["alternate"].transform("nunique") > 1,
+            frame.groupby([*columns, "pivot", "direct"])["alternate"].transform("nunique") > 1,
             "have another alternate translation over the same pivot than another row",
         )
     yield (
@@ -594,4 +594,4 @@ def _odd_rows(frame: "pd.DataFrame") -> Iterator[tuple[str, "pd.Series", str]]:
 
 def _has_entity(text: str) -> bool:
     """Whether a text has an HTML entity that a browser would resolve: `&quot;`, but not `R&D;`."""
-    return any(html.unescape(found) != found for found in _ANY_ENTITY.findall(text))
+    return any(html.unescape(entity) != entity for entity in _ANY_ENTITY.findall(text))

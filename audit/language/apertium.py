@@ -24,9 +24,9 @@ from audit.language.languages import two_letters
 
 # Texts as Apertium's programs pass them on, and back ("Apertium stream format", wiki.apertium.org).
 #
-# What its characters of order are is escaped, white space other than single blanks is put into brackets, and a full
-# stop
-# that is not the text's own (`.[]`) ends every paragraph, or its last words would be taken for a title without an end.
+# Characters that mean something to the stream are escaped, white space other than single blanks is put into brackets,
+# and every paragraph ends with a full stop that is not the text's own (`.[]`), or its last words would be taken for a
+# title without an end.
 # `apertium -f txt` does the same for one file (`apertium-destxt`, `apertium-retxt`). Here many texts go in one stream:
 # each ends with its number in brackets and a NUL, at which every program forgets what it read and writes what it has.
 
@@ -40,10 +40,10 @@ _NUMBER = re.compile(r"\[(\d+)\]\s*\Z")
 _NEVER = re.compile(r"[\ud800-\udfff\ufffe\uffff]")
 
 
-def deformatted(text: str) -> str:
-    """One text in the format of the stream, without white space at its ends; empty where nothing else is in it.
+def to_stream(text: str) -> str:
+    """A text in the stream format, without white space at its ends; empty for a blank text.
 
-    >>> deformatted("Up [5%].")
+    >>> to_stream("Up [5%].")
     'Up \\\\[5%\\\\]..[]'
     """
     # A byte order mark is none within a text, and at the beginning of a stream no program passes it on.
@@ -53,38 +53,38 @@ def deformatted(text: str) -> str:
     return _BLANKS.sub(_superblank, _ORDER.sub(r"\\\g<0>", text)) + _END
 
 
-def _superblank(found: re.Match[str]) -> str:
-    blank = found[0]
+def _superblank(match: re.Match[str]) -> str:
+    blank = match[0]
     if blank == " ":
         return blank
     return f"{_END if _PARAGRAPH.search(blank) else ''}[{blank}]"
 
 
-def reformatted(stream: str) -> str:
-    """What the engine made of a text, as people read it.
+def from_stream(stream: str) -> str:
+    """The plain text of the engine's output stream.
 
-    >>> reformatted("Sube \\\\[5%\\\\]..[]")
+    >>> from_stream("Sube \\\\[5%\\\\]..[]")
     'Sube [5%].'
     """
-    return _BACK.sub(lambda found: found[1] or found[2] or "", stream).strip()
+    return _BACK.sub(lambda match: match[1] or match[2] or "", stream).strip()
 
 
-def joined(streams: Sequence[str]) -> bytes:
-    """Texts in the format of the stream as one input, numbered from 0."""
-    return "".join(f"{one}[{number}]\0" for number, one in enumerate(streams)).encode()
+def join_streams(streams: Sequence[str]) -> bytes:
+    """Join texts in the stream format into one input, numbered from 0."""
+    return "".join(f"{stream}[{number}]\0" for number, stream in enumerate(streams)).encode()
 
 
-def parted(output: bytes, number: int) -> list[str] | None:
-    """The outputs of a stream of so many texts, in order; None where it does not have the number of each of them."""
-    found = output.decode(errors="replace").split("\0")
+def split_output(output: bytes, number: int) -> list[str] | None:
+    """Split an output stream into its `number` texts, in order; None where a text's number is missing."""
+    parts = output.decode(errors="replace").split("\0")
     streams = []
-    for place, one in enumerate(found[:number]):
-        end = _NUMBER.search(one)
+    for place, stream in enumerate(parts[:number]):
+        end = _NUMBER.search(stream)
         if end is None or int(end[1]) != place:
             return None
-        streams.append(one[: end.start()])
+        streams.append(stream[: end.start()])
     # Each program adds a NUL of its own at the end of the file.
-    return streams if len(streams) == number and not "".join(found[number:]).strip() else None
+    return streams if len(streams) == number and not "".join(parts[number:]).strip() else None
 
 
 # What of Apertium is installed: its modes, the languages of each, and what tells one version of them from another.
@@ -113,11 +113,11 @@ def read_name(name: str, file: Path = Path()) -> Mode | None:
     >>> mode.source, mode.target, mode.variant
     ('es', 'ca', '_valencia')
     """
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         return None
-    source, target = two_letters(found["source"]), two_letters(found["target"])
-    return Mode(source, target, (found["of"] or "") + (found["to"] or ""), name, file)
+    source, target = two_letters(match["source"]), two_letters(match["target"])
+    return Mode(source, target, (match["of"] or "") + (match["to"] or ""), name, file)
 
 
 def folder() -> Path | None:
@@ -131,47 +131,51 @@ def folder() -> Path | None:
     return beside if beside.is_dir() else Path("/usr/share/apertium")
 
 
-def installed() -> tuple[Mode, ...]:
+def installed_modes() -> tuple[Mode, ...]:
     """Every mode that is installed, as `apertium -l` lists them, sorted by languages; none where there is no Apertium.
 
     Plain modes come before variants of the same languages.
     """
     data = folder()
-    return () if data is None else _installed(data)
+    return () if data is None else _modes_in(data)
 
 
 @cache
-def _installed(data: Path) -> tuple[Mode, ...]:
-    found = (read_name(file.stem, file) for file in data.glob("modes/*.mode"))
-    return tuple(sorted(mode for mode in found if mode is not None))
+def _modes_in(data: Path) -> tuple[Mode, ...]:
+    modes = (read_name(file.stem, file) for file in data.glob("modes/*.mode"))
+    return tuple(sorted(mode for mode in modes if mode is not None))
 
 
-def taken(modes: Iterable[Mode]) -> dict[tuple[str, str], Mode]:
-    """The mode that is taken for each pair of languages: the plain one, else the first variant by name."""
-    found: dict[tuple[str, str], Mode] = {}
+def preferred_modes(modes: Iterable[Mode]) -> dict[tuple[str, str], Mode]:
+    """The mode to use for each pair of languages: the plain one, else the first variant by name."""
+    preferred: dict[tuple[str, str], Mode] = {}
     for mode in sorted(modes):
-        found.setdefault((mode.source, mode.target), mode)
-    return found
+        preferred.setdefault((mode.source, mode.target), mode)
+    return preferred
 
 
 def needs(names: Sequence[str] = ()) -> str | None:
     """None where Apertium is installed with all modes of these names (none named: with any); else what installs it."""
     if folder() is None:
         return f"apt-get install apertium {' '.join(PACKAGES)}"
-    there = {mode.name for mode in installed()}
-    missing = [name for name in names if name not in there]
+    names_installed = {mode.name for mode in installed_modes()}
+    missing = [name for name in names if name not in names_installed]
     if missing:
-        wanted = [_package(name) for name in missing]
-        known = [package for package in wanted if package]
-        how = f"apt-get install {' '.join(dict.fromkeys(known))}" if len(known) == len(wanted) else "see apertium -l"
+        candidates = [_package(name) for name in missing]
+        packages = [package for package in candidates if package]
+        how = (
+            f"apt-get install {' '.join(dict.fromkeys(packages))}"
+            if len(packages) == len(candidates)
+            else "see apertium -l"
+        )
         return f"Apertium has no mode {', '.join(missing)}; {how}"
-    if not there:
+    if not names_installed:
         return f"Apertium has no pair of languages; apt-get install {' '.join(PACKAGES)}"
     return None
 
 
 def _package(name: str) -> str | None:
-    """Debian's package with the mode, as far as we know it."""
+    """Debian's package with the mode; None where we know of none."""
     wanted = read_name(name)
     for package in PACKAGES:
         pair = read_name(package.removeprefix("apertium-"))
@@ -193,41 +197,41 @@ def stages(mode: Mode) -> tuple[tuple[str, ...], ...]:
 def _stages(file: Path) -> tuple[tuple[str, ...], ...]:
     try:
         # Apertium's own program: it knows which programs take -z, and where marks of formatting have to be moved.
-        shown = subprocess.run(
+        listing = subprocess.run(
             ["apertium-wblank-mode", "-z", str(file)], capture_output=True, text=True, timeout=30, check=True
         ).stdout
     except FileNotFoundError:
         raise AuditError("the program apertium-wblank-mode is missing: Apertium 3.8 or newer is needed") from None
     except (subprocess.SubprocessError, UnicodeDecodeError) as problem:
         raise AuditError(f"Apertium cannot read its mode file {file} ({type(problem).__name__})") from problem
-    found: list[list[str]] = [[]]
-    for word in _words(shown):
+    programs: list[list[str]] = [[]]
+    for word in _words(listing):
         if word == "|":
-            found.append([])
+            programs.append([])
         elif word == "$1":
-            found[-1].append("-n")
+            programs[-1].append("-n")
         elif word != "$2":
-            found[-1].append(word)
-    if not all(found):
+            programs[-1].append(word)
+    if not all(programs):
         raise AuditError(f"Apertium's mode file {file} names no programs; install its package again")
-    return tuple(map(tuple, found))
+    return tuple(map(tuple, programs))
 
 
 def _words(line: str) -> list[str]:
-    cut = shlex.shlex(line, posix=True, punctuation_chars="|")
-    cut.whitespace_split = True
-    return list(cut)
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="|")
+    lexer.whitespace_split = True
+    return list(lexer)
 
 
 @cache
 def engine_version() -> str:
-    """Of the engine, such as "3.8.3"; "absent" where it is not installed."""
+    """The version of the engine, such as "3.8.3"; "absent" where it is not installed."""
     try:
-        shown = subprocess.run(["apertium", "-V"], capture_output=True, text=True, timeout=30).stdout
+        printed = subprocess.run(["apertium", "-V"], capture_output=True, text=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
         return "absent"
-    found = re.search(r"\d[\w.]*", shown)
-    return found[0] if found else "unknown"
+    match = re.search(r"\d[\w.]*", printed)
+    return match[0] if match else "unknown"
 
 
 def fingerprint(modes: Iterable[Mode]) -> str:
@@ -235,15 +239,15 @@ def fingerprint(modes: Iterable[Mode]) -> str:
 
     The content and not dates or the versions of packages: two machines with the same data have the same outputs.
     """
-    whole = blake2b(digest_size=6)
+    state = blake2b(digest_size=6)
     for mode in sorted(modes):
-        whole.update(f"{mode.name}\0{_content(mode.file)}\0".encode())
+        state.update(f"{mode.name}\0{_content(mode.file)}\0".encode())
         for stage in stages(mode):
             for word in stage:
                 # Names without their folders: the same data may lie elsewhere.
-                shown = f"file {_content(Path(word))}" if word.startswith("/") and Path(word).is_file() else word
-                whole.update(f"{shown}\0".encode())
-    return whole.hexdigest()
+                content = f"file {_content(Path(word))}" if word.startswith("/") and Path(word).is_file() else word
+                state.update(f"{content}\0".encode())
+    return state.hexdigest()
 
 
 @cache
@@ -266,7 +270,7 @@ def _content(file: Path) -> str:
 PATIENCE = 20.0
 """Seconds that a batch may take, and one more for every thousand characters; the engine does ten times as much."""
 _SHOWN = 200
-"""Characters of a program's own message that an error has."""
+"""Characters of a program's message that an error repeats."""
 _TAGGER = "apertium-tagger"
 _UNSEEN = re.compile(r"^Word '(.*)'\.$", re.MULTILINE)
 _SURFACE = re.compile(r"\^((?:[^\\/$]|\\.)*)")
@@ -274,113 +278,126 @@ _SURFACE = re.compile(r"\^((?:[^\\/$]|\\.)*)")
 Stages = Sequence[Sequence[str]]
 
 
-def translated(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
-    """What the engine makes of each text, in order; for one that it fails at, the error.
+def translate(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
+    """Translate each text, in order; where the engine fails at a text, the error stands in its place.
 
-    A text is the same alone and among others. White space at its ends is dropped; of nothing else nothing is made.
+    A text has the same translation alone and in a batch. White space at its ends is dropped; an empty text stays empty.
     Raises NotInstalled for a program that is absent.
     """
-    return [one if isinstance(one, AuditError) else reformatted(one) for one in _through(stages(mode), texts, patience)]
+    return [
+        output if isinstance(output, AuditError) else from_stream(output)
+        for output in _run_texts(stages(mode), texts, patience)
+    ]
 
 
-def tagged(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
+def tag_texts(mode: Mode, texts: Sequence[str], patience: float = PATIENCE) -> list[str | AuditError]:
     """Each text as the mode's tagger leaves it, in the format of the stream: `^surface/lemma<tag>...$`; or the error.
 
     Raises AuditError where the mode has no tagger.
     """
-    every = stages(mode)
-    place = _tagger(every)
+    pipeline = stages(mode)
+    place = _tagger_place(pipeline)
     if place is None:
         raise AuditError(f"Apertium's mode {mode.name} has no tagger")
-    program, *arguments = every[place]
-    return _through([*every[:place], [program, "-p", *arguments]], texts, patience)
+    program, *arguments = pipeline[place]
+    return _run_texts([*pipeline[:place], [program, "-p", *arguments]], texts, patience)
 
 
 def has_tagger(mode: Mode) -> bool:
-    """Whether texts can be `tagged` by the mode; not where its file cannot be read."""
+    """Whether texts can be tagged by the mode (`tag_texts`); not where its file cannot be read."""
     try:
-        return _tagger(stages(mode)) is not None
+        return _tagger_place(stages(mode)) is not None
     except AuditError:
         return False
 
 
-def _through(every: Stages, texts: Sequence[str], patience: float) -> list[str | AuditError]:
-    streams = [deformatted(text) for text in texts]
-    full = [place for place, one in enumerate(streams) if one]
-    found: list[str | AuditError] = [""] * len(texts)
-    for place, one in zip(full, _halving(every, [streams[place] for place in full], patience), strict=True):
-        found[place] = one
-    return found
+def _run_texts(pipeline: Stages, texts: Sequence[str], patience: float) -> list[str | AuditError]:
+    streams = [to_stream(text) for text in texts]
+    full = [place for place, stream in enumerate(streams) if stream]
+    outputs: list[str | AuditError] = [""] * len(texts)
+    for place, output in zip(
+        full, _translate_by_halves(pipeline, [streams[place] for place in full], patience), strict=True
+    ):
+        outputs[place] = output
+    return outputs
 
 
-def _halving(every: Stages, streams: Sequence[str], patience: float) -> list[str | AuditError]:
-    """Where a batch fails, its halves are tried, so that a text that the engine fails at costs no other one."""
+def _translate_by_halves(pipeline: Stages, streams: Sequence[str], patience: float) -> list[str | AuditError]:
+    """Run a batch; where it fails, run its halves, so that a text that the engine fails at affects no other."""
     if not streams:
         return []
     try:
-        return list(_batch(every, streams, patience))
+        return list(_run_batch(pipeline, streams, patience))
     except NotInstalled:
         raise  # whatever the text
     except AuditError as problem:
         if len(streams) == 1:
             return [problem]
     half = len(streams) // 2
-    return _halving(every, streams[:half], patience) + _halving(every, streams[half:], patience)
+    return _translate_by_halves(pipeline, streams[:half], patience) + _translate_by_halves(
+        pipeline, streams[half:], patience
+    )
 
 
-def _batch(every: Stages, streams: Sequence[str], patience: float) -> list[str]:
+def _run_batch(pipeline: Stages, streams: Sequence[str], patience: float) -> list[str]:
     """Raises AuditError: a program failed, took too long, or did not return every text."""
     until = monotonic() + patience + sum(map(len, streams)) / 1000
-    place = _tagger(every)
-    if place is None or not _remembers(every[place]):
-        return _parted(_run(every, joined(streams), until)[0], every, len(streams))
-    before = _parted(_run(every[:place], joined(streams), until)[0], every, len(streams)) if place else list(streams)
-    between = _tagged(every[place], before, until)
-    if place + 1 == len(every):
+    place = _tagger_place(pipeline)
+    if place is None or not _remembers(pipeline[place]):
+        return _split_checked(_run(pipeline, join_streams(streams), until)[0], pipeline, len(streams))
+    before = (
+        _split_checked(_run(pipeline[:place], join_streams(streams), until)[0], pipeline, len(streams))
+        if place
+        else list(streams)
+    )
+    between = _tag_streams(pipeline[place], before, until)
+    if place + 1 == len(pipeline):
         return between
-    return _parted(_run(every[place + 1 :], joined(between), until)[0], every, len(streams))
+    return _split_checked(_run(pipeline[place + 1 :], join_streams(between), until)[0], pipeline, len(streams))
 
 
-def _tagger(every: Stages) -> int | None:
-    return next((place for place, stage in enumerate(every) if Path(stage[0]).name == _TAGGER), None)
+def _tagger_place(pipeline: Stages) -> int | None:
+    return next((place for place, stage in enumerate(pipeline) if Path(stage[0]).name == _TAGGER), None)
 
 
 def _remembers(stage: Sequence[str]) -> bool:
-    """Whether a tagger may keep something from one text to the next: all but the perceptron."""
+    """Whether a tagger may carry state from one text to the next: all but the perceptron do."""
     return not any(word.startswith("-") and ("x" in word[1:] or word == "--perceptron") for word in stage[1:])
 
 
-def _tagged(stage: Sequence[str], streams: list[str], until: float) -> list[str]:
+def _tag_streams(stage: Sequence[str], streams: list[str], until: float) -> list[str]:
     """The streams after the tagger, each as if it were the first that the tagger reads."""
     program, *arguments = stage
-    output, said = _run([[program, "-d", *arguments]], joined(streams), until)
-    if not said:
-        return _parted(output, [stage], len(streams))
-    unseen = set(_UNSEEN.findall(said))
+    output, messages = _run([[program, "-d", *arguments]], join_streams(streams), until)
+    if not messages:
+        return _split_checked(output, [stage], len(streams))
+    unseen = set(_UNSEEN.findall(messages))
     # A message without a word that we can read may be about any of them.
-    alone = [not unseen or any(_plain(one) in unseen for one in _SURFACE.findall(stream)) for stream in streams]
-    together = [place for place, one in enumerate(alone) if not one]
-    found = [""] * len(streams)
-    for places in ([together] if together else []) + [[place] for place, one in enumerate(alone) if one]:
-        output, _ = _run([stage], joined([streams[place] for place in places]), until)
-        for place, one in zip(places, _parted(output, [stage], len(places)), strict=True):
-            found[place] = one
-    return found
+    alone = [
+        not unseen or any(_unescape(surface) in unseen for surface in _SURFACE.findall(stream)) for stream in streams
+    ]
+    together = [place for place, is_alone in enumerate(alone) if not is_alone]
+    tagged_streams = [""] * len(streams)
+    for places in ([together] if together else []) + [[place] for place, is_alone in enumerate(alone) if is_alone]:
+        output, _ = _run([stage], join_streams([streams[place] for place in places]), until)
+        for place, tagged_stream in zip(places, _split_checked(output, [stage], len(places)), strict=True):
+            tagged_streams[place] = tagged_stream
+    return tagged_streams
 
 
-def _plain(surface: str) -> str:
+def _unescape(surface: str) -> str:
     return re.sub(r"\\(.)", r"\1", surface)
 
 
-def _parted(output: bytes, every: Stages, number: int) -> list[str]:
-    found = parted(output, number)
-    if found is None:
-        raise AuditError(f"Apertium ({Path(every[-1][0]).name}) did not return its {number} texts one by one")
-    return found
+def _split_checked(output: bytes, pipeline: Stages, number: int) -> list[str]:
+    streams = split_output(output, number)
+    if streams is None:
+        raise AuditError(f"Apertium ({Path(pipeline[-1][0]).name}) did not return its {number} texts one by one")
+    return streams
 
 
-def _run(every: Stages, given: bytes, until: float) -> tuple[bytes, str]:
-    """What comes out of programs, each of which reads what the one before it writes, and what the last one says.
+def _run(pipeline: Stages, data: bytes, until: float) -> tuple[bytes, str]:
+    """Run a pipeline of programs on `data`: the output of the last one, and its messages.
 
     Raises AuditError for a program that is absent or fails (with its own words), and for what takes too long.
     """
@@ -388,19 +405,21 @@ def _run(every: Stages, given: bytes, until: float) -> tuple[bytes, str]:
     running: list[subprocess.Popen[bytes]] = []
     with ExitStack() as stack:
         source = stack.enter_context(tempfile.TemporaryFile())
-        source.write(given)
+        source.write(data)
         source.seek(0)
         # Files and not pipes: nobody has to read what many programs say while they work.
-        spoken = [stack.enter_context(tempfile.TemporaryFile()) for _ in every]
+        message_files = [stack.enter_context(tempfile.TemporaryFile()) for _ in pipeline]
         try:
-            for stage, speaks in zip(every, spoken, strict=True):
+            for stage, message_file in zip(pipeline, message_files, strict=True):
                 reads = running[-1].stdout if running else source
-                one = subprocess.Popen(list(stage), stdin=reads, stdout=subprocess.PIPE, stderr=speaks, env=environment)
+                process = subprocess.Popen(
+                    list(stage), stdin=reads, stdout=subprocess.PIPE, stderr=message_file, env=environment
+                )
                 if running and running[-1].stdout:
                     running[-1].stdout.close()  # else a program whose reader died would wait for ever
-                running.append(one)
+                running.append(process)
             output, _ = running[-1].communicate(timeout=max(0.1, until - monotonic()))
-            codes = [one.wait(timeout=max(0.1, until - monotonic())) for one in running]
+            codes = [process.wait(timeout=max(0.1, until - monotonic())) for process in running]
         except FileNotFoundError:
             raise NotInstalled(
                 f"Apertium's program {stage[0]} is not installed; on Debian: apt-get install apertium"
@@ -408,22 +427,22 @@ def _run(every: Stages, given: bytes, until: float) -> tuple[bytes, str]:
         except subprocess.TimeoutExpired:
             raise AuditError("Apertium took too long and was stopped; shorten the text") from None
         finally:
-            for one in running:
-                if one.poll() is None:
-                    one.kill()
-                    one.wait()
-                if one.stdout:
-                    one.stdout.close()
-        said = [_said(speaks) for speaks in spoken]
+            for process in running:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+                if process.stdout:
+                    process.stdout.close()
+        messages = [_read_message(message_file) for message_file in message_files]
     # A program that only found nobody to write to (SIGPIPE) is not the one that failed.
-    for code, stage, words in zip(codes, every, said, strict=True):
+    for code, stage, text in zip(codes, pipeline, messages, strict=True):
         if code not in (0, -13):
-            shown = " ".join(words.split())[:_SHOWN] or "it said nothing"
-            raise AuditError(f"Apertium's program {Path(stage[0]).name} ended with {code}: {shown}")
-    return output, said[-1]
+            message = " ".join(text.split())[:_SHOWN] or "it said nothing"
+            raise AuditError(f"Apertium's program {Path(stage[0]).name} ended with {code}: {message}")
+    return output, messages[-1]
 
 
-def _said(file: IO[bytes]) -> str:
+def _read_message(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode(errors="replace").strip()
 
@@ -433,10 +452,10 @@ __all__ = [
     "engine_version",
     "fingerprint",
     "has_tagger",
-    "installed",
+    "installed_modes",
     "needs",
+    "preferred_modes",
     "stages",
-    "tagged",
-    "taken",
-    "translated",
+    "tag_texts",
+    "translate",
 ]

@@ -40,7 +40,7 @@ def chinese(text: str, tagger: str = DEFAULT) -> tuple[Token, ...]:
 
 
 def version_of(tagger: str = DEFAULT) -> str:
-    """What the tokens of this tagger depend on: its package and version, of a model in a directory its files.
+    """The version of a tagger: its package and version and, for a model in a directory, a digest of its files.
 
     Raises as `chinese` does.
 
@@ -98,8 +98,8 @@ def is_traditional(text: str) -> bool:
 
 
 def _changes(text: str, other: str) -> int:
-    """How many characters are others: a conversion keeps the number of characters, or nearly so."""
-    return sum(one != two for one, two in zip(text, other, strict=False)) if text != other else 0
+    """How many characters differ: a conversion keeps the number of characters, or nearly so."""
+    return sum(sign != other_sign for sign, other_sign in zip(text, other, strict=False)) if text != other else 0
 
 
 @cache

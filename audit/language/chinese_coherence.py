@@ -32,7 +32,7 @@ def _words(name: str) -> frozenset[str]:
 def dangles(sentence: Sequence[Token], text: str) -> bool:
     """Whether a sentence takes up the one before it by a link, a number or a word that points.
 
-    >>> [dangles(Analysis(one, "zh").tokens, one) for one in ("但是天黑了。", "天黑了。", "一是天黑。")]
+    >>> [dangles(Analysis(sentence, "zh").tokens, sentence) for sentence in ("但是天黑了。", "天黑了。", "一是天黑。")]
     [True, False, True]
     """
     if not sentence or _ORDINAL.match(text) or sentence[0].text in _words("links"):
@@ -65,37 +65,37 @@ def exchangeable(text: Analysis) -> list[int]:
         for at in range(1, len(tokens) - 1)
         if _movable(tokens[at], pieces[at])
         and _movable(tokens[at + 1], pieces[at + 1])
-        and _whole(pieces[at - 1])
+        and _is_complete(pieces[at - 1])
         and _in_place(text, at)
-        and _alike(tokens[at], tokens[at + 1])
-        and not _introduced(tokens[at + 1], at, first)
+        and _are_parallel(tokens[at], tokens[at + 1])
+        and not _takes_up(tokens[at + 1], at, first)
         and (
             at + 2 == len(tokens)
             or (
-                _stands(tokens[at + 2], pieces[at + 2], tokens[at], "\n" in _gap(text, at + 2))
-                and not _introduced(tokens[at + 2], at + 1, first)
+                _may_follow(tokens[at + 2], pieces[at + 2], tokens[at], "\n" in _gap(text, at + 2))
+                and not _takes_up(tokens[at + 2], at + 1, first)
             )
         )
     ]
 
 
 def _movable(sentence: Sequence[Token], text: str) -> bool:
-    return len(sentence) >= _SHORTEST and _whole(text) and not dangles(sentence, text) and not _pronouns(sentence)
+    return len(sentence) >= _SHORTEST and _is_complete(text) and not dangles(sentence, text) and not _pronouns(sentence)
 
 
-def _alike(one: Sequence[Token], other: Sequence[Token]) -> bool:
+def _are_parallel(first: Sequence[Token], second: Sequence[Token]) -> bool:
     """Whether two sentences say side by side what they say: reports, demands, or descriptions."""
-    if _reports(one) and _reports(other):
-        return all(map(_is_somebody, (one, other))) and _advises(one) == _advises(other)
-    if _reports(one) or _reports(other) or _tells(one) or _tells(other):
+    if _reports(first) and _reports(second):
+        return all(map(_is_somebody, (first, second))) and _advises(first) == _advises(second)
+    if _reports(first) or _reports(second) or _narrates(first) or _narrates(second):
         return False
-    if _demands(one) and _demands(other):
+    if _demands(first) and _demands(second):
         return True
     # 是一种……: what something is comes first.
-    return _describes(one) and _describes(other) and not any(token.text.startswith("一") for token in one)
+    return _describes(first) and _describes(second) and not any(token.text.startswith("一") for token in first)
 
 
-def _stands(sentence: Sequence[Token], text: str, before: Sequence[Token], new_line: bool) -> bool:
+def _may_follow(sentence: Sequence[Token], text: str, before: Sequence[Token], new_line: bool) -> bool:
     """Whether a sentence may follow another one than it did; both of those are alike."""
     if dangles(sentence, text) or _pronouns(sentence):
         return False
@@ -108,18 +108,18 @@ def _stands(sentence: Sequence[Token], text: str, before: Sequence[Token], new_l
 
 def by_sentence(text: Analysis) -> list[list[Token]]:
     """The tokens of each sentence, in order."""
-    found: list[list[Token]] = [[] for _ in text.spans]
+    sentences: list[list[Token]] = [[] for _ in text.spans]
     at = 0
     for token in text.tokens:
         while at < len(text.spans) and token.start >= text.spans[at][1]:
             at += 1
         if at == len(text.spans):
             break
-        found[at].append(token)
-    return found
+        sentences[at].append(token)
+    return sentences
 
 
-def _introduced(sentence: Sequence[Token], at: int, first: dict[str, int]) -> bool:
+def _takes_up(sentence: Sequence[Token], at: int, first: dict[str, int]) -> bool:
     """Whether the sentence at `at` brings up a name in this one, or a noun of its first clause."""
     if any(token.tag in ("nr", "nt", "nz", "ns") and first[token.text] == at for token in sentence):
         return True
@@ -147,7 +147,7 @@ def _advises(sentence: Sequence[Token]) -> bool:
     return _clause(sentence)[-1].text in _words("advising")
 
 
-def _whole(text: str) -> bool:
+def _is_complete(text: str) -> bool:
     """Whether a sentence ends as such, with both ends of its quotes and brackets, and announces nothing."""
     if not _ENDS.search(text) or "如下" in text:
         return False
@@ -169,7 +169,7 @@ def _describes(sentence: Sequence[Token]) -> bool:
     return len(sentence) >= _LONG and sentence[0].tag[:1] in ("n", "j") and sentence[-1].text != "！"
 
 
-def _tells(sentence: Sequence[Token]) -> bool:
+def _narrates(sentence: Sequence[Token]) -> bool:
     """Whether a sentence tells what happened, when, or of a person, or has a label or number before a colon."""
     return any(
         token.tag in ("t", "nr") or token.text in _words("happened") or token.text[-1] in "：:年月日"
@@ -184,7 +184,7 @@ def _in_place(text: Analysis, at: int) -> bool:
 
 
 def _gap(text: Analysis, index: int) -> str:
-    """What stands before a sentence; behind the last one, what ends the text."""
+    """The text before a sentence; for the index behind the last sentence, the end of the text."""
     start = text.spans[index - 1][1]
     end = text.spans[index][0] if index < len(text.spans) else len(text.text)
     return text.text[start:end]

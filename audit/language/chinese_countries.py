@@ -95,15 +95,15 @@ def countries() -> Mapping[str, Country]:
     except ImportError as problem:
         raise NotInstalled('countries need Babel; run: pip install "audit[chinese]"') from problem
     names = Locale("zh").territories
-    found = [
+    members = [
         Country(code, _SHORT.get(code) or names[code], continent, _LETTERS.get(code, ""))
         for continent, codes in _CONTINENTS.items()
         for code in codes.split()
     ]
-    return {country.name: country for country in found}
+    return {country.name: country for country in members}
 
 
-def stand_ins(country: Country, spoken: frozenset[str]) -> list[str]:
+def stand_ins(country: Country, text_words: frozenset[str]) -> list[str]:
     """Names of countries that may stand for this one in a text of these words, in a fixed order.
 
     They are well-known ones of the same continent, so that Europe's stay Europe's, which the text does not name, and
@@ -112,28 +112,30 @@ def stand_ins(country: Country, spoken: frozenset[str]) -> list[str]:
     >>> stand_ins(countries()["美国"], frozenset({"美国", "总统"}))
     ['墨西哥', '巴西', '阿根廷', '智利']
     """
-    known = [
-        one
-        for one in countries().values()
-        if one.code in _COMMON and one.continent == country.continent and not _named(one, spoken)
+    candidates = [
+        candidate
+        for candidate in countries().values()
+        if candidate.code in _COMMON
+        and candidate.continent == country.continent
+        and not _is_mentioned(candidate, text_words)
     ]
     for word, codes in (_OFFICES | _REGIONS).items():
-        if word in spoken:
-            known = [one for one in known if one.code in codes]
-    return [one.name for one in known]
+        if word in text_words:
+            candidates = [candidate for candidate in candidates if candidate.code in codes]
+    return [candidate.name for candidate in candidates]
 
 
-def _named(country: Country, spoken: frozenset[str]) -> bool:
-    return country.name in spoken or abbreviated(country, spoken)
+def _is_mentioned(country: Country, text_words: frozenset[str]) -> bool:
+    return country.name in text_words or is_abbreviated(country, text_words)
 
 
-def abbreviated(country: Country, spoken: frozenset[str]) -> bool:
+def is_abbreviated(country: Country, text_words: frozenset[str]) -> bool:
     """Whether words of a text are made with the letter that stands for the country.
 
-    >>> abbreviated(countries()["美国"], frozenset({"美方"})), abbreviated(countries()["美国"], frozenset({"美元"}))
-    (True, False)
+    >>> [is_abbreviated(countries()["美国"], frozenset({word})) for word in ("美方", "美元")]
+    [True, False]
     """
-    return not spoken.isdisjoint(_abbreviations(country.letter))
+    return not text_words.isdisjoint(_abbreviations(country.letter))
 
 
 @cache
@@ -173,12 +175,12 @@ def cities() -> Mapping[str, frozenset[str]]:
         raise NotInstalled('cities of countries need JioNLP; run: pip install "audit[chinese]"')
     # read from its file: importing JioNLP prints lines of its own
     lines = (Path(package.origin).parent / "dictionary" / "world_location.txt").read_text(encoding="utf-8").splitlines()
-    found: dict[str, frozenset[str]] = {}
+    by_country: dict[str, frozenset[str]] = {}
     for line in lines:
         name, *rest = line.split("\t")
-        known = [city for part in rest[1:] for city in part.split("/") if city != name]
-        found[_LONGER.get(name, name)] = frozenset(known + [city + "市" for city in known])
-    return {**found, "中国": found["中国"] | _PROVINCES}
+        city_names = [city for part in rest[1:] for city in part.split("/") if city != name]
+        by_country[_LONGER.get(name, name)] = frozenset(city_names + [city + "市" for city in city_names])
+    return {**by_country, "中国": by_country["中国"] | _PROVINCES}
 
 
 @cache
@@ -196,11 +198,11 @@ class Parted(Analysis):
 
     def __init__(self, text: str, tokens: Sequence[Token]):
         super().__init__(text, "zh")
-        self._given = tokens
+        self._tokens = tokens
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        return tuple(part for token in self._given for part in _parts(token))
+        return tuple(part for token in self._tokens for part in _parts(token))
 
 
 def _parts(token: Token) -> tuple[Token, ...]:

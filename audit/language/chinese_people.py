@@ -39,11 +39,11 @@ def surnames() -> frozenset[str]:
     >>> {"王", "诸葛"} <= surnames()
     True
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for line in data_file("lexicons/chinese_surnames.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
-            found.update(line.split() if " " in line else line)
-    return frozenset(found)
+            names.update(line.split() if " " in line else line)
+    return frozenset(names)
 
 
 @cache
@@ -54,20 +54,20 @@ def _longest() -> int:
 Gender = Literal["male", "female", "neutral"]
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _word_tuple(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
 COMMON = tuple("王李张刘陈杨赵周吴徐孙朱胡郭何梁郑宋谢唐许邓冯曹彭袁潘蒋蔡魏")
 """Family names that stand in; none is a word that joins what stands beside it."""
 GIVEN: dict[Gender, tuple[str, ...]] = {
-    "male": _listed(
+    "male": _word_tuple(
         "建国 志强 国强 文杰 俊杰 立军 志刚 家豪 伟民 浩然 海涛 永刚 建军 少华 德明 子豪 世杰 卫东 振宇 宏伟"
     ),
-    "female": _listed(
+    "female": _word_tuple(
         "秀英 丽娟 雪梅 婷婷 晓燕 玉兰 淑珍 文静 雅琴 美玲 丽华 小红 思琪 桂芳 佳慧 诗涵 红梅 春燕 晓芳 慧敏"
     ),
-    "neutral": _listed("晓明 文华 晓阳 晨曦 子涵 嘉宁 明华 思远 一凡 小宁 晓宁 春华 宇晨 书华 若文"),
+    "neutral": _word_tuple("晓明 文华 晓阳 晨曦 子涵 嘉宁 明华 思远 一凡 小宁 晓宁 春华 宇晨 书华 若文"),
 }
 """Given names that stand in, reviewed: each is a name and nothing else, and women, men or both bear it."""
 NICKNAMES: dict[Gender, tuple[str, ...]] = {
@@ -75,12 +75,12 @@ NICKNAMES: dict[Gender, tuple[str, ...]] = {
     "female": ("小红", "小丽", "小芳", "小娟", "小敏", "小玲", "小燕", "小婷"),
     "neutral": (),
 }
-"""What children of stories and textbooks are called."""
+"""Names of children in stories and textbooks."""
 _FEMALE = frozenset(
     "芳娜丽艳娟霞燕玲丹萍梅莉婷颖雪慧倩琴洁莹琳芬兰秀珍桂淑娇妍娅媛姗婕娥嫣媚黛菁蓉薇菲蕾蓓怡女凤花妹姣婵"
 )
 _MALE = frozenset("伟强磊勇军刚涛超鹏辉飞斌浩健峰龙雄彪武虎彬钢豪毅胜国邦汉雷柱")
-_TITLES = _listed(
+_TITLES = _word_tuple(
     "记者 教授 经理 董事长 主任 院长 校长 局长 书记 县长 市长 区长 镇长 乡长 村长 主席 部长 队长 律师 民警 "
     "医生 医师 大夫 护士 演员 导演 歌手 作家 "
     "画家 主持人 司机 村民 市民 居民 嫌疑人 被告人 被告 原告 男子 女子 学生 球员 选手 教练 主帅 负责人 "
@@ -121,9 +121,9 @@ _NO_GIVEN = frozenset(
 )
 _FOREIGN = frozenset("斯尔姆顿茨兹勒蒂弗夫佐韦迪塔洛贝奥巴卡伊蒙诺尼戈鲁莱赫森德特克拉罗萨鲍普纳娅莎")
 _FIRM = re.compile("律师(?:事务)?所")
-"""What makes a firm's name of the person's before it."""
+"""Words that turn the personal name before them into the name of a firm."""
 _DESCRIBED = re.compile("[（(，,](?:化名|男[，,、）)]|女[，,、）)])")
-"""What says of somebody just named whether it is a man or a woman, or another name than the true one."""
+"""A note right after a name that gives the person's sex, or says that the name is a pseudonym."""
 _NO_FAMILIES = frozenset("萨沃桑贝巴索伊海哈米那哥师")
 """Family names that far more often begin a foreign name, or end a title (鉴赏师 + 姚先生)."""
 _NO_NAMES = words(
@@ -146,13 +146,13 @@ class Person:
 
     @property
     def gender(self) -> Gender:
-        """What the given name says: neutral where nothing, or both."""
+        """The gender that the given name suggests; neutral where it suggests none, or both."""
         female, male = not _FEMALE.isdisjoint(self.given), not _MALE.isdisjoint(self.given)
         return "neutral" if female == male else "female" if female else "male"
 
 
 def people(texts: Sequence[Analysis]) -> list[Person]:
-    """Those whom the texts surely name in full, in the order of their first place.
+    """The people whom the texts certainly name in full, in order of first mention.
 
     >>> people([Analysis("记者练束梅报道，张建国表示同意。", "zh")])
     [Person(family='练', given='束梅'), Person(family='张', given='建国')]
@@ -161,22 +161,22 @@ def people(texts: Sequence[Analysis]) -> list[Person]:
     strong: set[str] = set()
     weak: set[str] = set()
     for text in texts:
-        for name, end, before, after in _named(text):
+        for name, end, before, after in _name_candidates(text):
             seen[name] += 1
             if not (_allows_before(before) and _allows_after(name, after)) or _FIRM.match(text.text, end):
                 weak.add(name)
             elif _asks_for_name(before, after) or _DESCRIBED.match(text.text, end):
                 strong.add(name)
-    found = []
+    persons = []
     for name, times in seen.items():
         family = surname(name) or ""
         if name not in weak and (name in strong or (times > 2 and len(name) > 2)):
-            found.append(Person(family, name[len(family) :]))
-    return found
+            persons.append(Person(family, name[len(family) :]))
+    return persons
 
 
-def _named(text: Analysis) -> Iterator[tuple[str, int, Token | None, Token | None]]:
-    """What may be a person's full name, where it ends, and the tokens right before and after it."""
+def _name_candidates(text: Analysis) -> Iterator[tuple[str, int, Token | None, Token | None]]:
+    """Yield possible full names of persons: (name, end of the name, token right before, token right after)."""
     tokens = text.tokens
     at = 0
     while at < len(tokens):
@@ -203,12 +203,21 @@ def _may_be_name(parts: Sequence[Token]) -> bool:
         return False
     if len(parts) == 2 and (parts[0].text != family or parts[1].tag not in ("nr", "nz", "n", "ns")):
         return False
-    given = name[len(family) :]
-    if not 1 <= len(given) <= 2 or (len(parts) == 2 and len(given) != 2):
+    given_name = name[len(family) :]
+    if not 1 <= len(given_name) <= 2 or (len(parts) == 2 and len(given_name) != 2):
         return False
-    if any(title.endswith(given) or title == given for title in _TITLES) or given in _AFTER_TITLES or given in _KIN:
+    if (
+        any(title.endswith(given_name) or title == given_name for title in _TITLES)
+        or given_name in _AFTER_TITLES
+        or given_name in _KIN
+    ):
         return False
-    return given[-1] not in _NO_GIVEN and given[0] not in "某姓" and _FOREIGN.isdisjoint(given) and given.isalpha()
+    return (
+        given_name[-1] not in _NO_GIVEN
+        and given_name[0] not in "某姓"
+        and _FOREIGN.isdisjoint(given_name)
+        and given_name.isalpha()
+    )
 
 
 def _allows_before(token: Token | None) -> bool:
@@ -262,7 +271,7 @@ def occupations() -> Mapping[str, Occupation]:
     >>> occupations()["法官"]
     Occupation(name='法官', stand_ins=('检察官', '律师'), after_nouns=True, after_names=False)
     """
-    found: dict[str, Occupation] = {}
+    by_name: dict[str, Occupation] = {}
     for number, line in enumerate(data_file(_FILE).read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith("#"):
             continue
@@ -272,5 +281,5 @@ def occupations() -> Mapping[str, Occupation]:
                 f"data/{_FILE}, line {number}: wants an occupation, its stand-ins and what stands before it"
             )
         before = parts[2].split()
-        found[parts[0]] = Occupation(parts[0], tuple(parts[1].split()), "n" in before, "nr" in before)
-    return found
+        by_name[parts[0]] = Occupation(parts[0], tuple(parts[1].split()), "n" in before, "nr" in before)
+    return by_name

@@ -71,7 +71,7 @@ class Cilin:
         True
         """
         classes = [self._classes.get(code, []) for code in self._codes.get(word, [])]
-        others = dict.fromkeys(other for one in classes for other in one if other != word)
+        others = dict.fromkeys(other for members in classes for other in members if other != word)
         return [(other, self.score(word, other)) for other in others]
 
     def score(self, word: str, other: str) -> float:
@@ -94,8 +94,8 @@ class Chatopera:
     def synonyms(self, word: str) -> list[tuple[str, float]]:
         """The nearest words of the vectors, up to ten."""
         words, scores = self._package.nearby(word, 11)
-        found = [(other, float(score)) for other, score in zip(words, scores, strict=True) if other != word]
-        return sorted(found, key=lambda one: -one[1])
+        neighbours = [(other, float(score)) for other, score in zip(words, scores, strict=True) if other != word]
+        return sorted(neighbours, key=lambda neighbour: -neighbour[1])
 
 
 def _chatopera() -> ModuleType:
@@ -136,14 +136,14 @@ def thesaurus(name: str) -> Thesaurus:
     return THESAURI[name]()
 
 
-def best(found: Sequence[tuple[str, float]], least: float = LEAST) -> tuple[str, ...]:
+def best(candidates: Sequence[tuple[str, float]], least: float = LEAST) -> tuple[str, ...]:
     """The words with the highest score; none where that is below `least`.
 
     >>> best([("大夫", 1.0), ("郎中", 1.0), ("护士", 0.9)]), best([("护士", 0.6)])
     (('大夫', '郎中'), ())
     """
-    highest = max((score for _, score in found), default=0.0)
-    return tuple(word for word, score in found if score == highest) if highest >= least else ()
+    highest = max((score for _, score in candidates), default=0.0)
+    return tuple(word for word, score in candidates if score == highest) if highest >= least else ()
 
 
 # Which Chinese words may stand for one another in a sentence, and where: what was read and found to read well.
@@ -164,7 +164,7 @@ _CLOSING = frozenset("”’」』》〉】")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What one word may become, and where. `kind` is n (noun) or v (verb)."""
+    """A word, the synonym that may replace it, and the contexts that allow it. `kind` is n (noun) or v (verb)."""
 
     kind: str
     word: str
@@ -185,7 +185,7 @@ def pairs() -> Mapping[tuple[str, str], tuple[Pair, ...]]:
 
 def read(path: Path) -> dict[tuple[str, str], tuple[Pair, ...]]:
     """The pairs of one file in the columns that its head explains. Raises BadRow naming file and line."""
-    found: dict[tuple[str, str], list[Pair]] = {}
+    by_word: dict[tuple[str, str], list[Pair]] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -194,9 +194,9 @@ def read(path: Path) -> dict[tuple[str, str], tuple[Pair, ...]]:
             raise BadRow(path.name, number, "need n or v, word, = or >, synonym and conditions, with tabs between")
         kind, word, direction, new, text = columns
         flags, lists = _conditions(text, path.name, number)
-        for one, other in [(word, new)] + ([(new, word)] if direction == "=" else []):
-            found.setdefault((kind, one), []).append(Pair(kind, one, other, flags, lists))
-    return {key: tuple(some) for key, some in found.items()}
+        for original, replacement in [(word, new)] + ([(new, word)] if direction == "=" else []):
+            by_word.setdefault((kind, original), []).append(Pair(kind, original, replacement, flags, lists))
+    return {key: tuple(entries) for key, entries in by_word.items()}
 
 
 def _conditions(text: str, file: str, line: int) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
@@ -223,7 +223,7 @@ def replaceable(tokens: Sequence[Token], kind: str) -> dict[str, list[int]]:
     >>> replaceable(Analysis("医生说，“病人”走了。", "zh").tokens, "n")
     {'医生': [0]}
     """
-    found: dict[str, list[int]] = {}
+    occurrences: dict[str, list[int]] = {}
     barred: set[str] = set()
     depth = 0
     for at, token in enumerate(tokens):
@@ -236,8 +236,8 @@ def replaceable(tokens: Sequence[Token], kind: str) -> dict[str, list[int]]:
         if depth or not _is(token, kind) or not _free(tokens, at, kind):
             barred.add(token.text)
         else:
-            found.setdefault(token.text, []).append(at)
-    return {word: places for word, places in found.items() if word not in barred}
+            occurrences.setdefault(token.text, []).append(at)
+    return {word: places for word, places in occurrences.items() if word not in barred}
 
 
 def _is(token: Token, kind: str) -> bool:

@@ -89,12 +89,14 @@ def _but(analysis: Analysis, low: Sequence[str], mark: int) -> str | None:
         start and points and low[first.start] != low[second.start] and low[first.start] not in ("i", "we", "you")
     ):
         return None  # "The film is good, although it is long": the pronoun would come before its noun
-    one, two = (text[tokens[side.start].start : tokens[side.stop - 1].end] for side in (first, second))
+    first_clause, second_clause = (
+        text[tokens[side.start].start : tokens[side.stop - 1].end] for side in (first, second)
+    )
     if tokens[0].text[0].isupper():
-        one = one[0].upper() + one[1:]
+        first_clause = first_clause[0].upper() + first_clause[1:]
     if second.start == 0:
-        two = _uncapital(tokens[0], two)
-    return f"{text[: tokens[0].start]}{one}, but {two}{text[tokens[last - 1].end :]}"
+        second_clause = _uncapital(tokens[0], second_clause)
+    return f"{text[: tokens[0].start]}{first_clause}, but {second_clause}{text[tokens[last - 1].end :]}"
 
 
 def is_clause(tokens: Sequence[Token], low: Sequence[str], span: range) -> bool:
@@ -137,7 +139,9 @@ def _uncapital(first: Token, text: str) -> str:
 
 
 def _not_only(low: Sequence[str]) -> bool:
-    return not any(one in ("not", "n't") and two in ("only", "just", "merely") for one, two in pairwise(low))
+    return not any(
+        word in ("not", "n't") and next_word in ("only", "just", "merely") for word, next_word in pairwise(low)
+    )
 
 
 def _restarts(low: Sequence[str], span: range) -> bool:

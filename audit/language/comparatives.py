@@ -51,9 +51,9 @@ class Comparison:
     joint: int
     """Index of "than" or "from"."""
     stop: int
-    one: str
-    two: str
-    """Numbers of the two phrases: first, singular, plural."""
+    subject_number: str
+    object_number: str
+    """Grammatical numbers of the two phrases: first (person), singular, plural."""
 
 
 @lru_cache(maxsize=1)
@@ -107,8 +107,8 @@ def find(analysis: Analysis, joint: str = "than") -> Comparison | None:
     while stop > at and low[stop - 1] in (".", "!"):
         stop -= 1
     start = _subject_start(low, verb)
-    one, two = phrase_number(tokens, low, start, verb), phrase_number(tokens, low, at + 1, stop)
-    if one is None or two is None or (low[verb] in ("'s", "'re") and tokens[verb].tag == "POS"):
+    subject_number, object_number = phrase_number(tokens, low, start, verb), phrase_number(tokens, low, at + 1, stop)
+    if subject_number is None or object_number is None or (low[verb] in ("'s", "'re") and tokens[verb].tag == "POS"):
         return None
     if low[start:verb] == low[at + 1 : stop] or (low[start - 1 : start] == ["that"] and low[at + 1] == "that"):
         return None
@@ -116,7 +116,7 @@ def find(analysis: Analysis, joint: str = "than") -> Comparison | None:
         return None  # "it" is something named before, and "this" would be something else
     if low[start] in ("this", "that") and verb == start + 1 and low[verb] in ("are", "were", "'re", "seem", "look"):
         return None
-    return Comparison(start, verb, quality, at, stop, one, two)
+    return Comparison(start, verb, quality, at, stop, subject_number, object_number)
 
 
 def _phrase_stop(tokens: Sequence[Token], low: Sequence[str], at: int) -> int:
@@ -190,18 +190,18 @@ def rephrase(analysis: Analysis) -> str | None:
     >>> rephrase(Analysis("These films are more subtle than this book."))
     'This book is less subtle than these films.'
     """
-    found = find(analysis)
-    if found is None:
+    comparison = find(analysis)
+    if comparison is None:
         return None
     low = [token.lower for token in analysis.tokens]
     # "even better" says that the other is good too; turned round it would say that the other is bad.
-    if _SHIFTING.intersection(low[found.verb : found.quality]):
+    if _SHIFTING.intersection(low[comparison.verb : comparison.quality]):
         return None
-    quality = " ".join(low[found.quality : found.joint])
+    quality = " ".join(low[comparison.quality : comparison.joint])
     opposite = antonyms().get(quality)
     if opposite is None and quality.startswith(("more ", "less ")):
         opposite = {"more": "less", "less": "more"}[quality[:4]] + quality[4:]
-    return _exchange(analysis, found, opposite) if opposite else None
+    return _exchange(analysis, comparison, opposite) if opposite else None
 
 
 def exchange(analysis: Analysis, joint: str = "than") -> str | None:
@@ -212,11 +212,11 @@ def exchange(analysis: Analysis, joint: str = "than") -> str | None:
     >>> exchange(Analysis("His films are different from this one."), "from") is None
     True
     """
-    found = find(analysis, joint)
-    if found is None:
+    comparison = find(analysis, joint)
+    if comparison is None:
         return None
-    words_ = [token.text for token in analysis.tokens[found.quality : found.joint]]
-    return _exchange(analysis, found, " ".join(words_))
+    quality_words = [token.text for token in analysis.tokens[comparison.quality : comparison.joint]]
+    return _exchange(analysis, comparison, " ".join(quality_words))
 
 
 def _keeps_capital(phrase: Sequence[Token]) -> bool:
@@ -229,24 +229,28 @@ def _keeps_capital(phrase: Sequence[Token]) -> bool:
     return first.tag.startswith("NNP") or any(token.text[0].isupper() for token in rest)
 
 
-def _exchange(analysis: Analysis, found: Comparison, quality: str) -> str | None:
+def _exchange(analysis: Analysis, comparison: Comparison, quality: str) -> str | None:
     tokens, text = analysis.tokens, analysis.text
-    forms = _VERBS[tokens[found.verb].lower.replace("’", "'")]
-    verb = forms[found.two == "plural"]
-    if found.two == "first":
+    forms = _VERBS[tokens[comparison.verb].lower.replace("’", "'")]
+    verb = forms[comparison.object_number == "plural"]
+    if comparison.object_number == "first":
         verb = {"is": "am", " is": " am", "was": "was"}.get(forms[0], forms[1])
-    between = text[tokens[found.verb].end : tokens[found.quality].start]
+    between = text[tokens[comparison.verb].end : tokens[comparison.quality].start]
     if verb.strip() == "am" and between.startswith(("n't", "n’t")):
         between = " not" + between[3:]
-    one = text[tokens[found.start].start : tokens[found.verb - 1].end]
-    two = text[tokens[found.joint + 1].start : tokens[found.stop - 1].end]
-    capital = found.start == 0 and one[0].isupper()
-    one = _TO_OBJECT.get(one.lower(), one)
-    two = _TO_SUBJECT.get(two.lower(), two)
+    first_phrase = text[tokens[comparison.start].start : tokens[comparison.verb - 1].end]
+    second_phrase = text[tokens[comparison.joint + 1].start : tokens[comparison.stop - 1].end]
+    capital = comparison.start == 0 and first_phrase[0].isupper()
+    first_phrase = _TO_OBJECT.get(first_phrase.lower(), first_phrase)
+    second_phrase = _TO_SUBJECT.get(second_phrase.lower(), second_phrase)
     if capital:
-        one = one if _keeps_capital(tokens[found.start : found.verb]) else one[0].lower() + one[1:]
-        two = two[0].upper() + two[1:]
-    gap = text[tokens[found.verb - 1].end : tokens[found.verb].start] if not verb.startswith(" ") else ""
-    link = text[tokens[found.joint - 1].end : tokens[found.joint + 1].start]
-    head, tail = text[: tokens[found.start].start], text[tokens[found.stop - 1].end :]
-    return f"{head}{two}{gap}{verb}{between}{quality}{link}{one}{tail}"
+        first_phrase = (
+            first_phrase
+            if _keeps_capital(tokens[comparison.start : comparison.verb])
+            else first_phrase[0].lower() + first_phrase[1:]
+        )
+        second_phrase = second_phrase[0].upper() + second_phrase[1:]
+    gap = text[tokens[comparison.verb - 1].end : tokens[comparison.verb].start] if not verb.startswith(" ") else ""
+    link = text[tokens[comparison.joint - 1].end : tokens[comparison.joint + 1].start]
+    head, tail = text[: tokens[comparison.start].start], text[tokens[comparison.stop - 1].end :]
+    return f"{head}{second_phrase}{gap}{verb}{between}{quality}{link}{first_phrase}{tail}"

@@ -71,7 +71,7 @@ _REDUCES = {
     "would": words("i you he she we they"),
 }
 _CONTRACTED = _REDUCED.keys() | _N_T | {"cannot", "can"}
-"""What may become a part of a contraction, or be followed by a "not" that does."""
+"""Words that a contraction may absorb, or that a "not" may be attached to."""
 _APOSTROPHES = frozenset("'’")
 _VERB_MARKS = frozenset({"VBN", "VBD", "VB", "VBP", "VBG", "JJ"})
 
@@ -93,7 +93,7 @@ def expand(tokens: Sequence[Token]) -> dict[int, str]:
         if word in _WHOLE:
             new[index] = _like(token.text, _WHOLE[word])
         elif index and token.start == tokens[index - 1].end and word[0] in "'’n":
-            if _hyphenated(tokens, index):
+            if _is_hyphenated(tokens, index):
                 continue
             if word in _NOT:
                 new.update(_expand_not(tokens, index))
@@ -245,17 +245,17 @@ def _contract_not(tokens: Sequence[Token], index: int) -> dict[int, str]:
     after = tokens[at + 1] if at + 1 < len(tokens) else None
     if after is None or after.lower in _NO_CONTRACTION_AFTER_NOT or not (after.text[0].isalnum() or after.text == "."):
         return {}
-    if word in _SUBJECTS or _hyphenated(tokens, at):
+    if word in _SUBJECTS or _is_hyphenated(tokens, at):
         return {}
     if word == "can":
-        made = "can't"
+        contraction = "can't"
     elif word == "will":
-        made = "won't"
+        contraction = "won't"
     elif word in _N_T:
-        made = word + "n't"
+        contraction = word + "n't"
     else:
         return {}
-    return {index: _like(tokens[index].text, made), at: ""}
+    return {index: _like(tokens[index].text, contraction), at: ""}
 
 
 def _reduce(tokens: Sequence[Token], index: int) -> dict[int, str]:
@@ -291,7 +291,7 @@ def _participle_follows(tokens: Sequence[Token], index: int) -> bool:
     return after is not None and after.tag in ("VBN", "VBD") and is_form(after.lower, "VBN")
 
 
-def _hyphenated(tokens: Sequence[Token], index: int) -> bool:
+def _is_hyphenated(tokens: Sequence[Token], index: int) -> bool:
     """Whether the contraction at `index` is a part of a compound like "so-bad-it's-good"."""
     after = tokens[index + 1] if index + 1 < len(tokens) else None
     joined = after is not None and after.start == tokens[index].end and after.text[0] in "-–—'’"

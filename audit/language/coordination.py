@@ -50,11 +50,13 @@ class Pair:
 
 
 @lru_cache(maxsize=1)
-def _fixed() -> frozenset[tuple[str, str]]:
+def _fixed_pairs() -> frozenset[tuple[str, str]]:
     from audit.resources import data_file
 
     lines = data_file("lexicons/fixed_pairs.tsv").read_text(encoding="utf-8").splitlines()
-    return frozenset((one, two) for line in lines if not line.startswith("#") for one, two in [line.split("\t")])
+    return frozenset(
+        (first, second) for line in lines if not line.startswith("#") for first, second in [line.split("\t")]
+    )
 
 
 def swappable(tokens: Sequence[Token]) -> list[Pair]:
@@ -72,35 +74,35 @@ def swappable(tokens: Sequence[Token]) -> list[Pair]:
 def swap(analysis: Analysis, pair: Pair) -> str:
     """The text with the two sides of a coordination swapped; a/an and the capital of a first word are put right."""
     tokens, text = analysis.tokens, analysis.text
-    one = text[tokens[pair.left].start : tokens[pair.middle - 1].end]
-    two = text[tokens[pair.middle + 1].start : tokens[pair.right - 1].end]
+    first = text[tokens[pair.left].start : tokens[pair.middle - 1].end]
+    second = text[tokens[pair.middle + 1].start : tokens[pair.right - 1].end]
     joint = text[tokens[pair.middle - 1].end : tokens[pair.middle + 1].start]
     start, end = tokens[pair.left].start, tokens[pair.right - 1].end
-    if pair.left == 0 and one[0].isupper() and not two[0].isupper():
-        two, one = two[0].upper() + two[1:], one[0].lower() + one[1:]
+    if pair.left == 0 and first[0].isupper() and not second[0].isupper():
+        second, first = second[0].upper() + second[1:], first[0].lower() + first[1:]
     before = text[:start]
     if pair.left and tokens[pair.left - 1].lower in ("a", "an"):
-        before = before[: tokens[pair.left - 1].start] + article(tokens[pair.left - 1].text, two) + " "
-    return before + two + joint + one + text[end:]
+        before = before[: tokens[pair.left - 1].start] + article(tokens[pair.left - 1].text, second) + " "
+    return before + second + joint + first + text[end:]
 
 
 def _pair(tokens: Sequence[Token], middle: int) -> Pair | None:
     if not 0 < middle < len(tokens) - 1:
         return None
-    one, two = tokens[middle - 1].lower, tokens[middle + 1].lower
-    if one == two or (one, two) in _fixed() or {one, two} & _QUANTITY:
+    first, second = tokens[middle - 1].lower, tokens[middle + 1].lower
+    if first == second or (first, second) in _fixed_pairs() or {first, second} & _QUANTITY:
         return None
-    if "-" in (one[-1:], two[-1:]) or not (one[0].isalpha() and two[0].isalpha()):
+    if "-" in (first[-1:], second[-1:]) or not (first[0].isalpha() and second[0].isalpha()):
         return None
     pair = _adjectives(tokens, middle) or _adverbs(tokens, middle) or _noun_phrases(tokens, middle)
     pair = pair or _verbs(tokens, middle)
-    if pair is None or _nested(tokens, pair):
+    if pair is None or _is_nested(tokens, pair):
         return None
     sides = [tokens[index].lower for index in range(pair.left, pair.right) if index != middle]
     return None if _QUANTITY.intersection(sides) or any(len(side) == 1 and side != "a" for side in sides) else pair
 
 
-def _nested(tokens: Sequence[Token], pair: Pair) -> bool:
+def _is_nested(tokens: Sequence[Token], pair: Pair) -> bool:
     """Whether the coordination is a part of a longer list, whose sides cannot be told."""
     before, after = _low(tokens, pair.left - 1), _low(tokens, pair.right)
     return before in ("and", "or", "/", "&", "-", "not", "n't", "nor") or after in (
@@ -133,19 +135,19 @@ def _adjectives(tokens: Sequence[Token], middle: int) -> Pair | None:
         ):
             return None
     left = middle - 1 - adverbs
-    one, two = tokens[middle - 1], tokens[right - 1]
-    plain = _adjective_like(one) and _adjective_like(two) and "JJ" in (one.tag, two.tag)
-    if not plain and not (one.tag == two.tag and one.tag in ("JJR", "JJS")):
+    first, second = tokens[middle - 1], tokens[right - 1]
+    plain = _adjective_like(first) and _adjective_like(second) and "JJ" in (first.tag, second.tag)
+    if not plain and not (first.tag == second.tag and first.tag in ("JJR", "JJS")):
         return None
-    if (one.text[0].isupper() or two.text[0].isupper()) and left > 0:
+    if (first.text[0].isupper() or second.text[0].isupper()) and left > 0:
         return None
     before, mark, after = _low(tokens, left - 1), _tag(tokens, left - 1), _tag(tokens, right)
     if _low(tokens, right) in _CLOSERS | _LOOSE and _predicative(tokens, left):
         return Pair(left, middle, right)
-    if before == "the" and {one.lower, two.lower} & _PEOPLE:
+    if before == "the" and {first.lower, second.lower} & _PEOPLE:
         return None
     attributive = before in _DETERMINERS or mark in ("IN", "VBZ", "VBD", "VBP", "VBG", "VB") or left == 0
-    both = one.tag == two.tag == "JJ" or adverbs
+    both = first.tag == second.tag == "JJ" or adverbs
     if attributive and before not in _COPULAS and after in ("NN", "NNS") and both:
         return Pair(left, middle, right)
     return None
@@ -169,10 +171,10 @@ def _adjective_like(token: Token) -> bool:
 
 def _adverbs(tokens: Sequence[Token], middle: int) -> Pair | None:
     """ "quickly and quietly"."""
-    one, two = tokens[middle - 1], tokens[middle + 1]
-    if not (one.tag == two.tag == "RB" and one.lower.endswith("ly") and two.lower.endswith("ly")):
+    first, second = tokens[middle - 1], tokens[middle + 1]
+    if not (first.tag == second.tag == "RB" and first.lower.endswith("ly") and second.lower.endswith("ly")):
         return None
-    if one.lower in ("only", "really", "truly", "simply", "early", "likely") or two.lower in (
+    if first.lower in ("only", "really", "truly", "simply", "early", "likely") or second.lower in (
         "only",
         "really",
         "simply",
@@ -188,37 +190,39 @@ def _adverbs(tokens: Sequence[Token], middle: int) -> Pair | None:
 
 def _noun_phrases(tokens: Sequence[Token], middle: int) -> Pair | None:
     """ "humor and pathos", "the plot and the acting", "great songs and bad jokes", "Tom Hanks and Meg Ryan"."""
-    named = _names(tokens, middle)
-    if named is not None:
-        return named
+    names = _names(tokens, middle)
+    if names is not None:
+        return names
     if _tag(tokens, middle - 1) not in _NOUNS:
         return None
     left = _phrase_start(tokens, middle)
     right = _phrase_end(tokens, middle)
     if right is None or left == middle:
         return None
-    one, two = tokens[left:middle], tokens[middle + 1 : right]
-    if len(one) == 2 and len(two) == 1 and one[0].tag in ("DT", "PRP$"):
+    first, second = tokens[left:middle], tokens[middle + 1 : right]
+    if len(first) == 2 and len(second) == 1 and first[0].tag in ("DT", "PRP$"):
         return _under_one_determiner(tokens, Pair(left + 1, middle, right))
-    if _shape(one) != _shape(two) or any(token.text[0].isupper() for token in (*one[bool(left == 0) :], *two)):
+    if _shape(first) != _shape(second) or any(
+        token.text[0].isupper() for token in (*first[bool(left == 0) :], *second)
+    ):
         return None
-    if (one[0].lower in _DETERMINERS) != (two[0].lower in _DETERMINERS):
+    if (first[0].lower in _DETERMINERS) != (second[0].lower in _DETERMINERS):
         return None
     owners = {"its", "his", "her", "their", "this", "that", "these", "those"}
-    if one[0].lower != two[0].lower and {one[0].lower, two[0].lower} & owners:
+    if first[0].lower != second[0].lower and {first[0].lower, second[0].lower} & owners:
         return None
-    if not _free_before(tokens, left, one) or not _free_after(tokens, left, right):
+    if not _free_before(tokens, left, first) or not _free_after(tokens, left, right):
         return None
     return Pair(left, middle, right)
 
 
 def _under_one_determiner(tokens: Sequence[Token], pair: Pair) -> Pair | None:
     """ "the acting and directing": the determiner stays where it is."""
-    one, two = tokens[pair.left], tokens[pair.middle + 1]
+    first, second = tokens[pair.left], tokens[pair.middle + 1]
     if (
-        one.text[0].isupper()
-        or two.text[0].isupper()
-        or len({one.tag, two.tag}) > (tokens[pair.left - 1].lower not in ("a", "an")) + 1
+        first.text[0].isupper()
+        or second.text[0].isupper()
+        or len({first.tag, second.tag}) > (tokens[pair.left - 1].lower not in ("a", "an")) + 1
     ):
         return None
     after, mark = _low(tokens, pair.right), _tag(tokens, pair.right)
@@ -308,17 +312,17 @@ def _free_after(tokens: Sequence[Token], left: int, right: int) -> bool:
 
 def _verbs(tokens: Sequence[Token], middle: int) -> Pair | None:
     """ "laughed and cried", "written and directed by"."""
-    one, two = tokens[middle - 1], tokens[middle + 1]
-    if one.tag != two.tag or one.tag not in ("VB", "VBD", "VBN", "VBP", "VBZ"):
+    first, second = tokens[middle - 1], tokens[middle + 1]
+    if first.tag != second.tag or first.tag not in ("VB", "VBD", "VBN", "VBP", "VBZ"):
         return None
-    if {one.lower, two.lower} & (_IRREVERSIBLE | _COPULAS) or _tag(tokens, middle - 2).startswith("RB"):
+    if {first.lower, second.lower} & (_IRREVERSIBLE | _COPULAS) or _tag(tokens, middle - 2).startswith("RB"):
         return None
-    shared = one.lower in _SHARED_OBJECT and two.lower in _SHARED_OBJECT
+    shared = first.lower in _SHARED_OBJECT and second.lower in _SHARED_OBJECT
     if shared and (
         _low(tokens, middle + 2) in ("by", "the", "this", "it", "a") or _low(tokens, middle + 2) in _CLOSERS
     ):
         return Pair(middle - 1, middle, middle + 2)
-    both_state = one.tag == "VBN" and _low(tokens, middle - 2) in _COPULAS
+    both_state = first.tag == "VBN" and _low(tokens, middle - 2) in _COPULAS
     if both_state and _low(tokens, middle + 2) in _CLOSERS - {","}:
         return Pair(middle - 1, middle, middle + 2)
     return None

@@ -53,7 +53,7 @@ class Place:
 @cache
 def gradable() -> Mapping[str, tuple[str, bool]]:
     """Adjective -> (degree, whether it may stand before a noun), from data/lexicons/gradable.tsv."""
-    found: dict[str, tuple[str, bool]] = {}
+    adjectives: dict[str, tuple[str, bool]] = {}
     path = data_file("lexicons/gradable.tsv")
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line or line.startswith("#"):
@@ -62,8 +62,8 @@ def gradable() -> Mapping[str, tuple[str, bool]]:
         if len(columns) != 3 or columns[0] not in ADVERBS or columns[1] not in ("any", "predicative"):
             raise AuditError(f"{path.name}, line {number}: need degree, place and adjectives, separated by tabs")
         for word in columns[2].split():
-            found.setdefault(word, (columns[0], columns[1] == "any"))
-    return found
+            adjectives.setdefault(word, (columns[0], columns[1] == "any"))
+    return adjectives
 
 
 def places(tokens: Sequence[Token]) -> list[Place]:
@@ -75,11 +75,11 @@ def places(tokens: Sequence[Token]) -> list[Place]:
     >>> [place.index for place in places(Analysis("The apple is sweet.").tokens)]
     [3]
     """
-    known = gradable()
+    adjectives = gradable()
     present = [token.lower for token in tokens]
-    if known.keys().isdisjoint(present) and _LIKING.isdisjoint(present):
+    if adjectives.keys().isdisjoint(present) and _LIKING.isdisjoint(present):
         return []
-    found: list[Place] = []
+    result: list[Place] = []
     barred = False
     quoted = False
     for index, (word, token) in enumerate(zip(present, tokens, strict=True)):
@@ -89,13 +89,13 @@ def places(tokens: Sequence[Token]) -> list[Place]:
             barred = True
         elif token.text in ".;:" or token.text in ("but", "--", "?", "!"):
             barred = False
-        elif word in known and not barred and not quoted and token.tag != "VB":
-            degree, attributive = known[word]
+        elif word in adjectives and not barred and not quoted and token.tag != "VB":
+            degree, attributive = adjectives[word]
             if _reads(tokens, index, attributive):
-                found.append(Place(index, degree))
+                result.append(Place(index, degree))
         elif word in _LIKING and not barred and not quoted and _verb_reads(tokens, index):
-            found.append(Place(index, "really"))
-    return found
+            result.append(Place(index, "really"))
+    return result
 
 
 def article(before: str, after: str) -> str:
@@ -106,10 +106,10 @@ def article(before: str, after: str) -> str:
     """
     if before.lower() not in ("a", "an"):
         return before
-    made = "an" if starts_with_vowel_sound(after) else "a"
+    form = "an" if starts_with_vowel_sound(after) else "a"
     if before.isupper() and len(before) > 1:
-        return made.upper()
-    return made.capitalize() if before[0].isupper() else made
+        return form.upper()
+    return form.capitalize() if before[0].isupper() else form
 
 
 def starts_with_vowel_sound(word: str) -> bool:

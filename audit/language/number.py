@@ -67,22 +67,22 @@ def countables() -> tuple[Mapping[str, str], Mapping[str, str]]:
 
 
 @cache
-def _reviewed() -> frozenset[str]:
+def _review_nouns() -> frozenset[str]:
     """Nouns of which a review has one: "the film" stays."""
     return frozenset(noun for use, noun in _rows() if use == "any")
 
 
 def _rows() -> list[tuple[str, str]]:
     path = data_file("lexicons/countables.tsv")
-    found = []
+    rows = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line or line.startswith("#"):
             continue
         use, tab, nouns = line.partition("\t")
         if not tab or use not in ("the", "any"):
             raise AuditError(f"{path.name}, line {number}: need `the` or `any`, a tab, and nouns")
-        found += [(use, noun) for noun in nouns.split()]
-    return found
+        rows += [(use, noun) for noun in nouns.split()]
+    return rows
 
 
 def changes(tokens: Sequence[Token]) -> list[dict[int, str]]:
@@ -93,25 +93,29 @@ def changes(tokens: Sequence[Token]) -> list[dict[int, str]]:
     >>> [text.replace(change) for change in changes(text.tokens)]
     ['The scene is dull.']
     """
-    many, one = countables()
+    plurals, singulars = countables()
     present = frozenset([token.lower for token in tokens])
-    if (many.keys().isdisjoint(present) and one.keys().isdisjoint(present)) or "?" in present or present & _COUNTING:
+    if (
+        (plurals.keys().isdisjoint(present) and singulars.keys().isdisjoint(present))
+        or "?" in present
+        or present & _COUNTING
+    ):
         return []
-    found = []
+    result = []
     quoted = False
     for index, token in enumerate(tokens):
         if token.text in QUOTING:
             quoted = not quoted
         word = token.lower
-        to_plural = word in many
-        if quoted or not (to_plural or word in one) or not token.text.islower():
+        to_plural = word in plurals
+        if quoted or not (to_plural or word in singulars) or not token.text.islower():
             continue
         if token.tag != ("NN" if to_plural else "NNS"):
             continue
         change = _phrase(tokens, index, to_plural, present)
         if change:
-            found.append(change)
-    return found
+            result.append(change)
+    return result
 
 
 def _phrase(tokens: Sequence[Token], head: int, to_plural: bool, present: frozenset[str]) -> dict[int, str] | None:
@@ -127,7 +131,7 @@ def _phrase(tokens: Sequence[Token], head: int, to_plural: bool, present: frozen
     if sum(token.lower in both for token in tokens) > 1:
         return None  # "the scene is longer than any other scene"
     new_head = countables()[0][noun] if to_plural else noun
-    if noun in _reviewed() and determiner == "the":
+    if noun in _review_nouns() and determiner == "the":
         return None
     if determiner in _POSSESSIVES and noun not in _OWNED_BY_MANY:
         return None
@@ -140,11 +144,11 @@ def _phrase(tokens: Sequence[Token], head: int, to_plural: bool, present: frozen
         table = _TO_PLURAL if to_plural else _TO_SINGULAR
         if determiner not in table:
             return None
-        made = table[determiner]
-        if made == "a":
-            made = article("a", tokens[start + 1].text if start + 1 < head else new_head)
-        if made != determiner:
-            new[start] = made.capitalize() if tokens[start].text[0].isupper() else made
+        new_determiner = table[determiner]
+        if new_determiner == "a":
+            new_determiner = article("a", tokens[start + 1].text if start + 1 < head else new_head)
+        if new_determiner != determiner:
+            new[start] = new_determiner.capitalize() if tokens[start].text[0].isupper() else new_determiner
     if to_plural and determiner in _POSSESSIVES and head + 1 < len(tokens) and tokens[head + 1].text == ",":
         return None  # "her movie, Jesus is Magic"
     behind = _behind(tokens, head, to_plural)
@@ -163,7 +167,7 @@ def _several(tokens: Sequence[Token], start: int, noun: str) -> bool:
     """Whether "some" and a plural read well in place of "a": not for the person or the film that is reviewed."""
     if noun in _PERSONS or any(token.tag in ("JJS", "RBS") for token in tokens[:start]):
         return False
-    return not (start and tokens[start - 1].tag == "IN" and noun in _reviewed())
+    return not (start and tokens[start - 1].tag == "IN" and noun in _review_nouns())
 
 
 def singular_of(word: str) -> str | None:
@@ -219,7 +223,7 @@ def _of_plain(tokens: Sequence[Token], start: int) -> bool:
 
 
 def _behind(tokens: Sequence[Token], head: int, to_plural: bool) -> dict[int, str] | None:
-    """What must change behind the noun; None where that is not certain."""
+    """Replacements for words behind the noun that agree with it; None where that is not certain."""
     if head + 1 >= len(tokens):
         return {}
     after = tokens[head + 1]
@@ -276,8 +280,8 @@ def _agree(tokens: Sequence[Token], at: int, to_plural: bool) -> dict[int, str] 
     if to_plural and verb.tag == "VBZ" and is_form(word, "VBZ"):
         return {at: lemma}
     if not to_plural and verb.tag in ("VBP", "VB") and word == lemma:
-        made = forms(lemma, "VBZ")
-        return {at: made[0]} if made else None
+        third_person = forms(lemma, "VBZ")
+        return {at: third_person[0]} if third_person else None
     return None
 
 

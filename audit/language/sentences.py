@@ -35,7 +35,7 @@ _MARK = re.compile(rf"[{_LINE}]|[。！？｡‼⁇⁈⁉!?.．…⋯]+")
 _FULL = re.compile("[。！？｡‼⁇⁈⁉]")
 _ELLIPSIS = re.compile(r"[…⋯]+|\.{3,}")
 _BEGINS = re.compile(r"\s|\Z|[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff“‘「『《（【\"]")
-"""What may follow a mark of the West that ends a sentence: within 3.5, a.com and Yahoo!'s none does."""
+"""What may follow a Western mark that ends a sentence; nothing of it stands within 3.5, a.com or Yahoo!'s."""
 _GOES_ON = re.compile(r"[ \t\u3000]*[，、：；,;:]")
 _APART = re.compile(r"\s|\Z|[“‘「『\"]")
 _INTRODUCES = re.compile(r"[：:，,]\s*\Z")
@@ -53,13 +53,13 @@ def chinese_spans(text: str) -> tuple[tuple[int, int], ...]:
     >>> chinese_spans("他说：“好。走吧！”她来了。")
     ((0, 10), (10, 14))
     """
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for start, end in pairwise([0, *_ends(text), len(text)]):
         piece = text[start:end]
         if piece.strip():
             left = start + len(piece) - len(piece.lstrip())
-            found.append((left, left + len(piece.strip())))
-    return tuple(found)
+            result.append((left, left + len(piece.strip())))
+    return tuple(result)
 
 
 def _ends(text: str) -> list[int]:
@@ -132,7 +132,7 @@ def _closes(text: str, start: int, pair: tuple[int, int], end: int) -> bool:
 
 def _outermost(text: str) -> list[tuple[int, int]]:
     """(opening, closing) of quotes, titles and brackets that are in no other, in order; both in the same line."""
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     waiting: list[int] = []
     number: dict[str, int] = {}
     for match in _PAIRED.finditer(text):
@@ -151,10 +151,10 @@ def _outermost(text: str) -> list[tuple[int, int]]:
             number[text[begun]] -= 1
             if text[begun] == opening:
                 break
-        while found and found[-1][0] > begun:
-            found.pop()
-        found.append((begun, at))
-    return found
+        while pairs and pairs[-1][0] > begun:
+            pairs.pop()
+        pairs.append((begun, at))
+    return pairs
 
 
 RULES = "9ec56d5c"
@@ -173,16 +173,16 @@ def spans(text: str, language: str) -> tuple[tuple[int, int], ...]:
     """
     if language == "zh":
         return chinese_spans(text)
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     start = 0
     for match in _END.finditer(text):
         end = match.end()
         if match.group().startswith(".") and _continues(text, start, match.start(), end):
             continue
-        _keep(found, text, start, end)
+        _add_span(result, text, start, end)
         start = end
-    _keep(found, text, start, len(text))
-    return tuple(found)
+    _add_span(result, text, start, len(text))
+    return tuple(result)
 
 
 def _continues(text: str, start: int, dot: int, end: int) -> bool:
@@ -195,8 +195,8 @@ def _continues(text: str, start: int, dot: int, end: int) -> bool:
     return text[dot:end].count(".") > 1 and ahead[:1].islower()
 
 
-def _keep(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+def _add_span(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
     piece = text[start:end]
     if piece.strip():
         left = start + len(piece) - len(piece.lstrip())
-        found.append((left, left + len(piece.strip())))
+        spans.append((left, left + len(piece.strip())))

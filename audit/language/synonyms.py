@@ -21,7 +21,7 @@ _PUNCTUATION = "PUNCT"
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """What one form of a noun may become, and where. `noun` is the singular that names the entry."""
+    """A form of a noun, its replacement and the contexts that allow it. `noun` is the singular that names the entry."""
 
     noun: str
     new: str
@@ -38,7 +38,7 @@ def lexicon() -> Mapping[str, tuple[Synonym, ...]]:
 
 def read(path: Path) -> dict[str, tuple[Synonym, ...]]:
     """The synonyms of one file in the columns that its head explains. Raises AuditError naming file and line."""
-    found: dict[str, list[Synonym]] = {}
+    by_form: dict[str, list[Synonym]] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
@@ -51,8 +51,8 @@ def read(path: Path) -> dict[str, tuple[Synonym, ...]]:
         pairs = [(columns[0], columns[2])] + ([(columns[2], columns[0])] if columns[1] == "=" else [])
         for noun, new in pairs:
             for tag, form, other in _forms(noun, new, flags):
-                found.setdefault(form, []).append(Synonym(noun, other, tag, flags, lists))
-    return {form: tuple(synonyms) for form, synonyms in found.items()}
+                by_form.setdefault(form, []).append(Synonym(noun, other, tag, flags, lists))
+    return {form: tuple(synonyms) for form, synonyms in by_form.items()}
 
 
 def replacements(tokens: Sequence[Token]) -> dict[str, dict[int, str]]:
@@ -62,30 +62,30 @@ def replacements(tokens: Sequence[Token]) -> dict[str, dict[int, str]]:
     >>> replacements(Analysis("I want to buy a bike.").tokens)
     {'bike': {5: 'bicycle'}}
     """
-    known = lexicon()
+    entries = lexicon()
     lower = [token.lower for token in tokens]
-    if known.keys().isdisjoint(lower):
+    if entries.keys().isdisjoint(lower):
         return {}
-    found: dict[str, dict[int, str]] = {}
+    by_noun: dict[str, dict[int, str]] = {}
     quoted = False
     present: frozenset[str] | None = None
     for index, word in enumerate(lower):
         if word in QUOTING:
             quoted = not quoted
-        if word not in known or quoted or _is_name(tokens, index):
+        if word not in entries or quoted or _is_name(tokens, index):
             continue
-        for synonym in known[word]:
+        for synonym in entries[word]:
             if not _fits(tokens, index, synonym):
                 continue
             present = present or frozenset([other.rstrip("s") for other in lower])
             if synonym.new.rstrip("s") in present:
                 continue
-            _keep(found.setdefault(synonym.noun, {}), tokens, index, synonym.new)
+            _replace_word(by_noun.setdefault(synonym.noun, {}), tokens, index, synonym.new)
             break
-    return found
+    return by_noun
 
 
-def _keep(new: dict[int, str], tokens: Sequence[Token], index: int, synonym: str) -> None:
+def _replace_word(new: dict[int, str], tokens: Sequence[Token], index: int, synonym: str) -> None:
     text = tokens[index].text
     if text.isupper() and len(text) > 2:
         synonym = synonym.upper()
@@ -95,9 +95,9 @@ def _keep(new: dict[int, str], tokens: Sequence[Token], index: int, synonym: str
         synonym = "TV" if any(token.text[0].isupper() for token in tokens) else "tv"
     new[index] = synonym
     if index and tokens[index - 1].lower in ("a", "an"):
-        mended = article(tokens[index - 1].text, synonym)
-        if mended != tokens[index - 1].text:
-            new[index - 1] = mended
+        new_article = article(tokens[index - 1].text, synonym)
+        if new_article != tokens[index - 1].text:
+            new[index - 1] = new_article
 
 
 def _fits(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:
@@ -138,12 +138,12 @@ def _is_name(tokens: Sequence[Token], index: int) -> bool:
 
 def _forms(noun: str, new: str, flags: frozenset[str]) -> list[tuple[str, str, str]]:
     """(tag, form, synonym's form) for the numbers that the entry allows."""
-    found = [] if "plural" in flags else [("NN", noun, new)]
+    forms = [] if "plural" in flags else [("NN", noun, new)]
     if "singular" not in flags:
         many, others = _plural(noun), _plural(new)
         if many and others:
-            found.append(("NNS", many, others))
-    return found
+            forms.append(("NNS", many, others))
+    return forms
 
 
 def _plural(noun: str) -> str | None:

@@ -86,8 +86,8 @@ def plural(noun: str) -> str | None:
         return _PLURALS[noun]
     from lemminflect import getInflection
 
-    found = getInflection(noun, tag="NNS", inflect_oov=False)
-    return found[0] if found and found[0] != noun else None
+    inflections = getInflection(noun, tag="NNS", inflect_oov=False)
+    return inflections[0] if inflections and inflections[0] != noun else None
 
 
 @lru_cache(maxsize=16384)
@@ -101,8 +101,8 @@ def singular(noun: str) -> str | None:
         return _SINGULARS[noun]
     from lemminflect import getAllLemmas
 
-    found = getAllLemmas(noun).get("NOUN", ())
-    return found[0] if found and found[0] != noun else None
+    lemmas = getAllLemmas(noun).get("NOUN", ())
+    return lemmas[0] if lemmas and lemmas[0] != noun else None
 
 
 # Corrections of English tags by their context.
@@ -245,8 +245,10 @@ def _nouns(words: Sequence[str], tags: list[str], index: int) -> str:
     if before in _RELATIVE and index > 1 and tags[index - 2][:2] in ("NN", ",") and after not in ("VBP", "WDT"):
         return "VBZ"
     if after in _OPENERS or after == "RB":
-        known = after != "RB" or before_tag == "RB" or any(t in ("DT", "PRP$") for t in tags[max(0, index - 4) : index])
-        if known and before_tag in ("NN", "NNP", "RB", ")") and not _has_finite(tags, index):
+        likely_verb = (
+            after != "RB" or before_tag == "RB" or any(t in ("DT", "PRP$") for t in tags[max(0, index - 4) : index])
+        )
+        if likely_verb and before_tag in ("NN", "NNP", "RB", ")") and not _has_finite(tags, index):
             return "VBZ"
         if index == 0 and after != "TO":
             return "VBZ"
@@ -309,8 +311,8 @@ def _participle(words: Sequence[str], tags: list[str], index: int) -> str:
     at = _governor(words, tags, index)
     if at < 0:
         return "VBN"
-    asked = at > 0 and (words[at - 1] in _HAVE or words[at - 1] in _BE)
-    if (words[at] in _NOMINATIVE or words[at] in ("you", "who")) and not asked:
+    has_auxiliary = at > 0 and (words[at - 1] in _HAVE or words[at - 1] in _BE)
+    if (words[at] in _NOMINATIVE or words[at] in ("you", "who")) and not has_auxiliary:
         return "VBD"
     after = tags[index + 1] if index + 1 < len(words) else "."
     direct = after in ("DT", "PRP", "PRP$", "TO") and (tags[at][:2] == "NN" or words[at] in _RELATIVE)
@@ -342,9 +344,9 @@ _ENGLISH = re.compile(
 
 
 def _english(text: str) -> tuple[Token, ...]:
-    found = [(match.group(), *match.span()) for match in _ENGLISH.finditer(text)]
-    tags = tag_words([word for word, _, _ in found])
-    return tuple(Token(word, mark, start, end) for (word, start, end), mark in zip(found, tags, strict=True))
+    matches = [(match.group(), *match.span()) for match in _ENGLISH.finditer(text)]
+    tags = tag_words([word for word, _, _ in matches])
+    return tuple(Token(word, mark, start, end) for (word, start, end), mark in zip(matches, tags, strict=True))
 
 
 def split_words(text: str) -> list[str]:
@@ -363,7 +365,7 @@ def tag_words(words: list[str]) -> list[str]:
     if not words:
         return []
     lower = [word.lower() for word in words]
-    seen = [_unshouted(word, first) for word, first in zip(words, _openings(words), strict=True)]
+    seen = [_without_shouting(word, first) for word, first in zip(words, _openings(words), strict=True)]
     return correct(lower, [mark for _, mark in pattern_tag(" ".join(seen), tokenize=False)])
 
 
@@ -372,7 +374,7 @@ def _openings(words: list[str]) -> list[bool]:
     return [index == 0 or words[index - 1] in (".", "!", "?", "...", '"', "“") for index in range(len(words))]
 
 
-def _unshouted(word: str, first: bool) -> str:
+def _without_shouting(word: str, first: bool) -> str:
     """The word without capitals that do not make it a name: the tagger takes "BAD" and "Love it" for names."""
     if len(word) > 1 and word != "US" and word.isupper() and word.replace("'", "").isalpha():
         return word.lower()

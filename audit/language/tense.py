@@ -77,8 +77,8 @@ def lemma(word: str) -> str | None:
 
     if word in _LEMMAS:
         return _LEMMAS[word]
-    found = getAllLemmas(word, upos="VERB").get("VERB", ())
-    return found[0] if len(found) == 1 else None
+    lemmas = getAllLemmas(word, upos="VERB").get("VERB", ())
+    return lemmas[0] if len(lemmas) == 1 else None
 
 
 @lru_cache(maxsize=50_000)
@@ -105,9 +105,9 @@ class _Reader:
         self.words = [token.lower.replace("’", "'") for token in tokens]
         self.tags = [token.tag for token in tokens]
         self.tokens = tokens
-        self.found: list[Finite] = []
+        self.verbs: list[Finite] = []
         self.kind: dict[int, str] = {}
-        """What each verb was read as: present, past, infinitive, participle."""
+        """Index -> how the verb there was read: present, past, infinitive, participle, gerund."""
 
     def word(self, index: int) -> str:
         return self.words[index] if 0 <= index < len(self.words) else ""
@@ -136,9 +136,9 @@ class _Reader:
                 return self.kind[at]
         return ""
 
-    def keep(self, index: int, tense: str, base: str) -> None:
+    def add(self, index: int, tense: str, base: str) -> None:
         self.kind[index] = tense
-        self.found.append(Finite(index, tense, base, self.words[index]))
+        self.verbs.append(Finite(index, tense, base, self.words[index]))
 
     def read(self) -> list[Finite] | None:
         if self.words[-1:] == ["?"] or not _UNSURE.isdisjoint(self.words):
@@ -151,10 +151,12 @@ class _Reader:
             elif (led or mark[:2] in ("VB", "MD")) and not self.full_verb(index, word):
                 return None
             led = word in _LEADERS or (led and (mark[:2] == "RB" or word in _PASSED))
-        adjacent = any(other.index - one.index == 1 for one, other in zip(self.found, self.found[1:], strict=False))
-        if not self.found or adjacent:
+        adjacent = any(
+            next_verb.index - verb.index == 1 for verb, next_verb in zip(self.verbs, self.verbs[1:], strict=False)
+        )
+        if not self.verbs or adjacent:
             return None
-        return self.found if self.subjects_served() and self.nouns_are_nouns() else None
+        return self.verbs if self.subjects_served() and self.nouns_are_nouns() else None
 
     def auxiliary(self, index: int, word: str) -> bool:
         before = self.back(index)
@@ -164,10 +166,10 @@ class _Reader:
             if self.tag(index) in _NOUNISH or self.tag(before) in _BEFORE_NOUN:
                 return False
             if word in ("have", "do") and not self.plural_subject(before):
-                return self.governed(index, before)
+                return self.is_infinitive(index, before)
         base = {"is": "be", "are": "be", "am": "be", "was": "be", "were": "be", "'re": "be", "'m": "be"}.get(word)
         base = base or {"has": "have", "had": "have", "'ve": "have", "does": "do", "did": "do"}.get(word, word)
-        self.keep(index, _AUXILIARY[word], base)
+        self.add(index, _AUXILIARY[word], base)
         return True
 
     def apostrophe_s(self, index: int) -> bool:
@@ -178,7 +180,7 @@ class _Reader:
         if self.word(index - 2) == "and" and self.tag(index + 1) in _NOUNISH and self.tag(index - 3) in _NOUNISH:
             return False  # "the ship and it's crew"
         if self.word(index - 1) in ("it", "he", "she", "that", "there", "who", "what", "this", "where", "how"):
-            self.keep(index, "present", "'s")
+            self.add(index, "present", "'s")
             return True
         if before not in _NOUNISH:
             return False
@@ -204,7 +206,7 @@ class _Reader:
             return self.tag(before - 1) in ("NNS", "NNPS") or self.word(before - 1) in ("those", "people")
         return False
 
-    def governed(self, index: int, before: int) -> bool:
+    def is_infinitive(self, index: int, before: int) -> bool:
         """Whether a base form is surely an infinitive."""
         word = self.word(before)
         inverted = word in _PRONOUN and self.word(before - 1) in DO | {"can", "will", "could", "would", "n't"}
@@ -250,7 +252,7 @@ class _Reader:
                 or self.tokens[index].text[0].isupper()
             )
         base = str(lemma(word))
-        if "VB" in kinds and ("VBD" in kinds) and not self.governed(index, before):
+        if "VB" in kinds and ("VBD" in kinds) and not self.is_infinitive(index, before):
             return leader in _PARTICIPLE_LEADER
         if "VBZ" in kinds:
             return self.third_person(index, before, base)
@@ -264,15 +266,15 @@ class _Reader:
         leader = self.word(before)
         if leader in _PARTICIPLE_LEADER and "VBN" in _kinds(base):
             return True
-        if self.governed(index, before):
+        if self.is_infinitive(index, before):
             return True
         joined = leader in ("and", "or") and self.last_kind(index) == "present"
-        joined = joined and "," not in self.words[self.found[-1].index : index - 1]
-        if joined and self.found[-1].word not in ("'s", "is", "has", "does") and not self.found[-1].word.endswith("s"):
-            self.keep(index, "present", base)
+        joined = joined and "," not in self.words[self.verbs[-1].index : index - 1]
+        if joined and self.verbs[-1].word not in ("'s", "is", "has", "does") and not self.verbs[-1].word.endswith("s"):
+            self.add(index, "present", base)
             return True
         if self.plural_subject(before):
-            self.keep(index, "present", base)
+            self.add(index, "present", base)
             return True
         return False
 
@@ -283,12 +285,12 @@ class _Reader:
         if mark in _NOUNISH and self.is_object(before):
             return False  # "it provides third-rate laughs"
         if mark in _NOUNISH or leader in ("it", "he", "she", "this", ")", "everyone", "one") or leader in _RELATIVE:
-            self.keep(index, "present", base)
+            self.add(index, "present", base)
             return True
         if leader in ("and", "or", ",", "but") and self.last_kind(index) == "present":
             follows = self.tag(index + 1)
             if follows in _OBJECT or follows in ("IN", "TO", "RB"):
-                self.keep(index, "present", base)
+                self.add(index, "present", base)
                 return True
         return False
 
@@ -311,16 +313,16 @@ class _Reader:
         if not ambiguous or leader in NOMINATIVE or leader in _RELATIVE:
             if before < 0:
                 return False
-            self.keep(index, "past", base)
+            self.add(index, "past", base)
             return True
         if leader in ("it", "you"):
             if before and self.tag(before - 1).startswith("VB") and self.word(before - 1) not in _REPORTING_FORMS:
                 return False
-            self.keep(index, "past", base)
+            self.add(index, "past", base)
             return True
         if mark in _NOUNISH:
             if follows in _OBJECT and base not in _NAMING:
-                self.keep(index, "past", base)
+                self.add(index, "past", base)
                 return True
             if self.word(index + 1) == "by" or base in _NAMING or self.clause_has_finite(index):
                 self.kind[index] = "participle"
@@ -329,7 +331,7 @@ class _Reader:
         if leader in ("and", "or", ",", "but"):
             kind = self.last_kind(index)
             if kind == "past" and follows in _OBJECT:
-                self.keep(index, "past", base)
+                self.add(index, "past", base)
                 return True
             if follows in _OBJECT or follows.startswith("NN"):
                 return False
@@ -355,7 +357,7 @@ class _Reader:
 
     def subjects_served(self) -> bool:
         """Whether every pronoun that must be a subject is followed by a finite verb."""
-        finite = {verb.index for verb in self.found}
+        finite = {verb.index for verb in self.verbs}
         for index, word in enumerate(self.words):
             if word in NOMINATIVE and self.ahead(index) not in finite:
                 before = self.word(index - 1)
@@ -479,7 +481,7 @@ def change_tense(analysis: Analysis) -> str | None:
     if all(verb.word in ("will", "wo", "'ll") for verb in verbs):
         return None  # "it would please you" is no past: it waits for an "if"
     if tenses == {"present"} and not _NOW.search(lower):
-        new = _complete([_to_past(tokens, verb) for verb in verbs])
+        new = _all_or_none([_to_past(tokens, verb) for verb in verbs])
     elif tenses == {"past"} and not _THEN.search(lower):
         new = _to_present_all(tokens, verbs)
     else:
@@ -495,9 +497,9 @@ def change_tense(analysis: Analysis) -> str | None:
     return analysis.replace(replaced)
 
 
-def _complete(made: Sequence[str | None]) -> list[str] | None:
-    found = [form for form in made if form is not None]
-    return found if len(found) == len(made) else None
+def _all_or_none(new_forms: Sequence[str | None]) -> list[str] | None:
+    complete = [form for form in new_forms if form is not None]
+    return complete if len(complete) == len(new_forms) else None
 
 
 def _as_they_come(tokens: Sequence[Token], index: int) -> bool:
@@ -515,8 +517,8 @@ def _to_past(tokens: Sequence[Token], verb: Finite) -> str | None:
         return _is_or_has(tokens, verb.index)
     if verb.word in _TO_PAST:
         return _TO_PAST[verb.word]
-    made = forms(verb.lemma, "VBD")
-    return made[0] if made else None
+    past_forms = forms(verb.lemma, "VBD")
+    return past_forms[0] if past_forms else None
 
 
 def _is_or_has(tokens: Sequence[Token], index: int) -> str | None:
@@ -532,14 +534,14 @@ def _is_or_has(tokens: Sequence[Token], index: int) -> str | None:
 
 
 def _to_present_all(tokens: Sequence[Token], verbs: Sequence[Finite]) -> list[str] | None:
-    made: list[str] = []
+    new_forms: list[str] = []
     singular: bool | None = None
     modal_only = all(verb.word in ("could", "would") for verb in verbs)
     for verb in verbs:
         subject, joined = _subject(tokens, verb, verbs)
         if not joined:
             singular = None if subject is None else subject != "plural"
-        first = subject == "i" or (joined and made and made[-1] == "am")
+        first = subject == "i" or (joined and new_forms and new_forms[-1] == "am")
         form: str | None
         if verb.word == "was":
             singular = True
@@ -548,7 +550,7 @@ def _to_present_all(tokens: Sequence[Token], verbs: Sequence[Finite]) -> list[st
             singular = False
             form = "are"
         elif verb.word in ("could", "would"):
-            if modal_only or (verb.word == "would" and not _reported(made, verbs)):
+            if modal_only or (verb.word == "would" and not _follows_reporting(new_forms, verbs)):
                 return None  # "I would get lost" is a habit or a condition, "I thought it would" has a present
             negated = verb.index + 1 < len(tokens) and tokens[verb.index + 1].lower.replace("’", "'") == "n't"
             form = {"could": "ca" if negated else "can", "would": "wo" if negated else "will"}[verb.word]
@@ -561,13 +563,13 @@ def _to_present_all(tokens: Sequence[Token], verbs: Sequence[Finite]) -> list[st
             form = verb.lemma if plain else next(iter(forms(verb.lemma, "VBZ")), None)
         if form is None:
             return None
-        made.append(form)
-    return made
+        new_forms.append(form)
+    return new_forms
 
 
-def _reported(made: Sequence[str], verbs: Sequence[Finite]) -> bool:
+def _follows_reporting(new_forms: Sequence[str], verbs: Sequence[Finite]) -> bool:
     """Whether a verb of saying or thinking stands before the verb whose form is next."""
-    return any(verb.lemma in _REPORTING for verb in verbs[: len(made)])
+    return any(verb.lemma in _REPORTING for verb in verbs[: len(new_forms)])
 
 
 _REPORTING = words("think know say hope believe feel expect guess tell promise assume realize suspect fear")

@@ -136,4 +136,4 @@ SUBORDINATORS = words(
 ESCAPED = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]", "``": '"', "''": '"'}
 """Name -> the sign."""
 BRACKETS = {name: sign for name, sign in ESCAPED.items() if sign != '"'}
-"""Those with one name each."""
+"""Brackets only: quotation marks have two names each."""

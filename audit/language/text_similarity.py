@@ -80,13 +80,13 @@ def cosine(a: str, b: str) -> float:
     >>> cosine("the cat sat", "the cat lay")
     0.6666666666666666
     """
-    one, other = Counter(_TOKEN.findall(a)), Counter(_TOKEN.findall(b))
-    if not one or not other:
+    counts, other_counts = Counter(_TOKEN.findall(a)), Counter(_TOKEN.findall(b))
+    if not counts or not other_counts:
         return float(a == b)
-    if one == other:
+    if counts == other_counts:
         return 1.0  # exactly, whatever a square root makes of it
-    lengths = sum(n * n for n in one.values()) * sum(n * n for n in other.values())
-    return sum(n * other[token] for token, n in one.items()) / math.sqrt(lengths)
+    lengths = sum(n * n for n in counts.values()) * sum(n * n for n in other_counts.values())
+    return sum(n * other_counts[token] for token, n in counts.items()) / math.sqrt(lengths)
 
 
 def bleu(a: str, b: str) -> float:
@@ -127,8 +127,8 @@ def word_error_rate(reference: str, hypothesis: str, language: str = "") -> floa
     """
     from rapidfuzz.distance import Levenshtein
 
-    said, made = reference_words(reference, language), reference_words(hypothesis, language)
-    return Levenshtein.distance(said, made) / max(1, len(said))
+    reference_tokens, hypothesis_tokens = reference_words(reference, language), reference_words(hypothesis, language)
+    return Levenshtein.distance(reference_tokens, hypothesis_tokens) / max(1, len(reference_tokens))
 
 
 def reference_bleu(reference: str, hypothesis: str, language: str = "") -> float:
@@ -141,8 +141,8 @@ def reference_bleu(reference: str, hypothesis: str, language: str = "") -> float
     """
     from nltk.translate.bleu_score import SmoothingFunction
 
-    made = SmoothingFunction().method2
-    return _bleu(reference_words(reference, language), reference_words(hypothesis, language), made)
+    smoothing = SmoothingFunction().method2
+    return _bleu(reference_words(reference, language), reference_words(hypothesis, language), smoothing)
 
 
 def meteor(reference: str, hypothesis: str, language: str = "en", *, synonyms: bool = True) -> float:
@@ -159,15 +159,17 @@ def meteor(reference: str, hypothesis: str, language: str = "en", *, synonyms: b
     """
     from nltk.translate.meteor_score import single_meteor_score
 
-    said, made = reference_words(reference, language), reference_words(hypothesis, language)
-    if not said or not made:
-        return float(said == made)
-    known: Any = wordnet() if language == "en" and synonyms else _NoSynonyms()
-    return float(single_meteor_score(said, made, stemmer=_stemmer(language), wordnet=known))
+    reference_tokens, hypothesis_tokens = reference_words(reference, language), reference_words(hypothesis, language)
+    if not reference_tokens or not hypothesis_tokens:
+        return float(reference_tokens == hypothesis_tokens)
+    synonym_source: Any = wordnet() if language == "en" and synonyms else _NoSynonyms()
+    return float(
+        single_meteor_score(reference_tokens, hypothesis_tokens, stemmer=_stemmer(language), wordnet=synonym_source)
+    )
 
 
 def reference_words(text: str, language: str = "") -> list[str]:
-    """What is between blanks, or every character but blanks in a language that writes none (zh, ja, th, lo, km, my).
+    """Words between blanks, or every character but blanks in a language without them (zh, ja, th, lo, km, my).
 
     >>> reference_words("我 喜欢", "zh"), reference_words("I like it.")
     (['我', '喜', '欢'], ['I', 'like', 'it.'])
@@ -193,17 +195,17 @@ def _edits(a: str, b: str, swaps: bool) -> int:
     return OSA.distance(a, b) if swaps else Levenshtein.distance(a, b)
 
 
-def _bleu(said: Sequence[str], made: Sequence[str], smoothing: Callable[..., Any]) -> float:
+def _bleu(reference: Sequence[str], hypothesis: Sequence[str], smoothing: Callable[..., Any]) -> float:
     from nltk.translate.bleu_score import sentence_bleu
 
-    if not said or not made:
-        return float(list(said) == list(made))
+    if not reference or not hypothesis:
+        return float(list(reference) == list(hypothesis))
     weights = (1 / _ORDERS,) * _ORDERS
-    return float(sentence_bleu([said], made, weights=weights, smoothing_function=smoothing))
+    return float(sentence_bleu([reference], hypothesis, weights=weights, smoothing_function=smoothing))
 
 
 def _one_added(precisions: Sequence[Any], **_: object) -> list[float]:
-    return [(one.numerator + 1) / (one.denominator + 1) for one in precisions]
+    return [(precision.numerator + 1) / (precision.denominator + 1) for precision in precisions]
 
 
 class _NoSynonyms:

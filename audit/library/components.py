@@ -23,7 +23,7 @@ from audit.relations.base import Carry, nothing, stays, unchanged
 from audit.relations.registry import replace_relation
 from audit.systems import offer_system
 from audit.systems.base import System
-from audit.systems.own import is_whole, load_object
+from audit.systems.own import is_system, load_object
 from audit.tasks import Output, base_of
 
 Texts: TypeAlias = str | Path | pd.DataFrame | Iterable[object] | Corpus
@@ -205,7 +205,7 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
         )
     if inspect.isclass(system):
         system = system()
-    if not is_whole(system):
+    if not is_system(system):
         version = getattr(system, "version", None)
         system = _OfferedSystem(
             system,

@@ -58,13 +58,13 @@ class Carry:
         >>> stays("positive")({"negative"}) is None
         True
         """
-        carried: set[str] = set()
+        propagated: set[str] = set()
         for answer in allowed:
             result = self.rule(answer, source, follow_up)
             if result is None:
                 return None
-            carried |= result
-        return frozenset(carried) or None
+            propagated |= result
+        return frozenset(propagated) or None
 
 
 # Functions and a class with a name, not lambdas: relations are sent to workers by pickle.
@@ -72,7 +72,7 @@ def _same(answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset
     return frozenset({answer})
 
 
-def _unknown(answer: str, source: Seen | None, follow_up: Seen | None) -> None:
+def _never(answer: str, source: Seen | None, follow_up: Seen | None) -> None:
     return None
 
 
@@ -87,7 +87,7 @@ class _Among:
 unchanged = Carry(_same, preserves_truth=True)
 """The follow-up means what the source means."""
 
-nothing = Carry(_unknown)
+nothing = Carry(_never)
 """The answer about the source says nothing about the follow-up."""
 
 
@@ -150,7 +150,7 @@ class Source:
 
     input: Input
     analysis: Analysis
-    """Of the first text."""
+    """The analysis of the first text."""
     seed: str = ""
     """Study seed and row key; `choices` mixes in the relation's name, so that relations do not disturb each other."""
 
@@ -204,14 +204,14 @@ class Relation:
     family: str
     summary: str
     unit: Literal["sentence", "document", "any"]
-    """What a source must be; `any`: both will do."""
+    """The unit of its sources; `any`: both."""
     carry: Carry
     languages: tuple[str, ...] = ("en",)
-    """Of the texts; a source with a text in another one makes no group. `ANY` alone: texts in every language."""
+    """Languages of its texts: a source with a text in another one makes no group. `ANY` alone: every language."""
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
     check_params: CheckParams | None = None
-    """Asked when parameters are set; None: any value of the default's type is allowed."""
+    """Called when parameters are set; None: any value of the default's type is allowed."""
 
     @property
     def per_system(self) -> bool:
@@ -237,12 +237,12 @@ class Relation:
 
     def reads(self, source: Source) -> bool:
         """Whether all texts of a source are in languages of this relation."""
-        given = source.input.languages
+        languages = source.input.languages
         # Mostly one and one: there are millions.
-        return given == self.languages or self.languages == ANY or set(given) <= set(self.languages)
+        return languages == self.languages or self.languages == ANY or set(languages) <= set(self.languages)
 
     def lacks(self, language: str) -> str | None:
-        """What is not installed here, so that sources in a language make no groups; None where nothing is missing."""
+        """The tool whose absence keeps sources in a language from making groups; None where nothing is missing."""
         return None
 
     def speaks(self, language: str) -> bool:
@@ -265,17 +265,17 @@ class Fixed(Relation):
     def per_system(self) -> bool:
         return False
 
-    def made(self, source: Source) -> "tuple[list[Input], Words]":
+    def make_group(self, source: Source) -> "tuple[list[Input], Words]":
         """The follow-ups of one source, none where the relation makes no group; and the note."""
-        raise TypeError(f"{type(self).__name__} must define made")
+        raise TypeError(f"{type(self).__name__} must define make_group")
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         """Check the outputs of source and follow-ups, in order; none of them is an error."""
         raise TypeError(f"{type(self).__name__} must define verdict")
 
-    def made_all(self, sources: Sequence[Source]) -> "list[tuple[list[Input], Words]]":
-        """`made` of several sources; a relation that asks a model overrides this, to ask it for many at once."""
-        return [self.made(source) for source in sources]
+    def make_groups(self, sources: Sequence[Source]) -> "list[tuple[list[Input], Words]]":
+        """`make_group` of several sources; a relation that asks a model overrides this, to ask it for many at once."""
+        return [self.make_group(source) for source in sources]
 
     def verdicts(self, groups: "Sequence[tuple[Sequence[Output], Words]]") -> list[Verdict]:
         """`verdict` of several groups, for the same reason."""
@@ -283,13 +283,13 @@ class Fixed(Relation):
 
     def follow_ups(self, source: Source) -> list[Input]:
         """The follow-ups of one source; empty where the relation makes no group."""
-        return self.made(source)[0]
+        return self.make_group(source)[0]
 
     def steps(self, source: Source) -> Steps:
-        follow_ups, note = self.made(source)
+        follow_ups, note = self.make_group(source)
         if not follow_ups:
             return None
-        members = [Member("source", source.input), *(Member("follow_up", made) for made in follow_ups)]
+        members = [Member("source", source.input), *(Member("follow_up", follow_up) for follow_up in follow_ups)]
         return self.verdict((yield members), note)
 
 
@@ -300,11 +300,11 @@ class Plain(Fixed):
     perturb: Perturb
     check: Check
 
-    def made(self, source: Source) -> tuple[list[Input], Words]:
+    def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):
             return [], ()
-        made = self.perturb(source.analysis, source.choices(self.name))
-        texts = [made] if isinstance(made, str) else made or []
+        perturbed = self.perturb(source.analysis, source.choices(self.name))
+        texts = [perturbed] if isinstance(perturbed, str) else perturbed or []
         if not texts or source.input.text in texts:
             return [], ()
         return [Input((text, *source.input.texts[1:]), source.input.languages) for text in texts], ()
@@ -320,13 +320,13 @@ class Rewriting(Fixed):
     rewrite: Rewrite
     check: WordsCheck
 
-    def made(self, source: Source) -> tuple[list[Input], Words]:
+    def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):
             return [], ()
-        made = self.rewrite(source.analyses, source.choices(self.name))
-        if made is None or made.texts == source.input.texts:
+        rewritten = self.rewrite(source.analyses, source.choices(self.name))
+        if rewritten is None or rewritten.texts == source.input.texts:
             return [], ()
-        return [Input(made.texts, source.input.languages)], made.words
+        return [Input(rewritten.texts, source.input.languages)], rewritten.words
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         return self.check(outputs, note)

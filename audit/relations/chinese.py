@@ -22,9 +22,9 @@ from audit.language.chinese_coherence import exchangeable
 from audit.language.chinese_countries import (
     Country,
     Parted,
-    abbreviated,
     cities,
     countries,
+    is_abbreviated,
     letters,
     national,
     stand_ins,
@@ -35,13 +35,13 @@ from audit.language.text import Token, words
 from audit.relations.base import Carry, CheckParams, Rewrite, Rewriting, Rewritten, Words, WordsCheck, unchanged
 from audit.relations.expect import (
     TITLES,
-    exchanged,
-    rearranged,
-    replaced,
+    exchange_words,
+    rearrange,
+    replace_words,
     same_interval,
     same_label,
     same_text,
-    substituted,
+    substitute,
 )
 from audit.relations.registry import register
 
@@ -155,28 +155,28 @@ def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEF
     >>> country([Analysis("他去年在法国留学。", "zh")], random.Random(0)).words
     (('法国', '芬兰'),)
     """
-    known = countries()
-    there = [name for name in known if any(name in text.text for text in texts)]
-    if not there:
+    all_countries = countries()
+    mentioned = [name for name in all_countries if any(name in text.text for text in texts)]
+    if not mentioned:
         return None
     tagged = [Parted(text.text, text.tagged_by(tagger).tokens) for text in texts]
-    spoken = frozenset(token.text for text in tagged for token in text.tokens)
-    able = [known[name] for name in there if _alone(known[name], tagged, spoken)]
-    if not able or any(is_traditional(text.text) for text in texts):
+    text_words = frozenset(token.text for text in tagged for token in text.tokens)
+    candidates = [all_countries[name] for name in mentioned if _stands_alone(all_countries[name], tagged, text_words)]
+    if not candidates or any(is_traditional(text.text) for text in texts):
         return None
-    choices.shuffle(able)
-    for old in able:
-        new = [name for name in stand_ins(old, spoken) if not any(name in text.text for text in texts)]
-        if new and (made := substituted(tagged, {old.name: choices.choice(new)})):
-            return made
+    choices.shuffle(candidates)
+    for old in candidates:
+        new = [name for name in stand_ins(old, text_words) if not any(name in text.text for text in texts)]
+        if new and (rewritten := substitute(tagged, {old.name: choices.choice(new)})):
+            return rewritten
     return None
 
 
-def _alone(country: Country, texts: Sequence[Analysis], spoken: frozenset[str]) -> bool:
+def _stands_alone(country: Country, texts: Sequence[Analysis], text_words: frozenset[str]) -> bool:
     """Whether the name stands for the country, and nothing else, wherever it stands in the texts."""
-    if country.name not in spoken or abbreviated(country, spoken):
+    if country.name not in text_words or is_abbreviated(country, text_words):
         return False
-    if country.code == "CN" and not spoken.isdisjoint(_OWN):
+    if country.code == "CN" and not text_words.isdisjoint(_OWN):
         return False
     near = _BORDERS | cities().get(country.name, frozenset()) | (_CHINA if country.code == "CN" else frozenset())
     for text in texts:
@@ -198,17 +198,19 @@ def _is_letter(tokens: Sequence[Token], at: int) -> bool:
     token, around = tokens[at], [*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]]
     if token.tag in ("j", "ns") or token.text in _PLAIN_LETTERS:
         return True
-    return any(one.text in letters() and token.start in (one.end, one.start - 1) for one in around)
+    return any(
+        neighbour.text in letters() and token.start in (neighbour.end, neighbour.start - 1) for neighbour in around
+    )
 
 
 def _beside(near: frozenset[str], tokens: Sequence[Token], at: int) -> bool:
     """Whether the sentence around a token has one of these words."""
-    for way in (-1, 1):
-        place = at + way
+    for step in (-1, 1):
+        place = at + step
         while 0 <= place < len(tokens) and abs(place - at) < _SENTENCE and tokens[place].text not in _ENDS:
             if tokens[place].text in near:
                 return True
-            place += way
+            place += step
     return False
 
 
@@ -248,7 +250,7 @@ def _free_after(tokens: Sequence[Token], at: int) -> bool:
             return False  # the latter is a football club
         if token.text in national():
             if token.tag == "v":
-                return not _organised(tokens, place + 1)
+                return not _ends_as_organisation(tokens, place + 1)
             continue
         if token.tag == "m":
             after = tokens[place + 1].text if place + 1 < len(tokens) else ""
@@ -256,7 +258,7 @@ def _free_after(tokens: Sequence[Token], at: int) -> bool:
         if token.tag == "v" and not first:
             return True
         if token.tag in ("c", "v"):
-            return (token.tag == "c" or len(token.text) > 1) and not _organised(tokens, place + 1)
+            return (token.tag == "c" or len(token.text) > 1) and not _ends_as_organisation(tokens, place + 1)
         if token.tag in _PLAIN or (token.tag in ("nr", "f", "t") and not first):
             return True
         strange += 1
@@ -265,7 +267,7 @@ def _free_after(tokens: Sequence[Token], at: int) -> bool:
     return True
 
 
-def _organised(tokens: Sequence[Token], at: int) -> bool:
+def _ends_as_organisation(tokens: Sequence[Token], at: int) -> bool:
     """Whether nouns from here on end as the name of an organisation does (房地产 + 及 + 住宅 + 研究会)."""
     for token in tokens[at:]:
         if token.tag[0] not in "nvabj" or token.tag == "nr":
@@ -297,7 +299,7 @@ _GENDERED = re.compile(
     "小伙|王子|公主|国王|"
     "皇|球员|球星|前锋|门将|佳人|联赛|战队|俱乐部|老公|老婆|老头|球队|将军"
 )
-"""What says, or all but says, whether somebody is a man or a woman."""
+"""Words that say, or strongly suggest, whether somebody is a man or a woman."""
 
 
 @chinese(1, family="same-property substitution", params={"tagger": DEFAULT})
@@ -315,66 +317,68 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     """
     tagged = [text.tagged_by(tagger) for text in texts]
     joined = "\n".join(text.text for text in texts)
-    able: list[Callable[[Sequence[Analysis], str, random.Random], Words | None]]
-    able = [partial(_renamed, person) for person in people(tagged)]
-    able += [partial(_called, family) for family in _called_families(joined)]
-    able += [partial(_nicknamed, old) for gender in NICKNAMES for old in NICKNAMES[gender] if old in joined]
-    if not able and any(pronoun in joined for pronoun in _PRONOUNS):
-        able = [_pronouns]
-    if not able or is_traditional(joined):
+    candidates: list[Callable[[Sequence[Analysis], str, random.Random], Words | None]]
+    candidates = [partial(_rename_person, person) for person in people(tagged)]
+    candidates += [partial(_rename_family, family) for family in _families_called_by(joined)]
+    candidates += [
+        partial(_replace_nickname, old) for gender in NICKNAMES for old in NICKNAMES[gender] if old in joined
+    ]
+    if not candidates and any(pronoun in joined for pronoun in _PRONOUNS):
+        candidates = [_exchange_pronouns]
+    if not candidates or is_traditional(joined):
         return None
-    choices.shuffle(able)
-    for way in able:
-        words = way(tagged, joined, choices)
+    choices.shuffle(candidates)
+    for replace in candidates:
+        words = replace(tagged, joined, choices)
         if words and not any(old in title for title in TITLES.findall(joined) for old, _ in words):
-            made = exchanged(tagged, words)
-            if made:
-                return made
+            rewritten = exchange_words(tagged, words)
+            if rewritten:
+                return rewritten
     return None
 
 
-def _renamed(person: Person, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
+def _rename_person(person: Person, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """A full name by another; the given name alone likewise."""
     rest = joined.replace(person.name, "")
     keeps = any(
         token.text[0] == person.family[0] and token.tag == "nr" and token.text != person.name
         for text in texts
         for token in text.tokens
-    ) or any(person.family in found for found in _called_families(rest))
-    given = [one for one in GIVEN[_gender(person, joined)] if one not in joined]
-    families = [one for one in COMMON if one != person.family]
-    if not given:
+    ) or any(person.family in family for family in _families_called_by(rest))
+    given_names = [given_name for given_name in GIVEN[_gender(person, joined)] if given_name not in joined]
+    families = [family_name for family_name in COMMON if family_name != person.family]
+    if not given_names:
         return None
-    new = Person(person.family if keeps else choices.choice(families), choices.choice(given))
+    new = Person(person.family if keeps else choices.choice(families), choices.choice(given_names))
     words = ((person.name, new.name),)
     if len(person.given) == 1 or person.given not in rest:
         return words
     alone = [token for text in texts for token in text.tokens if token.text == person.given]
-    return (*words, (person.given, new.given)) if alone and all(one.tag == "nr" for one in alone) else None
+    return (*words, (person.given, new.given)) if alone and all(token.tag == "nr" for token in alone) else None
 
 
 def _gender(person: Person, joined: str) -> Gender:
-    """What a person's new name may say of their gender: what all that the texts say agrees with."""
+    """The gender that a person's new name may suggest: one that agrees with everything the texts say."""
     name = re.escape(person.name)
     if re.search(f"[女妻母姐妹妈奶姑][^，。、；：！？]{{0,4}}{name}|{name}(?:女士|小姐|[，,（(、]女)", joined):
         return "female"
     if re.search(f"[男夫父兄哥弟爸爷叔][^，。、；：！？]{{0,4}}{name}|{name}(?:先生|[，,（(、]男)", joined):
         return "male"
     he, she = "他" in joined.replace("其他", ""), "她" in joined
-    told: Gender = "neutral" if he == she else "male" if he else "female"
+    stated: Gender = "neutral" if he == she else "male" if he else "female"
     if person.gender == "neutral":
-        return told
-    return person.gender if told in ("neutral", person.gender) else "neutral"
+        return stated
+    return person.gender if stated in ("neutral", person.gender) else "neutral"
 
 
-def _called_families(joined: str) -> list[str]:
+def _families_called_by(joined: str) -> list[str]:
     """Family names that somebody is called by (王女士, 小王), in a fixed order."""
-    return sorted({found[found.lastindex or 0] for found in _FORMS.finditer(joined)})
+    return sorted({match[match.lastindex or 0] for match in _FORMS.finditer(joined)})
 
 
-def _called(family: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
+def _rename_family(family: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """A family name by another in all that somebody is called by; None where a full name has it, too."""
-    forms = {found.group() for found in _FORMS.finditer(joined) if found[found.lastindex or 0] == family}
+    forms = {match.group() for match in _FORMS.finditer(joined) if match[match.lastindex or 0] == family}
     if re.search(rf"[小老]{family}(?:[村镇乡庄庙桥路街集河沟店湾屯港山]|派出所|小学|中学)", joined):
         return None  # a place
     for text in texts:
@@ -383,32 +387,42 @@ def _called(family: str, texts: Sequence[Analysis], joined: str, choices: random
                 return None
     taken = {token.text[0] for text in texts for token in text.tokens if token.tag == "nr"}
     familiar = any(form[0] in "小老" for form in forms)
-    new = [one for one in COMMON if one not in taken and (not familiar or _FORMS.fullmatch("小" + one))]
-    new = [one for one in new if one not in _called_families(joined) and one != family]
+    new = [
+        candidate
+        for candidate in COMMON
+        if candidate not in taken and (not familiar or _FORMS.fullmatch("小" + candidate))
+    ]
+    new = [candidate for candidate in new if candidate not in _families_called_by(joined) and candidate != family]
     if not new:
         return None
     chosen = choices.choice(new)
     return tuple((form, form.replace(family, chosen, 1)) for form in sorted(forms))
 
 
-def _nicknamed(old: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
+def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """小明 by 小红; by 小刚 where the texts say that it is a boy."""
     same = "他" in joined or "她" in joined or bool(_GENDERED.search(joined))
-    able = [one for known in NICKNAMES.values() if old in known or not same for one in known if one not in joined]
-    return ((old, choices.choice(able)),) if able else None
+    candidates = [
+        nickname
+        for nicknames in NICKNAMES.values()
+        if old in nicknames or not same
+        for nickname in nicknames
+        if nickname not in joined
+    ]
+    return ((old, choices.choice(candidates)),) if candidates else None
 
 
-def _pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
+def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """他 by 她 or the other way; None where both stand, or the texts name or describe a man or a woman."""
     if ("他" in joined.replace("其他", "") and "她" in joined) or _GENDERED.search(joined):
         return None
     tokens = [token for text in texts for token in text.tokens]
     if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):
         return None
-    there = sorted({token.text for token in tokens} & set(_PRONOUNS))
-    if there == ["他们"]:
+    pronouns = sorted({token.text for token in tokens} & set(_PRONOUNS))
+    if pronouns == ["他们"]:
         return None  # whom a team, a firm or a crowd is; 她们 are women only
-    return tuple((old, _PRONOUNS[old]) for old in there) or None
+    return tuple((old, _PRONOUNS[old]) for old in pronouns) or None
 
 
 # MR3 of the study of Chinese systems: an occupation is replaced by another.
@@ -444,37 +458,37 @@ def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = 
     >>> occupation([Analysis("一名律师说，他同意。", "zh")], random.Random(0)).texts
     ('一名公证员说，他同意。',)
     """
-    known = occupations()
-    there = [name for name in known if any(name in text.text for text in texts)]
-    if not there:
+    all_occupations = occupations()
+    mentioned = [name for name in all_occupations if any(name in text.text for text in texts)]
+    if not mentioned:
         return None
     tagged = [text.tagged_by(tagger) for text in texts]
-    able = [known[name] for name in there if _occupation_alone(known[name], tagged)]
-    if not able or any(is_traditional(text.text) for text in texts):
+    candidates = [all_occupations[name] for name in mentioned if _occupation_alone(all_occupations[name], tagged)]
+    if not candidates or any(is_traditional(text.text) for text in texts):
         return None
-    choices.shuffle(able)
-    for old in able:
+    choices.shuffle(candidates)
+    for old in candidates:
         new = [name for name in old.stand_ins if not any(name in text.text for text in texts)]
-        if new and (made := substituted(tagged, {old.name: choices.choice(new)})):
-            return made
+        if new and (rewritten := substitute(tagged, {old.name: choices.choice(new)})):
+            return rewritten
     return None
 
 
-def _occupation_alone(one: Occupation, texts: Sequence[Analysis]) -> bool:
+def _occupation_alone(occupation: Occupation, texts: Sequence[Analysis]) -> bool:
     """Whether the word is the occupation, and no part of another word, wherever it stands in the texts."""
     for text in texts:
-        if any(one.name in title for title in TITLES.findall(text.text)):
+        if any(occupation.name in title for title in TITLES.findall(text.text)):
             return False
         tokens = text.tokens
         for at, token in enumerate(tokens):
-            if token.text == one.name and not (
-                _occupation_free_before(one, tokens, at) and _occupation_free_after(tokens, at)
+            if token.text == occupation.name and not (
+                _occupation_free_before(occupation, tokens, at) and _occupation_free_after(tokens, at)
             ):
                 return False
     return True
 
 
-def _occupation_free_before(one: Occupation, tokens: Sequence[Token], at: int) -> bool:
+def _occupation_free_before(occupation: Occupation, tokens: Sequence[Token], at: int) -> bool:
     if at == 0 or tokens[at - 1].end != tokens[at].start:
         return True
     before = tokens[at - 1]
@@ -483,8 +497,8 @@ def _occupation_free_before(one: Occupation, tokens: Sequence[Token], at: int) -
     if before.text in _DESCRIBING or before.tag in _BEFORE or before.tag == "ns":
         return True
     if before.tag == "nr":
-        return one.after_names
-    return one.after_nouns and before.tag[0] in "nj"
+        return occupation.after_names
+    return occupation.after_nouns and before.tag[0] in "nj"
 
 
 def _occupation_free_after(tokens: Sequence[Token], at: int) -> bool:
@@ -526,7 +540,7 @@ _Replacements = tuple[tuple[Words, Callable[[str, Words], bool]], ...]
 """Marks and what they become, and whether that harms nothing in a text."""
 
 
-def _turned(marks: Words) -> Words:
+def _reversed_pairs(marks: Words) -> Words:
     return tuple((new, old) for old, new in marks)
 
 
@@ -538,16 +552,16 @@ def marks(texts: Sequence[Analysis], choices: random.Random, *, half_width: bool
     ('他说：「走。」',)
     """
     plain = [text.text for text in texts]
-    for some in (_FIRST, _ELSE) if half_width else (_FIRST,):
+    for replacements in (_FIRST, _ELSE) if half_width else (_FIRST,):
         possible = [
             marks
-            for marks, safe in some
+            for marks, safe in replacements
             if any(old in text for text in plain for old, _ in marks) and all(safe(text, marks) for text in plain)
         ]
         for marks in choices.sample(possible, len(possible)):
-            made = tuple(replaced(text, marks) for text in plain)
-            if all(Analysis(new, "zh").spans == text.spans for text, new in zip(texts, made, strict=True)):
-                return Rewritten(made, marks)
+            new_texts = tuple(replace_words(text, marks) for text in plain)
+            if all(Analysis(new, "zh").spans == text.spans for text, new in zip(texts, new_texts, strict=True)):
+                return Rewritten(new_texts, marks)
     return None
 
 
@@ -572,7 +586,7 @@ def _quotes(text: str, marks: Words) -> bool:
 def _to_half(text: str, marks: Words) -> bool:
     """Whether no half-width mark is next to one that is replaced: together they might be another sign, like :)."""
     olds = {old for old, _ in marks}
-    return _paired(text, marks) and not any(
+    return _is_paired(text, marks) and not any(
         sign in olds and not _ASCII_MARKS.isdisjoint(text[max(at - 1, 0) : at] + text[at + 1 : at + 2])
         for at, sign in enumerate(text)
     )
@@ -588,7 +602,7 @@ def _to_full(text: str, marks: Words) -> bool:
         sign == "?" and not _is_character(text[max(at - 1, 0) : at]) for at, sign in enumerate(text)
     ):
         return False
-    return _paired(text, marks) and all(
+    return _is_paired(text, marks) and all(
         _is_chinese(text[at - 1 : at], olds) and _is_chinese(text[at + 1 : at + 2], olds)
         for at, sign in enumerate(text)
         if sign in olds
@@ -604,7 +618,7 @@ def _to_comma(text: str, marks: Words) -> bool:
     )
 
 
-def _paired(text: str, marks: Words) -> bool:
+def _is_paired(text: str, marks: Words) -> bool:
     """Whether brackets, if the marks are such, come in pairs, none in another."""
     if marks[0][0] not in "（【([":
         return True
@@ -634,8 +648,8 @@ def _is_character(sign: str) -> bool:
 
 _FIRST: _Replacements = (
     (_DOUBLE + _SINGLE, _quotes),
-    (_turned(_DOUBLE + _SINGLE), _quotes),
-    *((_turned(marks), _to_full) for marks in (*_HALF, (("；", ";"),)) if marks[0][0] != "【"),
+    (_reversed_pairs(_DOUBLE + _SINGLE), _quotes),
+    *((_reversed_pairs(marks), _to_full) for marks in (*_HALF, (("；", ";"),)) if marks[0][0] != "【"),
     ((("；", "，"),), _to_comma),
 )
 _ELSE: _Replacements = tuple((marks, _to_half) for marks in _HALF)
@@ -696,16 +710,16 @@ def reordered(
         return None
     else:
         _exchange(order, exchangeable(texts[0].tagged_by(tagger)), choices, exchanges)
-    return Rewritten((rearranged(texts[0], order),)) if order != sorted(order) else None
+    return Rewritten((rearrange(texts[0], order),)) if order != sorted(order) else None
 
 
 def _exchange(order: list[int], possible: Sequence[int], choices: random.Random, exchanges: int) -> None:
     """Let some sentences change places with the next one; the ones before and behind them stay, as was asked."""
-    left = exchanges
+    remaining = exchanges
     for at in choices.sample(possible, len(possible)):
-        if left and order[at - 1 : at + 3] == list(range(at - 1, min(at + 3, len(order)))):
+        if remaining and order[at - 1 : at + 3] == list(range(at - 1, min(at + 3, len(order)))):
             order[at], order[at + 1] = at + 1, at
-            left -= 1
+            remaining -= 1
 
 
 # MR5 and MR6 of the study of Chinese systems: nouns and verbs become synonyms; the meaning stays.
@@ -734,7 +748,7 @@ def nouns(
     >>> nouns([Analysis("他去看了医生。", "zh")], random.Random(0)).texts
     ('他去看了大夫。',)
     """
-    return _exchanged("n", texts, choices, thesaurus, tagger, words)
+    return _replace_with_synonyms("n", texts, choices, thesaurus, tagger, words)
 
 
 @chinese(6, family=_SYNONYMS, params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
@@ -751,10 +765,10 @@ def verbs(
     >>> verbs([Analysis("老师称赞了小明。", "zh")], random.Random(0)).texts
     ('老师夸赞了小明。',)
     """
-    return _exchanged("v", texts, choices, thesaurus, tagger, words)
+    return _replace_with_synonyms("v", texts, choices, thesaurus, tagger, words)
 
 
-def _exchanged(
+def _replace_with_synonyms(
     kind: Literal["n", "v"], texts: Sequence[Analysis], choices: random.Random, name: str, tagger: str, words: int
 ) -> Rewritten | None:
     """The follow-up with words of this kind replaced; none for texts in traditional characters, which the thesauri
@@ -762,45 +776,52 @@ def _exchanged(
     if any(is_traditional(text.text) for text in texts):
         return None
     tagged = [text.tagged_by(tagger) for text in texts]
-    found = _candidates(kind, tagged, name, tagger)
+    synonyms = _candidates(kind, tagged, name, tagger)
     new: dict[str, str] = {}
-    made: Rewritten | None = None
-    for word in choices.sample(sorted(found), len(found)):
-        free = [other for other in found[word] if other not in new.values()]
+    rewritten: Rewritten | None = None
+    for word in choices.sample(sorted(synonyms), len(synonyms)):
+        free = [other for other in synonyms[word] if other not in new.values()]
         if not free:
             continue
-        more = substituted(tagged, {**new, word: choices.choice(free)})
-        if more is None:
+        extended = substitute(tagged, {**new, word: choices.choice(free)})
+        if extended is None:
             continue
-        made, new = more, dict(more.words)
+        rewritten, new = extended, dict(extended.words)
         if len(new) >= words:
             break
-    return made
+    return rewritten
 
 
 def _candidates(
     kind: Literal["n", "v"], texts: Sequence[Analysis], name: str, tagger: str
 ) -> dict[str, tuple[str, ...]]:
     """Words of the texts -> their best synonyms that fit at all of their places, and that no text has yet."""
-    known = pairs()
-    standing = [frozenset(token.text for token in text.tokens) for text in texts]
+    all_pairs = pairs()
+    words_by_text = [frozenset(token.text for token in text.tokens) for text in texts]
     places = [replaceable(text.tokens, kind) for text in texts]
-    found: dict[str, tuple[str, ...]] = {}
-    for word in sorted({word for one in places for word in one if (kind, word) in known}):
-        if any(word in there and word not in one for one, there in zip(places, standing, strict=True)):
+    candidates: dict[str, tuple[str, ...]] = {}
+    for word in sorted({word for text_places in places for word in text_places if (kind, word) in all_pairs}):
+        if any(
+            word in text_words and word not in text_places
+            for text_places, text_words in zip(places, words_by_text, strict=True)
+        ):
             continue
-        spots = [(text.tokens, at) for one, text in zip(places, texts, strict=True) for at in one.get(word, [])]
+        spots = [
+            (text.tokens, at)
+            for text_places, text in zip(places, texts, strict=True)
+            for at in text_places.get(word, [])
+        ]
         scored = best(thesaurus(name).synonyms(word))
         fitting = tuple(
             pair.new
-            for pair in known[kind, word]
+            for pair in all_pairs[kind, word]
             if pair.new in scored
             and not any(pair.new in text.text for text in texts)
             and all(fits(tokens, at, pair) and _stays(tokens, at, pair.new, tagger) for tokens, at in spots)
         )
         if fitting:
-            found[word] = fitting
-    return found
+            candidates[word] = fitting
+    return candidates
 
 
 def _stays(tokens: Sequence[Token], at: int, new: str, tagger: str) -> bool:

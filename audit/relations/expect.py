@@ -21,57 +21,59 @@ TITLES = re.compile(r"《[^《》]*》")
 """Titles of Chinese works, which no word is replaced in."""
 
 
-def replaced(text: str, words: Words) -> str:
+def replace_words(text: str, words: Words) -> str:
     """The text with every old word replaced by its new one, all at once, the longest first.
 
-    >>> replaced("甲说乙，乙说甲", (("甲", "乙"), ("乙", "甲")))
+    >>> replace_words("甲说乙，乙说甲", (("甲", "乙"), ("乙", "甲")))
     '乙说甲，甲说乙'
     """
     if not words:
         return text
     new = dict(words)
-    return _any_of(words).sub(lambda found: new[found.group()], text)
+    return _any_of(words).sub(lambda match: new[match.group()], text)
 
 
 def _any_of(words: Words) -> re.Pattern[str]:
     return re.compile("|".join(re.escape(old) for old in sorted((old for old, _ in words), key=len, reverse=True)))
 
 
-def substituted(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
+def substitute(texts: Sequence[Analysis], new: Mapping[str, str]) -> Rewritten | None:
     """The follow-up in which each token that is a key of `new` is replaced by its value, in all texts.
 
     None where nothing is replaced, or where a replaced word also stands inside a longer one: then the replacement
     could not be told from the texts alone, as the check of summaries has to.
     """
-    made = tuple(
+    new_texts = tuple(
         text.replace({at: new[token.text] for at, token in enumerate(text.tokens) if token.text in new})
         for text in texts
     )
-    there = {token.text for text in texts for token in text.tokens}
-    words = tuple((old, one) for old, one in new.items() if old in there)
-    if not words or any(replaced(text.text, words) != other for text, other in zip(texts, made, strict=True)):
+    present = {token.text for text in texts for token in text.tokens}
+    words = tuple((old, replacement) for old, replacement in new.items() if old in present)
+    if not words or any(replace_words(text.text, words) != other for text, other in zip(texts, new_texts, strict=True)):
         return None
-    return Rewritten(made, words)
+    return Rewritten(new_texts, words)
 
 
-def exchanged(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
+def exchange_words(texts: Sequence[Analysis], words: Words) -> Rewritten | None:
     """The follow-up in which each old word, which may be several tokens (王女士), is replaced by its new one.
 
     None where nothing is replaced, or where an old word begins or ends inside a token: then it is part of a longer one.
 
-    >>> exchanged([Analysis("王女士来了，王女士走了", "zh")], (("王女士", "李女士"),)).texts
+    >>> exchange_words([Analysis("王女士来了，王女士走了", "zh")], (("王女士", "李女士"),)).texts
     ('李女士来了，李女士走了',)
-    >>> exchanged([Analysis("中国人民银行", "zh")], (("国人", "人"),)) is None
+    >>> exchange_words([Analysis("中国人民银行", "zh")], (("国人", "人"),)) is None
     True
     """
-    there = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
-    if not there:
+    present = tuple((old, new) for old, new in words if any(old in text.text for text in texts))
+    if not present:
         return None
     for text in texts:
         starts, ends = {token.start for token in text.tokens}, {token.end for token in text.tokens}
-        if any(found.start() not in starts or found.end() not in ends for found in _any_of(there).finditer(text.text)):
+        if any(
+            match.start() not in starts or match.end() not in ends for match in _any_of(present).finditer(text.text)
+        ):
             return None
-    return Rewritten(tuple(replaced(text.text, there) for text in texts), there)
+    return Rewritten(tuple(replace_words(text.text, present) for text in texts), present)
 
 
 _ORDER = {"negative": 0, "neutral": 1, "positive": 2}
@@ -111,12 +113,12 @@ def stronger(outputs: Sequence[Output]) -> Verdict:
 
 def goes_up(outputs: Sequence[Output]) -> Verdict:
     """Sentiments keep going up over all outputs (conditions i to iv of section 4.2)."""
-    return _verdict(all(_not_below(one, other) for one, other in pairwise(outputs)))
+    return _verdict(all(_not_below(earlier, later) for earlier, later in pairwise(outputs)))
 
 
 def goes_down(outputs: Sequence[Output]) -> Verdict:
     """Sentiments keep going down over all outputs."""
-    return _verdict(all(_not_below(other, one) for one, other in pairwise(outputs)))
+    return _verdict(all(_not_below(later, earlier) for earlier, later in pairwise(outputs)))
 
 
 def opinionated(check: Check) -> Check:
@@ -140,15 +142,15 @@ def _score(output: Output) -> float:
     return 1.0 if output.score is None else output.score
 
 
-def _not_below(one: Output, other: Output) -> bool:
+def _not_below(earlier: Output, later: Output) -> bool:
     """Whether sentiment does not fall from one output to the next."""
-    before, after = _ORDER[str(one.label)], _ORDER[str(other.label)]
+    before, after = _ORDER[str(earlier.label)], _ORDER[str(later.label)]
     if before != after:
         return before < after
-    if one.label == "neutral":
+    if earlier.label == "neutral":
         return True
-    gain = _score(other) - _score(one)
-    return gain >= 0 if one.label == "positive" else gain <= 0
+    gain = _score(later) - _score(earlier)
+    return gain >= 0 if earlier.label == "positive" else gain <= 0
 
 
 def same_label(outputs: Sequence[Output], words: Words) -> Verdict:
@@ -164,7 +166,7 @@ def same_interval(outputs: Sequence[Output], words: Words) -> Verdict:
 
 def same_text(outputs: Sequence[Output], words: Words) -> Verdict:
     """The follow-up's text is the source's, with the same words replaced: Replace(sum(Ts)) = sum(Tf)."""
-    return _verdict(replaced(str(outputs[0].text), words) == str(outputs[1].text))
+    return _verdict(replace_words(str(outputs[0].text), words) == str(outputs[1].text))
 
 
 # What the relations on documents share: their sentences as inputs, and sentences put together anew.
@@ -173,7 +175,7 @@ _WIDE = frozenset("。！？…”’」』）》】—")
 """Marks of Chinese that a sentence ends with; after those of the West, the next sentence needs a space."""
 
 
-def rearranged(text: Analysis, order: Sequence[int]) -> str:
+def rearrange(text: Analysis, order: Sequence[int]) -> str:
     """The document with only these sentences, in this order.
 
     The white space between sentences keeps its place when all sentences stay, so that paragraphs stay paragraphs;
@@ -181,11 +183,11 @@ def rearranged(text: Analysis, order: Sequence[int]) -> str:
     a mark gets a full stop when another one follows it. Chinese sentences need no space between them, and are left as
     they are where the one that followed still follows.
 
-    >>> rearranged(Analysis("One. Two.\\n\\nThree"), [2, 0, 1])
+    >>> rearrange(Analysis("One. Two.\\n\\nThree"), [2, 0, 1])
     'Three. One.\\n\\nTwo.'
-    >>> rearranged(Analysis("One. Two. Three."), [0, 2])
+    >>> rearrange(Analysis("One. Two. Three."), [0, 2])
     'One. Three.'
-    >>> rearranged(Analysis("甲走。乙来。丙在", "zh"), [2, 0, 1])
+    >>> rearrange(Analysis("甲走。乙来。丙在", "zh"), [2, 0, 1])
     '丙在。甲走。乙来。'
     """
     chinese = text.language == "zh"
@@ -204,7 +206,7 @@ def rearranged(text: Analysis, order: Sequence[int]) -> str:
 
 
 def _gaps(text: Analysis) -> list[str]:
-    """What stands before each sentence; nothing where one follows the other at once."""
+    """The text before each sentence; empty where it follows the one before at once."""
     edges = [0, *(end for _, end in text.spans)]
     return [text.text[edges[index] : start] for index, (start, _) in enumerate(text.spans)]
 
@@ -251,7 +253,7 @@ class _Spread:
     share: float
 
     def __call__(self, text: Analysis, choices: random.Random) -> str | None:
-        made: dict[int, str] = {}
+        perturbed: dict[int, str] = {}
         for index, sentence in enumerate(text.sentences):
             new = self.perturb(sentence, choices)
             if new is None or new == sentence.text:
@@ -261,9 +263,9 @@ class _Spread:
                     f"relation {self.name!r} makes several follow-ups of one sentence, so it cannot be used on "
                     "documents; run it on sentences"
                 )
-            made[index] = new
-        if not made:
+            perturbed[index] = new
+        if not perturbed:
             return None
-        wanted = max(1, round(self.share * len(made)))
-        chosen = choices.sample(sorted(made), wanted)
-        return text.replace_sentences({index: made[index] for index in chosen})
+        number = max(1, round(self.share * len(perturbed)))
+        chosen = choices.sample(sorted(perturbed), number)
+        return text.replace_sentences({index: perturbed[index] for index in chosen})

@@ -26,7 +26,7 @@ from audit.relations.expect import (
     goes_down,
     goes_up,
     opinionated,
-    rearranged,
+    rearrange,
     sentence_inputs,
     stronger,
 )
@@ -51,10 +51,10 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random) -> str | None:
     >>> emphasizing_adverbs(Analysis("The apple is sweet."), random.Random(2))
     'The apple is very sweet.'
     """
-    found = places(text.tokens)
-    if not found:
+    candidates = places(text.tokens)
+    if not candidates:
         return None
-    place = choices.choice(found)
+    place = choices.choice(candidates)
     adverb = choices.choice(ADVERBS[place.degree])
     token = text.tokens[place.index]
     if token.text.isupper() and len(token.text) > 1:
@@ -108,8 +108,8 @@ def reversed_case(text: Analysis, choices: random.Random) -> str | None:
         return text.text.upper()  # the usual case, without counting
     upper = sum(map(str.isupper, text.text))
     lower = sum(map(str.islower, text.text))
-    made = text.text.lower() if upper > lower else text.text.upper()
-    return made if made != text.text else None
+    changed = text.text.lower() if upper > lower else text.text.upper()
+    return changed if changed != text.text else None
 
 
 @plain("MR3.2", task="sentiment", family=_CAPITALIZING, unit="sentence", check=opinionated(stronger), carry=unchanged)
@@ -148,10 +148,10 @@ def wrong_number(params: Mapping[str, object], label: str) -> str | None:
     >>> wrong_number({"sentences": 1}, "positive")[:44]
     'sentences is 1; the study adds at least 2, a'
     """
-    count, known = params["sentences"], sentences_of(label)
-    if isinstance(count, int) and 2 <= count <= len(known):
+    count, available = params["sentences"], sentences_of(label)
+    if isinstance(count, int) and 2 <= count <= len(available):
         return None
-    return f"sentences is {count}; the study adds at least 2, and there are {len(known)}"
+    return f"sentences is {count}; the study adds at least 2, and there are {len(available)}"
 
 
 @plain(
@@ -170,7 +170,7 @@ def more_positive(text: Analysis, choices: random.Random, sentences: int = _ADDE
     >>> more_positive(Analysis("It is long."), random.Random(0))[0].startswith("It is long. ")
     True
     """
-    return _extended(text, _chosen("positive", sentences, choices))
+    return _with_sentences_added(text, _draw_sentences("positive", sentences, choices))
 
 
 @plain(
@@ -189,10 +189,10 @@ def more_negative(text: Analysis, choices: random.Random, sentences: int = _ADDE
     >>> len(more_negative(Analysis("It is long."), random.Random(0)))
     3
     """
-    return _extended(text, _chosen("negative", sentences, choices))
+    return _with_sentences_added(text, _draw_sentences("negative", sentences, choices))
 
 
-def _chosen(label: str, count: int, choices: random.Random) -> list[str]:
+def _draw_sentences(label: str, count: int, choices: random.Random) -> list[str]:
     return choices.sample(sentences_of(label), count)
 
 
@@ -207,19 +207,19 @@ def sentences_of(label: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
-def _extended(text: Analysis, added: list[str]) -> list[str]:
+def _with_sentences_added(text: Analysis, added: list[str]) -> list[str]:
     """The document with the first, the first two, ... of the sentences at its end."""
-    made: list[str] = []
-    whole = text.text.rstrip()
-    if whole and whole[-1].isalnum():
-        whole += "."
+    documents: list[str] = []
+    document = text.text.rstrip()
+    if document and document[-1].isalnum():
+        document += "."
     between = _separator(text)
     # A corpus in lower case gets its new sentences in lower case, or they would stand out.
     lower = text.text == text.text.lower()
     for sentence in added:
-        whole += between + (sentence.lower() if lower else sentence)
-        made.append(whole)
-    return made
+        document += between + (sentence.lower() if lower else sentence)
+        documents.append(document)
+    return documents
 
 
 def _separator(text: Analysis) -> str:
@@ -252,7 +252,7 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     order = list(range(len(sentences)))
     while [sentences[index] for index in order] == sentences:
         choices.shuffle(order)
-    return rearranged(text, order)
+    return rearrange(text, order)
 
 
 @chained("MR5.2", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
@@ -262,7 +262,7 @@ def grouped(source: Source, choices: random.Random) -> Steps:
     Groups come in the order of their first sentences, and a group keeps the order of its sentences: with the labels
     positive, negative, positive, "Good. Bad. Nice." becomes "Good. Nice. Bad.".
     """
-    return (yield from _reordered(source, _by_label))
+    return (yield from _reorder_sentences(source, _by_label))
 
 
 @chained("MR5.3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
@@ -276,27 +276,27 @@ def ordered_groups(source: Source, choices: random.Random) -> Steps:
     descending = {label: choices.random() < 0.5 for label in _LABELS}
 
     def ordered(outputs: Sequence[Output]) -> list[int]:
-        made: list[int] = []
+        order: list[int] = []
         for group in _groups(outputs):
             sign = -1 if descending[str(outputs[group[0]].label)] else 1
-            made += sorted(group, key=lambda index: sign * _score(outputs[index]))
-        return made
+            order += sorted(group, key=lambda index: sign * _score(outputs[index]))
+        return order
 
-    return (yield from _reordered(source, ordered))
+    return (yield from _reorder_sentences(source, ordered))
 
 
-def _reordered(source: Source, order_of: Callable[[Sequence[Output]], list[int]]) -> Steps:
+def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], list[int]]) -> Steps:
     text = source.analysis
     sentences = [text.text[start:end] for start, end in text.spans]
     if len(set(sentences)) < 2:
         return None
-    members = [Member("source", source.input), *(Member("probe", made) for made in sentence_inputs(source))]
-    whole, *parts = yield members
-    order = order_of(parts)
+    members = [Member("source", source.input), *(Member("probe", sentence) for sentence in sentence_inputs(source))]
+    document_output, *sentence_outputs = yield members
+    order = order_of(sentence_outputs)
     if [sentences[index] for index in order] == sentences:
         return None
-    follow_up = Input((rearranged(text, order), *source.input.texts[1:]), source.input.languages)
-    return equivalent([whole, *(yield [Member("follow_up", follow_up)])])
+    follow_up = Input((rearrange(text, order), *source.input.texts[1:]), source.input.languages)
+    return equivalent([document_output, *(yield [Member("follow_up", follow_up)])])
 
 
 def _groups(outputs: Sequence[Output]) -> list[list[int]]:
@@ -334,7 +334,7 @@ def without_same(source: Source, choices: random.Random) -> Steps:
     With a positive document and the labels positive, negative, "Good. Bad." becomes "Bad.". Inapplicable where the
     document is neutral, or where nothing or everything would be removed.
     """
-    return (yield from _removed(source, lambda whole, part: whole != part, different))
+    return (yield from _remove_sentences(source, lambda whole, part: whole != part, different))
 
 
 @chained("MR7.2", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
@@ -344,26 +344,26 @@ def without_others(source: Source, choices: random.Random) -> Steps:
     With a positive document and the labels positive, negative, "Good. Bad." becomes "Good.". Inapplicable where the
     document is neutral, or where nothing or everything would be removed.
     """
-    return (yield from _removed(source, lambda whole, part: whole == part, equivalent))
+    return (yield from _remove_sentences(source, lambda whole, part: whole == part, equivalent))
 
 
-def _removed(source: Source, stays: Callable[[str | None, str | None], bool], check: Check) -> Steps:
+def _remove_sentences(source: Source, keeps: Callable[[str | None, str | None], bool], check: Check) -> Steps:
     """A document of one sentence makes no group. The source runs alone first: a neutral one ends the group, and its
     sentences need not be run."""
     text = source.analysis
     if len(text.spans) < 2:
         return None
-    (whole,) = yield [Member("source", source.input)]
-    if whole.label == "neutral":
+    (document_output,) = yield [Member("source", source.input)]
+    if document_output.label == "neutral":
         return Verdict(Outcome.INAPPLICABLE, reason="the source output is neutral")
-    parts = yield [Member("probe", made) for made in sentence_inputs(source)]
-    kept = [index for index, part in enumerate(parts) if stays(whole.label, part.label)]
-    if not kept:
+    sentence_outputs = yield [Member("probe", sentence) for sentence in sentence_inputs(source)]
+    remaining = [index for index, output in enumerate(sentence_outputs) if keeps(document_output.label, output.label)]
+    if not remaining:
         return Verdict(Outcome.INAPPLICABLE, reason="every sentence would be removed")
-    if len(kept) == len(parts):
+    if len(remaining) == len(sentence_outputs):
         return Verdict(Outcome.INAPPLICABLE, reason="no sentence would be removed")
-    follow_up = Input((rearranged(text, kept), *source.input.texts[1:]), source.input.languages)
-    return check([whole, *(yield [Member("follow_up", follow_up)])])
+    follow_up = Input((rearrange(text, remaining), *source.input.texts[1:]), source.input.languages)
+    return check([document_output, *(yield [Member("follow_up", follow_up)])])
 
 
 # MR1.1 to MR1.4 of the task `sentiment`: words, numbers and the final period are replaced, the meaning is not.
@@ -395,12 +395,12 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
     'I want to buy a bicycle.'
     """
-    found = replacements(text.tokens)
-    if not found:
+    by_noun = replacements(text.tokens)
+    if not by_noun:
         return None
     new: dict[int, str] = {}
-    for noun in choices.sample(sorted(found), min(2, len(found))):
-        new.update(found[noun])
+    for noun in choices.sample(sorted(by_noun), min(2, len(by_noun))):
+        new.update(by_noun[noun])
     return text.replace(new)
 
 
@@ -411,8 +411,8 @@ def numbers(text: Analysis, choices: random.Random) -> str | None:
     >>> numbers(Analysis("I made a film."), random.Random(0))
     'I made some films.'
     """
-    found = changes(text.tokens)
-    return text.replace(choices.choice(found)) if found else None
+    candidates = changes(text.tokens)
+    return text.replace(choices.choice(candidates)) if candidates else None
 
 
 @plain("MR1.4", task="sentiment", family=_REPLACING, unit="sentence", check=opinionated(stronger), carry=unchanged)

@@ -60,7 +60,7 @@ THRESHOLD = 0.6
 compares mean scores and sets no bound; `audit values bounds` shows the rates at others without another run."""
 
 
-def agreement(one: str, other: str, score: str, threshold: float, reason: str | None = None) -> Verdict:
+def agreement(first: str, second: str, score: str, threshold: float, reason: str | None = None) -> Verdict:
     """Satisfied where the score of two texts is at least the threshold; the score is the value.
 
     Equal texts have the value 1 under every score: they are what the relation asks for, though BLEU gives them less
@@ -69,7 +69,7 @@ def agreement(one: str, other: str, score: str, threshold: float, reason: str | 
     >>> agreement("Llueve.", "Llueve.", "levenshtein", 0.6)
     Verdict(outcome=<Outcome.SATISFIED: 0>, value=1.0, reason=None)
     """
-    return at_least(1.0 if one == other else SCORES[score](one, other), threshold, reason)
+    return at_least(1.0 if first == second else SCORES[score](first, second), threshold, reason)
 
 
 def at_least(value: float, bound: float, reason: str | None = None) -> Verdict:
@@ -113,21 +113,21 @@ def round_trip(
     The value is the score of source and what came back (`audit.relations.translation.SCORES`). The translation back
     is a link: where it is wrong, a satisfaction is false. No group where the source says no target language.
     """
-    given = source.input
-    if given.target is None:
+    source_input = source.input
+    if source_input.target is None:
         return None
-    (there,) = yield [Member("source", given)]
-    (back,) = yield [Member("link", turned(given, str(there.text)))]
-    return agreement(given.text, str(back.text), score, threshold)
+    (there,) = yield [Member("source", source_input)]
+    (back,) = yield [Member("link", way_back(source_input, str(there.text)))]
+    return agreement(source_input.text, str(back.text), score, threshold)
 
 
-def turned(given: Input, text: str) -> Input:
+def way_back(source_input: Input, text: str) -> Input:
     """A translation of the input's text, to be translated back.
 
-    >>> turned(Input.of("It rains.", target="es"), "Llueve.").languages
+    >>> way_back(Input.of("It rains.", target="es"), "Llueve.").languages
     ('es', 'en')
     """
-    return Input.of(text, language=given.output_language, target=given.languages[0])
+    return Input.of(text, language=source_input.output_language, target=source_input.languages[0])
 
 
 # MCMT of the task `translation`: directly, and through a third language drawn at random.
@@ -183,13 +183,13 @@ def monte_carlo(
     translations are there is the group's. They are its links then, which costs nothing: outputs are stored. So a pivot
     is drawn evenly among those that the system has. The reason of the verdict says which it was.
     """
-    given, target = source.input, source.input.target
+    source_input, target = source.input, source.input.target
     if target is None:
         return None
-    (direct,) = yield [Member("source", given)]
-    through = [code for code in pivots_of(pivots) if code not in (given.languages[0], target)]
+    (direct,) = yield [Member("source", source_input)]
+    through = [code for code in pivots_of(pivots) if code not in (source_input.languages[0], target)]
     for pivot in choices.sample(through, len(through)):
-        first = Input.of(given.text, language=given.languages[0], target=pivot)
+        first = Input.of(source_input.text, language=source_input.languages[0], target=pivot)
         (between,) = yield [Member("probe", first)]
         if between.absent:
             continue
@@ -215,7 +215,7 @@ def monte_carlo(
 
 _KINDS = ("noun", "name", "verb", "adjective", "adverb")
 """Parts of speech of the words that are replaced alone."""
-_SLACK = 1e-9
+_TOLERANCE = 1e-9
 """A similarity is a sum of fractions: this much below the bound is the bound."""
 
 
@@ -261,17 +261,17 @@ class MultiGranularity(Fixed):
 
         Raises NotInstalled for what was named and is absent, UnknownName for what nobody knows.
         """
-        parsers = [one for one in parsers_in(self._text("parser")) if self._text("parser") or not one.needs()]
+        parsers = [parser for parser in parsers_in(self._text("parser")) if self._text("parser") or not parser.needs()]
         proposers = proposers_in(self._text("proposer"))
         return [*(parser.version for parser in parsers), *(proposer.version for proposer in proposers)]
 
-    def made(self, source: Source) -> tuple[list[Input], Words]:
-        return self.made_all([source])[0]
+    def make_group(self, source: Source) -> tuple[list[Input], Words]:
+        return self.make_groups([source])[0]
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         return self.verdicts([(outputs, note)])[0]
 
-    def made_all(self, sources: Sequence[Source]) -> list[tuple[list[Input], Words]]:
+    def make_groups(self, sources: Sequence[Source]) -> list[tuple[list[Input], Words]]:
         """Each parser is asked once for all sources, the proposer once for each word of the longest phrase: a word is
         proposed when those before it have been replaced.
 
@@ -280,32 +280,32 @@ class MultiGranularity(Fixed):
         drafts = list(self._drafts(sources))
         for turn in range(max((len(draft.places) for draft in drafts), default=0)):
             self._fill([(draft, draft.places[turn]) for draft in drafts if turn < len(draft.places)])
-        made: list[tuple[list[Input], Words]] = [([], ()) for _ in sources]
+        groups: list[tuple[list[Input], Words]] = [([], ()) for _ in sources]
         for draft in drafts:
-            given = draft.source.input
-            text = _written(draft)
-            if text != given.text:
+            source_input = draft.source.input
+            text = _rewritten_text(draft)
+            if text != source_input.text:
                 words = tuple((old, draft.words[place]) for place, old in sorted(draft.replaced.items()))
-                note = (("to", str(given.target)), *words)
-                made[draft.number] = [Input((text,), given.languages)], note
-        return made
+                note = (("to", str(source_input.target)), *words)
+                groups[draft.number] = [Input((text,), source_input.languages)], note
+        return groups
 
     def verdicts(self, groups: Sequence[tuple[Sequence[Output], Words]]) -> list[Verdict]:
         """Each parser is asked once for all translations into its language."""
         texts: dict[str, dict[str, None]] = {}
         for outputs, note in groups:
             texts.setdefault(note[0][1], {}).update((str(output.text), None) for output in outputs)
-        trees = {target: self._trees(list(some), target) for target, some in texts.items()}
-        return [self._compared(outputs, trees[note[0][1]], note[0][1]) for outputs, note in groups]
+        trees = {target: self._trees(list(distinct), target) for target, distinct in texts.items()}
+        return [self._compare(outputs, trees[note[0][1]], note[0][1]) for outputs, note in groups]
 
-    def _compared(self, outputs: Sequence[Output], trees: "dict[str, Tree | None] | None", target: str) -> Verdict:
+    def _compare(self, outputs: Sequence[Output], trees: "dict[str, Tree | None] | None", target: str) -> Verdict:
         if trees is None:
             return Verdict(Outcome.INAPPLICABLE, reason=f"there is no parser for {target}")
-        one, other = (trees[str(output.text)] for output in outputs)
-        if one is None or other is None:
+        source_tree, follow_up_tree = (trees[str(output.text)] for output in outputs)
+        if source_tree is None or follow_up_tree is None:
             return Verdict(Outcome.INAPPLICABLE, reason="a translation cannot be parsed")
-        value = structure_similarity(one, other)
-        satisfied = value >= self._number("bound") - _SLACK
+        value = structure_similarity(source_tree, follow_up_tree)
+        satisfied = value >= self._number("bound") - _TOLERANCE
         return Verdict(Outcome.SATISFIED if satisfied else Outcome.VIOLATED, value)
 
     def _drafts(self, sources: Sequence[Source]) -> Iterator[_Draft]:
@@ -319,7 +319,7 @@ class MultiGranularity(Fixed):
             self._parser(target)  # what is not installed is said before anything is translated
             texts.setdefault(language, []).append(source.input.text)
             usable.append((number, source, proposer))
-        trees = {language: self._trees(some, language) or {} for language, some in texts.items()}
+        trees = {language: self._trees(language_texts, language) or {} for language, language_texts in texts.items()}
         for number, source, proposer in usable:
             text, language = source.input.text, source.input.languages[0]
             tree = trees[language].get(text)
@@ -336,8 +336,8 @@ class MultiGranularity(Fixed):
         k = int(self._number("k"))
         if self.level == "phrase":
             having = partial(_modifiers, tree, words, language)
-            found = deep_phrase(tree, PHRASES, k, choices, having=having)
-            return having(found[1]) if found else ()
+            phrase = deep_phrase(tree, PHRASES, k, choices, having=having)
+            return having(phrase[1]) if phrase else ()
         marked = tree.copy(deep=True)
         for word, place in zip(words, tree.treepositions("leaves"), strict=True):
             if not replaceable(word, language) and len(place) > 1:
@@ -345,15 +345,15 @@ class MultiGranularity(Fixed):
         chosen = deep_select(marked, tags_of(marked, _KINDS, language), k, choices)
         return () if chosen is None else (chosen,)
 
-    def _fill(self, asked: Sequence[tuple[_Draft, int]]) -> None:
+    def _fill(self, blanks: Sequence[tuple[_Draft, int]]) -> None:
         """Put the proposed words into their places; where nothing is proposed, the word stays."""
         by_language: dict[str, list[tuple[_Draft, int]]] = {}
-        for draft, place in asked:
+        for draft, place in blanks:
             by_language.setdefault(draft.source.input.languages[0], []).append((draft, place))
-        for language, some in by_language.items():
-            masked: list[Masked] = [(tuple(draft.words), place) for draft, place in some]
-            proposer = some[0][0].proposer  # one for all drafts of a language
-            for (draft, place), word in zip(some, proposer.propose(masked, language), strict=True):
+        for language, batch in by_language.items():
+            masked: list[Masked] = [(tuple(draft.words), place) for draft, place in batch]
+            proposer = batch[0][0].proposer  # one for all drafts of a language
+            for (draft, place), word in zip(batch, proposer.propose(masked, language), strict=True):
                 if word is not None:
                     draft.replaced[place] = draft.words[place]
                     draft.words[place] = cased_like(word, draft.words[place])
@@ -365,7 +365,7 @@ class MultiGranularity(Fixed):
         return None if parser is None else dict(zip(distinct, parser.parse(distinct, language), strict=True))
 
     def lacks(self, language: str) -> str | None:
-        """What parses sources in the language, where nobody named a parser and it is not installed; or a proposer."""
+        """The default parser of the language where it is not installed, or the proposer that is missing."""
         if self._parser(language) is None:
             absent = parser_of(language, self._text("parser"))
             if absent is None:
@@ -383,7 +383,9 @@ class MultiGranularity(Fixed):
         """
         spec = self._text("parser")
         if not spec:
-            return next((one for one in parsers_in() if language in one.languages and not one.needs()), None)
+            return next(
+                (parser for parser in parsers_in() if language in parser.languages and not parser.needs()), None
+            )
         parser = parser_of(language, spec)
         if parser is not None and (needs := parser.needs()):
             raise NotInstalled(f"relation {self.name} parses {language} with {parser.name}, which is absent; {needs}")
@@ -407,7 +409,7 @@ def _modifiers(tree: "Tree", words: Sequence[str], language: str, leaves: Sequen
     return tuple(place for place in modifiers(tree, leaves, language) if replaceable(words[place], language))
 
 
-def _written(draft: _Draft) -> str:
+def _rewritten_text(draft: _Draft) -> str:
     """The sentence with its new words; everything else stays as it was, but for a/an before a new English word."""
     words, text = list(draft.words), draft.source.input.text
     new = {place: words[place] for place in draft.replaced}
@@ -476,14 +478,14 @@ def there_and_back(source: Source, choices: random.Random, *, bound: float = 1.0
     Levenshtein similarity 1 - 2 edit / (length + length). It may be above 1. That similarity is 0 or less where texts
     have next to nothing in common; a quotient by such a one says nothing, and the group is inapplicable.
     """
-    given = source.input
-    if given.target is None:
+    source_input = source.input
+    if source_input.target is None:
         return None
-    (there,) = yield [Member("source", given)]
-    (back,) = yield [Member("link", turned(given, str(there.text)))]
-    again_input = Input.of(str(back.text), language=given.languages[0], target=given.target)
+    (there,) = yield [Member("source", source_input)]
+    (back,) = yield [Member("link", way_back(source_input, str(there.text)))]
+    again_input = Input.of(str(back.text), language=source_input.languages[0], target=source_input.target)
     (again,) = yield [Member("link", again_input)]
-    below = normalised_similarity(given.text, str(back.text))
+    below = normalised_similarity(source_input.text, str(back.text))
     if below <= 0:
         return _UNLIKE
     return at_least(normalised_similarity(str(there.text), str(again.text)) / below, bound)

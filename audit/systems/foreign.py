@@ -25,7 +25,7 @@ class TimeIsOver(BaseException):
 
 
 class Left(Exception):
-    """In place of what foreign code raised and is no Exception, as `SystemExit`; its cause is that."""
+    """Raised in place of a BaseException of foreign code such as `SystemExit`, which is its cause."""
 
 
 @contextmanager
@@ -52,18 +52,18 @@ def alarm(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """What foreign code raises in this block comes out as an Exception: `Left` in place of one that is none.
+    """Turn whatever foreign code raises in this block into an Exception: `Left` in place of other BaseExceptions.
 
     Only `TimeIsOver`, and the end that the user asks for (Ctrl-C, or a SIGTERM that is taken as one), pass.
     """
-    asked = _interrupts
+    interrupts_before = _interrupts
     with _interrupts_noted():
         try:
             yield
         except (Exception, TimeIsOver):
             raise
         except BaseException as problem:
-            if _interrupts != asked:
+            if _interrupts != interrupts_before:
                 raise
             raise Left from problem
 
@@ -74,14 +74,14 @@ def exits_raised() -> Iterator[None]:
 
     A process that is forked meanwhile, as those of multiprocessing, ends as it does.
     """
-    end, mine = os._exit, (os.getpid(), threading.get_ident())
+    end, owner = os._exit, (os.getpid(), threading.get_ident())
 
-    def told(status: int) -> NoReturn:
-        if (os.getpid(), threading.get_ident()) == mine:
+    def exit_or_raise(status: int) -> NoReturn:
+        if (os.getpid(), threading.get_ident()) == owner:
             raise SystemExit(status)
         end(status)
 
-    os._exit = told
+    os._exit = exit_or_raise
     try:
         yield
     finally:

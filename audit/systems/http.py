@@ -63,25 +63,30 @@ class Http:
                 f"'http:{path}' does not name a system; write http:FILE.toml, where the file has the address "
                 "(see docs/systems.md)"
             )
-        self._said = said = read_description(path)
-        self.name, self.version, self.tasks, self.languages = said.name, said.version, said.tasks, said.languages
-        self.settings: Mapping[str, object] = said.settings
-        self.summary = f"over HTTP, {said.url}"
-        self.batch, self.concurrency = said.batch, said.concurrency
-        self.tries, self.patience = said.tries, said.patience
+        self._description = description = read_description(path)
+        self.name, self.version, self.tasks, self.languages = (
+            description.name,
+            description.version,
+            description.tasks,
+            description.languages,
+        )
+        self.settings: Mapping[str, object] = description.settings
+        self.summary = f"over HTTP, {description.url}"
+        self.batch, self.concurrency = description.batch, description.concurrency
+        self.tries, self.patience = description.tries, description.patience
         self._spelling = spellings(self.tasks)
         self._clients: _Clients | None = None
 
     def __reduce__(self) -> tuple[type["Http"], tuple[str]]:
-        return Http, (self._said.file,)  # without the client and its secrets
+        return Http, (self._description.file,)  # without the client and its secrets
 
     def needs(self) -> str | None:
         return missing("httpx", "pip install 'audit[http]'") or self._unset()
 
     def prepare(self) -> None:
-        """Import what asks, before there are threads and processes that would do so in the middle of another's work.
+        """Import the HTTP client before there are threads and processes that would import it while others work.
 
-        The service itself is not asked: one that is away now is asked again by whoever runs.
+        The service itself is not called: if it is away now, the run tries again.
         """
         import httpx  # noqa: F401
 
@@ -115,17 +120,17 @@ class Http:
     def _new_clients(self) -> "_Clients":
         if needs := self.needs():
             raise NotInstalled(f"system {self.name} cannot run here; {needs}")
-        if VARIABLE.search(self._said.url):
+        if VARIABLE.search(self._description.url):
             # httpx logs the address of each request, and here a part of it is secret.
             logging.getLogger("httpx").setLevel(logging.WARNING)
-        return _Clients({name: _with_variables(value) for name, value in self._said.headers.items()})
+        return _Clients({name: _with_variables(value) for name, value in self._description.headers.items()})
 
     async def _ask(self, clients: "_Clients", inputs: Sequence[Input]) -> list[Output]:
         """One request; for a translation service one for each pair of languages, and none for those it has not."""
-        if self._said.between is None:
+        if self._description.between is None:
             return await self._ask_once(clients, inputs)
         outputs = [Output()] * len(inputs)
-        for places in self._said.between.groups(inputs):
+        for places in self._description.between.groups(inputs):
             answered = await self._ask_once(clients, [inputs[place] for place in places])
             for place, output in zip(places, answered, strict=True):
                 outputs[place] = output
@@ -136,10 +141,10 @@ class Http:
 
         try:
             try:
-                async with asyncio.timeout(self._said.timeout):
+                async with asyncio.timeout(self._description.timeout):
                     content = await self._content(clients, inputs)
             except (TimeoutError, httpx.TimeoutException):
-                raise Unanswered(f"no answer within {self._said.timeout:g} s", crowded=True) from None
+                raise Unanswered(f"no answer within {self._description.timeout:g} s", crowded=True) from None
             except httpx.DecodingError as problem:
                 raise BadOutput(f"the answer cannot be read ({problem})") from None
             except httpx.TransportError as problem:
@@ -152,12 +157,15 @@ class Http:
 
     async def _content(self, clients: "_Clients", inputs: Sequence[Input]) -> bytes:
         """The bytes of the answer to one request. Raises Unanswered and Declined by its status."""
-        between = self._said.between
-        sent = json.dumps(_filled(self._said.request, inputs, between)).encode()
-        address = _with_variables(self._said.url)
+        between = self._description.between
+        sent = json.dumps(_fill_request(self._description.request, inputs, between)).encode()
+        address = _with_variables(self._description.url)
         if between is not None:
             address = between.address(address, inputs[0])
-        async with clients.one() as client, client.stream(self._said.method, address, content=sent) as response:
+        async with (
+            clients.borrowed() as client,
+            client.stream(self._description.method, address, content=sent) as response,
+        ):
             parts, size = [], 0
             async for part in response.aiter_bytes():
                 size += len(part)
@@ -183,18 +191,18 @@ class Http:
         except ValueError:
             words = self._words(content)
             raise BadOutput(f"the answer is not JSON: {words}" if words else "the answer is empty") from None
-        said, nothing = self._said, [None] * number
-        labels = said.label.values(document) if said.label else nothing
-        scores = said.score.values(document, said.score_needed) if said.score else nothing
-        texts = said.text.values(document) if said.text else nothing
-        for path, values in ((said.label, labels), (said.score, scores), (said.text, texts)):
+        description, nothing = self._description, [None] * number
+        labels = description.label.values(document) if description.label else nothing
+        scores = description.score.values(document, description.score_needed) if description.score else nothing
+        texts = description.text.values(document) if description.text else nothing
+        for path, values in ((description.label, labels), (description.score, scores), (description.text, texts)):
             if path is not None and len(values) != number:
                 raise BadOutput(f"{len(values)} outputs for {number} inputs at {path.written!r}")
         return [
             Output(
-                None if said.label is None else self._label(label),
+                None if description.label is None else self._label(label),
                 None if score is None else _score(score),
-                None if said.text is None else self._text(text),
+                None if description.text is None else self._text(text),
             )
             for label, score, text in zip(labels, scores, texts, strict=True)
         ]
@@ -203,10 +211,10 @@ class Http:
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise BadOutput(f"a label must be a text, the answer has {kind(value)}")
         written = str(value)
-        if written in self._said.labels:
-            return self._said.labels[written]
-        known = self._spelling.get(written.strip().casefold())
-        return known or self._without_secrets(written)
+        if written in self._description.labels:
+            return self._description.labels[written]
+        label = self._spelling.get(written.strip().casefold())
+        return label or self._without_secrets(written)
 
     def _text(self, value: object) -> str:
         if not isinstance(value, str):
@@ -219,21 +227,21 @@ class Http:
         return " ".join(self._without_secrets(content[: 64 * 1024].decode("utf-8", "replace")).split())
 
     def _unset(self) -> str | None:
-        """What is wrong with the environment: a variable that is absent or holds what no header can; or None."""
-        for name in self._said.variables:
+        """The environment variable that is absent or holds what a header cannot, in words; None where all are fine."""
+        for name in self._description.variables:
             value = os.environ.get(name, "").strip()
             if not value:
-                return f"set the environment variable {name}, which {self._said.file} names"
+                return f"set the environment variable {name}, which {self._description.file} names"
             if not value.isascii() or not value.isprintable():
                 return f"the environment variable {name} must be printable ASCII, without line breaks"
-        if wrong := check_address(_with_variables(self._said.url)):
-            return f"the url of {self._said.file}, with the environment's values, {wrong}"
+        if fault := check_address(_with_variables(self._description.url)):
+            return f"the url of {self._description.file}, with the environment's values, {fault}"
         return None
 
     def _without_secrets(self, text: str, least: int = 1) -> str:
         """The text with the values of environment variables taken out, however they are spelled; those of `least`
         characters and more."""
-        values = {name: os.environ.get(name, "").strip() for name in self._said.variables}
+        values = {name: os.environ.get(name, "").strip() for name in self._description.variables}
         for name, value in sorted(values.items(), key=lambda item: -len(item[1])):
             for spelled in (
                 html.escape(value),
@@ -265,7 +273,7 @@ class _Clients(AbstractAsyncContextManager["_Clients"]):
         self._idle: list[httpx.AsyncClient] = []
 
     @asynccontextmanager
-    async def one(self) -> AsyncIterator["httpx.AsyncClient"]:
+    async def borrowed(self) -> AsyncIterator["httpx.AsyncClient"]:
         """A client that nobody else has in this block. An exception ends its connection: the rest of an answer may be
         on it."""
         client = self._idle.pop() if self._idle else self._new()
@@ -321,45 +329,45 @@ def seconds_to_wait(after: str | None, date: str | None = None) -> float | None:
 
 def _moment(date: str | None) -> datetime | None:
     try:
-        found = parsedate_to_datetime(date) if date else None
+        moment = parsedate_to_datetime(date) if date else None
     except (ValueError, OverflowError):
         return None
-    return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
 
 
 def _with_variables(text: str) -> str:
     """The text with the values of environment variables in it; only for what is sent."""
-    return VARIABLE.sub(lambda found: os.environ.get(found[1], "").strip(), text)
+    return VARIABLE.sub(lambda match: os.environ.get(match[1], "").strip(), text)
 
 
-def _filled(template: Any, inputs: Sequence[Input], between: Languages | None = None) -> Any:
+def _fill_request(template: Any, inputs: Sequence[Input], between: Languages | None = None) -> Any:
     """The JSON of a request: inputs of one text as a text, others as a list of texts. All translations of a request are
     `between` the same two languages.
 
-    >>> _filled({"documents": "{texts}", "n": 1}, [Input.of("It was good."), Input.of("a", "b")])
+    >>> _fill_request({"documents": "{texts}", "n": 1}, [Input.of("It was good."), Input.of("a", "b")])
     {'documents': ['It was good.', ['a', 'b']], 'n': 1}
-    >>> _filled("Is {text_a} like {text_b}?", [Input.of("a", "b")])
+    >>> _fill_request("Is {text_a} like {text_b}?", [Input.of("a", "b")])
     'Is a like b?'
     """
     if isinstance(template, dict):
-        return {name: _filled(value, inputs, between) for name, value in template.items()}
+        return {name: _fill_request(value, inputs, between) for name, value in template.items()}
     if isinstance(template, list):
-        return [_filled(value, inputs, between) for value in template]
+        return [_fill_request(value, inputs, between) for value in template]
     if not isinstance(template, str):
         return template
-    given = [one.text if len(one.texts) == 1 else list(one.texts) for one in inputs]
+    contents = [item.text if len(item.texts) == 1 else list(item.texts) for item in inputs]
     if template == "{texts}":
-        return given
+        return contents
     if template == "{text}":
-        return given[0]
+        return contents[0]
     # Variables first, and all texts at once: an input that happens to spell one of them must stay as it is.
-    return _PLACE.sub(lambda place: _put(place, inputs[0], between), _with_variables(template))
+    return _PLACE.sub(lambda place: _place_value(place, inputs[0], between), _with_variables(template))
 
 
-def _put(place: re.Match[str], one: Input, between: Languages | None) -> str:
+def _place_value(place: re.Match[str], item: Input, between: Languages | None) -> str:
     if place["side"]:
-        return between.name(one, place["side"]) if between else place[0]
-    return one.texts[place["half"] == "_b"]
+        return between.name(item, place["side"]) if between else place[0]
+    return item.texts[place["half"] == "_b"]
 
 
 def _score(value: object) -> float:

@@ -48,12 +48,12 @@ class Languages:
 
     @property
     def settings(self) -> dict[str, object]:
-        """What may change an output: a pair that is added later has none so far."""
+        """The part of the description that may change an output."""
         return {"languages": list(self.spoken), "pairs": ["-".join(pair) for pair in self.pairs], "codes": self.codes}
 
-    def has(self, one: Input) -> bool:
+    def has(self, item: Input) -> bool:
         """Whether the service translates this input's text into its target."""
-        source, target = one.languages[0], one.target
+        source, target = item.languages[0], item.target
         if target is None:
             return False
         if self.pairs:
@@ -63,24 +63,24 @@ class Languages:
     def groups(self, inputs: Sequence[Input]) -> list[list[int]]:
         """The places of the inputs that the service has, those of one pair of languages together: a request has one
         pair."""
-        found: dict[tuple[str, ...], list[int]] = {}
-        for place, one in enumerate(inputs):
-            if self.has(one):
-                found.setdefault(one.languages, []).append(place)
-        return list(found.values())
+        by_pair: dict[tuple[str, ...], list[int]] = {}
+        for place, item in enumerate(inputs):
+            if self.has(item):
+                by_pair.setdefault(item.languages, []).append(place)
+        return list(by_pair.values())
 
-    def name(self, one: Input, side: str) -> str:
+    def name(self, item: Input, side: str) -> str:
         """What the service calls the language of the input on this side, "source" or "target".
 
         >>> Languages(("*",), (), {"zh": "zh-CHS"}).name(Input.of("It rains.", target="zh"), "target")
         'zh-CHS'
         """
-        code = one.languages[0] if side == "source" else one.target or ""
+        code = item.languages[0] if side == "source" else item.target or ""
         return self.codes.get(code, code)
 
-    def address(self, url: str, one: Input) -> str:
+    def address(self, url: str, item: Input) -> str:
         """The url with the languages of the input in it."""
-        return LANGUAGE.sub(lambda place: quote(self.name(one, place[1]), safe=""), url)
+        return LANGUAGE.sub(lambda place: quote(self.name(item, place[1]), safe=""), url)
 
 
 def read_languages(table: _TakesKeys, spoken: tuple[str, ...], places: Sequence[str]) -> Languages:
@@ -91,8 +91,8 @@ def read_languages(table: _TakesKeys, spoken: tuple[str, ...], places: Sequence[
             raise table.wrong("languages", f'{code!r} is no code such as es, zh or pt-BR, or ["*"] for all')
     pairs = _pairs(table)
     codes = table.texts("codes", 'codes = { zh = "zh-CHS" }')
-    if wrong := next((code for code in codes if not is_code(code)), None):
-        raise table.wrong("codes", f"{wrong!r} is no code such as es, zh or pt-BR; write ours = theirs")
+    if unknown := next((code for code in codes if not is_code(code)), None):
+        raise table.wrong("codes", f"{unknown!r} is no code such as es, zh or pt-BR; write ours = theirs")
     named = {place[1] for text in places for place in LANGUAGE.finditer(text)}
     if "target" not in named and len({target for _, target in pairs}) != 1:
         raise table.wrong(
@@ -107,7 +107,7 @@ def _pairs(table: _TakesKeys) -> tuple[tuple[str, str], ...]:
     written = table.take("pairs", [])
     if not isinstance(written, list):
         raise table.wrong("pairs", f'{written!r} must be a list, for example ["en-es", "es-en"]')
-    return tuple(_pair(table, one) for one in written)
+    return tuple(_pair(table, entry) for entry in written)
 
 
 def _pair(table: _TakesKeys, written: object) -> tuple[str, str]:
@@ -152,16 +152,16 @@ class Path:
         parts: list[str | int | _Each] = []
         at = 0
         while at < len(written):
-            found = _PART.match(written, at)
-            if found is None or (at == 0 and written.startswith(".")):
+            match = _PART.match(written, at)
+            if match is None or (at == 0 and written.startswith(".")):
                 raise AuditError(f"{written!r} is no path, from {written[at:][:20]!r} on; allowed are {_GRAMMAR}")
-            if found["place"] is not None:
-                parts.append(int(found["place"]))
-            elif found["each"] is not None:
+            if match["place"] is not None:
+                parts.append(int(match["place"]))
+            elif match["each"] is not None:
                 parts.append(EACH)
             else:
-                parts.append(found["name"] if found["name"] is not None else found["quoted"])
-            at = found.end()
+                parts.append(match["name"] if match["name"] is not None else match["quoted"])
+            at = match.end()
         if parts.count(EACH) > 1:
             raise AuditError(f"{written!r} is no path: [*] may stand in it once")
         return cls(written, tuple(parts))
@@ -201,7 +201,7 @@ class Path:
 
 
 def kind(value: object) -> str:
-    """What a JSON value is, in words, with the names that an object has.
+    """Describe a JSON value in words, with the names that an object has.
 
     >>> kind({"outputs": []}), kind([1, 2])
     ("an object with 'outputs'", 'a list of 2')
@@ -235,7 +235,7 @@ _ANSWERS: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Description:
-    """What a file says. Values still have `${NAME}` where a secret goes, so all of it may be stored and shown."""
+    """The content of a file. Values keep `${NAME}` in place of a secret, so all of it may be stored and shown."""
 
     file: str
     name: str
@@ -258,7 +258,7 @@ class Description:
     tries: int
     patience: float
     between: Languages | None
-    """What a translation service says of languages; None for other services."""
+    """Languages of a translation service; None for other services."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -287,15 +287,15 @@ class _Table:
 
     def __init__(self, file: str, content: Mapping[str, Any], prefix: str = ""):
         self.file, self.prefix = file, prefix
-        self.left = dict(content)
-        self.asked: list[str] = []
+        self.remaining = dict(content)
+        self.keys: list[str] = []
 
     def wrong(self, key: str, reason: str) -> BadFile:
         return BadFile(f"{self.file}: {self.prefix}{key}: {reason}")
 
     def take(self, key: str, default: Any = None) -> Any:
-        self.asked.append(key)
-        return self.left.pop(key, default)
+        self.keys.append(key)
+        return self.remaining.pop(key, default)
 
     def text(self, key: str, default: str | None = None) -> str | None:
         value = self.take(key, default)
@@ -314,26 +314,30 @@ class _Table:
 
     def names(self, key: str, default: Sequence[str]) -> tuple[str, ...]:
         value = self.take(key, list(default))
-        if not isinstance(value, list) or not value or not all(isinstance(one, str) and one for one in value):
+        if not isinstance(value, list) or not value or not all(isinstance(name, str) and name for name in value):
             raise self.wrong(key, f'{value!r} must be a list of names, for example ["{default[0]}"]')
         return tuple(value)
 
-    def number(self, key: str, default: float, least: float, most: float, whole: bool = False) -> Any:
+    def number(self, key: str, default: float, minimum: float, maximum: float, whole: bool = False) -> Any:
         value = self.take(key, default)
         kinds = int if whole else (int, float)
-        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
-            raise self.wrong(key, f"{value!r} must be a {'whole ' if whole else ''}number from {least:g} to {most:g}")
+        if isinstance(value, bool) or not isinstance(value, kinds) or not minimum <= value <= maximum:
+            raise self.wrong(
+                key, f"{value!r} must be a {'whole ' if whole else ''}number from {minimum:g} to {maximum:g}"
+            )
         return value
 
     def texts(self, key: str, example: str) -> dict[str, str]:
         value = self.take(key, {})
-        if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+        if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
             raise self.wrong(key, f"must be a table of texts, for example: {example}")
         return value
 
     def end(self) -> None:
-        if self.left:
-            raise self.wrong(next(iter(self.left)), f"is no key of it; allowed are {', '.join(self.asked)}; {_HELP}")
+        if self.remaining:
+            raise self.wrong(
+                next(iter(self.remaining)), f"is no key of it; allowed are {', '.join(self.keys)}; {_HELP}"
+            )
 
 
 def read_description(path: str) -> Description:
@@ -346,7 +350,7 @@ def read_description(path: str) -> Description:
     if method not in METHODS:
         raise table.wrong("method", f"{method!r} must be one of {', '.join(METHODS)}")
     tasks = table.names("tasks", ("sentiment",))
-    known = _labels(table, tasks)
+    allowed = _labels(table, tasks)
     translates = "translation" in tasks
     languages = table.names("languages", (EVERY,) if translates else ("en",))
     headers = _headers(table)
@@ -358,32 +362,32 @@ def read_description(path: str) -> Description:
     batch = table.number("batch", BATCH if several else 1, 1, 10_000, whole=True)
     _fit(table, batch, many, paths)
     labels = table.texts("labels", 'labels = { POS = "positive" }')
-    if wrong := next((one for one in labels.values() if known and one not in known), None):
-        raise table.wrong("labels", f"{wrong!r} is no label of {', '.join(tasks)}; allowed are {', '.join(known)}")
-    found = Description(
-        path,
-        name,
-        version,
-        url,
-        tasks,
-        between.read if between else languages,
-        method,
-        headers,
-        request,
-        label,
-        score,
-        text,
-        score_needed,
-        labels,
-        batch,
-        table.number("concurrency", CONCURRENCY, 1, 1_000, whole=True),
-        table.number("timeout", TIMEOUT, 0.01, 86_400),
-        table.number("tries", TRIES, 1, 100, whole=True),
-        table.number("patience", PATIENCE, 0, 86_400),
-        between,
+    if unknown := next((label for label in labels.values() if allowed and label not in allowed), None):
+        raise table.wrong("labels", f"{unknown!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}")
+    description = Description(
+        file=path,
+        name=name,
+        version=version,
+        url=url,
+        tasks=tasks,
+        languages=between.read if between else languages,
+        method=method,
+        headers=headers,
+        request=request,
+        label=label,
+        score=score,
+        text=text,
+        score_needed=score_needed,
+        labels=labels,
+        batch=batch,
+        concurrency=table.number("concurrency", CONCURRENCY, 1, 1_000, whole=True),
+        timeout=table.number("timeout", TIMEOUT, 0.01, 86_400),
+        tries=table.number("tries", TRIES, 1, 100, whole=True),
+        patience=table.number("patience", PATIENCE, 0, 86_400),
+        between=between,
     )
     table.end()
-    return found
+    return description
 
 
 def check_address(url: str) -> str | None:
@@ -417,8 +421,8 @@ def strings(value: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _url(table: _Table, url: str) -> str:
-    if not VARIABLE.search(url) and (wrong := check_address(url)):
-        raise table.wrong("url", f"{url!r} {wrong}")
+    if not VARIABLE.search(url) and (fault := check_address(url)):
+        raise table.wrong("url", f"{url!r} {fault}")
     parts = urlsplit(VARIABLE.sub("x", url))
     if parts.username is not None or parts.password is not None:
         # Not shown: it is a secret.
@@ -442,13 +446,13 @@ def _headers(table: _Table) -> dict[str, str]:
 def _labels(table: _Table, tasks: Sequence[str]) -> list[str]:
     """The labels that a service for these tasks may return; empty where any will do."""
     try:
-        known = [get_task(task).labels for task in tasks]
+        labels_by_task = [get_task(task).labels for task in tasks]
     except AuditError as problem:
         raise table.wrong("tasks", str(problem)) from None
     kinds = {task if task in _ANSWERS else "a label" for task in tasks}
     if len(kinds) > 1:
         raise table.wrong("tasks", f"outputs of {', '.join(tasks)} are of different kinds; write a file for each")
-    return [label for labels in known for label in labels] if all(known) else []
+    return [label for labels in labels_by_task for label in labels] if all(labels_by_task) else []
 
 
 def _request(table: _Table, pairs: bool, translates: bool) -> tuple[Any, bool]:
@@ -463,18 +467,18 @@ def _request(table: _Table, pairs: bool, translates: bool) -> tuple[Any, bool]:
         json.dumps(request, allow_nan=False)
     except (TypeError, ValueError):
         raise table.wrong("request", "has a date or a number that JSON does not know") from None
-    found = list(strings(request))
-    for name, value in found:
+    texts = list(strings(request))
+    for name, value in texts:
         _refuse_secret(table, f"request.{name}", name, value)
         if not translates and (place := LANGUAGE.search(value)):
             raise table.wrong("request", f"{place[0]!r} is for the task translation")
         if "{texts}" in value and value != "{texts}":
             raise table.wrong("request", f'{value!r}: "{{texts}}" is a list and must stand alone in its quotes')
-    places = {(place[0], place[0] == value) for _, value in found for place in TEXT.finditer(value)}
+    places = {(place[0], place[0] == value) for _, value in texts for place in TEXT.finditer(value)}
     _fit_texts(table, places, pairs)
-    one = len(places)
-    many = sum(value == "{texts}" for _, value in found)
-    if bool(one) == bool(many):
+    single = len(places)
+    many = sum(value == "{texts}" for _, value in texts)
+    if bool(single) == bool(many):
         raise table.wrong(
             "request", 'must have either "{text}" (one input a request) or "{texts}" (a list of them) as a value'
         )
@@ -531,6 +535,6 @@ def _fit(table: _Table, batch: int, many: bool, paths: Sequence[Path]) -> None:
 
 
 def _refuse_secret(table: _Table, where: str, name: str, value: str) -> None:
-    """What is written out in a file is stored in databases and shown in reports; a secret must not be."""
+    """Refuse a secret that is written out: values of the file are stored in databases and shown in reports."""
     if value and _SECRET.search(name) and not VARIABLE.search(value) and "{text" not in value:
         raise table.wrong(where, 'looks like a secret: take it from the environment, for example "${SERVICE_KEY}"')

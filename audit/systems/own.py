@@ -34,7 +34,7 @@ _ALLOWED = {
     "summarization": "allowed are a text, or an audit.tasks.Output",
     "translation": "allowed are a text, None for a pair of languages that it does not have, or an audit.tasks.Output",
 }
-"""What may be returned for the tasks whose output is not a label."""
+"""Allowed return values for the tasks whose output is not a label."""
 _folders: list[str] = []
 """Directories that stand at the end of Python's path for the modules of users, the present one first."""
 _LONGEST = 200
@@ -65,57 +65,57 @@ def load(spec: str, seconds: float | None = None) -> System:
         module_name, _, name = spec.partition(":")
         if not module_name or not name:
             raise AuditError(f"{spec!r} does not name a system; write module:name, for example mine:classify")
-        module = _imported(module_name, spec)
-        thing: object = module
+        module = _import_module(module_name, spec)
+        obj: object = module
         for part in name.split("."):
-            if not hasattr(thing, part):
+            if not hasattr(obj, part):
                 raise AuditError(
                     f"module {module_name!r} ({_where(module)}) has no {name!r}; it has: {_callables(module)}"
                 )
-            thing = getattr(thing, part)
-        if inspect.isclass(thing):
+            obj = getattr(obj, part)
+        if inspect.isclass(obj):
             with foreign(f"class {spec!r} cannot be created without arguments"):
-                thing = thing()
-        return _system_of(spec, thing, module, seconds)
+                obj = obj()
+        return _system_of(spec, obj, module, seconds)
 
 
-def load_object(spec: str, thing: Any, module: ModuleType, seconds: float | None = None) -> System:
-    """As `load`, of an object that is there already; `module` is where it was defined."""
+def load_object(spec: str, obj: Any, module: ModuleType, seconds: float | None = None) -> System:
+    """As `load`, for an existing object; `module` is where it was defined."""
     with foreign(f"system {spec!r} cannot be loaded", seconds):
-        return _system_of(spec, thing, module, seconds)
+        return _system_of(spec, obj, module, seconds)
 
 
-def is_whole(thing: object) -> bool:
+def is_system(obj: object) -> bool:
     """Whether an object is a `System` already."""
-    return callable(getattr(thing, "run", None)) and callable(getattr(thing, "needs", None))
+    return callable(getattr(obj, "run", None)) and callable(getattr(obj, "needs", None))
 
 
-def _system_of(spec: str, thing: Any, module: ModuleType, seconds: float | None) -> System:
-    return Whole(spec, thing, module, seconds) if is_whole(thing) else Own(spec, thing, module)
+def _system_of(spec: str, obj: Any, module: ModuleType, seconds: float | None) -> System:
+    return SystemObject(spec, obj, module, seconds) if is_system(obj) else Own(spec, obj, module)
 
 
 class Described:
-    """What a user's object says of itself, read once and checked.
+    """Attributes of a user's object, read once and checked.
 
     `name`, `version`, `settings`, `tasks` and `languages` are the object's own where it has them. The version is else a
     fingerprint of the source file, so that changed code is run anew.
     """
 
-    def __init__(self, spec: str, thing: object, module: ModuleType):
+    def __init__(self, spec: str, obj: object, module: ModuleType):
         self.spec = spec
-        self._thing = thing
-        self.summary = ((inspect.getdoc(thing) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
-        self.name: str = _text(spec, thing, "name") or spec
-        self.version: str = _text(spec, thing, "version") or _source_version(thing, module)
-        self.settings: Mapping[str, object] = _settings(spec, thing)
-        self.tasks: tuple[str, ...] = _names(spec, thing, "tasks", ("sentiment",))
+        self._object = obj
+        self.summary = ((inspect.getdoc(obj) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
+        self.name: str = _text(spec, obj, "name") or spec
+        self.version: str = _text(spec, obj, "version") or _source_version(obj, module)
+        self.settings: Mapping[str, object] = _settings(spec, obj)
+        self.tasks: tuple[str, ...] = _names(spec, obj, "tasks", ("sentiment",))
         for task in self.tasks:
             try:
                 get_task(task)
             except AuditError as problem:
                 raise AuditError(f"{spec!r} has tasks = {shown(self.tasks)}: {problem}") from None
         self.languages: tuple[str, ...] = _names(
-            spec, thing, "languages", ("*",) if "translation" in self.tasks else ("en",)
+            spec, obj, "languages", ("*",) if "translation" in self.tasks else ("en",)
         )
 
     def __reduce__(self):
@@ -125,27 +125,27 @@ class Described:
     def prepare(self) -> None:
         """The object's own `prepare`, where it has one. Raises AuditError for whatever that raises."""
         with foreign(f"prepare() of the system {self.spec!r} failed"):
-            own = getattr(self._thing, "prepare", None)
+            own = getattr(self._object, "prepare", None)
             if callable(own):
                 own()
 
 
-class Whole(Described):
+class SystemObject(Described):
     """A user's object that is a `System` already; what it may have beside (`audit.systems.base`) is kept as it is."""
 
-    def __init__(self, spec: str, thing: Any, module: ModuleType, seconds: float | None = None):
-        super().__init__(spec, thing, module)
+    def __init__(self, spec: str, obj: Any, module: ModuleType, seconds: float | None = None):
+        super().__init__(spec, obj, module)
         self._seconds = seconds
-        self._needs = self._needed(thing)
-        self.run: Callable[[Sequence[Input]], list[Output]] = thing.run
-        for name, (least, most, whole) in _NUMBERS.items():
-            if (value := _attribute(spec, thing, name)) is not None:
-                setattr(self, name, _within(spec, name, value, least, most, whole))
-        self.remark = _text(spec, thing, "remark")
+        self._needs = self._read_needs(obj)
+        self.run: Callable[[Sequence[Input]], list[Output]] = obj.run
+        for name, (minimum, maximum, whole) in _NUMBERS.items():
+            if (value := _attribute(spec, obj, name)) is not None:
+                setattr(self, name, _within(spec, name, value, minimum, maximum, whole))
+        self.remark = _text(spec, obj, "remark")
         for name in ("run_async", "close_async", "pairs"):
-            if callable(part := _attribute(spec, thing, name)):
+            if callable(part := _attribute(spec, obj, name)):
                 setattr(self, name, part)
-        if callable(lacks := _attribute(spec, thing, "lacks")):
+        if callable(lacks := _attribute(spec, obj, "lacks")):
             self.lacks = partial(self._lacks, lacks)
         if hasattr(self, "run_async") and not (hasattr(self, "concurrency") and hasattr(self, "batch")):
             raise AuditError(
@@ -153,19 +153,19 @@ class Whole(Described):
             )
 
     def needs(self) -> str | None:
-        """What was missing when it was loaded, in the object's words."""
+        """The object's own answer, as it was when the object was loaded."""
         return self._needs
 
-    def _needed(self, thing: Any) -> str | None:
+    def _read_needs(self, obj: Any) -> str | None:
         with foreign(f"needs() of the system {self.spec!r} failed"):
-            needs = thing.needs()
+            needs = obj.needs()
         if needs is not None and not isinstance(needs, str):
             raise AuditError(f"needs() of the system {self.spec!r} returned {shown(needs)}; it must be None or a text")
         return shortened(needs) if needs else None
 
-    def _lacks(self, lacks: Callable[[Input], object], one: Input) -> bool:
+    def _lacks(self, lacks: Callable[[Input], object], item: Input) -> bool:
         with foreign(f"lacks() of the system {self.spec!r} failed", self._seconds):
-            return bool(lacks(one))
+            return bool(lacks(item))
 
 
 class Own(Described):
@@ -175,46 +175,46 @@ class Own(Described):
     these three; it reads every language unless it says which.
     """
 
-    def __init__(self, spec: str, thing: object, module: ModuleType):
-        predict = getattr(thing, "predict", None)
-        if not callable(predict) and not callable(thing):
+    def __init__(self, spec: str, obj: object, module: ModuleType):
+        predict = getattr(obj, "predict", None)
+        if not callable(predict) and not callable(obj):
             raise AuditError(
-                f"{spec!r} is a {type(thing).__name__}, which cannot be called; "
+                f"{spec!r} is a {type(obj).__name__}, which cannot be called; "
                 "it must be a function, or a class with predict(texts) or __call__(text)"
             )
-        super().__init__(spec, thing, module)
+        super().__init__(spec, obj, module)
         self._returns = _returns(spec, self.tasks)
         self._spelling = spellings(self.tasks)
         self._predict: Callable | None = predict if callable(predict) else None
-        self._call: Callable | None = thing if callable(thing) else None
+        self._call: Callable | None = obj if callable(obj) else None
 
     def needs(self) -> str | None:
         return None
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        given = [self._given(one) for one in inputs]
+        arguments = [self._arguments(item) for item in inputs]
         if self._predict is None:
             call = self._call
             if call is None:
                 raise AuditError(f"{self.spec!r} cannot be called")
             spread = self._returns == "translation"
-            return [self._output(call(*value) if spread else call(value), value) for value in given]
-        returned = self._predict(given)
+            return [self._output(call(*value) if spread else call(value), value) for value in arguments]
+        returned = self._predict(arguments)
         try:
             values = list(returned)
         except TypeError:
             raise BadOutput(f"{self.spec}: predict returned {shown(returned)}, not a list") from None
-        if len(values) != len(given):
-            raise BadOutput(f"{self.spec}: predict returned {len(values)} outputs for {len(given)} texts")
-        return [self._output(value, text) for value, text in zip(values, given, strict=True)]
+        if len(values) != len(arguments):
+            raise BadOutput(f"{self.spec}: predict returned {len(values)} outputs for {len(arguments)} texts")
+        return [self._output(value, text) for value, text in zip(values, arguments, strict=True)]
 
-    def _given(self, one: Input) -> Any:
-        """What the user's code is handed: the text; the texts of a pair as a tuple; a text with its languages."""
+    def _arguments(self, item: Input) -> Any:
+        """The argument for the user's code: the text, the texts of a pair as a tuple, or a text with its languages."""
         if self._returns == "translation":
-            return one.text, one.languages[0], one.target or ""
-        return one.text if len(one.texts) == 1 else one.texts
+            return item.text, item.languages[0], item.target or ""
+        return item.text if len(item.texts) == 1 else item.texts
 
-    def _output(self, value: object, given: object) -> Output:
+    def _output(self, value: object, argument: object) -> Output:
         """An output from what the user's code returned. Raises BadOutput when it is none."""
         if isinstance(value, Output):
             return value
@@ -227,9 +227,9 @@ class Own(Described):
         label, score = value if isinstance(value, tuple | list) and len(value) == 2 else (value, None)
         if self._returns in _ALLOWED or not isinstance(label, str):
             allowed = _ALLOWED.get(self._returns, _LABELS)
-            raise BadOutput(f"{self.spec} returned {shown(value)} for {shown(given)}; {allowed}")
+            raise BadOutput(f"{self.spec} returned {shown(value)} for {shown(argument)}; {allowed}")
         if score is not None and _number(score) is None:
-            raise BadOutput(f"{self.spec} returned the score {shown(score)} for {shown(given)}; it must be a number")
+            raise BadOutput(f"{self.spec} returned the score {shown(score)} for {shown(argument)}; it must be a number")
         return Output(self._spelling.get(label.strip().casefold(), label), _number(score))
 
 
@@ -250,10 +250,10 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
-def _imported(name: str, spec: str) -> ModuleType:
+def _import_module(name: str, spec: str) -> ModuleType:
     here = os.getcwd()
     importlib.invalidate_caches()
-    _refuse_two(name, spec, here)
+    _refuse_duplicate(name, spec, here)
     _stand_last(here)
     try:
         with foreign(f"module {name!r} of the system {spec!r} failed to import"):
@@ -272,8 +272,8 @@ def _imported(name: str, spec: str) -> ModuleType:
 
 
 def _stand_last(here: str) -> None:
-    """Let modules of the current directory be found after all others: a file of the user's called statistics.py or
-    numpy.py must never stand in for the library's. Directories that were current before stay, behind it."""
+    """Put the current directory at the end of Python's path: a user's file called statistics.py or numpy.py must never
+    replace the library's. Directories that were current before stay, behind it."""
     if here in sys.path and here not in _folders:
         return
     before = [folder for folder in _folders if folder != here]
@@ -281,29 +281,29 @@ def _stand_last(here: str) -> None:
     _folders[:] = [here, *before]
 
 
-def _refuse_two(name: str, spec: str, here: str) -> None:
-    """Raise AuditError where the module is in the current directory and installed, too: one would be taken unseen."""
+def _refuse_duplicate(name: str, spec: str, here: str) -> None:
+    """Raise AuditError where the module is both in the current directory and installed: either could be meant."""
     top = name.partition(".")[0]
-    mine = PathFinder.find_spec(top, [here])
-    if mine is None or mine.origin is None:
+    local = PathFinder.find_spec(top, [here])
+    if local is None or local.origin is None:
         return
     others = [path for path in sys.path if path not in _folders and not _same_file(path or here, here)]
-    other = PathFinder.find_spec(top, others)
-    twice = other is not None and other.origin is not None and not _same_file(other.origin, mine.origin)
+    installed = PathFinder.find_spec(top, others)
+    twice = installed is not None and installed.origin is not None and not _same_file(installed.origin, local.origin)
     if top in sys.stdlib_module_names or twice:
-        there = "one of Python's own" if other is None or not twice else f"that of {other.origin}"
+        owner = "one of Python's own" if installed is None or not twice else f"that of {installed.origin}"
         raise AuditError(
-            f"the module of the system {spec!r}, {mine.origin}, has the same name as another, {there}; rename the file"
+            f"the module of the system {spec!r}, {local.origin}, has the same name as another, {owner}; rename the file"
         )
 
 
-def _same_file(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
+def _same_file(path: str, other_path: str) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other_path)
 
 
-def _source_version(thing: object, module: ModuleType) -> str:
+def _source_version(obj: object, module: ModuleType) -> str:
     """A fingerprint of the file that defines the object, of its package's version where there is no source."""
-    kind = thing if inspect.isroutine(thing) or inspect.isclass(thing) else type(thing)
+    kind = obj if inspect.isroutine(obj) or inspect.isclass(obj) else type(obj)
     owner = sys.modules.get(getattr(kind, "__module__", None) or "", module)
     sources = []
     for origin in dict.fromkeys((owner, module)):
@@ -316,15 +316,15 @@ def _source_version(thing: object, module: ModuleType) -> str:
     return fingerprint(sources) if sources else str(getattr(module, "__version__", "unknown"))
 
 
-def _attribute(spec: str, thing: object, name: str) -> Any:
-    """What the object has under this name, None where it has nothing."""
+def _attribute(spec: str, obj: object, name: str) -> Any:
+    """The object's attribute of this name; None where it has none."""
     with foreign(f"system {spec!r} cannot tell its {name}"):
-        return getattr(thing, name, None)
+        return getattr(obj, name, None)
 
 
-def _text(spec: str, thing: object, attribute: str) -> str | None:
-    """A short text or a number as one; None where there is none. A method of that name is no wish of the user's."""
-    value = _attribute(spec, thing, attribute)
+def _text(spec: str, obj: object, attribute: str) -> str | None:
+    """An attribute that is a short text, or a number as text; None where there is none, or a method of that name."""
+    value = _attribute(spec, obj, attribute)
     if value is None or callable(value) or (isinstance(value, str) and not value.strip()):
         return None
     with foreign(f"system {spec!r} cannot tell its {attribute}"):
@@ -336,29 +336,29 @@ def _text(spec: str, thing: object, attribute: str) -> str | None:
     return text
 
 
-def _names(spec: str, thing: object, attribute: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    value = _attribute(spec, thing, attribute)
+def _names(spec: str, obj: object, attribute: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    value = _attribute(spec, obj, attribute)
     values = default if value is None else (value,) if isinstance(value, str) else value
     if (
         not isinstance(values, tuple | list | set)
         or not 0 < len(values) <= _LONGEST
-        or not all(isinstance(one, str) and len(one) <= 10 * _LONGEST and one.isprintable() for one in values)
+        or not all(isinstance(name, str) and len(name) <= 10 * _LONGEST and name.isprintable() for name in values)
     ):
         raise AuditError(f"{spec!r} has {attribute} = {shown(value)}; it must be a list of names")
     return tuple(values)
 
 
-def _within(spec: str, name: str, value: object, least: float, most: float, whole: bool) -> float:
+def _within(spec: str, name: str, value: object, minimum: float, maximum: float, whole: bool) -> float:
     number = _number(value)
-    if number is None or not least <= number <= most or (whole and number != int(number)):
+    if number is None or not minimum <= number <= maximum or (whole and number != int(number)):
         kind = "a whole number" if whole else "a number"
-        raise AuditError(f"{spec!r} has {name} = {shown(value)}; it must be {kind} from {least:g} to {most:g}")
+        raise AuditError(f"{spec!r} has {name} = {shown(value)}; it must be {kind} from {minimum:g} to {maximum:g}")
     return int(number) if whole else number
 
 
-def _settings(spec: str, thing: object) -> dict[str, object]:
+def _settings(spec: str, obj: object) -> dict[str, object]:
     """The object's settings. They are stored as JSON, so they must be able to become it."""
-    settings = _attribute(spec, thing, "settings")
+    settings = _attribute(spec, obj, "settings")
     if settings is None:
         return {}
     try:

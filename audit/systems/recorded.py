@@ -53,20 +53,20 @@ class Recorded:
         if name not in recording.outputs:
             raise UnknownName(f"system of {path}", name, recording.systems)
         self._spec = spec
-        self._said: Mapping[Ask, str] = recording.outputs[name]
+        self._translations: Mapping[Ask, str] = recording.outputs[name]
         self._recording: Recording = recording
         self.name = name
         self.version = recording.versions[name]
         self.settings: Mapping[str, object] = {"recorded": True}
         self.languages: tuple[str, ...] = tuple(recording.source_languages(name))
-        self.summary = f"{len(self._said):,} recorded translations of {name}, from {path}"
+        self.summary = f"{len(self._translations):,} recorded translations of {name}, from {path}"
 
     def __reduce__(self) -> tuple[type["Recorded"], tuple[str]]:
         return Recorded, (self._spec,)  # a worker reads the files itself
 
     @property
     def remark(self) -> str:
-        """What was read, and what was wrong with it: said when a run starts."""
+        """Counts of what was read and of what was wrong with it; printed when a run starts."""
         return self._recording.remark
 
     def needs(self) -> str | None:
@@ -76,8 +76,8 @@ class Recorded:
         """Nothing is left to do."""
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return [self._output(one) for one in inputs]
+        return [self._output(item) for item in inputs]
 
-    def _output(self, one: Input) -> Output:
-        ask = Ask(one.languages[0], one.target or "", key_of(one.text))
-        return Output(text=self._said.get(ask))  # an output without a text is absent
+    def _output(self, item: Input) -> Output:
+        ask = Ask(item.languages[0], item.target or "", key_of(item.text))
+        return Output(text=self._translations.get(ask))  # an output without a text is absent

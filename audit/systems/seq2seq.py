@@ -32,8 +32,8 @@ _TASK = re.compile(r"translation_([a-z]{2})_to_([a-z]{2})")
 
 
 @dataclass(frozen=True)
-class Spoken:
-    """What a text is preceded by, or the tokenizer is set to, for a pair of languages.
+class SpokenLanguages:
+    """How a model is told a pair of languages: by a prefix of the text, or by a setting of the tokenizer.
 
     `tokens` are the model's names of languages by our codes, where it translates between all of them; `prefixes` what
     stands before a text, by pair, where it has those pairs only.
@@ -66,20 +66,20 @@ def language_tokens(tokens: Iterable[str]) -> dict[str, str]:
     >>> language_tokens(["__en__", "__ast__", "good"])
     {'ast': '__ast__', 'en': '__en__'}
     """
-    found: dict[str, str] = {}
+    by_code: dict[str, str] = {}
     for token in sorted(tokens):
         match = next((match for form in _TOKENS if (match := form.fullmatch(token))), None)
         if match is None:
             continue
         code = code_of(match[1]) or match[1]
         script = match[2] if match.re.groups > 1 else None
-        if found.setdefault(code, token) != token and script:
-            found.setdefault(f"{code}-{script}", token)
-    return found
+        if by_code.setdefault(code, token) != token and script:
+            by_code.setdefault(f"{code}-{script}", token)
+    return by_code
 
 
-def spoken(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | None) -> Spoken:
-    """What the model of this tokenizer and configuration can be asked; `pair` where the user named it."""
+def spoken_languages(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | None) -> SpokenLanguages:
+    """The languages of the model with this tokenizer and configuration; `pair`: where the user named one."""
     vocabulary = set(tokenizer.get_vocab())
     for name in ("all_special_tokens", "lang_token_to_id", "lang_code_to_id"):  # not all have them in their vocabulary
         vocabulary |= set(getattr(tokenizer, name, ()))
@@ -88,11 +88,11 @@ def spoken(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | No
         tasks = config.get("task_specific_params") or {}
         named = {match.groups(): task for name, task in tasks.items() if (match := _TASK.fullmatch(name))}
         prefixes = {(source, target): str(task.get("prefix", "")) for (source, target), task in named.items()}
-        return Spoken(tokens, prefixes)
+        return SpokenLanguages(tokens, prefixes)
     if tokens:
-        return Spoken({code: tokens[code] for code in pair if code in tokens}, {})
+        return SpokenLanguages({code: tokens[code] for code in pair if code in tokens}, {})
     targets = {code_of(match[1]): token for token in sorted(vocabulary) if (match := _TARGET.fullmatch(token))}
-    return Spoken({}, {pair: f"{targets[pair[1]]} " if pair[1] in targets else ""})
+    return SpokenLanguages({}, {pair: f"{targets[pair[1]]} " if pair[1] in targets else ""})
 
 
 def pair_of(settings: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -166,7 +166,7 @@ class Seq2Seq:
         }
         self.languages: tuple[str, ...] = (self._pair[0],) if self._pair else ("*",)
         self.summary = f"translation model {model} (transformers)"
-        self._loaded: tuple[Any, Any, Spoken] | None = None
+        self._loaded: tuple[Any, Any, SpokenLanguages] | None = None
 
     def __reduce__(self) -> tuple[type["Seq2Seq"], tuple[str]]:
         return Seq2Seq, (self._spec,)  # a worker loads the model itself
@@ -195,13 +195,13 @@ class Seq2Seq:
         tokenizer, model, speaks = self._loaded
         outputs = [Output()] * len(inputs)
         pairs: dict[tuple[str, str], list[int]] = {}
-        for place, one in enumerate(inputs):
-            pair = (one.languages[0], one.target or "")
+        for place, item in enumerate(inputs):
+            pair = (item.languages[0], item.target or "")
             if speaks.has(pair):
                 pairs.setdefault(pair, []).append(place)
         for pair, places in pairs.items():
             texts = [inputs[place].text for place in places]
-            for place, output in zip(places, self._translated(tokenizer, model, speaks, pair, texts), strict=True):
+            for place, output in zip(places, self._translate(tokenizer, model, speaks, pair, texts), strict=True):
                 outputs[place] = output
         return outputs
 
@@ -223,16 +223,16 @@ class Seq2Seq:
         except (Exception, SystemExit) as problem:  # whatever a file or a version of it makes transformers raise
             raise BadFile(f"{self._folder}: transformers cannot load this model ({first_line(problem)})") from problem
 
-    def _speaks(self, tokenizer: Any) -> Spoken:
-        found = spoken(tokenizer, self._config, self._pair)
-        if not found.tokens and not found.prefixes:
+    def _speaks(self, tokenizer: Any) -> SpokenLanguages:
+        languages = spoken_languages(tokenizer, self._config, self._pair)
+        if not languages.tokens and not languages.prefixes:
             raise AuditError(
                 f"{self._spec} does not say which languages it translates; add them, as in {PREFIX}...#en-es"
             )
-        return found
+        return languages
 
-    def _translated(
-        self, tokenizer: Any, model: Any, speaks: Spoken, pair: tuple[str, str], texts: Sequence[str]
+    def _translate(
+        self, tokenizer: Any, model: Any, speaks: SpokenLanguages, pair: tuple[str, str], texts: Sequence[str]
     ) -> list[Output]:
         """One output per text, all of one pair of languages; texts of about the same length together."""
         forced = None
@@ -242,18 +242,18 @@ class Seq2Seq:
             forced = tokenizer.convert_tokens_to_ids(target)
         prefix = speaks.prefixes.get(pair, "")
         tokens = [tokenizer(prefix + text).input_ids for text in texts]
-        most = _most(tokenizer, self._config)
-        outputs = [Output(error=f"the text has {len(one):,} tokens, the model takes {most:,}") for one in tokens]
-        order = sorted((place for place, one in enumerate(tokens) if len(one) <= most), key=lambda at: len(tokens[at]))
+        limit = _token_limit(tokenizer, self._config)
+        outputs = [Output(error=f"the text has {len(ids):,} tokens, the model takes {limit:,}") for ids in tokens]
+        order = sorted((place for place, ids in enumerate(tokens) if len(ids) <= limit), key=lambda at: len(tokens[at]))
         for start in range(0, len(order), BATCH):
             places = order[start : start + BATCH]
-            found = self._generated(tokenizer, model, [tokens[place] for place in places], forced, most)
-            for place, output in zip(places, found, strict=True):
+            generated = self._generate(tokenizer, model, [tokens[place] for place in places], forced, limit)
+            for place, output in zip(places, generated, strict=True):
                 outputs[place] = output
         return outputs
 
-    def _generated(
-        self, tokenizer: Any, model: Any, tokens: list[list[int]], forced: int | None, most: int
+    def _generate(
+        self, tokenizer: Any, model: Any, tokens: list[list[int]], forced: int | None, limit: int
     ) -> Iterator[Output]:
         import torch
 
@@ -264,20 +264,20 @@ class Seq2Seq:
                 attention_mask=padded["attention_mask"],
                 do_sample=False,
                 num_beams=self.settings["beams"],
-                max_new_tokens=most - 1,
+                max_new_tokens=limit - 1,
                 # Else what is cut off looks as if it had ended.
                 forced_eos_token_id=None,
                 **({} if forced is None else {"forced_bos_token_id": forced}),
             )
         ends = model.generation_config.eos_token_id
         ends = ends if isinstance(ends, list) else [ends]
-        for start, *one in generated.tolist():
-            if any(end in one for end in ends):
+        for start, *ids in generated.tolist():
+            if any(end in ids for end in ends):
                 # The name of the language is no special token of every tokenizer.
-                said = one[1:] if one[:1] == [forced] else one
-                yield Output(text=tokenizer.decode([start, *said], skip_special_tokens=True).strip())
+                translation = ids[1:] if ids[:1] == [forced] else ids
+                yield Output(text=tokenizer.decode([start, *translation], skip_special_tokens=True).strip())
             else:
-                yield Output(error=f"the translation did not end within {most:,} tokens")
+                yield Output(error=f"the translation did not end within {limit:,} tokens")
 
 
 def _folder(model: str) -> Path | None:
@@ -294,12 +294,12 @@ def _folder(model: str) -> Path | None:
 def _read_json(folder: Path, name: str) -> dict[str, Any]:
     """The object in a file of a model; empty where it is absent. Raises BadFile."""
     try:
-        found = parse_json((folder / name).read_text("utf-8"))
+        content = parse_json((folder / name).read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as problem:
         raise BadFile(f"{folder / name}: cannot be read ({problem})") from problem
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def fingerprint_of(folder: Path) -> str:
@@ -321,7 +321,7 @@ def fingerprint_of(folder: Path) -> str:
     return state.hexdigest()
 
 
-def _most(tokenizer: Any, config: Mapping[str, Any]) -> int:
+def _token_limit(tokenizer: Any, config: Mapping[str, Any]) -> int:
     """Tokens that a text may have."""
     positions = config.get("max_position_embeddings") or config.get("n_positions") or LONGEST
     return int(min(LONGEST, positions, tokenizer.model_max_length))

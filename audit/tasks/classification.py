@@ -61,9 +61,9 @@ def _labels(scheme: str) -> tuple[str, ...]:
         return SCHEMES[scheme]
     labels = tuple(label.strip() for label in scheme.split(","))
     if len(labels) < 2 or not all(labels) or len({label.casefold() for label in labels}) < len(labels):
-        known = ", ".join(SCHEMES) or "none"
+        names = ", ".join(SCHEMES) or "none"
         raise AuditError(
-            f"{scheme!r} is no label scheme: known are {known}; or list the labels, two or more different ones with "
+            f"{scheme!r} is no label scheme: known are {names}; or list the labels, two or more different ones with "
             "commas, as in classification/finance,sports"
         )
     return labels

@@ -19,7 +19,9 @@ from audit.tasks import Input
 
 def texts(number):
     """(title, first 60 characters of the body) and the bodies, every so many articles."""
-    found = [article for article in chinese.articles() if chinese.reserved(article) and article.title and article.body]
+    found = [
+        article for article in chinese.articles() if chinese.is_reserved(article) and article.title and article.body
+    ]
     found = found[:: max(1, len(found) // number)][:number]
     return [(one.title, one.body[:60]) for one in found], [one.body for one in found]
 

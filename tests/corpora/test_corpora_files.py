@@ -28,12 +28,12 @@ def test_all_columns(tmp_path: Path) -> None:
         "b,Nicht gut.,,de,,,\r\n",
     )
     corpus = get_corpus(path)
-    one, two = corpus.rows()
-    assert one.key == "a"
-    assert one.input.texts == ('Good, really "good".',)
-    assert one.input.languages == ("en",)
-    assert (one.gold, one.cluster, dict(one.attributes)) == ("positive", "d1", {"year": "1999", "Place": "Rome"})
-    assert (two.gold, two.cluster, two.input.languages) == (None, None, ("de",))
+    first, second = corpus.rows()
+    assert first.key == "a"
+    assert first.input.texts == ('Good, really "good".',)
+    assert first.input.languages == ("en",)
+    assert (first.gold, first.cluster, dict(first.attributes)) == ("positive", "d1", {"year": "1999", "Place": "Rome"})
+    assert (second.gold, second.cluster, second.input.languages) == (None, None, ("de",))
     assert (corpus.name, corpus.unit, corpus.has_gold, corpus.size(), corpus.needs()) == (
         "mine.csv",
         "sentence",

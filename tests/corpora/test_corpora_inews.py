@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.corpora import chinese, get_corpus
-from audit.corpora.chinese import letters, tidied
+from audit.corpora.chinese import letters, tidy
 from audit.errors import BadFile, NotInstalled
 from audit.tasks import get_task
 
@@ -113,7 +113,7 @@ def test_another_content_says_so(package: Path, content: object) -> None:
 
 @given(st.text(alphabet="好a1 \n\t\\n　&;<>b/l#\ufeff\xa0", max_size=60))
 def test_tidying_twice_changes_no_letters_and_leaves_no_white_space(text: str) -> None:
-    once = tidied(text)
+    once = tidy(text)
     assert all(line == " ".join(line.split()) != "" for line in once.split("\n")) or once == ""
     assert "\ufeff" not in once
     assert letters(once) == letters(once + "\n")
@@ -121,7 +121,7 @@ def test_tidying_twice_changes_no_letters_and_leaves_no_white_space(text: str) -
 
 @given(st.text(alphabet=st.characters(min_codepoint=0x3001, max_codepoint=0x9FFF)))
 def test_plain_chinese_is_left_alone(text: str) -> None:
-    assert tidied(text) == text
+    assert tidy(text) == text
 
 
 @REAL
@@ -138,7 +138,7 @@ def test_the_real_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert sum(1 for _ in chinese.inews_training_rows()) == 3595
     sides: dict[str, set[bool]] = {}
     for article in articles:
-        sides.setdefault(letters(article.body)[:50] or article.key, set()).add(chinese.reserved(article))
+        sides.setdefault(letters(article.body)[:50] or article.key, set()).add(chinese.is_reserved(article))
     assert all(len(side) == 1 for side in sides.values())
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit.corpora import english, get_corpus
-from audit.corpora.english import Imdb, ImdbSentences, RottenTomatoes, paragraphs, reserved, training_documents
+from audit.corpora.english import Imdb, ImdbSentences, RottenTomatoes, is_reserved, paragraphs, training_documents
 from audit.errors import BadFile, NotInstalled
 
 
@@ -26,7 +26,7 @@ def test_rotten_tomatoes_is_whole_and_keyed_by_row() -> None:
 
 def test_imdb_leaves_out_what_trains_systems() -> None:
     rows = english._movie_reviews()["imdb"]
-    kept = english._kept_for_training()
+    kept = english._reserved_flags()
     assert Imdb().size() == len(rows) == len(kept) == 25000
     assert 0.59 < sum(kept) / 25000 < 0.61
     free = [number for number, used in enumerate(kept, start=1) if not used]
@@ -42,7 +42,7 @@ def test_imdb_leaves_out_what_trains_systems() -> None:
 
 
 def test_training_documents_are_the_reserved_ones() -> None:
-    raw = [text for text, _ in english._movie_reviews()["imdb"][:60] if reserved(text)][:20]
+    raw = [text for text, _ in english._movie_reviews()["imdb"][:60] if is_reserved(text)][:20]
     first = list(islice(training_documents(), 20))
     assert [text for text, _ in first] == [paragraphs(text) for text in raw]
     assert {gold for _, gold in first} <= {"positive", "negative"}
@@ -50,7 +50,7 @@ def test_training_documents_are_the_reserved_ones() -> None:
 
 @pytest.mark.slow
 def test_sources_are_counted() -> None:
-    assert Imdb().sources() == 25000 - sum(english._kept_for_training())
+    assert Imdb().sources() == 25000 - sum(english._reserved_flags())
     assert ImdbSentences().sources() == ImdbSentences().size()
 
 
@@ -58,12 +58,12 @@ def test_keys_are_those_of_the_row_whatever_is_reserved() -> None:
     first = next(iter(Imdb().rows()))
     raw = english._movie_reviews()["imdb"][int(first.key) - 1][0]
     assert paragraphs(raw) == first.input.text
-    assert not reserved(raw)
+    assert not is_reserved(raw)
 
 
 def test_reserving_looks_at_words_only() -> None:
     for text in ("A film.<br /><br />Good!", "Another, with words", "The third one"):
-        assert reserved(text) == reserved(text.replace("<br />", "\n").upper() + "  ")
+        assert is_reserved(text) == is_reserved(text.replace("<br />", "\n").upper() + "  ")
 
 
 def test_imdb_sentences_point_at_their_document() -> None:
@@ -89,10 +89,10 @@ def test_imdb_sentences_point_at_their_document() -> None:
 
 @pytest.mark.parametrize("make", [RottenTomatoes, Imdb, pytest.param(ImdbSentences, marks=pytest.mark.slow)])
 def test_known_sizes_are_those_of_the_content(make: type[english.MovieReviews]) -> None:
-    known = english._MEASURED.get((make.name, make().fingerprint()))
-    if known is None:
+    size = english._MEASURED.get((make.name, make().fingerprint()))
+    if size is None:
         pytest.skip(f"{make.name} has another content than was measured; it is counted instead")
-    assert make()._count() == known
+    assert make()._count() == size
 
 
 def test_counts_of_another_content_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

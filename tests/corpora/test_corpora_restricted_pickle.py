@@ -44,13 +44,13 @@ def test_data_come_back_as_they_were(data: object, protocol: int) -> None:
 
 @pytest.mark.parametrize("protocol", range(6))
 def test_a_hostile_pickle_is_refused_and_does_nothing(tmp_path: Path, protocol: int) -> None:
-    made = tmp_path / "made"
-    content = pickle.dumps(([_Hostile(made)], []), protocol)
+    target = tmp_path / "made"
+    content = pickle.dumps(([_Hostile(target)], []), protocol)
     with pytest.raises(BadFile, match=r"news\.pkl: this pickle is refused: it names (posix|nt)\.system"):
         plain(content, "news.pkl")
-    assert not made.exists()
+    assert not target.exists()
     pickle.loads(content)  # noqa: S301 - without restrictions it does what it says
-    assert made.exists()
+    assert target.exists()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora.english import _movie_reviews, mended, paragraphs, restored, restored_all
+from audit.corpora.english import _movie_reviews, mend, paragraphs, restore_spacing, restore_spacing_all
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ from audit.corpora.english import _movie_reviews, mended, paragraphs, restored, 
     ],
 )
 def test_spacing_is_restored(tokenised: str, wanted: str) -> None:
-    assert restored(tokenised) == wanted
+    assert restore_spacing(tokenised) == wanted
 
 
 def _letters(text: str) -> str:
@@ -58,10 +58,10 @@ def _words(text: str) -> list[str]:
 @pytest.mark.parametrize("source", ["rotten_tomatoes"])
 def test_no_character_or_word_of_the_package_is_lost(source: str) -> None:
     for raw, _ in _movie_reviews()[source]:
-        made = restored(raw)
-        assert _letters(made) == _letters(mended(raw))
-        assert _words(made) == _words(mended(raw))
-        assert not re.search(r"\s[,;?!]|\s\.(?!\.|\w)|[\x80-\x9f]|  ", made), made
+        text = restore_spacing(raw)
+        assert _letters(text) == _letters(mend(raw))
+        assert _words(text) == _words(mend(raw))
+        assert not re.search(r"\s[,;?!]|\s\.(?!\.|\w)|[\x80-\x9f]|  ", text), text
 
 
 _PIECES = st.sampled_from(
@@ -107,25 +107,25 @@ _PIECES = st.sampled_from(
 @given(st.lists(_PIECES | st.text("abcdefghijkl", min_size=1, max_size=6), max_size=30))
 def test_restoring_only_moves_white_space(pieces: list[str]) -> None:
     text = " ".join(pieces)
-    made = restored(text)
-    # Two apostrophes in a row are a quotation mark in TeX's spelling; `mended` turns them into one.
-    assert _letters(made) == _letters(mended(text))
-    assert made == made.strip()
-    assert "  " not in made
+    restored = restore_spacing(text)
+    # Two apostrophes in a row are a quotation mark in TeX's spelling; `mend` turns them into one.
+    assert _letters(restored) == _letters(mend(text))
+    assert restored == restored.strip()
+    assert "  " not in restored
 
 
 @given(st.text(max_size=200))
 def test_any_text_survives(text: str) -> None:
-    made = restored(text)
-    assert _letters(made) == _letters(mended(text))
+    restored = restore_spacing(text)
+    assert _letters(restored) == _letters(mend(text))
 
 
 @given(st.lists(st.text("ab .,", min_size=1, max_size=10), max_size=6))
 def test_breaks_become_lines(pieces: list[str]) -> None:
-    made = paragraphs("<br /><br />".join(pieces))
-    assert "<" not in made
-    assert _letters(made) == _letters("".join(pieces))
-    assert "\n\n\n" not in made
+    text = paragraphs("<br /><br />".join(pieces))
+    assert "<" not in text
+    assert _letters(text) == _letters("".join(pieces))
+    assert "\n\n\n" not in text
 
 
 def test_html_leftovers() -> None:
@@ -149,9 +149,9 @@ _PIECES = st.lists(
 @given(st.lists(_PIECES.filter(lambda text: "&#10;" not in text), max_size=5))
 def test_a_text_is_restored_line_by_line(lines):
     whole = "\n".join(lines)
-    assert restored(whole) == "\n".join(restored(line) for line in whole.split("\n"))
+    assert restore_spacing(whole) == "\n".join(restore_spacing(line) for line in whole.split("\n"))
 
 
 @given(st.lists(_PIECES, max_size=5))
 def test_many_texts_together_are_restored_as_each_alone(texts):
-    assert restored_all(texts) == [restored(text) for text in texts]
+    assert restore_spacing_all(texts) == [restore_spacing(text) for text in texts]

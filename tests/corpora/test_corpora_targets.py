@@ -29,9 +29,9 @@ def test_each_text_is_a_source_for_each_target_but_its_own_language(file):
 
 
 def test_other_targets_are_another_corpus(file):
-    one, other = (get_corpus(f"{file}@{codes}", "translation") for codes in ("es", "fr"))
-    assert one.fingerprint() != other.fingerprint()
-    assert (one.name, other.name) == ("texts.csv@es", "texts.csv@fr")
+    spanish, french = (get_corpus(f"{file}@{codes}", "translation") for codes in ("es", "fr"))
+    assert spanish.fingerprint() != french.fingerprint()
+    assert (spanish.name, french.name) == ("texts.csv@es", "texts.csv@fr")
 
 
 def test_gold_of_another_task_is_left_out():

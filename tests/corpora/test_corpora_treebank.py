@@ -126,7 +126,7 @@ def test_the_real_sample(monkeypatch):
     reader = LazyCorpusLoader("treebank/combined", BracketParseCorpusReader, r"wsj_.*\.mrg")
     theirs = [[word for word, tag in words if tag != "-NONE-"] for words in reader.tagged_sents(["wsj_0003.mrg"])]
     letters = Counter("".join("".join(words) for words in theirs))
-    mine = Counter("".join(text for key, text in texts.items() if key.startswith("wsj_0003.")))
+    counts = Counter("".join(text for key, text in texts.items() if key.startswith("wsj_0003.")))
     assert {letter: letters[letter] for letter in letters if letter.isalnum() and letter not in "LRB"} == {
-        letter: mine[letter] for letter in letters if letter.isalnum() and letter not in "LRB"
+        letter: counts[letter] for letter in letters if letter.isalnum() and letter not in "LRB"
     }

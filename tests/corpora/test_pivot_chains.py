@@ -24,7 +24,7 @@ def written(tmp_path):
 
 
 def oddities(chains):
-    return {one.kind: (one.rows, one.first, one.used) for one in chains.oddities}
+    return {oddity.kind: (oddity.rows, oddity.first, oddity.used) for oddity in chains.oddities}
 
 
 def test_a_good_file(written):
@@ -105,7 +105,7 @@ def test_no_row_is_lost_unsaid(tmp_path_factory, lines):
     except BadFile:
         assert not any(line.endswith((",,,", "1,1,1")) and "x,,,," not in line for line in lines)
         return
-    left_out = sum(one.rows for one in chains.oddities if not one.used)
+    left_out = sum(oddity.rows for oddity in chains.oddities if not oddity.used)
     assert len(chains.frame) + left_out == chains.rows == len(lines)
 
 
@@ -114,6 +114,6 @@ def test_the_study_s_own_sheet():
         pytest.skip("the study's recorded sheets (../shared/data/mcmt) are not here")
     chains = read_chains(PIVOTS)
     assert (chains.rows, len(chains.frame), chains.lacking) == (3752, 3752, ())
-    counted = {one.kind: one.rows for one in chains.oddities}
+    counted = {oddity.kind: oddity.rows for oddity in chains.oddities}
     assert counted == {"repeated rows": 59, "entities direct": 184, "entities alternate": 252}
     assert len(read_chains(PIVOTS, distinct=True).frame) == 3752 - 59

@@ -75,9 +75,9 @@ SIGNS = st.text(
 
 @given(SIGNS)
 def test_nothing_but_white_space_is_lost(text):
-    found = spans(text, "zh")
+    sentences = spans(text, "zh")
     at = 0
-    for start, end in found:
+    for start, end in sentences:
         assert not text[at:start].strip()
         assert start < end
         assert text[start:end] == text[start:end].strip()
@@ -88,7 +88,7 @@ def test_nothing_but_white_space_is_lost(text):
 @given(SIGNS)
 def test_sentences_are_put_back_where_they_were(text):
     analysis = Analysis(text, "zh")
-    same = {index: one.text for index, one in enumerate(analysis.sentences)}
+    same = {index: sentence.text for index, sentence in enumerate(analysis.sentences)}
     assert analysis.replace_sentences(same) == text
 
 
@@ -96,4 +96,6 @@ def test_sentences_are_put_back_where_they_were(text):
 def test_a_long_text_is_cut_in_one_walk(piece):
     """What might be looked at again and again: were it, 30,000 characters would take minutes."""
     text = piece * (30_000 // len(piece))
-    assert sum(not sign.isspace() for one in cut(text) for sign in one) == sum(not sign.isspace() for sign in text)
+    assert sum(not sign.isspace() for sentence in cut(text) for sign in sentence) == sum(
+        not sign.isspace() for sign in text
+    )

@@ -93,7 +93,7 @@ def test_pronouns_are_pronouns():
 
 def test_tags_of_other_sets_become_those_of_the_peoples_daily():
     assert [
-        from_jieba(*one) for one in [("的", "uj"), ("这", "rz"), ("a", "x"), ("12", "x"), ("＋", "x"), ("字", "?")]
+        from_jieba(*pair) for pair in [("的", "uj"), ("这", "rz"), ("a", "x"), ("12", "x"), ("＋", "x"), ("字", "?")]
     ] == (["u", "r", "nx", "m", "x", "x"])
     assert [from_treebank(tag) for tag in ("NN", "NR", "PN", "VC", "PU", "new")] == ["n", "nz", "r", "v", "w", "x"]
     assert [from_entity(kind) for kind in ("PERSON", "GPE", "nt", "DATE")] == ["nr", "ns", "nt", None]

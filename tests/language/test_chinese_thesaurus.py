@@ -23,10 +23,10 @@ def test_scores_of_cilin():
 
 
 def test_synonyms_are_words_of_the_same_class_and_never_the_word():
-    found = dict(thesaurus("cilin").synonyms("医生"))
-    assert found["大夫"] == 1
-    assert "医生" not in found
-    assert "护士" not in found
+    scores = dict(thesaurus("cilin").synonyms("医生"))
+    assert scores["大夫"] == 1
+    assert "医生" not in scores
+    assert "护士" not in scores
     assert thesaurus("cilin").synonyms("没有这个词") == []
 
 
@@ -65,11 +65,11 @@ def test_without_chatoperas_package_the_line_that_installs_it():
 def test_pairs_both_ways_and_conditions(tmp_path):
     file = tmp_path / "pairs.tsv"
     file.write_text("# a head\n\nn\t甲乙\t=\t丙丁\tnot-after=戊,己 alone\nv\t走\t>\t去\n", encoding="utf-8")
-    found = read(file)
-    assert [pair.new for pair in found["n", "丙丁"]] == ["甲乙"]
-    assert found["n", "甲乙"][0].lists == {"not-after": frozenset({"戊", "己"})}
-    assert found["n", "甲乙"][0].flags == {"alone"}
-    assert ("v", "去") not in found
+    by_word = read(file)
+    assert [pair.new for pair in by_word["n", "丙丁"]] == ["甲乙"]
+    assert by_word["n", "甲乙"][0].lists == {"not-after": frozenset({"戊", "己"})}
+    assert by_word["n", "甲乙"][0].flags == {"alone"}
+    assert ("v", "去") not in by_word
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_any_line_is_a_pair_or_a_bad_row(tmp_path_factory, line):
 
 
 def test_the_list_holds_each_pair_once():
-    for (kind, word), some in pairs().items():
-        assert len({pair.new for pair in some}) == len(some), (kind, word)
-        assert word not in {pair.new for pair in some}
+    for (kind, word), entries in pairs().items():
+        assert len({pair.new for pair in entries}) == len(entries), (kind, word)
+        assert word not in {pair.new for pair in entries}
 
 
 @pytest.mark.parametrize(

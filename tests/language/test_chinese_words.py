@@ -5,7 +5,7 @@ import pytest
 from audit.language import Analysis
 from audit.language import chinese_countries as of_countries
 from audit.language.chinese import is_traditional
-from audit.language.chinese_countries import Parted, abbreviated, cities, countries, national, stand_ins
+from audit.language.chinese_countries import Parted, cities, countries, is_abbreviated, national, stand_ins
 from audit.language.chinese_people import COMMON, GIVEN, NICKNAMES, Person, people, surname
 from audit.language.text import Token
 
@@ -48,9 +48,9 @@ def test_what_a_given_name_says_of_the_gender(name, gender):
 
 
 def test_the_lists_of_names_agree_with_what_names_say():
-    for gender, given in GIVEN.items():
-        assert len(set(given)) == len(given) >= 15
-        for name in given:
+    for gender, given_names in GIVEN.items():
+        assert len(set(given_names)) == len(given_names) >= 15
+        for name in given_names:
             assert len(name) == 2
             assert Person("王", name).gender in (gender, "neutral")
     assert all(surname(name) == name for name in COMMON)
@@ -66,9 +66,9 @@ def test_every_country_has_a_stand_in_of_its_continent():
 
 
 def test_letters_and_cities():
-    known = countries()
+    all_countries = countries()
     for word, name in [("美方", "美国"), ("中美", "中国"), ("访华", "法国"), ("驻英", "英国"), ("美联储", "美国")]:
-        assert abbreviated(known[name], frozenset({word})) == (word != "访华")
+        assert is_abbreviated(all_countries[name], frozenset({word})) == (word != "访华")
     assert "东京" in cities()["日本"]
     assert not cities()["中国"] & {"日本", "东京"}
 

@@ -29,10 +29,10 @@ class FlatFake:
 
 @pytest.fixture
 def fake(monkeypatch):
-    made = FlatFake()
-    monkeypatch.setitem(base.PARSERS, "fake", lambda _: made)
+    parser = FlatFake()
+    monkeypatch.setitem(base.PARSERS, "fake", lambda _: parser)
     base._made.cache_clear()
-    yield made
+    yield parser
     base._made.cache_clear()
 
 
@@ -90,8 +90,8 @@ def leaves(*words):
 
 def test_leaves_are_found_where_they_stand():
     text = 'He said: "It’s (not) 3 %".'
-    found = leaf_spans(text, leaves("he", "said", ":", "``", "it", "’s", "-LRB-", "not", "-RRB-", "3", "%", "''", "."))
-    assert [text[a:b] for a, b in found] == ["He", "said", ":", '"', "It", "’s", "(", "not", ")", "3", "%", '"', "."]
+    spans = leaf_spans(text, leaves("he", "said", ":", "``", "it", "’s", "-LRB-", "not", "-RRB-", "3", "%", "''", "."))
+    assert [text[a:b] for a, b in spans] == ["He", "said", ":", '"', "It", "’s", "(", "not", ")", "3", "%", '"', "."]
 
 
 def test_marks_may_be_missing_words_may_not():
@@ -110,5 +110,5 @@ def test_words_with_white_space_inside_and_chinese():
 @given(st.lists(st.text("abß1,.ü(", min_size=1, max_size=4), max_size=8), st.sampled_from([" ", "  ", "\n"]))
 def test_spans_of_any_words(words, between):
     text = between.join(words)
-    found = leaf_spans(text, leaves(*words))
-    assert [text[a:b] for a, b in found] == words
+    spans = leaf_spans(text, leaves(*words))
+    assert [text[a:b] for a, b in spans] == words

@@ -65,16 +65,16 @@ def absent(monkeypatch):
 def test_trees_have_the_words_of_the_text(stand_in):
     pytest.importorskip("torch")
     parser = BeneparParser("benepar_en3")
-    one, two, none = parser.parse(['He said "yes" (twice).', "Dogs bark. Cats don't.", "So strange."], "en")
-    assert one.leaves() == ["He", "said", '"', "yes", '"', "(", "twice", ")", "."]
-    assert one.pos()[0] == ("He", "PRP")
-    assert [part.label() for part in two] == ["S", "S"]
+    first, second, none = parser.parse(['He said "yes" (twice).', "Dogs bark. Cats don't.", "So strange."], "en")
+    assert first.leaves() == ["He", "said", '"', "yes", '"', "(", "twice", ")", "."]
+    assert first.pos()[0] == ("He", "PRP")
+    assert [part.label() for part in second] == ["S", "S"]
     assert none is None
     # The words as the text has them, and as the treebank writes them.
-    asked = StandIn.asked[0]
-    assert asked.words[2:6] == ['"', "yes", '"', "("]
-    assert asked.space_after == [True, True, False, False, True, False, False, False, False]
-    assert asked.escaped_words == ["He", "said", "``", "yes", "''", "-LRB-", "twice", "-RRB-", "."]
+    sentence = StandIn.asked[0]
+    assert sentence.words[2:6] == ['"', "yes", '"', "("]
+    assert sentence.space_after == [True, True, False, False, True, False, False, False, False]
+    assert sentence.escaped_words == ["He", "said", "``", "yes", "''", "-LRB-", "twice", "-RRB-", "."]
 
 
 def test_names_say_the_language(stand_in, tmp_path):

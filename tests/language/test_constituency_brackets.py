@@ -10,9 +10,9 @@ from audit.language.constituency import parser_training
 from audit.language.constituency.parser_training import (
     bracket_score,
     brackets,
-    cleaned,
+    clean_tree,
     documents,
-    of_label,
+    label_score,
     simple_label,
     simple_tag,
     split,
@@ -36,16 +36,16 @@ def test_marks_the_root_and_tags_do_not_count():
 
 
 def test_hand_worked():
-    found = Tree.fromstring(
+    predicted = Tree.fromstring(
         "(TOP (S (NP (DT The) (NN cat)) (, ,) (VP (VBD sat) (ADVP (RB down) (PP (IN on))) (NP (DT a) (NN mat))) (. .)))"
     )
     # Right: S, NP, VP, NP; the ADVP goes too far and the PP not far enough. 4 of 6 there, 4 of 6 found.
-    score = bracket_score([GOLD], [found])
+    score = bracket_score([GOLD], [predicted])
     assert (score.right, score.there, score.found) == (4, 6, 6)
     assert (score.precision, score.recall, score.f1) == (4 / 6, 4 / 6, 4 / 6)
-    one = of_label("NP", [GOLD], [found])
-    assert (one.right, one.there, one.found) == (2, 2, 2)
-    assert of_label("PP", [GOLD], [found]).right == 0
+    noun_phrases = label_score("NP", [GOLD], [predicted])
+    assert (noun_phrases.right, noun_phrases.there, noun_phrases.found) == (2, 2, 2)
+    assert label_score("PP", [GOLD], [predicted]).right == 0
 
 
 def test_a_bracket_that_is_there_twice_is_found_twice():
@@ -82,14 +82,14 @@ def test_cleaned_trees_have_no_traces():
         "(S (NP-SBJ (-NONE- *)) (VP (VB go) (NP=2 (NP-1 (CD 1\\/2)) (SBAR (-NONE- 0) (S (-NONE- *T*-1)))) "
         "(-LRB- -LRB-)))"
     )
-    assert cleaned(tree) == Tree.fromstring("(TOP (S (VP (VB go) (NP (CD 1/2)) (-LRB- -LRB-))))")
+    assert clean_tree(tree) == Tree.fromstring("(TOP (S (VP (VB go) (NP (CD 1/2)) (-LRB- -LRB-))))")
 
 
 def test_labels_of_sinica():
-    assert [simple_tag(one) for one in ("Nhaa", "VA13", "Cbca", "V_2", "Neu", "T", "I")] == [
+    assert [simple_tag(label) for label in ("Nhaa", "VA13", "Cbca", "V_2", "Neu", "T", "I")] == [
         *["Nh", "VA1", "Cbc", "V_2", "Neu", "T", "I"]
     ]
-    assert [simple_label(one) for one in ("NP[+theme]", "S‧的", "得‧S", "A‧的", "conjunction")] == [
+    assert [simple_label(label) for label in ("NP[+theme]", "S‧的", "得‧S", "A‧的", "conjunction")] == [
         *["NP", "S", "S", "A", "X"]
     ]
 

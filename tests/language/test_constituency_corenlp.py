@@ -27,7 +27,7 @@ PARSES = {
 @contextmanager
 def server(languages=("en", "fr")):
     """What it was asked is in `asked`."""
-    asked = []
+    requests = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -36,7 +36,7 @@ def server(languages=("en", "fr")):
         def do_POST(self):
             settings = json.loads(parse_qs(urlsplit(self.path).query)["properties"][0])
             text = self.rfile.read(int(self.headers["Content-Length"])).decode("utf-8")
-            asked.append((settings["pipelineLanguage"], settings["annotators"], text))
+            requests.append((settings["pipelineLanguage"], settings["annotators"], text))
             if settings["pipelineLanguage"] not in languages or text not in PARSES:
                 self.reply(500, b"java.lang.RuntimeException: no such model")
             else:
@@ -52,24 +52,24 @@ def server(languages=("en", "fr")):
         def log_message(self, *_):
             pass
 
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.asked = asked
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    httpd.asked = requests
+    thread = threading.Thread(target=httpd.serve_forever, daemon=True)
     thread.start()
     try:
-        yield made
+        yield httpd
     finally:
-        made.shutdown()
-        made.server_close()
+        httpd.shutdown()
+        httpd.server_close()
 
 
-def parser_at(made):
-    return CoreNlp(f"http://127.0.0.1:{made.server_address[1]}")
+def parser_at(httpd):
+    return CoreNlp(f"http://127.0.0.1:{httpd.server_address[1]}")
 
 
 def test_trees_of_one_and_of_several_sentences():
-    with server() as made:
-        parser = parser_at(made)
+    with server() as httpd:
+        parser = parser_at(httpd)
         assert parser.needs() is None
         first, second, none = parser.parse(["Dogs bark (a lot).", "Yes. No.", ""], "en")
         assert first.leaves() == ["Dogs", "bark", "(", "a", "lot", ")", "."]
@@ -78,27 +78,30 @@ def test_trees_of_one_and_of_several_sentences():
         assert none is None
         (french,) = parser.parse(["Les chiens dorment."], "fr")
         assert french[0].label() == "SENT"
-        assert made.asked[0] == ("en", "tokenize,ssplit,pos,parse", "Dogs bark (a lot).")
-        assert made.asked[-1][0] == "fr"
-        assert parser.version == f"CoreNLP at http://127.0.0.1:{made.server_address[1]}, rules 1"
+        assert httpd.asked[0] == ("en", "tokenize,ssplit,pos,parse", "Dogs bark (a lot).")
+        assert httpd.asked[-1][0] == "fr"
+        assert parser.version == f"CoreNLP at http://127.0.0.1:{httpd.server_address[1]}, rules 1"
 
 
 def test_a_text_that_the_server_fails_at_has_no_tree():
-    with server() as made:
-        found = parser_at(made).parse(["strange", "Yes. No.", "stranger", "\ud800"], "en")
-        assert [tree is not None for tree in found] == [False, True, False, False]
+    with server() as httpd:
+        trees = parser_at(httpd).parse(["strange", "Yes. No.", "stranger", "\ud800"], "en")
+        assert [tree is not None for tree in trees] == [False, True, False, False]
         # After the first failure a word that any server parses is asked for, once.
-        assert [text for _, _, text in made.asked] == ["strange", "1", "Yes. No.", "stranger", "?"]
+        assert [text for _, _, text in httpd.asked] == ["strange", "1", "Yes. No.", "stranger", "?"]
 
 
 def test_a_server_without_the_language():
-    with server() as made, pytest.raises(Declined, match=r"parses no text of the language 'zh' \(.*500.*start it with"):
-        parser_at(made).parse(["你好。"], "zh")
+    with (
+        server() as httpd,
+        pytest.raises(Declined, match=r"parses no text of the language 'zh' \(.*500.*start it with"),
+    ):
+        parser_at(httpd).parse(["你好。"], "zh")
 
 
 def test_nobody_answers():
-    with server() as made:
-        parser = parser_at(made)
+    with server() as httpd:
+        parser = parser_at(httpd)
     assert parser.needs().startswith("no CoreNLP server answers at http://127.0.0.1:")
     with pytest.raises(Unanswered, match=r"start one in CoreNLP's directory with: java"):
         parser.parse(["Dogs bark."], "en")

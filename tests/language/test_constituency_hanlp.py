@@ -14,8 +14,8 @@ from audit.language.constituency.hanlp_parser import (
     About,
     HanlpParser,
     WordsAndLetters,
-    _mended,
-    _of_tasks,
+    _multitask_parser,
+    _with_single_tags,
 )
 from audit.language.constituency.parser_training import train_parser
 from audit.language.hanlp_tagger import OURS
@@ -26,19 +26,19 @@ NAMES, VERBS, NOUNS = ("Ann", "Bob", "Eve", "Tom"), ("sees", "likes", "hears", "
 
 def simple_treebank():
     """40 documents of sentences such as: Ann sees the dog in the tree."""
-    found = []
+    documents = []
     for number in range(40):
-        one = []
+        document = []
         for step in range(8):
             name, verb, noun, last = (
-                some[(number // size + step) % 4] for some, size in ((NAMES, 1), (VERBS, 2), (NOUNS, 4), (NOUNS, 8))
+                words[(number // size + step) % 4] for words, size in ((NAMES, 1), (VERBS, 2), (NOUNS, 4), (NOUNS, 8))
             )
             place = f" (PP (IN in) (NP (DT the) (NN {last})))" if (number + step) % 2 else ""
-            one.append(
+            document.append(
                 Tree.fromstring(f"(TOP (S (NP (NNP {name})) (VP (VBZ {verb}) (NP (DT the) (NN {noun})){place}) (. .)))")
             )
-        found.append(tuple(one))
-    return tuple(found)
+        documents.append(tuple(document))
+    return tuple(documents)
 
 
 def test_the_encoder_is_the_one_that_is_allowed():
@@ -47,9 +47,9 @@ def test_the_encoder_is_the_one_that_is_allowed():
 
 
 def test_the_encoder_is_made_again_from_its_config():
-    made = WordsAndLetters(["a", "dog"], ["a", "d", "g", "o"], hidden=8)
-    again = WordsAndLetters.from_config(json.loads(json.dumps(made.config)))
-    assert vars(again) == vars(made)
+    encoder = WordsAndLetters(["a", "dog"], ["a", "d", "g", "o"], hidden=8)
+    again = WordsAndLetters.from_config(json.loads(json.dumps(encoder.config)))
+    assert vars(again) == vars(encoder)
     assert again.get_output_dim() == 16
     sample = again.transform()({"token": ["<bos>", "A", "dog", "gaa"]})
     # 0 is padding, 1 unknown.
@@ -60,12 +60,12 @@ def test_the_encoder_is_made_again_from_its_config():
 def test_each_word_has_one_tag():
     tags = frozenset({"DT", "NN", "VB"})
     learned = Tree.fromstring("(TOP (S (NP (DT (_ the)) (NN (_ cat))) (VP (VB (_ runs)))))")
-    assert str(_mended(learned, tags)) == "(TOP (S (NP (DT the) (NN cat)) (VP (VB runs))))"
+    assert str(_with_single_tags(learned, tags)) == "(TOP (S (NP (DT the) (NN cat)) (VP (VB runs))))"
     # A tag around two words is none; a word without one waits for the tagger's; of two tags the inner one stays.
     odd = Tree.fromstring("(TOP (S (NN (NP (_ the) (NN (_ cat)))) (DT (VB (_ runs)))))")
-    assert str(_mended(odd, tags)) == "(TOP (S (NP (_ the) (NN cat)) (VB runs)))"
+    assert str(_with_single_tags(odd, tags)) == "(TOP (S (NP (_ the) (NN cat)) (VB runs)))"
     # A model of HanLP's own finds no tags.
-    assert str(_mended(Tree.fromstring("(TOP (IP (NP (_ 我)) (VP (_ 来))))"), frozenset())) == (
+    assert str(_with_single_tags(Tree.fromstring("(TOP (IP (NP (_ 我)) (VP (_ 来))))"), frozenset())) == (
         "(TOP (IP (NP (_ 我)) (VP (_ 来))))"
     )
 
@@ -93,14 +93,14 @@ def parser_with(about):
 def test_english_is_given_as_the_treebank_has_it():
     pytest.importorskip("torch")
     parser, component = parser_with(About("en", frozenset(), False))
-    one, bad, none, long = parser.parse(['He said "yes" (twice). It isn’t.', "So bad.", " ", "a " * 101], "en")
+    tree, bad, none, long = parser.parse(['He said "yes" (twice). It isn’t.', "So bad.", " ", "a " * 101], "en")
     assert component.asked[:2] == [
         ["He", "said", "``", "yes", "''", "-LRB-", "twice", "-RRB-", "."],
         ["It", "is", "n't", "."],
     ]
-    assert one.leaves() == ["He", "said", '"', "yes", '"', "(", "twice", ")", ".", "It", "is", "n’t", "."]
-    assert one.pos()[:2] == [("He", "PRP"), ("said", "VBD")]
-    assert [part.label() for part in one] == ["X", "X"]
+    assert tree.leaves() == ["He", "said", '"', "yes", '"', "(", "twice", ")", ".", "It", "is", "n’t", "."]
+    assert tree.pos()[:2] == [("He", "PRP"), ("said", "VBD")]
+    assert [part.label() for part in tree] == ["X", "X"]
     assert [bad, none, long] == [None, None, None]
 
 
@@ -138,10 +138,10 @@ def test_a_model_of_several_tasks():
             assert (tasks, skip_tasks) == (["pos/ctb", "con"], ["tok/fine"])
             return {"con": [Tree("TOP", [Tree("NN", words)]) for words in sentences]}
 
-    assert _of_tasks(Several(), "model")([["书"]]) == [Tree("TOP", [Tree("NN", ["书"])])]
+    assert _multitask_parser(Several(), "model")([["书"]]) == [Tree("TOP", [Tree("NN", ["书"])])]
     Several.tasks = ("tok", "pos")
     with pytest.raises(AuditError, match="has the tasks tok, pos; con is needed"):
-        _of_tasks(Several(), "model")
+        _multitask_parser(Several(), "model")
 
 
 def test_the_language_of_a_model(tmp_path):
@@ -210,7 +210,9 @@ def test_a_parser_is_trained_and_loaded_by_hanlp(tmp_path, monkeypatch, capsys):
     assert said[0] == "240 sentences are learned from, 64 are held out; 15 epochs."
     assert [line for line in said if line.startswith("Epoch")][-1] == "Epoch 15 / 15:"
     assert capsys.readouterr().out == ""
-    assert sorted(one.name for one in folder.iterdir()) == [*["config.json", "model.pt", ABOUT, SCORES, "vocabs.json"]]
+    assert sorted(file.name for file in folder.iterdir()) == [
+        *["config.json", "model.pt", ABOUT, SCORES, "vocabs.json"]
+    ]
     assert json.loads((folder / SCORES).read_text(encoding="utf-8"))["seed"] == 3
     from transformers import optimization
 

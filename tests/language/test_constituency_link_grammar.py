@@ -31,9 +31,9 @@ def flat(tree):
     ],
 )
 def test_trees_have_the_words_of_the_text(text, answer, tree):
-    made = read(text, answer)
-    assert made.pformat(margin=10**6) == tree
-    assert [text[a:b] for a, b in leaf_spans(text, made)] == made.leaves()
+    result = read(text, answer)
+    assert result.pformat(margin=10**6) == tree
+    assert [text[a:b] for a, b in leaf_spans(text, result)] == result.leaves()
 
 
 @pytest.mark.parametrize("answer", ["", "\nNo complete linkages found.\n", "(S (NP he)", "(S)", "(S (NP she) .)"])
@@ -112,7 +112,7 @@ def test_a_program_that_hangs_has_no_answer(tmp_path, monkeypatch):
 def test_an_answer_too_few_is_no_answer(tmp_path, monkeypatch):
     """The program says one thing however much it is asked: each text is then asked about alone."""
     fake_program(tmp_path, monkeypatch, 'cat > /dev/null; echo "width set to 20000"; echo "(S (NP he))"')
-    assert [one.strip() for one in answers(["one", "two"])] == ["(S (NP he))"] * 2
+    assert [answer.strip() for answer in answers(["one", "two"])] == ["(S (NP he))"] * 2
     fake_program(tmp_path, monkeypatch, 'cat > /dev/null; echo "width set to 20001"; echo "(S (NP he))"')
     assert answers(["one", "two"]) == ["", ""]
 

@@ -53,14 +53,16 @@ def test_one_candidate_at_least():
 
 
 def test_the_paper_replaces_written_and_spoken():
-    label, leaves = deep_phrase(ENGLISH, PHRASES, 1, random.Random(0), lambda some: modifiers(ENGLISH, some, "en"))
+    label, leaves = deep_phrase(
+        ENGLISH, PHRASES, 1, random.Random(0), lambda indices: modifiers(ENGLISH, indices, "en")
+    )
     assert (label, words_of(ENGLISH, leaves)) == ("NP", ["written", "and", "spoken", "English"])
     assert words_of(ENGLISH, modifiers(ENGLISH, leaves, "en")) == ["written", "spoken"]
 
 
 def test_phrases_that_do_not_count_leave_their_places_to_others():
-    found = deep_phrase(ENGLISH, PHRASES, 1, random.Random(0), lambda some: 4 in some)
-    assert words_of(ENGLISH, found[1])[:2] == ["of", "your"]
+    phrase = deep_phrase(ENGLISH, PHRASES, 1, random.Random(0), lambda indices: 4 in indices)
+    assert words_of(ENGLISH, phrase[1])[:2] == ["of", "your"]
 
 
 def test_modifiers_of_chinese():

@@ -29,20 +29,20 @@ def test_the_example_of_the_paper():
 
 
 def test_hand_worked():
-    one = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT the) (NN dog))) (. .))")
+    tree = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT the) (NN dog))) (. .))")
     # 6 paths: S NP DT, S NP NN, S VP VBZ, S VP NP DT, S VP NP NN, S .
     other = Tree.fromstring("(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (PRP it))) (ADVP (RB well)) (. .))")
     # Lost: S VP NP DT and S VP NP NN, 2 of 6. Added: S VP NP PRP and S ADVP RB, 2 of 6.
-    assert structure_similarity(one, other) == 1 - (2 / 6 + 2 / 6) / 2
+    assert structure_similarity(tree, other) == 1 - (2 / 6 + 2 / 6) / 2
     shorter = Tree.fromstring("(S (VP (VBZ sees)))")
     # Lost: 5 of 6; added: 0 of 1.
-    assert structure_similarity(one, shorter) == 1 - (5 / 6 + 0) / 2
+    assert structure_similarity(tree, shorter) == 1 - (5 / 6 + 0) / 2
 
 
 def test_words_and_repeated_paths_say_nothing():
-    one = Tree.fromstring("(NP (JJ big) (JJ red) (NN bus))")
+    tree = Tree.fromstring("(NP (JJ big) (JJ red) (NN bus))")
     other = Tree.fromstring("(NP (JJ small) (NN car))")
-    assert structure_similarity(one, other) == 1
+    assert structure_similarity(tree, other) == 1
 
 
 def test_words_right_under_a_phrase_end_the_path_there():

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.language import hanlp_tagger
 from audit.language.chinese import PEOPLES_DAILY, chinese, version_of
-from audit.language.hanlp_tagger import HanlpTagger, _aligned, _decoded, _pieces
+from audit.language.hanlp_tagger import HanlpTagger, _align, _decode, _pieces
 
 TEXTS = st.text(
     st.sampled_from("江泽民说好，。！iPhone 15ＰＳＶ“”…—３．５%\n\u3000😀👨\u200d👩🏽中国") | st.characters(),
@@ -132,7 +132,7 @@ def test_a_component_that_finds_no_words_with_tags_is_refused(models, component,
 @given(TEXTS)
 def test_whatever_a_model_says_tokens_are_the_text(text):
     tagger = HanlpTagger.__new__(HanlpTagger)
-    tagger._tag = hanlp_tagger._of_characters(Characters())
+    tagger._tag = hanlp_tagger._character_tagger(Characters())
     with patch.object(hanlp_tagger, "one_thread", nullcontext):
         tokens = tagger(text)
     at = 0
@@ -153,12 +153,12 @@ def test_english_words_are_whole_and_emoji_and_white_space_are_in_no_word(models
 
 
 def test_labels_are_read_though_they_contradict_each_other():
-    assert _decoded(range(4), ["I-n", "E-v", "I-a", "B-n"]) == [(0, 2, "n"), (2, 3, "a"), (3, 4, "n")]
+    assert _decode(range(4), ["I-n", "E-v", "I-a", "B-n"]) == [(0, 2, "n"), (2, 3, "a"), (3, 4, "n")]
 
 
 @given(st.text("好来 a\u3000😀", max_size=12), st.lists(st.text("好来 a😀x", max_size=4), max_size=6))
 def test_words_that_a_model_changed_are_still_put_into_order(text, words):
-    places = _aligned(text, words, ["NN"] * len(words))
+    places = _align(text, words, ["NN"] * len(words))
     at = 0
     for start, end, _ in places:
         assert at <= start < end
@@ -183,8 +183,8 @@ def package(monkeypatch):
     def load(*_, **__):
         raise SystemExit("connection refused\nmore of it")
 
-    known = SimpleNamespace(ALL={"PKU_POS_ELECTRA_SMALL": "https://file.hankcs.com/hanlp/pos/pos_pku.zip"})
-    monkeypatch.setattr(hanlp_tagger, "hanlp", lambda: SimpleNamespace(pretrained=known, load=load))
+    pretrained = SimpleNamespace(ALL={"PKU_POS_ELECTRA_SMALL": "https://file.hankcs.com/hanlp/pos/pos_pku.zip"})
+    monkeypatch.setattr(hanlp_tagger, "hanlp", lambda: SimpleNamespace(pretrained=pretrained, load=load))
 
 
 def test_a_model_that_is_not_there_is_named_with_what_to_do(package):

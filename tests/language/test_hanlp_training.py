@@ -59,7 +59,7 @@ def test_scores_are_of_each_sentence_on_its_own():
 def test_numbers_that_train_nothing_are_refused(tmp_path, corpus, numbers, says):
     with pytest.raises(AuditError, match=says):
         train(tmp_path / "tagger", corpus=corpus, **numbers)
-    assert [one.name for one in tmp_path.iterdir()] == ["199801.txt"]
+    assert [file.name for file in tmp_path.iterdir()] == ["199801.txt"]
 
 
 def test_a_directory_that_holds_something_is_left_alone(tmp_path, corpus):
@@ -79,7 +79,7 @@ def test_a_training_that_fails_leaves_nothing(tmp_path, corpus, monkeypatch):
     monkeypatch.setattr("audit.language.hanlp_training.hanlp", lambda: None)
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path / "tagger", corpus=corpus)
-    assert [one.name for one in tmp_path.iterdir()] == ["199801.txt"]
+    assert [file.name for file in tmp_path.iterdir()] == ["199801.txt"]
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_a_tagger_is_trained_and_loaded_by_hanlp(tmp_path, corpus, capsys):
     assert said[0] == "450 sentences are learned from, 100 are held out; 2 epochs."
     assert [line for line in said if line.startswith("Epoch")] == ["Epoch 1 / 2:", "Epoch 2 / 2:"]
     assert capsys.readouterr().out == ""
-    assert sorted(one.name for one in (tmp_path / "tagger").iterdir()) == [
+    assert sorted(file.name for file in (tmp_path / "tagger").iterdir()) == [
         *["config.json", "model.pt", SCORES, "vocabs.json"]
     ]
     assert json.loads((tmp_path / "tagger" / SCORES).read_text(encoding="utf-8"))["seed"] == 3

@@ -22,6 +22,6 @@ def test_every_code_of_two_letters_is_in_the_list_of_them():
     [(" zh ", "zh"), ("ZH_tw", "zh-tw"), ("ast", "ast"), ("jp", None), ("english", None), ("e", None), ("", None)],
 )
 def test_how_codes_are_spelled(written, code):
-    found = languages.language_code(written)
-    assert (found and found.lower()) == code
-    assert found is None or languages.SPELLED.fullmatch(found)
+    spelled = languages.language_code(written)
+    assert (spelled and spelled.lower()) == code
+    assert spelled is None or languages.SPELLED.fullmatch(spelled)

@@ -65,10 +65,10 @@ def test_articles():
 
 
 def test_the_list_of_adjectives():
-    known = gradable()
-    assert len(known) > 250
-    assert known["great"][0] == "truly"
-    assert {degree for degree, _ in known.values()} <= set(emphasis.ADVERBS)
+    adjectives = gradable()
+    assert len(adjectives) > 250
+    assert adjectives["great"][0] == "truly"
+    assert {degree for degree, _ in adjectives.values()} <= set(emphasis.ADVERBS)
 
 
 def test_a_bad_line_is_named(tmp_path, monkeypatch):

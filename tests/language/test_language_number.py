@@ -60,9 +60,9 @@ def test_what_cannot_be_mended_makes_nothing(text):
 
 
 def test_every_countable_noun_has_two_numbers():
-    many, one = countables()
-    assert len(many) > 120
-    assert all(one[form] == noun for noun, form in many.items())
+    plurals, singulars = countables()
+    assert len(plurals) > 120
+    assert all(singulars[form] == noun for noun, form in plurals.items())
 
 
 def test_inflection():

@@ -167,4 +167,4 @@ def test_antonyms_are_comparatives_both_ways() -> None:
     table = antonyms()
     assert table["better"] == "worse"
     assert table["less funny"] == "funnier"
-    assert all(one != two and two for one, two in table.items())
+    assert all(word != opposite and opposite for word, opposite in table.items())

@@ -52,9 +52,9 @@ def test_names_and_fixed_phrases_stay(text):
 
 
 def test_the_lexicon_is_sound():
-    known = lexicon()
-    assert len(known) > 200
-    for form, synonyms in known.items():
+    entries = lexicon()
+    assert len(entries) > 200
+    for form, synonyms in entries.items():
         assert form == form.lower()
         for synonym in synonyms:
             assert synonym.new != form

@@ -40,11 +40,11 @@ def test_both_ways(present: str, past: str) -> None:
     ],
 )
 def test_contractions_and_fragments(text: str, expected: str | None) -> None:
-    made = change_tense(Analysis(text))
+    changed = change_tense(Analysis(text))
     if expected is None:
-        assert made is None or " make" not in made
+        assert changed is None or " make" not in changed
     else:
-        assert made == expected
+        assert changed == expected
 
 
 @pytest.mark.parametrize(

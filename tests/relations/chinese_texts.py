@@ -13,23 +13,23 @@ PLACES = {1: "similarity", 2: "summarization", 3: "classification"}
 
 
 def relation(number: int, place: int = 3) -> Rewriting:
-    found = get_relation(PLACES[place], f"MR{number}.{place}")
-    assert isinstance(found, Rewriting)
-    return found
+    chosen = get_relation(PLACES[place], f"MR{number}.{place}")
+    assert isinstance(chosen, Rewriting)
+    return chosen
 
 
-def made(number: int, *texts: str, seed: str = "1", place: int = 3) -> tuple[tuple[str, ...], Words] | None:
+def follow_up_of(number: int, *texts: str, seed: str = "1", place: int = 3) -> tuple[tuple[str, ...], Words] | None:
     """The follow-up's texts and the words replaced, or None where there is no group."""
     first, *_ = texts
     source = Source(Input(texts, ("zh",) * len(texts)), Analysis(first, "zh"), seed)
-    follow_ups, words = relation(number, place).made(source)
+    follow_ups, words = relation(number, place).make_group(source)
     return (follow_ups[0].texts, words) if follow_ups else None
 
 
-def all_made(number: int, *texts: str, seeds: int = 20) -> list[tuple[tuple[str, ...], Words]]:
+def all_follow_ups(number: int, *texts: str, seeds: int = 20) -> list[tuple[tuple[str, ...], Words]]:
     """What comes of a source with several seeds."""
-    found = [made(number, *texts, seed=str(seed)) for seed in range(seeds)]
-    return [one for one in found if one is not None]
+    groups = [follow_up_of(number, *texts, seed=str(seed)) for seed in range(seeds)]
+    return [group for group in groups if group is not None]
 
 
 def pieces(*extra: str) -> st.SearchStrategy[str]:

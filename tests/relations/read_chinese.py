@@ -49,12 +49,12 @@ def pairs(relation: Rewriting, file: Path, seed: int, pool: int) -> tuple[list[t
     """(source, follow-up, words) of `pool` random lines of a file where they make a group, and how many were tried."""
     lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     chosen = random.Random(f"{file.name} {relation.name} {seed}").sample(lines, min(pool, len(lines)))
-    found = []
+    result = []
     for line in chosen:
         source = Source(Input((line,), ("zh",)), Analysis(line, "zh"), f"{seed} {line}")
-        made, words = relation.made(source)
-        found += [(line, one.text, words) for one in made]
-    return found, len(chosen)
+        follow_ups, words = relation.make_group(source)
+        result += [(line, follow_up.text, words) for follow_up in follow_ups]
+    return result, len(chosen)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,12 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise AuditError(f"{relation.name} does not rewrite texts; read it with read_followups.py")
         number = 0
         for place, file in enumerate(options.files):
-            made, tried = pairs(relation, file, options.seed, options.pool)
+            groups, tried = pairs(relation, file, options.seed, options.pool)
             wanted = options.n // len(options.files) + (place < options.n % len(options.files))
-            for old, new, words in made[:wanted]:
+            for old, new, words in groups[:wanted]:
                 number += 1
                 print(f"{number:3} {words}\n    {shown(old, new)}")
-            print(f"== {relation.name} {file.name}: {len(made)}/{tried} texts make a group")
+            print(f"== {relation.name} {file.name}: {len(groups)}/{tried} texts make a group")
     except (AuditError, OSError, KeyError) as problem:
         print(problem, file=sys.stderr)
         return 2

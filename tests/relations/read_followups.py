@@ -38,15 +38,15 @@ def follow_ups(relation: Relation, source: Source, run: Run | None) -> list[Inpu
         return relation.follow_ups(source)
     if run is None:
         raise AuditError(f"{relation.name} builds its follow-ups from a system's outputs; name one with --system")
-    made: list[Input] = []
+    inputs: list[Input] = []
     steps = relation.steps(source)
     try:
         members = next(steps)
         while True:
-            made += [member.input for member in members if member.role == "follow_up"]
+            inputs += [member.input for member in members if member.role == "follow_up"]
             members = steps.send(run([member.input for member in members]))
     except StopIteration as end:
-        return made if end.value is not None else []
+        return inputs if end.value is not None else []
 
 
 def system_run(name: str | None, task: str) -> Run | None:
@@ -83,20 +83,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def read(relation: Relation, run: Run | None, corpus: str, wanted: int, seed: int, pool: int) -> None:
     """Print `wanted` pairs of one corpus, then the share of groups and the speed."""
-    found = sources(corpus, relation.name, seed, pool)
-    for source in found:
+    candidates = sources(corpus, relation.name, seed, pool)
+    for source in candidates:
         _ = source.analysis.tokens, source.analysis.spans
-    follow_ups(relation, found[0], run)  # loads what loads once
+    follow_ups(relation, candidates[0], run)  # loads what loads once
     started = time.perf_counter()
-    made = [(source, texts) for source in found if (texts := follow_ups(relation, source, run))]
+    groups = [(source, texts) for source in candidates if (texts := follow_ups(relation, source, run))]
     took = time.perf_counter() - started
-    for number, (source, texts) in enumerate(made[:wanted], 1):
+    for number, (source, texts) in enumerate(groups[:wanted], 1):
         print(f"{number:3} {source.input.text}")
         for text in texts:
             print(f"  > {text.text}")
+    number = len(candidates)
     print(
-        f"== {relation.name} {corpus}: {len(made)}/{len(found)} sources make a group ({len(made) / len(found):.1%}); "
-        f"{len(found) / took:,.0f} sources/s"
+        f"== {relation.name} {corpus}: {len(groups)}/{number} sources make a group ({len(groups) / number:.1%}); "
+        f"{number / took:,.0f} sources/s"
     )
 
 

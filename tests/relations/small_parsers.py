@@ -66,8 +66,8 @@ class AbsentParser(SmallParser):
 
 def register(monkeypatch) -> SmallParser:
     """Make both parsers known for one test; the one that can be asked."""
-    made = SmallParser()
-    monkeypatch.setitem(constituency.PARSERS, "small-parser", lambda _: made)
+    parser = SmallParser()
+    monkeypatch.setitem(constituency.PARSERS, "small-parser", lambda _: parser)
     monkeypatch.setitem(constituency.PARSERS, "absent-parser", lambda _: AbsentParser())
     constituency._made.cache_clear()
-    return made
+    return parser

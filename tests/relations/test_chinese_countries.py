@@ -1,7 +1,7 @@
 """MR2: a country by another."""
 
 import pytest
-from chinese_texts import all_made, made
+from chinese_texts import all_follow_ups, follow_up_of
 
 from audit.language.chinese_countries import countries, stand_ins
 
@@ -10,16 +10,16 @@ pytest.importorskip("babel")
 
 
 def test_a_country_is_replaced_everywhere_by_one_of_its_continent():
-    for (one, other), ((old, new),) in all_made(2, "他去年去了法国。", "法国很大，他喜欢法国。"):
+    for (first, second), ((old, new),) in all_follow_ups(2, "他去年去了法国。", "法国很大，他喜欢法国。"):
         assert old == "法国"
         assert countries()[new].continent == "Europe"
-        assert (one, other) == (f"他去年去了{new}。", f"{new}很大，他喜欢{new}。")
+        assert (first, second) == (f"他去年去了{new}。", f"{new}很大，他喜欢{new}。")
 
 
 def test_the_new_country_is_not_in_the_texts_and_has_the_office_and_region():
-    for _, ((_, new),) in all_made(2, "美国总统今天访问了巴西。", seeds=10):
+    for _, ((_, new),) in all_follow_ups(2, "美国总统今天访问了巴西。", seeds=10):
         assert new not in ("美国", "巴西", "加拿大")
-    for _, ((old, new),) in all_made(2, "泰国在东南亚。", seeds=10):
+    for _, ((old, new),) in all_follow_ups(2, "泰国在东南亚。", seeds=10):
         assert old == "泰国"
         assert new in ("越南", "马来西亚", "印度尼西亚", "菲律宾")
     assert stand_ins(countries()["德国"], frozenset({"首相", "英国"})) == [
@@ -33,10 +33,10 @@ def test_the_new_country_is_not_in_the_texts_and_has_the_office_and_region():
 
 
 def test_a_token_of_country_and_a_common_noun_is_two():
-    (follow_up,), ((old, new),) = made(2, "美国政府昨天宣布了。") or ((), ())
+    (follow_up,), ((old, new),) = follow_up_of(2, "美国政府昨天宣布了。") or ((), ())
     assert old == "美国"
     assert follow_up == f"{new}政府昨天宣布了。"
-    assert made(2, "中国队昨天赢了。")
+    assert follow_up_of(2, "中国队昨天赢了。")
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_a_token_of_country_and_a_common_noun_is_two():
     ],
 )
 def test_names_that_are_part_of_another_one_stay(text):
-    assert made(2, text) is None
+    assert follow_up_of(2, text) is None
 
 
 @pytest.mark.parametrize(
     "text", ["他会说英语，去过英国。", "他用美元在美国买房。", "美国总统今天宣布。", "法国、英国和德国都同意。"]
 )
 def test_languages_currencies_offices_and_lists_do_not_hinder(text):
-    assert made(2, text)
+    assert follow_up_of(2, text)
 
 
 def test_only_members_of_the_united_nations_are_countries():

@@ -1,7 +1,7 @@
 """MR3: an occupation by another."""
 
 import pytest
-from chinese_texts import all_made, made
+from chinese_texts import all_follow_ups, follow_up_of
 
 from audit.language.chinese_people import occupations
 
@@ -9,16 +9,16 @@ pytest.importorskip("jieba")
 
 
 def test_an_occupation_is_replaced_everywhere_by_one_of_its_field():
-    for (one, other), ((old, new),) in all_made(3, "一名律师说，律师很忙。", "律师们都忙。"):
+    for (first, second), ((old, new),) in all_follow_ups(3, "一名律师说，律师很忙。", "律师们都忙。"):
         assert old == "律师"
         assert new in ("法官", "公证员")
-        assert (one, other) == (f"一名{new}说，{new}很忙。", f"{new}们都忙。")
+        assert (first, second) == (f"一名{new}说，{new}很忙。", f"{new}们都忙。")
 
 
 def test_the_new_one_is_not_in_the_texts():
-    for _, words in all_made(3, "他是医生，她是护士。"):
+    for _, words in all_follow_ups(3, "他是医生，她是护士。"):
         assert words in ((("医生", "药剂师"),), (("护士", "药剂师"),))
-    assert made(3, "记者从公安局获悉，编辑和通讯员都在。") is None
+    assert follow_up_of(3, "记者从公安局获悉，编辑和通讯员都在。") is None
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_the_new_one_is_not_in_the_texts():
     ],
 )
 def test_longer_words_offices_and_forms_of_address_stay(text):
-    assert made(3, text) is None
+    assert follow_up_of(3, text) is None
 
 
 @pytest.mark.parametrize(
@@ -55,17 +55,17 @@ def test_longer_words_offices_and_forms_of_address_stay(text):
     ],
 )
 def test_what_describes_or_names_somebody_may_stand_beside(text, old):
-    (follow_up,), ((replaced, new),) = made(3, text) or ((), ())
+    (follow_up,), ((replaced, new),) = follow_up_of(3, text) or ((), ())
     assert replaced == old
     assert follow_up == text.replace(old, new)
 
 
 def test_the_list_is_one_of_plain_professions():
-    known = occupations()
-    for occupation in known.values():
+    all_occupations = occupations()
+    for occupation in all_occupations.values():
         assert occupation.name not in occupation.stand_ins
         assert len(set(occupation.stand_ins)) == len(occupation.stand_ins) > 0
         for name in (occupation.name, *occupation.stand_ins):
             assert 2 <= len(name) <= 5
             assert name.isalpha()
-    assert not set(known) & {"总统", "主席", "总理", "销售总监", "经理", "书记", "其他"}
+    assert not set(all_occupations) & {"总统", "主席", "总理", "销售总监", "经理", "书记", "其他"}

@@ -3,14 +3,14 @@
 import pickle
 
 import pytest
-from chinese_texts import LONG, PLACES, made, pieces, relation
+from chinese_texts import LONG, PLACES, follow_up_of, pieces, relation
 from hypothesis import given, settings
 
 from audit.errors import UnknownName
 from audit.language import Analysis
 from audit.language.chinese_countries import Parted
 from audit.relations import Source
-from audit.relations.expect import replaced
+from audit.relations.expect import replace_words
 from audit.relations.registry import configured
 from audit.tasks import Input
 
@@ -24,12 +24,12 @@ TEXTS = ("记者李强报道。", "他去过法国。", "一名医生说话了�
 @settings(max_examples=30)
 @given(text=pieces(), other=pieces())
 def test_the_same_words_are_replaced_everywhere_and_never_inside_longer_ones(number, text, other):
-    found = made(number, text, other)
-    if found is None:
+    group = follow_up_of(number, text, other)
+    if group is None:
         return
-    texts, words = found
+    texts, words = group
     assert words
-    assert texts == (replaced(text, words), replaced(other, words)) != (text, other)
+    assert texts == (replace_words(text, words), replace_words(other, words)) != (text, other)
     for source, follow_up in zip((text, other), texts, strict=True):
         tokens = Parted(source, Analysis(source, "zh").tokens).tokens
         starts, ends = {token.start for token in tokens}, {token.end for token in tokens}
@@ -40,23 +40,25 @@ def test_the_same_words_are_replaced_everywhere_and_never_inside_longer_ones(num
             at += len(old) or 1
         gain = sum(len(new) - len(old) for old, new in words)
         assert gain or len(follow_up) == len(source) or len(words) > 1
-    assert made(number, text, other) == found
+    assert follow_up_of(number, text, other) == group
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_copy_makes_the_same_groups(number, place):
-    one = relation(number, place)
-    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301, our own bytes
-    assert any(made(number, text, place=place) for text in TEXTS)
-    assert [made(number, text, place=place) for text in TEXTS] == [made(number, text, place=place) for text in TEXTS]
+    original = relation(number, place)
+    assert pickle.loads(pickle.dumps(original)) == original  # noqa: S301, our own bytes
+    assert any(follow_up_of(number, text, place=place) for text in TEXTS)
+    assert [follow_up_of(number, text, place=place) for text in TEXTS] == [
+        follow_up_of(number, text, place=place) for text in TEXTS
+    ]
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_relations_of_the_three_tasks_replace_alike(number):
     # their choices are seeded by their names, so only what they may replace is the same
     for text in TEXTS:
-        groups = [made(number, text, place=place) for place in PLACES]
+        groups = [follow_up_of(number, text, place=place) for place in PLACES]
         assert len({group is None for group in groups}) == 1
 
 
@@ -66,13 +68,13 @@ def test_relations_of_the_three_tasks_replace_alike(number):
     ["", "。", "😀😀", "Hello world, iPhone 15!", "ＡＢＣ，１２３。", "記者李強表示，他去過法國，見過一名醫生。"],
 )
 def test_texts_without_such_a_word_and_traditional_ones_make_no_group(number, text):
-    assert made(number, text) is None
+    assert follow_up_of(number, text) is None
 
 
 def test_emoji_latin_and_full_width_signs_stay_what_they_are():
-    found = made(3, "😀 一名律师用iPhone １５　ＯＫ！说：“好”😀")
-    assert found is not None
-    (text,), ((old, new),) = found
+    group = follow_up_of(3, "😀 一名律师用iPhone １５　ＯＫ！说：“好”😀")
+    assert group is not None
+    (text,), ((old, new),) = group
     assert text == f"😀 一名{new}用iPhone １５　ＯＫ！说：“好”😀"
     assert old == "律师"
 
@@ -81,14 +83,14 @@ def test_a_text_of_a_hundred_kilobytes():
     assert len(LONG.encode()) > 100_000
     source = Source(Input((LONG,), ("zh",)), Analysis(LONG, "zh"), "1")  # analysed once for all relations
     for number in NUMBERS:
-        (follow_up,), words = relation(number).made(source)
-        assert follow_up.text == replaced(LONG, words) != LONG
+        (follow_up,), words = relation(number).make_group(source)
+        assert follow_up.text == replace_words(LONG, words) != LONG
 
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_the_tagger_is_a_parameter(number):
     source = Source(Input((TEXTS[-1],), ("zh",)), Analysis(TEXTS[-1], "zh"), "1")
     assert relation(number).params == {"tagger": "jieba"}
-    assert configured(relation(number), {"tagger": "jieba"}).made(source) == relation(number).made(source)
+    assert configured(relation(number), {"tagger": "jieba"}).make_group(source) == relation(number).make_group(source)
     with pytest.raises(UnknownName, match="tagger 'nobody'"):
-        configured(relation(number), {"tagger": "nobody"}).made(source)
+        configured(relation(number), {"tagger": "nobody"}).make_group(source)

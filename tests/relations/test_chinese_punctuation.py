@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from audit.language import Analysis
 from audit.relations import Source, get_relation
 from audit.relations.chinese import marks
-from audit.relations.expect import replaced
+from audit.relations.expect import replace_words
 from audit.tasks import Input
 
 TASKS = {"MR4.1": "similarity", "MR4.2": "summarization", "MR4.3": "classification"}
 
 
-def made(*texts, seed=0, **params):
+def follow_up_of(*texts, seed=0, **params):
     return marks([Analysis(text, "zh") for text in texts], random.Random(seed), **params)
 
 
@@ -33,7 +33,7 @@ def made(*texts, seed=0, **params):
     ],
 )
 def test_the_mark_becomes_the_other_one(text, new):
-    assert made(text).texts == (new,)
+    assert follow_up_of(text).texts == (new,)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_the_mark_becomes_the_other_one(text, new):
     ],
 )
 def test_marks_become_half_width_on_demand(text, new):
-    assert made(text) is None
-    assert made(text, half_width=True).texts == (new,)
-    assert made("他说：“走。”", half_width=True).texts == ("他说：「走。」",)  # only where nothing else can be
+    assert follow_up_of(text) is None
+    assert follow_up_of(text, half_width=True).texts == (new,)
+    assert follow_up_of("他说：“走。”", half_width=True).texts == ("他说：「走。」",)  # only where nothing else can be
 
 
 @pytest.mark.parametrize(
@@ -68,27 +68,27 @@ def test_marks_become_half_width_on_demand(text, new):
     ],
 )
 def test_what_could_be_harmed_stays(text):
-    assert made(text) is None
+    assert follow_up_of(text) is None
 
 
 def test_semicolons_of_a_list_or_before_a_digit_stay_semicolons():
-    assert made("一；\n二；\n三") is None
-    assert made("甲；2乙") is None
+    assert follow_up_of("一；\n二；\n三") is None
+    assert follow_up_of("甲；2乙") is None
 
 
 def test_no_sentence_ends_elsewhere():
     # A half-width ! before a digit ends no sentence, a full-width one does.
     text = "快走！3人来了。"
-    assert made(text, half_width=True) is None
+    assert follow_up_of(text, half_width=True) is None
 
 
 def test_both_texts_of_a_pair_change_or_none():
-    assert made("他说“走”。", "她说“来”").texts == ("他说「走」。", "她说「来」")
-    assert made("他说“走”。", "她说“来") is None  # the quotation of one does not end, so neither is touched
+    assert follow_up_of("他说“走”。", "她说“来”").texts == ("他说「走」。", "她说「来」")
+    assert follow_up_of("他说“走”。", "她说“来") is None  # the quotation of one does not end, so neither is touched
 
 
 def test_traditional_characters_do_not_matter():
-    assert made("他說「走」。").texts == ("他說“走”。",)
+    assert follow_up_of("他說「走」。").texts == ("他說“走”。",)
 
 
 SIGNS = "“”‘’「」，。！？；：（）【】、!?;:(),.…—3a他走天 \n😀"
@@ -96,17 +96,17 @@ SIGNS = "“”‘’「」，。！？；：（）【】、!?;:(),.…—3a他�
 
 @given(st.lists(st.text(SIGNS, max_size=30), min_size=1, max_size=2), st.integers(0, 9), st.booleans())
 def test_only_the_chosen_mark_changes_and_the_check_could_do_the_same(texts, seed, half_width):
-    follow_up = made(*texts, seed=seed, half_width=half_width)
+    follow_up = follow_up_of(*texts, seed=seed, half_width=half_width)
     if follow_up is None:
         return
     olds = {old for old, _ in follow_up.words}
-    assert follow_up.texts == tuple(replaced(text, follow_up.words) for text in texts)
+    assert follow_up.texts == tuple(replace_words(text, follow_up.words) for text in texts)
     for text, new in zip(texts, follow_up.texts, strict=True):
         assert len(text) == len(new)
-        assert all(one == other for one, other in zip(text, new, strict=True) if one not in olds)
+        assert all(sign == new_sign for sign, new_sign in zip(text, new, strict=True) if sign not in olds)
         assert not olds & set(new)
         assert Analysis(new, "zh").spans == Analysis(text, "zh").spans
-    assert made(*texts, seed=seed, half_width=half_width) == follow_up
+    assert follow_up_of(*texts, seed=seed, half_width=half_width) == follow_up
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -115,10 +115,10 @@ def test_a_relation_for_each_task_that_survives_pickling(name):
     copy = pickle.loads(pickle.dumps(relation))  # noqa: S301, our own bytes
     texts = ["他说“走”。", "她说“来”。"][: 2 if relation.task == "similarity" else 1]
     source = Source(Input.of(*texts, language="zh"), Analysis(texts[0], "zh"), "0:1")
-    made, note = relation.made(source)
-    assert made[0].texts == ("他说「走」。", "她说「来」。")[: len(texts)]
-    assert copy.made(source) == (made, note)
+    follow_ups, note = relation.make_group(source)
+    assert follow_ups[0].texts == ("他说「走」。", "她说「来」。")[: len(texts)]
+    assert copy.make_group(source) == (follow_ups, note)
 
 
 def test_a_long_text_is_done_in_time():
-    assert made("他说“走”，天亮了。" * 10_000).texts[0].startswith("他说「走」")
+    assert follow_up_of("他说“走”，天亮了。" * 10_000).texts[0].startswith("他说「走」")

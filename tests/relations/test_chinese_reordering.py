@@ -19,7 +19,7 @@ STAFF = "员工住在附近的宿舍，生活舒适。"
 GOODS = "产品的质量好，价格低，样子美观。"
 
 
-def made(text, seed=0, coherent=True, **params):
+def follow_up_of(text, seed=0, coherent=True, **params):
     follow_up = reordered([Analysis(text, "zh")], random.Random(seed), coherent=coherent, **params)
     return None if follow_up is None else follow_up.texts[0]
 
@@ -31,17 +31,17 @@ def test_two_texts_change_places():
 
 
 def test_two_descriptions_change_places_and_the_first_sentence_stays():
-    assert made(LEAD + PLACE + STAFF) == LEAD + STAFF + PLACE
+    assert follow_up_of(LEAD + PLACE + STAFF) == LEAD + STAFF + PLACE
 
 
 def test_two_reports_change_places():
-    one, other = "厂长表示，今天一切都好。", "工人认为，明天一切都好。"
-    assert made(LEAD + one + other) == LEAD + other + one
+    first, second = "厂长表示，今天一切都好。", "工人认为，明天一切都好。"
+    assert follow_up_of(LEAD + first + second) == LEAD + second + first
 
 
 def test_two_demands_change_places():
-    one, other = "要把安全放在第一的位置。", "要把质量放在第二的位置。"
-    assert made(LEAD + one + other) == LEAD + other + one
+    first, second = "要把安全放在第一的位置。", "要把质量放在第二的位置。"
+    assert follow_up_of(LEAD + first + second) == LEAD + second + first
 
 
 @pytest.mark.parametrize(
@@ -76,44 +76,49 @@ def test_two_demands_change_places():
     ],
 )
 def test_what_may_lean_on_another_sentence_stays(text):
-    follow_up = made(text)
+    follow_up = follow_up_of(text)
     assert follow_up is None or follow_up == LEAD + "厂长表示，今天一切都好。" + STAFF + PLACE
 
 
 def test_what_goes_before_advice_stays_before_it():
-    assert made(LEAD + "厂长表示，今天一切都好。工人建议，明天大家都来。") is None
+    assert follow_up_of(LEAD + "厂长表示，今天一切都好。工人建议，明天大家都来。") is None
 
 
 def test_lines_of_their_own_stay_lines():
-    assert made(f"{LEAD}\n{PLACE}\n{STAFF}\n") == f"{LEAD}\n{STAFF}\n{PLACE}"
-    assert made(f"{LEAD}\n{PLACE}\n{STAFF}{GOODS}\n") != f"{LEAD}\n{STAFF}\n{PLACE}{GOODS}"
+    assert follow_up_of(f"{LEAD}\n{PLACE}\n{STAFF}\n") == f"{LEAD}\n{STAFF}\n{PLACE}"
+    assert follow_up_of(f"{LEAD}\n{PLACE}\n{STAFF}{GOODS}\n") != f"{LEAD}\n{STAFF}\n{PLACE}{GOODS}"
 
 
 def test_sentences_without_a_mark_elsewhere_stay_as_they_are():
     end = "道路通向北边的车站"
-    assert made(f"标题\n{LEAD}{PLACE}{STAFF}\n{end}") == f"标题\n{LEAD}{STAFF}{PLACE}\n{end}"
+    assert follow_up_of(f"标题\n{LEAD}{PLACE}{STAFF}\n{end}") == f"标题\n{LEAD}{STAFF}{PLACE}\n{end}"
 
 
 def test_exchanges_are_as_many_as_asked_for_and_none_moves_twice():
     text = LEAD + "".join(
         f"要把{what}放在{where}的位置。" for what, where in zip("甲乙丙丁戊", "东南西北中", strict=True)
     )
-    found = {made(text, seed, exchanges=2) for seed in range(20)}
-    assert all(sorted(one) == sorted(text) and one.startswith(LEAD) for one in found)
-    assert max(_moved(text, one) for one in found) == 4  # two exchanges, with a sentence that stays between them
-    assert {_moved(text, made(text, seed)) for seed in range(20)} == {2}
+    follow_ups = {follow_up_of(text, seed, exchanges=2) for seed in range(20)}
+    assert all(sorted(follow_up) == sorted(text) and follow_up.startswith(LEAD) for follow_up in follow_ups)
+    assert (
+        max(_moved(text, follow_up) for follow_up in follow_ups) == 4
+    )  # two exchanges, with a sentence that stays between them
+    assert {_moved(text, follow_up_of(text, seed)) for seed in range(20)} == {2}
 
 
 def _moved(text, follow_up):
     before, after = Analysis(text, "zh").sentences, Analysis(follow_up, "zh").sentences
-    return sum(one.text != other.text for one, other in zip(before, after, strict=True))
+    return sum(sentence.text != new_sentence.text for sentence, new_sentence in zip(before, after, strict=True))
 
 
 def test_all_but_the_first_are_shuffled():
     # Table 4 of the study: the second and the third sentence change places though both speak of 她.
     text = "布莱曼表示，她将乘飞船进入空间站。她希望与孩子们合唱。为了梦想，她每天训练。"
-    assert made(text) is None
-    assert made(text, coherent=False) == "布莱曼表示，她将乘飞船进入空间站。为了梦想，她每天训练。她希望与孩子们合唱。"
+    assert follow_up_of(text) is None
+    assert (
+        follow_up_of(text, coherent=False)
+        == "布莱曼表示，她将乘飞船进入空间站。为了梦想，她每天训练。她希望与孩子们合唱。"
+    )
 
 
 PIECES = [
@@ -136,8 +141,8 @@ PIECES = [
 @given(st.lists(st.sampled_from(PIECES), max_size=10), st.integers(0, 3), st.booleans(), st.integers(1, 3))
 def test_the_follow_up_has_the_same_sentences(pieces, seed, coherent, exchanges):
     text = "".join(pieces)
-    follow_up = made(text, seed, coherent=coherent, exchanges=exchanges)
-    assert follow_up == made(text, seed, coherent=coherent, exchanges=exchanges)
+    follow_up = follow_up_of(text, seed, coherent=coherent, exchanges=exchanges)
+    assert follow_up == follow_up_of(text, seed, coherent=coherent, exchanges=exchanges)
     if follow_up is None:
         return
     before, after = Analysis(text, "zh"), Analysis(follow_up, "zh")
@@ -152,13 +157,13 @@ def test_a_relation_for_each_task_that_survives_pickling(task, name):
     relation = get_relation(task, name)
     text = LEAD + PLACE + STAFF
     source = Source(Input.of(text, language="zh"), Analysis(text, "zh"), "0:1")
-    for one in (relation, configured(relation, {"coherent": True})):
-        made, note = one.made(source)
-        assert made
+    for variant in (relation, configured(relation, {"coherent": True})):
+        follow_ups, note = variant.make_group(source)
+        assert follow_ups
         assert note == ()
-        assert pickle.loads(pickle.dumps(one)).made(source) == (made, note)  # noqa: S301, our own bytes
+        assert pickle.loads(pickle.dumps(variant)).make_group(source) == (follow_ups, note)  # noqa: S301, our own bytes
 
 
 @pytest.mark.slow
 def test_a_long_text_is_done_in_time():
-    assert made(LEAD + (PLACE + STAFF + GOODS) * 3_000)
+    assert follow_up_of(LEAD + (PLACE + STAFF + GOODS) * 3_000)

@@ -12,22 +12,22 @@ from audit.language import Analysis
 from audit.language.chinese_synonyms import LEAST, pairs, thesaurus
 from audit.relations import Source, get_relation
 from audit.relations.chinese import nouns, verbs
-from audit.relations.expect import replaced
+from audit.relations.expect import replace_words
 from audit.relations.registry import configured
 from audit.tasks import Input
 
 
-def made(rewrite, *texts, seed=0, **params):
+def follow_up_of(rewrite, *texts, seed=0, **params):
     return rewrite([Analysis(text, "zh") for text in texts], random.Random(seed), **params)
 
 
 def texts_of(rewrite, *texts, **options):
-    follow_up = made(rewrite, *texts, **options)
+    follow_up = follow_up_of(rewrite, *texts, **options)
     return None if follow_up is None else follow_up.texts
 
 
 def test_a_noun_becomes_a_synonym_wherever_it_stands_in_a_pair():
-    follow_up = made(nouns, "医生来了，医生走了。", "他见到医生。")
+    follow_up = follow_up_of(nouns, "医生来了，医生走了。", "他见到医生。")
     assert follow_up.texts == ("大夫来了，大夫走了。", "他见到大夫。")
     assert follow_up.words == (("医生", "大夫"),)
 
@@ -82,9 +82,9 @@ def test_a_word_that_also_stands_inside_a_longer_one_is_not_replaced():
 
 
 def test_two_words_can_be_replaced():
-    one, two = (made(nouns, "医生问了患者。", words=number) for number in (1, 2))
-    assert len(one.words) == 1
-    assert two.texts == ("大夫问了病人。",)
+    single, double = (follow_up_of(nouns, "医生问了患者。", words=number) for number in (1, 2))
+    assert len(single.words) == 1
+    assert double.texts == ("大夫问了病人。",)
 
 
 def test_a_text_in_traditional_characters_makes_no_group():
@@ -127,11 +127,11 @@ WORDS = [
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map("".join), min_size=1, max_size=2), st.integers(0, 3))
 def test_whole_words_everywhere_and_nothing_else(texts, seed):
     for kind, rewrite in (("n", nouns), ("v", verbs)):
-        follow_up = made(rewrite, *texts, seed=seed)
+        follow_up = follow_up_of(rewrite, *texts, seed=seed)
         if follow_up is None:
             continue
-        assert follow_up == made(rewrite, *texts, seed=seed)
-        assert follow_up.texts == tuple(replaced(text, follow_up.words) for text in texts)
+        assert follow_up == follow_up_of(rewrite, *texts, seed=seed)
+        assert follow_up.texts == tuple(replace_words(text, follow_up.words) for text in texts)
         for old, new in follow_up.words:
             assert new in {pair.new for pair in pairs()[kind, old]}
             assert (new, 1.0) in thesaurus("cilin").synonyms(old)
@@ -147,17 +147,17 @@ def test_a_relation_for_each_task_that_survives_pickling(task, place, number):
     two = configured(relation, {"words": 2})
     texts = ["医生称赞了患者。", "患者称赞了医生。"][: 2 if task == "similarity" else 1]
     source = Source(Input.of(*texts, language="zh"), Analysis(texts[0], "zh"), "0:1")
-    for one in (relation, two):
-        made, note = one.made(source)
-        assert made
+    for variant in (relation, two):
+        follow_ups, note = variant.make_group(source)
+        assert follow_ups
         assert note
-        assert pickle.loads(pickle.dumps(one)).made(source) == (made, note)  # noqa: S301, our own bytes
+        assert pickle.loads(pickle.dumps(variant)).make_group(source) == (follow_ups, note)  # noqa: S301, our own bytes
 
 
 def test_every_pair_of_the_list_scores_enough_in_cilin():
-    for (_, word), some in pairs().items():
+    for (_, word), entries in pairs().items():
         scored = dict(thesaurus("cilin").synonyms(word))
-        assert all(scored.get(pair.new, 0) >= LEAST for pair in some), word
+        assert all(scored.get(pair.new, 0) >= LEAST for pair in entries), word
 
 
 @pytest.mark.slow

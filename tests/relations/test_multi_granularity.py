@@ -39,9 +39,9 @@ class Listed:
     def needs(self):
         return None
 
-    def propose(self, some, language):
-        self.asked.append(list(some))
-        return [NEW.get(words[at].lower()) for words, at in some]
+    def propose(self, masked_sentences, language):
+        self.asked.append(list(masked_sentences))
+        return [NEW.get(words[at].lower()) for words, at in masked_sentences]
 
 
 @pytest.fixture
@@ -51,15 +51,15 @@ def parser(monkeypatch):
 
 @pytest.fixture
 def proposer(monkeypatch):
-    made = Listed()
-    monkeypatch.setitem(masked.PROPOSERS, "listed", lambda _: made)
+    listed = Listed()
+    monkeypatch.setitem(masked.PROPOSERS, "listed", lambda _: listed)
     monkeypatch.setattr("audit.language.masked.get_proposer", masked.get_proposer.__wrapped__)
-    return made
+    return listed
 
 
 def relation(level, **changes):
-    given = {"parser": "small-parser", "proposer": "listed", "k": 1, **changes}
-    return configured(get_relation("translation", f"MGMT-{level}"), given)
+    params = {"parser": "small-parser", "proposer": "listed", "k": 1, **changes}
+    return configured(get_relation("translation", f"MGMT-{level}"), params)
 
 
 def source(text, target="es", language="en", seed="0:1"):
@@ -67,8 +67,8 @@ def source(text, target="es", language="en", seed="0:1"):
 
 
 def follow_up(level, text, **changes):
-    made, note = relation(level, **changes).made(source(text))
-    return (made[0].text if made else None), note
+    follow_ups, note = relation(level, **changes).make_group(source(text))
+    return (follow_ups[0].text if follow_ups else None), note
 
 
 def test_all_modifiers_of_one_phrase_are_replaced(parser, proposer):
@@ -97,22 +97,25 @@ def test_one_word_is_replaced(parser, proposer):
 
 
 def test_k_is_how_many_words_one_is_drawn_of(parser, proposer):
-    one = relation("word", k=20)
-    made = {one.made(source("The cat sees the big dog in the garden.", seed=f"0:{row}"))[1][1] for row in range(60)}
-    assert made == {("cat", "otter"), ("sees", "hears"), ("big", "tiny"), ("dog", "wolf"), ("garden", "attic")}
+    replacing = relation("word", k=20)
+    replacements = {
+        replacing.make_group(source("The cat sees the big dog in the garden.", seed=f"0:{row}"))[1][1]
+        for row in range(60)
+    }
+    assert replacements == {("cat", "otter"), ("sees", "hears"), ("big", "tiny"), ("dog", "wolf"), ("garden", "attic")}
 
 
 def test_everything_around_the_word_stays_as_it_was(parser, proposer):
     text = 'He said: "The  CAT  \tsees me"... (Big   dog, big news!)'
-    one = relation("word", k=20)
+    replacing = relation("word", k=20)
     seen = set()
     for row in range(60):
-        (made,), (_, (old, new)) = one.made(source(text, seed=f"0:{row}"))
+        (rewritten,), (_, (old, new)) = replacing.make_group(source(text, seed=f"0:{row}"))
         seen.add(new)
-        assert made.text == text.replace(old, new, 1)
+        assert rewritten.text == text.replace(old, new, 1)
         assert old.isupper() == new.isupper()
         assert old.istitle() == new.istitle()
-        assert made.languages == ("en", "es")
+        assert rewritten.languages == ("en", "es")
     assert seen == {"wrote", "OTTER", "hears", "Tiny", "wolf", "tiny", "rumours"}
 
 
@@ -130,8 +133,8 @@ def test_a_word_without_a_proposal_stays_and_nothing_but_such_words_makes_no_gro
 
 def test_forms_of_be_and_numbers_are_never_replaced(parser, proposer):
     for row in range(20):
-        one, _ = relation("word", k=20).made(source("It was 20.", seed=f"0:{row}"))
-        assert one == []
+        follow_ups, _ = relation("word", k=20).make_group(source("It was 20.", seed=f"0:{row}"))
+        assert follow_ups == []
     assert proposer.asked == []
 
 
@@ -147,9 +150,9 @@ def test_forms_of_be_and_numbers_are_never_replaced(parser, proposer):
     ids=lambda one: one if isinstance(one, str) else "",
 )
 def test_no_group(given, why, parser, proposer):
-    assert relation("phrase").made(given) == ([], ())
+    assert relation("phrase").make_group(given) == ([], ())
     if "noun" not in why:
-        assert relation("word").made(given) == ([], ())
+        assert relation("word").make_group(given) == ([], ())
 
 
 def test_many_sources_ask_each_model_once_a_word(parser, proposer):
@@ -160,22 +163,24 @@ def test_many_sources_ask_each_model_once_a_word(parser, proposer):
         "The unparsable cat sees.",
     ]
     sources = [source(text, target) for text in texts for target in ("es", "fr2")]
-    one = relation("phrase", parser="small-parser")
-    made = one.made_all(sources)
-    assert [bool(some) for some, _ in made] == [True] * 6 + [False] * 2
+    replacing = relation("phrase", parser="small-parser")
+    groups = replacing.make_groups(sources)
+    assert [bool(follow_ups) for follow_ups, _ in groups] == [True] * 6 + [False] * 2
     # Every distinct text in one call; the first modifiers in one, the second ones in another.
     assert parser.asked == [("en", list(dict.fromkeys(texts)))]
-    assert [len(some) for some in proposer.asked] == [6, 4]
-    assert made == [one.made(given) for given in sources]
-    assert [note[0] for some, note in made if some] == [("to", "es"), ("to", "fr2")] * 3
+    assert [len(follow_ups) for follow_ups in proposer.asked] == [6, 4]
+    assert groups == [replacing.make_group(single_source) for single_source in sources]
+    assert [note[0] for follow_ups, note in groups if follow_ups] == [("to", "es"), ("to", "fr2")] * 3
 
 
 def test_the_value_is_the_similarity_of_the_translations(parser, proposer):
-    one = relation("word")
+    replacing = relation("word")
     first, second = "El perro grande ve la casa.", "El perro ve la casa."
-    same = one.verdict([Output(text=first), Output(text="El gato viejo ve el jardín.")], (("to", "es"), ("a", "b")))
+    same = replacing.verdict(
+        [Output(text=first), Output(text="El gato viejo ve el jardín.")], (("to", "es"), ("a", "b"))
+    )
     assert (same.outcome, same.value) == (Outcome.SATISFIED, 1.0)
-    other = one.verdict([Output(text=first), Output(text=second)], (("to", "es"), ("a", "b")))
+    other = replacing.verdict([Output(text=first), Output(text=second)], (("to", "es"), ("a", "b")))
     trees = parser.parse([first, second], "es")
     assert other.outcome is Outcome.VIOLATED
     assert other.value == structure_similarity(*trees)
@@ -192,32 +197,32 @@ def test_a_similarity_by_hand(monkeypatch, parser, proposer):
     }
     monkeypatch.setattr(parser, "parse", lambda texts, language: [trees[text] for text in texts])
     for bound, outcome in ((0.84, Outcome.VIOLATED), (5 / 6, Outcome.SATISFIED)):
-        found = relation("phrase", bound=bound).verdict([Output(text="uno"), Output(text="dos")], (("to", "es"),))
-        assert found.outcome is outcome
-        assert found.value == pytest.approx(5 / 6)
+        verdict = relation("phrase", bound=bound).verdict([Output(text="uno"), Output(text="dos")], (("to", "es"),))
+        assert verdict.outcome is outcome
+        assert verdict.value == pytest.approx(5 / 6)
 
 
 def test_translations_that_cannot_be_compared_are_inapplicable_with_a_reason(parser, proposer):
     outputs = [Output(text="El perro ve."), Output(text="unparsable")]
-    one, other = relation("word").verdicts([(outputs, (("to", "es"),)), (outputs, (("to", "fi"),))])
-    assert (one.outcome, one.value, one.reason) == (Outcome.INAPPLICABLE, None, "a translation cannot be parsed")
-    assert (other.outcome, other.reason) == (Outcome.INAPPLICABLE, "there is no parser for fi")
+    first, second = relation("word").verdicts([(outputs, (("to", "es"),)), (outputs, (("to", "fi"),))])
+    assert (first.outcome, first.value, first.reason) == (Outcome.INAPPLICABLE, None, "a translation cannot be parsed")
+    assert (second.outcome, second.reason) == (Outcome.INAPPLICABLE, "there is no parser for fi")
     # All translations into one language in one call.
     assert parser.asked == [("es", ["El perro ve.", "unparsable"])]
 
 
 def test_a_parser_that_is_absent_is_said_before_anything_is_translated(parser, proposer):
-    one = relation("word", parser="small-parser,absent-parser")
+    replacing = relation("word", parser="small-parser,absent-parser")
     with pytest.raises(NotInstalled, match=r"relation MGMT-word parses fr with absent-parser.*apt-get install nothing"):
-        one.made(source("The big dog sleeps.", target="fr"))
-    assert one.made(source("The big dog sleeps.", target="es"))[0]
+        replacing.make_group(source("The big dog sleeps.", target="fr"))
+    assert replacing.make_group(source("The big dog sleeps.", target="es"))[0]
 
 
 def test_the_version_names_parsers_and_proposer(parser, proposer):
-    one = relation("word")
-    assert one.full_version == f"{one.version}; small-parser 1; listed 1"
+    replacing = relation("word")
+    assert replacing.full_version == f"{replacing.version}; small-parser 1; listed 1"
     parser.version = "small-parser 2"
-    assert one.full_version == f"{one.version}; small-parser 2; listed 1"
+    assert replacing.full_version == f"{replacing.version}; small-parser 2; listed 1"
     for name in ("parser", "proposer"):
         with pytest.raises(UnknownName):
             _ = relation("word", **{name: "nobody"}).full_version
@@ -226,14 +231,14 @@ def test_the_version_names_parsers_and_proposer(parser, proposer):
 def test_each_language_may_have_a_proposer_of_its_own(parser, proposer, tmp_path):
     file = tmp_path / "es.txt"
     file.write_text("El pequeño perro duerme.\nEl viejo perro corre.\nEl pequeño gato duerme.\n", encoding="utf-8")
-    given = {"proposer": f"es=ngram:{file},listed"}
-    assert follow_up("phrase", "The big dog sleeps.", **given) == follow_up("phrase", "The big dog sleeps.")
-    one = relation("phrase", **given)
-    made, note = one.made(source("El grande perro duerme.", target="en", language="es"))
-    assert [member.text for member in made] == ["El pequeño perro duerme."]
+    params = {"proposer": f"es=ngram:{file},listed"}
+    assert follow_up("phrase", "The big dog sleeps.", **params) == follow_up("phrase", "The big dog sleeps.")
+    replacing = relation("phrase", **params)
+    follow_ups, note = replacing.make_group(source("El grande perro duerme.", target="en", language="es"))
+    assert [member.text for member in follow_ups] == ["El pequeño perro duerme."]
     assert note == (("to", "en"), ("grande", "pequeño"))
-    assert "; ngram(" in one.full_version
-    assert one.full_version.endswith("; listed 1")
+    assert "; ngram(" in replacing.full_version
+    assert replacing.full_version.endswith("; listed 1")
     with pytest.raises(AuditError, match="'es=' has an entry without a proposer"):
         _ = relation("word", proposer="es=").full_version
 
@@ -253,18 +258,18 @@ def test_bad_parameters_are_refused(changes, message):
 
 
 def test_a_whole_number_will_do_for_a_fraction():
-    made = configured(get_relation("translation", "MGMT-word"), {"bound": 1, "k": 2})
-    assert (made.params["bound"], made.params["k"]) == (1.0, 2)
-    assert replace(made, task="translation") == made
+    changed = configured(get_relation("translation", "MGMT-word"), {"bound": 1, "k": 2})
+    assert (changed.params["bound"], changed.params["k"]) == (1.0, 2)
+    assert replace(changed, task="translation") == changed
 
 
 @pytest.mark.parametrize("level", ["phrase", "word"])
 def test_a_copy_for_a_worker_makes_the_same_groups(level, parser, proposer):
-    one = relation(level, k=3)
-    copy = pickle.loads(pickle.dumps(one))  # noqa: S301, our own bytes
-    given = [source(f"The big old dog sees the small cat {number}.", seed=f"0:{number}") for number in range(9)]
-    assert copy.made_all(given) == one.made_all(given)
-    assert all(some for some, _ in one.made_all(given))
+    replacing = relation(level, k=3)
+    copy = pickle.loads(pickle.dumps(replacing))  # noqa: S301, our own bytes
+    sources = [source(f"The big old dog sees the small cat {number}.", seed=f"0:{number}") for number in range(9)]
+    assert copy.make_groups(sources) == replacing.make_groups(sources)
+    assert all(follow_ups for follow_ups, _ in replacing.make_groups(sources))
 
 
 OWN = """
@@ -297,10 +302,12 @@ class Sentences(SmallCorpus):
     task = "translation"
 
     def __init__(self):
-        made = [
-            f"The {one} dog {verb}." for one in ("big", "old", "small", "big snow") for verb in ("sleeps", "sees a cat")
+        texts = [
+            f"The {adjective} dog {verb}."
+            for adjective in ("big", "old", "small", "big snow")
+            for verb in ("sleeps", "sees a cat")
         ]
-        super().__init__("sentences", [*made, "It was.", "The dog sees.", "The unparsable old dog.", "Yes!"])
+        super().__init__("sentences", [*texts, "It was.", "The dog sees.", "The unparsable old dog.", "Yes!"])
 
     def rows(self):
         for row in super().rows():
@@ -319,18 +326,18 @@ def spec(tmp_path, monkeypatch):
 def stored(engine):
     """(relation, source, follow-up, outcome, value, reason) of every group."""
     group, member, verdict = table_of(tables.Group), table_of(tables.Member), table_of(tables.Verdict)
-    relations, given, rows = table_of(tables.Relation), table_of(tables.Input), table_of(tables.Source)
+    relations, inputs, rows = table_of(tables.Relation), table_of(tables.Input), table_of(tables.Source)
     query = (
-        select(relations.c.name, rows.c.row, given.c.texts, verdict.c.outcome, verdict.c.value, verdict.c.reason)
+        select(relations.c.name, rows.c.row, inputs.c.texts, verdict.c.outcome, verdict.c.value, verdict.c.reason)
         .select_from(group)
         .join(relations, relations.c.id == group.c.relation_id)
         .join(rows, rows.c.id == group.c.source_id)
         .join(member, (member.c.group_id == group.c.id) & (member.c.role == "follow_up"))
-        .join(given, given.c.id == member.c.input_id)
+        .join(inputs, inputs.c.id == member.c.input_id)
         .join(verdict, verdict.c.group_id == group.c.id)
     )
     with engine.connect() as connection:
-        return sorted((one[0], int(one[1]), one[2][0], *one[3:]) for one in connection.execute(query))
+        return sorted((row[0], int(row[1]), row[2][0], *row[3:]) for row in connection.execute(query))
 
 
 class TowardFrench(Sentences):
@@ -341,9 +348,9 @@ class TowardFrench(Sentences):
 
 def test_a_run_that_needs_an_absent_parser_ends_and_says_so(spec, tmp_path, parser, proposer):
     engine = open_store(str(tmp_path / "a.db"), create=True)
-    one = relation("word", parser="small-parser,absent-parser")
+    replacing = relation("word", parser="small-parser,absent-parser")
     with pytest.raises(NotInstalled, match=r"parses fr with absent-parser, which is absent; apt-get install nothing"):
-        run(engine, TowardFrench(), [spec], [one], InProcess())
+        run(engine, TowardFrench(), [spec], [replacing], InProcess())
     assert stored(engine) == []
 
 
@@ -352,8 +359,8 @@ def test_where_nobody_named_a_parser_and_none_is_installed_a_run_says_so_and_mak
 ):
     monkeypatch.setattr("audit.language.constituency.base.DEFAULT", ("absent-parser",))
     monkeypatch.setattr(small_parsers.AbsentParser, "languages", ("en", "fr"))
-    one = relation("word", parser="")
-    assert one.lacks("xx") is None  # nobody parses that
+    replacing = relation("word", parser="")
+    assert replacing.lacks("xx") is None  # nobody parses that
     assert relation("word").lacks("en") is None
     assert relation("word").lacks("es") == (
         "nothing proposes words in es; count a text of yours: --set MGMT-word.proposer=es=ngram:FILE"
@@ -362,7 +369,7 @@ def test_where_nobody_named_a_parser_and_none_is_installed_a_run_says_so_and_mak
     watcher = Watcher()
     watcher.says = heard.append
     engine = open_store(str(tmp_path / "a.db"), create=True)
-    ran = run(engine, Sentences(), [spec], [one], InProcess(), watcher=watcher)
+    ran = run(engine, Sentences(), [spec], [replacing], InProcess(), watcher=watcher)
     assert ran.counts.groups == 0
     assert heard == [
         "relation MGMT-word makes no groups of texts in en: sources in en are parsed with absent-parser, which is "
@@ -374,8 +381,8 @@ def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, p
     relations = [relation("phrase"), relation("word", k=3)]
     engine = open_store(str(tmp_path / "one.db"), create=True)
     ran = run(engine, Sentences(), [spec], relations, InProcess())
-    found = stored(engine)
-    by_row = {row: (text, outcome, reason) for name, row, text, outcome, _, reason in found if name == "MGMT-phrase"}
+    rows = stored(engine)
+    by_row = {row: (text, outcome, reason) for name, row, text, outcome, _, reason in rows if name == "MGMT-phrase"}
     satisfied, violated, inapplicable = int(Outcome.SATISFIED), int(Outcome.VIOLATED), int(Outcome.INAPPLICABLE)
     # big -> tiny moves the adjective; old and small keep the structure; the system says nothing of snow.
     assert by_row[0] == ("The tiny dog sleeps.", violated, None)
@@ -383,16 +390,16 @@ def test_a_run_in_processes_and_one_that_goes_on_find_the_same(spec, tmp_path, p
     assert by_row[4] == ("The amazing dog sleeps.", satisfied, None)
     assert by_row[6][1:] == (inapplicable, "the system has no output for a member")
     assert not {8, 9, 10, 11} & set(by_row)  # nothing to replace, or no tree
-    assert {value for *_, value, reason in found if reason is None} >= {1.0}
+    assert {value for *_, value, reason in rows if reason is None} >= {1.0}
     assert ran.counts.failed == 0
 
     other = open_store(str(tmp_path / "other.db"), create=True)
     with Processes(2) as executor:
         run(other, Sentences(), [spec], relations, executor)
-    assert stored(other) == found
+    assert stored(other) == rows
 
     broken = open_store(str(tmp_path / "broken.db"), create=True)
     with pytest.raises(KeyboardInterrupt):
         run(broken, Sentences(), [spec], relations, Interrupting(1))
     run(broken, Sentences(), [spec], relations, InProcess())
-    assert stored(broken) == found
+    assert stored(broken) == rows

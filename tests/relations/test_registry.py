@@ -77,7 +77,7 @@ def test_bad_parameters_are_refused(name, changes, message):
 
 def test_the_version_of_a_tagger_is_a_part_of_its_relations_version(monkeypatch):
     assert get_relation("sentiment", "MR1.1").full_version == get_relation("sentiment", "MR1.1").version
-    found = get_relation("similarity", "MR1.1")
-    assert found.full_version == f"{found.version}; {version_of('jieba')}"
+    tagging = get_relation("similarity", "MR1.1")
+    assert tagging.full_version == f"{tagging.version}; {version_of('jieba')}"
     monkeypatch.setattr(base, "version_of", lambda tagger: f"another {tagger}")
-    assert found.full_version == f"{found.version}; another jieba"
+    assert tagging.full_version == f"{tagging.version}; another jieba"

@@ -36,17 +36,17 @@ CHINESE = [
 ]
 
 
-def _walked(relation: Relation, one: Input) -> tuple[list[list[str]], Verdict | None]:
+def _walked(relation: Relation, item: Input) -> tuple[list[list[str]], Verdict | None]:
     """All texts that the relation asks for, and its verdict, with outputs that depend on the text alone."""
-    asked = []
-    steps = relation.steps(Source(one, Analysis(one.text, one.languages[0]), "7:row"))
+    rounds = []
+    steps = relation.steps(Source(item, Analysis(item.text, item.languages[0]), "7:row"))
     try:
         members = next(steps)
         while True:
-            asked.append([" ".join(member.input.texts) for member in members])
-            members = steps.send(_outputs(asked[-1]))
+            rounds.append([" ".join(member.input.texts) for member in members])
+            members = steps.send(_outputs(rounds[-1]))
     except StopIteration as end:
-        return asked, end.value
+        return rounds, end.value
 
 
 def _outputs(texts: Sequence[str]) -> list[Output]:
@@ -59,7 +59,7 @@ def _inputs(relation: Relation) -> list[Input]:
         return [Input.of(text, target="es") for text in TEXTS]
     if relation.languages == ("en",):
         return [Input.of(text) for text in TEXTS]
-    return CHINESE if relation.task == "similarity" else [Input.of(one.text, language="zh") for one in CHINESE]
+    return CHINESE if relation.task == "similarity" else [Input.of(item.text, language="zh") for item in CHINESE]
 
 
 def _id(relation: Relation) -> str:
@@ -71,7 +71,7 @@ def _id(relation: Relation) -> str:
 def test_a_copy_makes_the_same_groups_and_verdicts(relation, protocol):
     copy = pickle.loads(pickle.dumps(relation, protocol))  # noqa: S301, our own bytes
     inputs = _inputs(relation)
-    assert [_walked(copy, one) for one in inputs] == [_walked(relation, one) for one in inputs]
+    assert [_walked(copy, item) for item in inputs] == [_walked(relation, item) for item in inputs]
     for label in LABELS:
         assert copy.carry({label}) == relation.carry({label})
     assert copy.carry.preserves_truth == relation.carry.preserves_truth
@@ -86,4 +86,4 @@ def test_a_copy_makes_the_same_groups_and_verdicts(relation, protocol):
 def test_the_texts_make_every_plain_relation_work():
     # Else the test above would compare nothing with nothing.
     for relation in (*REGISTERED, *SPREAD):
-        assert any(_walked(relation, one)[0] for one in _inputs(relation)), relation.name
+        assert any(_walked(relation, item)[0] for item in _inputs(relation)), relation.name

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from audit.language import Analysis
 from audit.relations import Outcome, Rewriting, Source, get_relation
 from audit.relations.base import Rewritten, unchanged
-from audit.relations.expect import exchanged, replaced, same_interval, same_label, same_text, substituted
+from audit.relations.expect import exchange_words, replace_words, same_interval, same_label, same_text, substitute
 from audit.tasks import Input, Output, get_task
 
 
@@ -39,8 +39,8 @@ def source(*texts, language="en"):
 
 
 def test_all_texts_are_rewritten_and_the_check_is_told_the_words():
-    made, note = relation().made(source("a b", "c a"))
-    assert [one.texts for one in made] == [("A B", "C A")]
+    follow_ups, note = relation().make_group(source("a b", "c a"))
+    assert [follow_up.texts for follow_up in follow_ups] == [("A B", "C A")]
     assert note == (("a", "A"),)
     steps = relation().steps(source("a b", "c a"))
     assert [member.role for member in next(steps)] == ["source", "follow_up"]
@@ -50,16 +50,16 @@ def test_all_texts_are_rewritten_and_the_check_is_told_the_words():
 
 
 def test_no_group_where_nothing_changes_or_the_language_is_another():
-    assert relation().made(source("A B")) == ([], ())
-    assert relation(languages=("zh",)).made(source("a b")) == ([], ())
-    assert relation(rewrite=lambda texts, choices: None).made(source("a b")) == ([], ())
+    assert relation().make_group(source("A B")) == ([], ())
+    assert relation(languages=("zh",)).make_group(source("a b")) == ([], ())
+    assert relation(rewrite=lambda texts, choices: None).make_group(source("a b")) == ([], ())
 
 
 def test_a_pair_in_two_languages_needs_both():
     mixed = Source(Input(("a", "甲"), ("en", "zh")), Analysis("a"), "0:1")
-    assert relation().made(mixed) == ([], ())
-    assert relation(languages=("en", "zh")).made(mixed)[0]
-    assert [one.language for one in mixed.analyses] == ["en", "zh"]
+    assert relation().make_group(mixed) == ([], ())
+    assert relation(languages=("en", "zh")).make_group(mixed)[0]
+    assert [analysis.language for analysis in mixed.analyses] == ["en", "zh"]
 
 
 def test_labels_and_intervals_compare_whatever_was_replaced():
@@ -69,8 +69,8 @@ def test_labels_and_intervals_compare_whatever_was_replaced():
     similarity = get_task("similarity")
     # Jin, Ding, Zhou 2022, table 2: .723585 and .776188 are both strong correlations.
     outputs = [similarity.checked(Output(score=score)) for score in (0.723585, 0.776188)]
-    found = same_interval(outputs, words)
-    assert (found.outcome, found.value) == (Outcome.SATISFIED, pytest.approx(0.052603))
+    verdict = same_interval(outputs, words)
+    assert (verdict.outcome, verdict.value) == (Outcome.SATISFIED, pytest.approx(0.052603))
     outputs = [similarity.checked(Output(score=score)) for score in (0.842097, 0.7999)]
     assert same_interval(outputs, words).outcome is Outcome.VIOLATED
 
@@ -93,41 +93,41 @@ def test_a_summary_has_the_same_words_replaced(source_summary, follow_up_summary
 def test_replacing_back_gives_the_text(text, others):
     words = tuple(zip("甲乙丙丁", others, strict=True))
     back = tuple((new, old) for old, new in words)
-    assert replaced(replaced(text, words), back) == text
+    assert replace_words(replace_words(text, words), back) == text
 
 
 def test_the_longest_word_is_replaced_first():
-    assert replaced("王强盛和王强", (("王强", "石磊"), ("王强盛", "李四"))) == "李四和石磊"
+    assert replace_words("王强盛和王强", (("王强", "石磊"), ("王强盛", "李四"))) == "李四和石磊"
 
 
 def test_a_word_inside_a_longer_one_makes_no_group():
     texts = [Analysis("老师表扬学生。", "zh")]
-    made = substituted(texts, {"学生": "同学"})
-    assert made == Rewritten(("老师表扬同学。",), (("学生", "同学"),))
+    rewritten = substitute(texts, {"学生": "同学"})
+    assert rewritten == Rewritten(("老师表扬同学。",), (("学生", "同学"),))
     assert next(token.text for token in Analysis("学生会的学生", "zh").tokens) == "学生会"
-    assert substituted([Analysis("学生会的学生", "zh")], {"学生": "同学"}) is None
-    assert substituted(texts, {"医生": "大夫"}) is None
+    assert substitute([Analysis("学生会的学生", "zh")], {"学生": "同学"}) is None
+    assert substitute(texts, {"医生": "大夫"}) is None
 
 
 def test_the_two_texts_of_a_pair_change_places():
-    found = get_relation("similarity", "MR7.1")
-    made, _ = found.made(source("一只猫。", "一只狗。", language="zh"))
-    assert made[0].texts == ("一只狗。", "一只猫。")
-    assert found.made(source("一只猫。", language="zh")) == ([], ())
-    assert found.made(source("一只猫。", "一只猫。", language="zh")) == ([], ())
+    swapping = get_relation("similarity", "MR7.1")
+    follow_ups, _ = swapping.make_group(source("一只猫。", "一只狗。", language="zh"))
+    assert follow_ups[0].texts == ("一只狗。", "一只猫。")
+    assert swapping.make_group(source("一只猫。", language="zh")) == ([], ())
+    assert swapping.make_group(source("一只猫。", "一只猫。", language="zh")) == ([], ())
 
 
 def test_rewritings_are_the_same_each_time():
-    found = relation(rewrite=lambda texts, choices: Rewritten((str(choices.random()),)))
-    assert found.made(source("a")) == found.made(source("a"))
-    assert random.Random(1).random() != float(found.made(source("a"))[0][0].text)
+    random_relation = relation(rewrite=lambda texts, choices: Rewritten((str(choices.random()),)))
+    assert random_relation.make_group(source("a")) == random_relation.make_group(source("a"))
+    assert random.Random(1).random() != float(random_relation.make_group(source("a"))[0][0].text)
 
 
 def test_words_of_several_tokens_are_exchanged_where_they_are_whole_words():
     text = Analysis("王女士来了，女士们走了。", "zh")
-    assert exchanged([text], (("王女士", "李女士"),)) == Rewritten(
+    assert exchange_words([text], (("王女士", "李女士"),)) == Rewritten(
         ("李女士来了，女士们走了。",), (("王女士", "李女士"),)
     )
-    assert exchanged([text], (("张女士", "李女士"),)) is None  # not there
-    assert exchanged([text], (("士来", "人来"),)) is None  # begins inside a token
-    assert exchanged([text], ()) is None
+    assert exchange_words([text], (("张女士", "李女士"),)) is None  # not there
+    assert exchange_words([text], (("士来", "人来"),)) is None  # begins inside a token
+    assert exchange_words([text], ()) is None

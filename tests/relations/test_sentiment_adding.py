@@ -9,28 +9,28 @@ from audit.relations import Outcome, Source, get_relation
 from audit.tasks import Input, Output
 
 
-def made(name, text, seed="1"):
+def follow_ups_of(name, text, seed="1"):
     relation = get_relation("sentiment", name)
     return [follow.text for follow in relation.follow_ups(Source(Input.of(text), Analysis(text), seed))]
 
 
-def all_made(name, text):
-    return {follow_up for seed in range(40) for follow_up in made(name, text, str(seed))}
+def all_follow_ups(name, text):
+    return {follow_up for seed in range(40) for follow_up in follow_ups_of(name, text, str(seed))}
 
 
 def test_examples_of_the_study():
-    assert "The apple is very sweet." in all_made("MR2.1", "The apple is sweet.")
-    assert made("MR2.2", "The weather is bad.") == ["The weather is not bad."]
-    assert made("MR2.2", "Well made films are interesting.") == ["Well made films are not interesting."]
+    assert "The apple is very sweet." in all_follow_ups("MR2.1", "The apple is sweet.")
+    assert follow_ups_of("MR2.2", "The weather is bad.") == ["The weather is not bad."]
+    assert follow_ups_of("MR2.2", "Well made films are interesting.") == ["Well made films are not interesting."]
 
 
 def test_the_article_fits_the_adverb():
-    assert all_made("MR2.1", "It is a dull film.") == {
+    assert all_follow_ups("MR2.1", "It is a dull film.") == {
         "It is a very dull film.",
         "It is a really dull film.",
         "It is an extremely dull film.",
     }
-    assert all_made("MR2.1", "An awful film.") == {
+    assert all_follow_ups("MR2.1", "An awful film.") == {
         "An absolutely awful film.",
         "A truly awful film.",
         "An utterly awful film.",
@@ -38,13 +38,13 @@ def test_the_article_fits_the_adverb():
 
 
 def test_case_follows_the_place():
-    assert all_made("MR2.1", "Dull, long.") == {"Very dull, long.", "Really dull, long.", "Extremely dull, long."}
-    assert all_made("MR2.1", "I HATE THE FILM.") == {"I REALLY HATE THE FILM."}
+    assert all_follow_ups("MR2.1", "Dull, long.") == {"Very dull, long.", "Really dull, long.", "Extremely dull, long."}
+    assert all_follow_ups("MR2.1", "I HATE THE FILM.") == {"I REALLY HATE THE FILM."}
 
 
 @pytest.mark.parametrize("name", ["MR2.1", "MR2.2"])
 def test_no_group_without_a_place(name):
-    assert made(name, "It was not very good, but not bad either.") == []
+    assert follow_ups_of(name, "It was not very good, but not bad either.") == []
 
 
 def test_checks_and_carry():

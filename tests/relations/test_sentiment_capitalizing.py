@@ -9,7 +9,7 @@ from audit.relations import Outcome, get_relation
 from audit.tasks import Output
 
 
-def made(name, text):
+def follow_up_of(name, text):
     return get_relation("sentiment", name).perturb(Analysis(text), random.Random(0))
 
 
@@ -32,18 +32,18 @@ def made(name, text):
     ],
 )
 def test_case(name, source, follow_up):
-    assert made(name, source) == follow_up
+    assert follow_up_of(name, source) == follow_up
 
 
 @pytest.mark.parametrize("text", ["", "...", "1999", "这部电影很好。"])
 def test_no_letters_with_case_no_group(text):
-    assert made("MR3.1", text) is None
-    assert made("MR3.2", text) is None or text == "这部电影很好。"
+    assert follow_up_of("MR3.1", text) is None
+    assert follow_up_of("MR3.2", text) is None or text == "这部电影很好。"
 
 
 def test_nothing_to_shout():
-    assert made("MR3.2", "it was.") is None
-    assert made("MR3.2", "BAD FILM.") is None
+    assert follow_up_of("MR3.2", "it was.") is None
+    assert follow_up_of("MR3.2", "BAD FILM.") is None
 
 
 def test_checks_and_carry():
@@ -60,7 +60,7 @@ def test_checks_and_carry():
 @given(st.text(max_size=80))
 def test_words_stay_the_same(text):
     for name in ("MR3.1", "MR3.2"):
-        follow_up = made(name, text)
+        follow_up = follow_up_of(name, text)
         assert (
             follow_up is None
             or follow_up.casefold() == text.casefold()

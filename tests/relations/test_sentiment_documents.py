@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from audit.errors import AuditError
 from audit.language import Analysis
 from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
-from audit.relations.expect import on_documents, rearranged
+from audit.relations.expect import on_documents, rearrange
 from audit.relations.sentiment import sentences_of
 from audit.tasks import Input, Output
 
@@ -35,10 +35,10 @@ def by_words(text: str) -> Output:
 
 
 def walked(
-    name: str, given: Source, system: Callable[[str], Output] = by_words
+    name: str, document: Source, system: Callable[[str], Output] = by_words
 ) -> tuple[list[list[Member]], Verdict | None]:
     """Rounds of members and the verdict of one relation on one source."""
-    steps = get_relation("sentiment", name).steps(given)
+    steps = get_relation("sentiment", name).steps(document)
     rounds: list[list[Member]] = []
     try:
         members = next(steps)
@@ -68,11 +68,11 @@ def test_grouping_what_is_grouped_makes_no_group() -> None:
 
 
 def test_groups_ordered_by_score() -> None:
-    made = {
+    orders = {
         follow_ups(walked("MR5.3", Source(Input.of(DOCUMENT), Analysis(DOCUMENT), str(seed)))[0])[0]
         for seed in range(40)
     }
-    assert made == {
+    assert orders == {
         "Good start. Great end.\n\nBad middle. Poor sound.",
         "Great end. Good start.\n\nBad middle. Poor sound.",
         "Good start. Great end.\n\nPoor sound. Bad middle.",
@@ -82,27 +82,27 @@ def test_groups_ordered_by_score() -> None:
 
 def test_equal_scores_keep_their_order() -> None:
     text = "One is here. Two is here. Three is here."
-    rounds, verdict = walked("MR5.3", source(text), lambda given: Output("positive", 0.5))
+    rounds, verdict = walked("MR5.3", source(text), lambda item: Output("positive", 0.5))
     assert verdict is None
     assert follow_ups(rounds) == []
 
 
 def test_permuting_keeps_the_sentences() -> None:
-    given = source(DOCUMENT)
+    document = source(DOCUMENT)
     relation = get_relation("sentiment", "MR5.1")
     if not isinstance(relation, Plain):
         raise TypeError
-    (made,) = relation.follow_ups(given)
-    assert made.text != DOCUMENT
-    assert sorted(one.text for one in Analysis(made.text).sentences) == sorted(
-        one.text for one in given.analysis.sentences
+    (follow_up,) = relation.follow_ups(document)
+    assert follow_up.text != DOCUMENT
+    assert sorted(sentence.text for sentence in Analysis(follow_up.text).sentences) == sorted(
+        sentence.text for sentence in document.analysis.sentences
     )
-    assert made.text.count("\n\n") == 1
+    assert follow_up.text.count("\n\n") == 1
     assert relation.follow_ups(source("Only one.")) == []
     assert relation.follow_ups(source("Same. Same.")) == []
     for seed in range(10):
-        given = Source(Input.of("Same. Same. Not."), Analysis("Same. Same. Not."), str(seed))
-        assert relation.follow_ups(given)[0].text in ("Not. Same. Same.", "Same. Not. Same.")
+        document = Source(Input.of("Same. Same. Not."), Analysis("Same. Same. Not."), str(seed))
+        assert relation.follow_ups(document)[0].text in ("Not. Same. Same.", "Same. Not. Same.")
 
 
 @given(
@@ -113,8 +113,8 @@ def test_rearranging_loses_no_word(parts: list[str], choices: random.Random) -> 
     text = Analysis("\n\n".join(parts))
     order = list(range(len(text.spans)))
     choices.shuffle(order)
-    assert sorted(re.findall(r"\w+", rearranged(text, order))) == sorted(re.findall(r"\w+", text.text))
-    assert rearranged(text, sorted(order)).replace(".", "") == text.text.replace(".", "")
+    assert sorted(re.findall(r"\w+", rearrange(text, order))) == sorted(re.findall(r"\w+", text.text))
+    assert rearrange(text, sorted(order)).replace(".", "") == text.text.replace(".", "")
 
 
 @pytest.mark.parametrize(
@@ -175,11 +175,11 @@ def test_sentences_are_added_one_by_one(name: str, label: str) -> None:
     relation = get_relation("sentiment", name)
     if not isinstance(relation, Plain):
         raise TypeError
-    made = [one.text for one in relation.follow_ups(source("It is long"))]
+    texts = [follow_up.text for follow_up in relation.follow_ups(source("It is long"))]
     assert relation.params == {"sentences": 3}
-    assert len(made) == 3
+    assert len(texts) == 3
     before = "It is long."
-    for text in made:
+    for text in texts:
         assert text.startswith(before + " ")
         assert text[len(before) + 1 :] in sentences_of(label)
         before = text
@@ -191,9 +191,9 @@ def test_added_sentences_look_like_their_document() -> None:
     relation = get_relation("sentiment", "MR6.1")
     if not isinstance(relation, Plain):
         raise TypeError
-    made = relation.follow_ups(source("it is long .\nit is dull .\n"))[0].text
-    assert made.startswith("it is long .\nit is dull .\n")
-    assert made == made.lower()
+    text = relation.follow_ups(source("it is long .\nit is dull .\n"))[0].text
+    assert text.startswith("it is long .\nit is dull .\n")
+    assert text == text.lower()
 
 
 def test_going_up_over_all_outputs() -> None:
@@ -219,13 +219,13 @@ def test_sentence_relations_on_documents() -> None:
     every, half = on_documents(relation), on_documents(relation, 0.5)
     assert (every.unit, every.name, every.carry, every.check) == ("document", "MR4.2", relation.carry, relation.check)
     assert every.params == {"on": "documents", "share": 1.0}
-    assert [made.text for made in every.follow_ups(source(text))] == [
+    assert [follow_up.text for follow_up in every.follow_ups(source(text))] == [
         "It is silly and dull. It is long.\n\nThe songs are ugly and loud. It is slow and sad."
     ]
-    (made,) = half.follow_ups(source(text))
+    (follow_up,) = half.follow_ups(source(text))
     changed = [
-        one.text != other.text
-        for one, other in zip(Analysis(text).sentences, Analysis(made.text).sentences, strict=True)
+        sentence.text != new_sentence.text
+        for sentence, new_sentence in zip(Analysis(text).sentences, Analysis(follow_up.text).sentences, strict=True)
     ]
     assert sum(changed) == 2
     assert not changed[1]

@@ -9,7 +9,7 @@ from audit.relations import Outcome, Source, get_relation
 from audit.tasks import Input, Output
 
 
-def made(name, text, seed="1"):
+def follow_ups_of(name, text, seed="1"):
     relation = get_relation("sentiment", name)
     return [follow.text for follow in relation.follow_ups(Source(Input.of(text), Analysis(text), seed))]
 
@@ -29,37 +29,37 @@ def made(name, text, seed="1"):
     ],
 )
 def test_examples_of_the_study(name, source, follow_up):
-    assert made(name, source) == [follow_up]
+    assert follow_ups_of(name, source) == [follow_up]
 
 
 def test_full_forms_are_contracted_only_where_there_is_no_contraction():
-    assert made("MR1.1", "It is good.") == ["It's good."]
-    assert made("MR1.1", "It is good, isn't it?") == ["It is good, is it not?"]
-    assert made("MR1.1", "Good film.") == []
+    assert follow_ups_of("MR1.1", "It is good.") == ["It's good."]
+    assert follow_ups_of("MR1.1", "It is good, isn't it?") == ["It is good, is it not?"]
+    assert follow_ups_of("MR1.1", "Good film.") == []
 
 
 @pytest.mark.parametrize(
     "text", ["It is...", "Is it?", "Great!", "", ".", "no mark", "Made in the U.S.", "He said etc."]
 )
 def test_only_a_final_period_becomes_an_exclamation_mark(text):
-    assert made("MR1.4", text) == []
+    assert follow_ups_of("MR1.4", text) == []
 
 
 def test_the_period_inside_quotes_or_brackets():
-    assert made("MR1.4", 'He said "fine."') == ['He said "fine!"']
-    assert made("MR1.4", "One. Two.") == ["One. Two!"]
+    assert follow_ups_of("MR1.4", 'He said "fine."') == ['He said "fine!"']
+    assert follow_ups_of("MR1.4", "One. Two.") == ["One. Two!"]
 
 
 def test_at_most_two_nouns_are_replaced():
     text = "The movie has a screenplay by a murderer on a couch."
-    follow_up = made("MR1.2", text)[0]
-    assert 1 <= sum(one != other for one, other in zip(text.split(), follow_up.split(), strict=True)) <= 2
+    follow_up = follow_ups_of("MR1.2", text)[0]
+    assert 1 <= sum(word != new_word for word, new_word in zip(text.split(), follow_up.split(), strict=True)) <= 2
 
 
 def test_choices_depend_on_the_seed_alone():
     text = "The movie has a screenplay by a murderer on a couch."
-    assert made("MR1.2", text, "a") == made("MR1.2", text, "a")
-    assert len({made("MR1.2", text, str(seed))[0] for seed in range(20)}) > 1
+    assert follow_ups_of("MR1.2", text, "a") == follow_ups_of("MR1.2", text, "a")
+    assert len({follow_ups_of("MR1.2", text, str(seed))[0] for seed in range(20)}) > 1
 
 
 def test_checks():

@@ -13,10 +13,10 @@ from audit.tasks import Input, Output
 
 
 def relation(name: str) -> Plain:
-    found = get_relation("sentiment", name)
-    if not isinstance(found, Plain):
+    registered = get_relation("sentiment", name)
+    if not isinstance(registered, Plain):
         raise TypeError(name)
-    return found
+    return registered
 
 
 def source(text: str) -> Source:
@@ -40,24 +40,24 @@ def source(text: str) -> Source:
     ],
 )
 def test_examples_of_the_study(name: str, text: str, follow_up: str) -> None:
-    assert [made.text for made in relation(name).follow_ups(source(text))] == [follow_up]
+    assert [follow_up_input.text for follow_up_input in relation(name).follow_ups(source(text))] == [follow_up]
 
 
 @pytest.mark.parametrize("name", ["MR4.1", "MR4.2", "MR4.3", "MR4.4"])
 def test_truth_is_kept(name: str) -> None:
-    known = relation(name)
-    assert known.family == "restructuring the sentence"
-    assert known.carry.preserves_truth
-    assert known.check([Output("negative"), Output("negative")]).outcome is Outcome.SATISFIED
-    assert known.check([Output("negative"), Output("neutral")]).outcome is Outcome.VIOLATED
+    registered = relation(name)
+    assert registered.family == "restructuring the sentence"
+    assert registered.carry.preserves_truth
+    assert registered.check([Output("negative"), Output("negative")]).outcome is Outcome.SATISFIED
+    assert registered.check([Output("negative"), Output("neutral")]).outcome is Outcome.VIOLATED
 
 
 def test_swapped_comparison_says_the_opposite() -> None:
-    known = relation("MR4.5")
-    assert known.carry({"positive"}) is None
-    assert known.check([Output("positive"), Output("negative")]).outcome is Outcome.SATISFIED
-    assert known.check([Output("positive"), Output("positive")]).outcome is Outcome.VIOLATED
-    assert known.check([Output("neutral"), Output("negative")]).outcome is Outcome.INAPPLICABLE
+    registered = relation("MR4.5")
+    assert registered.carry({"positive"}) is None
+    assert registered.check([Output("positive"), Output("negative")]).outcome is Outcome.SATISFIED
+    assert registered.check([Output("positive"), Output("positive")]).outcome is Outcome.VIOLATED
+    assert registered.check([Output("neutral"), Output("negative")]).outcome is Outcome.INAPPLICABLE
 
 
 @pytest.mark.parametrize("name", ["MR4.1", "MR4.2", "MR4.3", "MR4.4", "MR4.5"])
@@ -68,8 +68,8 @@ def test_odd_texts_make_no_group(name: str, text: str) -> None:
 
 def test_one_of_several_coordinations_is_drawn() -> None:
     text = Analysis("The plot is dull and silly, and the songs are loud and ugly.")
-    made = {relation("MR4.2").perturb(text, random.Random(seed)) for seed in range(20)}
-    assert made == {
+    follow_ups = {relation("MR4.2").perturb(text, random.Random(seed)) for seed in range(20)}
+    assert follow_ups == {
         "The plot is silly and dull, and the songs are loud and ugly.",
         "The plot is dull and silly, and the songs are ugly and loud.",
     }
@@ -88,5 +88,5 @@ _WORDS = sorted(
 def test_nonsense_raises_nothing(chosen: list[str], choices: random.Random) -> None:
     text = Analysis(" ".join(chosen))
     for name in ("MR4.1", "MR4.2", "MR4.3", "MR4.4", "MR4.5"):
-        made = relation(name).perturb(text, choices)
-        assert made is None or (isinstance(made, str) and made.strip())
+        follow_up = relation(name).perturb(text, choices)
+        assert follow_up is None or (isinstance(follow_up, str) and follow_up.strip())

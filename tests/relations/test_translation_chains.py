@@ -25,26 +25,26 @@ def relation(name, **params):
     return configured(get_relation("translation", name), params)
 
 
-def walked(one, of, says):
+def walked(chain, of, says):
     """Roles and inputs of all members, in order, and the verdict; `says` maps an input to its output."""
-    members, steps = [], one.steps(of)
+    members, steps = [], chain.steps(of)
     try:
-        asked = next(steps)
+        members_to_run = next(steps)
         while True:
-            members += [(member.role, member.input) for member in asked]
-            asked = steps.send([says(member.input) for member in asked])
+            members += [(member.role, member.input) for member in members_to_run]
+            members_to_run = steps.send([says(member.input) for member in members_to_run])
     except StopIteration as end:
         return members, end.value
 
 
 def from_table(table):
-    return lambda one: Output(text=table[one.text, one.target])
+    return lambda item: Output(text=table[item.text, item.target])
 
 
 def test_a_round_trip_is_compared_with_its_source():
     says = from_table({("It rains here.", "es"): "Llueve aqui.", ("Llueve aqui.", "en"): "It rained here."})
     members, verdict = walked(relation("RTT", score="levenshtein", threshold=0.9), source(), says)
-    assert [(role, one.text, one.languages) for role, one in members] == [
+    assert [(role, item.text, item.languages) for role, item in members] == [
         ("source", "It rains here.", ("en", "es")),
         ("link", "Llueve aqui.", ("es", "en")),
     ]
@@ -65,9 +65,9 @@ def test_a_pivot_is_probed_and_then_linked():
         ("It rains here.", "fr"): "Il pleut ici.",
         ("Il pleut ici.", "es"): "Llueve aqui!",
     }
-    one = relation("MCMT", score="levenshtein", pivots="fr,en,es")
-    members, verdict = walked(one, source(), from_table(table))
-    assert [(role, found.text, found.languages) for role, found in members] == [
+    chain = relation("MCMT", score="levenshtein", pivots="fr,en,es")
+    members, verdict = walked(chain, source(), from_table(table))
+    assert [(role, item.text, item.languages) for role, item in members] == [
         ("source", "It rains here.", ("en", "es")),
         ("probe", "It rains here.", ("en", "fr")),
         ("probe", "Il pleut ici.", ("fr", "es")),
@@ -82,41 +82,41 @@ def test_pivots_that_are_absent_are_passed_over():
     """Catalan has no way out of English, French none into Spanish; Portuguese has both."""
     ways = {("en", "es"), ("en", "fr"), ("en", "pt"), ("pt", "es")}
 
-    def says(one):
-        return Output(text=f"{one.text}!") if one.languages in ways else Output()
+    def says(item):
+        return Output(text=f"{item.text}!") if item.languages in ways else Output()
 
     tried = set()
     for number in range(20):
         members, verdict = walked(relation("MCMT", pivots="ca,fr,pt"), source(seed=f"0:{number}"), says)
         assert verdict.reason == "through pt"
-        assert [one.languages for role, one in members if role == "link"] == [("en", "pt"), ("pt", "es")]
-        probed = tuple(one.languages for role, one in members if role == "probe")
+        assert [item.languages for role, item in members if role == "link"] == [("en", "pt"), ("pt", "es")]
+        probed = tuple(item.languages for role, item in members if role == "probe")
         assert probed[-2:] == (("en", "pt"), ("pt", "es"))
         tried.add(probed)
     assert len(tried) == 5  # orders of the three, as far as the first that has a way
 
 
 def test_without_any_way_there_is_nothing_to_check():
-    def says(one):
-        return Output(text="Llueve.") if one.target == "es" and one.languages[0] == "en" else Output()
+    def says(item):
+        return Output(text="Llueve.") if item.target == "es" and item.languages[0] == "en" else Output()
 
     members, verdict = walked(relation("MCMT"), source(), says)
     assert verdict.outcome is Outcome.INAPPLICABLE
     assert "no way through any of the pivots" in verdict.reason
-    pivots = [one.target for role, one in members if role == "probe"]
+    pivots = [item.target for role, item in members if role == "probe"]
     assert sorted(pivots) == sorted(set(pivots_of(PIVOTS)) - {"en", "es"})
 
 
 def test_pivots_are_drawn_evenly_and_once_for_all():
-    def says(one):
-        return Output(text=one.text)
+    def says(item):
+        return Output(text=item.text)
 
-    one = relation("MCMT", pivots="fr,pt,ca")
-    found = [walked(one, source(seed=f"0:{number}"), says)[1].reason for number in range(600)]
-    assert found == [walked(one, source(seed=f"0:{number}"), says)[1].reason for number in range(600)]
+    chain = relation("MCMT", pivots="fr,pt,ca")
+    reasons = [walked(chain, source(seed=f"0:{number}"), says)[1].reason for number in range(600)]
+    assert reasons == [walked(chain, source(seed=f"0:{number}"), says)[1].reason for number in range(600)]
     for pivot in ("fr", "pt", "ca"):
         # 200 expected; five standard deviations of a binomial are 58.
-        assert abs(found.count(f"through {pivot}") - 200) < 58
+        assert abs(reasons.count(f"through {pivot}") - 200) < 58
 
 
 def test_there_and_back_divides_two_similarities():
@@ -127,7 +127,7 @@ def test_there_and_back_divides_two_similarities():
     }
     members, verdict = walked(relation("MGMT-sentence"), source("abcdefghij"), from_table(table))
     assert [role for role, _ in members] == ["source", "link", "link"]
-    assert [one.languages for _, one in members] == [("en", "es"), ("es", "en"), ("en", "es")]
+    assert [item.languages for _, item in members] == [("en", "es"), ("es", "en"), ("en", "es")]
     # 1 - 2 * 2 / 20 = 0.8 above and below.
     assert (verdict.outcome, verdict.value) == (Outcome.SATISFIED, 1.0)
     worse = table | {("abcdefghXX", "es"): "012345WXYZ"}
@@ -159,8 +159,8 @@ def test_a_round_trip_unlike_its_source_is_inapplicable(back):
 
 @given(TEXTS, st.sampled_from(NAMES), st.sampled_from(["es", "zh", "ca"]))
 def test_a_translator_that_keeps_all_words_satisfies_everything(text, name, target):
-    def says(one):
-        return Output(text=one.text)
+    def says(item):
+        return Output(text=item.text)
 
     _, verdict = walked(get_relation("translation", name), source(text, target=target), says)
     assert verdict.outcome is Outcome.SATISFIED
@@ -192,11 +192,11 @@ def test_no_group_where_no_target_language_is_said(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_they_read_every_language_and_carry_nothing(name):
-    one = get_relation("translation", name)
-    assert one.speaks("ko")
-    assert one.per_system
-    assert one.unit == "any"
-    assert one.carry(frozenset({"accurate"})) is None
+    chain = get_relation("translation", name)
+    assert chain.speaks("ko")
+    assert chain.per_system
+    assert chain.unit == "any"
+    assert chain.carry(frozenset({"accurate"})) is None
 
 
 @pytest.mark.parametrize(
@@ -223,9 +223,9 @@ def test_a_whole_number_is_a_threshold_too():
 
 @pytest.mark.parametrize("score", SCORES)
 def test_every_score_can_be_chosen_and_is_sent_to_workers(score):
-    one = pickle.loads(pickle.dumps(relation("RTT", score=score)))  # noqa: S301, our own bytes
+    copy = pickle.loads(pickle.dumps(relation("RTT", score=score)))  # noqa: S301, our own bytes
     same, other = Output(text="It rains here."), Output(text="Snow fell.")
-    _, verdict = walked(one, source(), lambda given: same)
+    _, verdict = walked(copy, source(), lambda item: same)
     assert verdict.value == pytest.approx(1)
-    _, verdict = walked(one, source(), lambda given: other)
+    _, verdict = walked(copy, source(), lambda item: other)
     assert verdict.value < 0.6

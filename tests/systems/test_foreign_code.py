@@ -37,7 +37,7 @@ PLACES = {
 
 
 @pytest.fixture
-def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def write_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Writes a module into an empty current directory; gives its name, which no other test has."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -52,8 +52,8 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("place", PLACES)
-def test_whatever_it_raises_is_one_sentence(mine, place: str, act: str) -> None:
-    spec = mine(PLACES[place], ACTS[act]) + ":f"
+def test_whatever_it_raises_is_one_sentence(write_module, place: str, act: str) -> None:
+    spec = write_module(PLACES[place], ACTS[act]) + ":f"
     with pytest.raises(AuditError) as raised:
         get_system(spec)
     said = str(raised.value)
@@ -82,16 +82,16 @@ def test_whatever_it_raises_is_one_sentence(mine, place: str, act: str) -> None:
         ("run_async = print", "has run_async, .*concurrency"),
     ],
 )
-def test_what_it_says_of_itself_is_checked(mine, part: str, says: str) -> None:
+def test_what_it_says_of_itself_is_checked(write_module, part: str, says: str) -> None:
     source = f"class f:\n  def needs(self): return None\n  def run(self, inputs): return []\n  {part}"
     with pytest.raises(AuditError, match=says):
-        get_system(mine(source) + ":f")
+        get_system(write_module(source) + ":f")
 
 
 @pytest.mark.parametrize("apart", [True, False])
 @pytest.mark.parametrize("place", ["import", "init"])
-def test_one_that_hangs_is_given_up(mine, place: str, apart: bool) -> None:
-    spec = mine(PLACES[place], "import time; time.sleep(60)") + ":f"
+def test_one_that_hangs_is_given_up(write_module, place: str, apart: bool) -> None:
+    spec = write_module(PLACES[place], "import time; time.sleep(60)") + ":f"
     with pytest.raises(AuditError, match=r"cannot be loaded: no end within 0.3 s; --time-limit"):
         loaded([spec], 0.3, apart)
 
@@ -103,9 +103,9 @@ def test_one_that_hangs_is_given_up(mine, place: str, apart: bool) -> None:
         ("import time; time.sleep(60)", "no end within 1 s"),
     ],
 )
-def test_preparing_in_another_process_costs_that_process(mine, act: str, says: str) -> None:
+def test_preparing_in_another_process_costs_that_process(write_module, act: str, says: str) -> None:
     source = "class f:\n  def prepare(self): act()\n  def __call__(self, text): return 'positive'"
-    spec = mine(source, act) + ":f"
+    spec = write_module(source, act) + ":f"
     with pytest.raises(AuditError, match=rf"prepare\(\) of the system .* failed: {says}"):
         prepared(loaded([spec], 1), 1, apart=True)
 
@@ -148,9 +148,11 @@ AGAIN = {
 @pytest.mark.parametrize("last", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["Base", "Waiting"])
 @pytest.mark.parametrize(("act", "says"), AGAIN.values(), ids=list(AGAIN))
-def test_one_that_is_another_when_it_is_loaded_again_is_refused(mine, toy_corpus, kind, last, act, says) -> None:
+def test_one_that_is_another_when_it_is_loaded_again_is_refused(
+    write_module, toy_corpus, kind, last, act, says
+) -> None:
     """Loaded for trying, by the run, for preparing, by a worker: whichever time, it is one sentence."""
-    spec = f"{mine(f'{COUNTED}{chr(10)}def again(self, n):{chr(10)}  {act}'.replace('LAST', str(last)))}:{kind}"
+    spec = f"{write_module(f'{COUNTED}{chr(10)}def again(self, n):{chr(10)}  {act}'.replace('LAST', str(last)))}:{kind}"
     engine = open_store("sqlite://", create=True)
     with Processes(1) as at_work, pytest.raises(AuditError, match=says) as raised:
         run(engine, toy_corpus(), [spec], [get_relation("sentiment", "MR3.1")], at_work, time_limit=1)
@@ -158,28 +160,30 @@ def test_one_that_is_another_when_it_is_loaded_again_is_refused(mine, toy_corpus
 
 
 @pytest.mark.parametrize("kind", ["Base", "Waiting"])
-def test_one_that_is_another_when_this_process_loads_it_again_is_refused(mine, toy_corpus, kind) -> None:
-    spec = f"{mine(f'{COUNTED}{chr(10)}def again(self, n): self.version = str(n > 1)')}:{kind}"
+def test_one_that_is_another_when_this_process_loads_it_again_is_refused(write_module, toy_corpus, kind) -> None:
+    spec = f"{write_module(f'{COUNTED}{chr(10)}def again(self, n): self.version = str(n > 1)')}:{kind}"
     engine = open_store("sqlite://", create=True)
     with pytest.raises(AuditError, match=r"had version .* loaded once more"):
         run(engine, toy_corpus(), [spec], [get_relation("sentiment", "MR3.1")], InProcess(), time_limit=1)
 
 
 @pytest.mark.parametrize("executor", [InProcess, lambda: Processes(2)])
-def test_every_worker_prepares_it(mine, toy_corpus, executor) -> None:
+def test_every_worker_prepares_it(write_module, toy_corpus, executor) -> None:
     source = (
         "class f:\n  model = None\n  def prepare(self): self.model = 'positive'\n"
         "  def predict(self, texts): return [self.model for _ in texts]"
     )
     engine = open_store("sqlite://", create=True)
     with executor() as at_work:
-        ran = run(engine, toy_corpus(), [mine(source) + ":f"], [get_relation("sentiment", "MR3.1")], at_work)
+        ran = run(engine, toy_corpus(), [write_module(source) + ":f"], [get_relation("sentiment", "MR3.1")], at_work)
     assert (ran.counts.failed, ran.counts.outcomes["error"]) == (0, 0)
     assert ran.counts.checks > 0
 
 
-def test_a_run_in_which_a_system_only_fails_ends_with_an_error_every_time(mine, own, toy_corpus, toy_relations) -> None:
-    specs = [*own.specs("calm"), mine("def f(text): raise OSError('no model')") + ":f"]
+def test_a_run_in_which_a_system_only_fails_ends_with_an_error_every_time(
+    write_module, own, toy_corpus, toy_relations
+) -> None:
+    specs = [*own.specs("calm"), write_module("def f(text): raise OSError('no model')") + ":f"]
     engine = open_store("sqlite://", create=True)
     for executed in (112, 0):
         with pytest.raises(AllFailed, match=r"failed on each of its 56 inputs, most often with 'OSError: no") as raised:
@@ -188,10 +192,10 @@ def test_a_run_in_which_a_system_only_fails_ends_with_an_error_every_time(mine, 
         assert raised.value.status == 1
 
 
-def test_a_module_never_stands_in_for_pythons_own(mine, tmp_path: Path) -> None:
+def test_a_module_never_stands_in_for_pythons_own(write_module, tmp_path: Path) -> None:
     (tmp_path / "colorsys.py").write_text("raise RuntimeError('hostile')")
     sys.modules.pop("colorsys", None)
-    spec = mine("import colorsys\ndef f(text): return 'positive'") + ":f"
+    spec = write_module("import colorsys\ndef f(text): return 'positive'") + ":f"
     assert get_system(spec).name == spec
     assert sys.path.index(str(tmp_path)) > max(
         map(sys.path.index, {path for path in sys.path if "site-packages" in path})

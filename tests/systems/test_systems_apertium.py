@@ -77,16 +77,16 @@ def test_pairs_chains_and_what_it_says_of_itself():
 def test_listed_with_all_systems():
     row = next(row for row in listing("translation") if row["system"] == "apertium")
     assert (row["languages"], row["available"]) == (["*"], True)
-    found = [row for row in pair_listing() if row["system"] == "apertium" and (row["from"], row["to"]) == ("en", "es")]
-    assert [row["steps"] for row in found] == [["eng-spa"]]
+    rows = [row for row in pair_listing() if row["system"] == "apertium" and (row["from"], row["to"]) == ("en", "es")]
+    assert [row["steps"] for row in rows] == [["eng-spa"]]
     assert pair_listing("sentiment") == []
 
 
 @needs_apertium
 def test_known_translations_into_three_languages():
     # The answers are Apertium 3.8.3's own (Debian 12), read by us: rough but right.
-    found = get_system("apertium").run([Input.of("The house is very big.", target=to) for to in ("es", "ca", "fr")])
-    assert [output.text for output in found] == [
+    outputs = get_system("apertium").run([Input.of("The house is very big.", target=to) for to in ("es", "ca", "fr")])
+    assert [output.text for output in outputs] == [
         "La casa es muy grande.",
         "La casa és molt gran.",
         "La maison est très grande.",
@@ -96,8 +96,8 @@ def test_known_translations_into_three_languages():
 @needs_apertium
 def test_absent_where_there_is_no_pair():
     system = get_system("apertium")
-    asked = [("en", "xx"), ("xx", "es"), ("en", "en"), ("zh", "tlh")]
-    assert system.run([Input.of("A dog.", language=a, target=b) for a, b in asked]) == [Output()] * 4
+    pairs = [("en", "xx"), ("xx", "es"), ("en", "en"), ("zh", "tlh")]
+    assert system.run([Input.of("A dog.", language=a, target=b) for a, b in pairs]) == [Output()] * 4
     assert get_task("translation").checked(Output()).absent
     assert system.run([]) == []
     with pytest.raises(AuditError, match="have a language to translate into"):
@@ -109,8 +109,8 @@ def test_only_some_modes_are_another_system():
     roundabout = get_system("apertium:eng-cat+cat-spa")
     assert roundabout.name == "apertium:eng-cat+cat-spa"
     assert roundabout.settings["chains"] == {"en-es": "eng-cat + cat-spa"}
-    one = Input.of("The rain in Spain stays mainly in the plain.", target="es")
-    assert roundabout.run([one]) != get_system("apertium").run([one])
+    item = Input.of("The rain in Spain stays mainly in the plain.", target="es")
+    assert roundabout.run([item]) != get_system("apertium").run([item])
     assert get_system("apertium:eng-cat_valencia").settings["modes"] == {"en-ca": "eng-cat_valencia"}
     with pytest.raises(AuditError, match="eng-cat_valencia is a second mode of the same two languages"):
         get_system("apertium:eng-cat+eng-cat_valencia")
@@ -128,15 +128,15 @@ def test_modes_are_named_once(spec):
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PAIRS]
 )
 def test_a_text_is_the_same_alone_in_a_batch_and_as_the_command_line_has_it(name):
-    mode = next(mode for mode in apertium.installed() if mode.name == name)
+    mode = next(mode for mode in apertium.installed_modes() if mode.name == name)
     own = {
         "en": [KNOWN, SOCIAL, "Frogfishes are any member of the anglerfish family Antennariidae."],
         "es": ["El perro conocido no quería dárselo a la niña.", "Blorf es la guía, según dijo.", "¿Qué hora es?"],
         "ca": ["L'home que va venir ahir n'ha comprat dos.", "Blorf és la guia coneguda.", "Quina hora és?"],
         "fr": ["L'homme qu'on a vu hier n'a pas acheté la voiture.", "Blorf est le guide connu.", "Quelle heure ?"],
     }[mode.source]
-    together = apertium.translated(mode, [*own, *reversed(own), *own])
-    alone = [apertium.translated(mode, [text])[0] for text in own]
+    together = apertium.translate(mode, [*own, *reversed(own), *own])
+    alone = [apertium.translate(mode, [text])[0] for text in own]
     assert together == [*alone, *reversed(alone), *alone]
     assert alone == [once(name, text) for text in own]
 
@@ -147,8 +147,8 @@ def test_what_a_tagger_keeps_from_one_text_does_not_reach_the_next():
     assert "medido" not in alone
     # What makes this test needed: in one file, the second line is another one.
     assert "medido" in once("eng-spa", f"{KNOWN}\n\n{SOCIAL}").split("\n\n")[1]
-    found = get_system("apertium").run([Input.of(text, target="es") for text in (KNOWN, SOCIAL)])
-    assert found[1].text == alone
+    outputs = get_system("apertium").run([Input.of(text, target="es") for text in (KNOWN, SOCIAL)])
+    assert outputs[1].text == alone
 
 
 @needs_apertium
@@ -159,13 +159,13 @@ def test_every_text_has_its_own_output_whatever_it_holds():
     assert [output.error for output in outputs] == [None] * len(inputs)
     assert [place for place, output in enumerate(outputs) if output.text == ""] == [0, len(inputs) - 2]
     assert outputs[-1].text == "El perro."
-    assert outputs == [system.run([one])[0] for one in inputs]
-    found = [output.text for output in outputs[1:]]
-    assert found[0].startswith("Los ladridos de perro [en 5%] ^me^ y $te$ un/b \\ c {d} @")
-    assert "segunda línea.\n\n" in found[1]
-    assert "&amp; <b>" in found[3]
-    assert ".[] [] [0] [[t:b:1]] ^" in found[3]
-    assert found[12].count("El perro.") == 300
+    assert outputs == [system.run([item])[0] for item in inputs]
+    translations = [output.text for output in outputs[1:]]
+    assert translations[0].startswith("Los ladridos de perro [en 5%] ^me^ y $te$ un/b \\ c {d} @")
+    assert "segunda línea.\n\n" in translations[1]
+    assert "&amp; <b>" in translations[3]
+    assert ".[] [] [0] [[t:b:1]] ^" in translations[3]
+    assert translations[12].count("El perro.") == 300
 
 
 PIECES = [*"[]^$/\\{}@#~*+<>&;.?!'\" \n\t\r", "\n\n", ".[]", "[3]", "dog", "known", "no", "é", "中", "\x01", "😀", "\0"]
@@ -175,11 +175,11 @@ PIECES = [*"[]^$/\\{}@#~*+<>&;.?!'\" \n\t\r", "\n\n", ".[]", "[3]", "dog", "know
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=1, max_size=12))
 def test_nothing_of_a_text_gets_into_another(texts):
-    mode = next(mode for mode in apertium.installed() if mode.name == "eng-spa")
-    found = apertium.translated(mode, [*texts, "The house."])
-    assert found[-1] == "La casa."
+    mode = next(mode for mode in apertium.installed_modes() if mode.name == "eng-spa")
+    translations = apertium.translate(mode, [*texts, "The house."])
+    assert translations[-1] == "La casa."
     place = random.Random(len(texts)).randrange(len(texts))
-    assert found[place] == apertium.translated(mode, [texts[place]])[0]
+    assert translations[place] == apertium.translate(mode, [texts[place]])[0]
 
 
 @needs_apertium
@@ -188,7 +188,7 @@ def test_nothing_of_a_text_gets_into_another(texts):
 def test_the_format_is_that_of_apertium_s_own_program(text):
     text = text.strip(" \n\t\r~")  # white space at the end (and `~` counts as such) it puts behind the full stop
     done = subprocess.run(["apertium-destxt"], input=text.encode(), capture_output=True, check=True)
-    assert apertium.deformatted(text) == (done.stdout.decode() if text else "")
+    assert apertium.to_stream(text) == (done.stdout.decode() if text else "")
 
 
 # Failures, with fakes
@@ -206,7 +206,7 @@ def test_not_installed(no_apertium):  # noqa: F811
 def test_missing_pairs_and_their_packages(fake_apertium):  # noqa: F811
     assert get_system("apertium").needs().startswith("Apertium has no pair of languages; apt-get install apertium-eng-")
     fake_apertium.mode("eng-spa")
-    apertium._installed.cache_clear()
+    apertium._modes_in.cache_clear()
     assert get_system("apertium").needs() is None
     needs = get_system("apertium:eng-spa+es-fr+spa-cat").needs()
     assert needs == "Apertium has no mode es-fr, spa-cat; apt-get install apertium-fr-es apertium-spa-cat"
@@ -216,30 +216,30 @@ def test_a_program_that_fails_costs_the_others_nothing(fake_apertium):  # noqa: 
     fake_apertium.mode("eng-spa", "fake-engine $1 fails")
     system = get_system("apertium")
     assert system.version.startswith("0.0.fake data ")
-    found = system.run([Input.of(text, target="es") for text in ("a", "b", "bad", "d", "e", "f")])
-    assert [output.text for output in found] == ["A", "B", None, "D", "E", "F"]
-    assert found[2].error == "eng-spa: Apertium's program fake-engine ended with 3: fake engine: cannot read the data"
+    outputs = system.run([Input.of(text, target="es") for text in ("a", "b", "bad", "d", "e", "f")])
+    assert [output.text for output in outputs] == ["A", "B", None, "D", "E", "F"]
+    assert outputs[2].error == "eng-spa: Apertium's program fake-engine ended with 3: fake engine: cannot read the data"
     assert len(fake_apertium.batches()) == 7  # 6; 3 and 3; 1 and 2 of the first; then 1 and 1
 
 
 @pytest.mark.parametrize("how", ["loses", "mixes"])
 def test_a_wrong_count_or_order_is_noticed(fake_apertium, how):  # noqa: F811
     fake_apertium.mode("eng-spa", f"fake-engine $1 {how}")
-    found = get_system("apertium").run([Input.of(text, target="es") for text in ("a", "bad", "c", "d")])
-    assert [output.text for output in found if output.text != "BAD"] == (
+    outputs = get_system("apertium").run([Input.of(text, target="es") for text in ("a", "bad", "c", "d")])
+    assert [output.text for output in outputs if output.text != "BAD"] == (
         ["A", None, "C", "D"] if how == "loses" else ["A", "C", "D"]
     )
     if how == "loses":
-        assert found[1].error == "eng-spa: Apertium (fake-engine) did not return its 1 texts one by one"
+        assert outputs[1].error == "eng-spa: Apertium (fake-engine) did not return its 1 texts one by one"
 
 
 def test_a_program_that_hangs_is_stopped(fake_apertium, monkeypatch):  # noqa: F811
     fake_apertium.mode("eng-spa", "fake-engine $1 hangs")
-    mode = apertium.installed()[0]
-    found = apertium.translated(mode, ["bad", "b"], patience=1.0)
-    assert isinstance(found[0], AuditError)
-    assert str(found[0]) == "Apertium took too long and was stopped; shorten the text"
-    assert found[1] == "B"
+    mode = apertium.installed_modes()[0]
+    translations = apertium.translate(mode, ["bad", "b"], patience=1.0)
+    assert isinstance(translations[0], AuditError)
+    assert str(translations[0]) == "Apertium took too long and was stopped; shorten the text"
+    assert translations[1] == "B"
 
 
 def test_a_program_that_is_absent(fake_apertium):  # noqa: F811
@@ -251,9 +251,9 @@ def test_a_program_that_is_absent(fake_apertium):  # noqa: F811
 def test_a_chain_goes_on_without_what_failed(fake_apertium):  # noqa: F811
     fake_apertium.mode("eng-cat", "fake-engine $1 fails")
     fake_apertium.mode("cat-fra")
-    found = get_system("apertium").run([Input.of(text, target="fr") for text in ("a", "bad", "c")])
-    assert [output.text for output in found] == ["A", None, "C"]
-    assert found[1].error.startswith("eng-cat: ")
+    outputs = get_system("apertium").run([Input.of(text, target="fr") for text in ("a", "bad", "c")])
+    assert [output.text for output in outputs] == ["A", None, "C"]
+    assert outputs[1].error.startswith("eng-cat: ")
     assert fake_apertium.batches()[-1] == 2  # the last program was given only what there was
 
 
@@ -306,16 +306,16 @@ def test_the_plain_mode_is_taken_before_variants():
         apertium.read_name(name)
         for name in ("spa-cat_valencia", "spa-cat", "spa-cat_iec2017", "eng-cat_b", "eng-cat_a")
     ]
-    found = apertium.taken(read)
-    assert {pair: mode.name for pair, mode in found.items()} == {("es", "ca"): "spa-cat", ("en", "ca"): "eng-cat_a"}
+    preferred = apertium.preferred_modes(read)
+    assert {pair: mode.name for pair, mode in preferred.items()} == {("es", "ca"): "spa-cat", ("en", "ca"): "eng-cat_a"}
 
 
 def test_chains_are_shortest_and_of_the_first_languages():
     line = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("b", "a")]
-    found = _paths(line)
-    assert found["a", "d"] == ("a", "b", "c", "d")
-    assert ("a", "e") not in found  # four steps are too many
-    assert ("a", "a") not in found
+    paths = _paths(line)
+    assert paths["a", "d"] == ("a", "b", "c", "d")
+    assert ("a", "e") not in paths  # four steps are too many
+    assert ("a", "a") not in paths
     assert _paths([("a", "z"), ("z", "t"), ("a", "m"), ("m", "t")])["a", "t"] == ("a", "m", "t")
 
 
@@ -324,9 +324,9 @@ LETTERS = st.sampled_from("abcdef")
 
 @given(st.sets(st.tuples(LETTERS, LETTERS).filter(lambda pair: pair[0] != pair[1]), max_size=14))
 def test_every_step_of_a_path_is_a_mode(pairs):
-    found = _paths(pairs)
-    assert set(pairs) <= set(found)
-    for (source, target), path in found.items():
+    paths = _paths(pairs)
+    assert set(pairs) <= set(paths)
+    for (source, target), path in paths.items():
         assert (path[0], path[-1]) == (source, target)
         assert set(pairwise(path)) <= pairs
         assert len(set(path)) == len(path) <= LONGEST + 1
@@ -336,15 +336,15 @@ def test_every_step_of_a_path_is_a_mode(pairs):
 @given(st.text())
 def test_what_is_put_into_the_format_comes_out_again(text):
     wanted = apertium._NEVER.sub("\ufffd", text.replace("\0", " ").replace("\ufeff", "")).strip()
-    assert apertium.reformatted(apertium.deformatted(text)) == wanted
-    assert "\0" not in apertium.deformatted(text)
+    assert apertium.from_stream(apertium.to_stream(text)) == wanted
+    assert "\0" not in apertium.to_stream(text)
 
 
 def test_streams_are_parted_by_their_numbers():
-    assert apertium.parted(apertium.joined(["a.[]", "b.[]"]) + b"\0\0", 2) == ["a.[]", "b.[]"]
-    assert apertium.parted(b"b.[][1]\0a.[][0]\0", 2) is None
-    assert apertium.parted(b"a.[][0]\0", 2) is None
-    assert apertium.parted(b"a.[][0]\0b.[][1]\0", 1) is None
+    assert apertium.split_output(apertium.join_streams(["a.[]", "b.[]"]) + b"\0\0", 2) == ["a.[]", "b.[]"]
+    assert apertium.split_output(b"b.[][1]\0a.[][0]\0", 2) is None
+    assert apertium.split_output(b"a.[][0]\0", 2) is None
+    assert apertium.split_output(b"a.[][0]\0b.[][1]\0", 1) is None
 
 
 def test_which_taggers_are_not_trusted():

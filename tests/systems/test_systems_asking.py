@@ -31,7 +31,7 @@ class Machine:
             self.at_once -= 1
 
 
-def asked(asking, machine, times=1):
+def answers_of(asking, machine, times=1):
     async def all_of_them():
         return await asyncio.gather(*(asking.ask(machine) for _ in range(times)), return_exceptions=True)
 
@@ -40,7 +40,7 @@ def asked(asking, machine, times=1):
 
 def test_all_places_are_used_and_no_more():
     machine = Machine()
-    assert asked(Asking(concurrency=7), machine, times=50) == ["right"] * 50
+    assert answers_of(Asking(concurrency=7), machine, times=50) == ["right"] * 50
     assert machine.most == 7
     assert machine.calls == 50
 
@@ -48,13 +48,13 @@ def test_all_places_are_used_and_no_more():
 @pytest.mark.parametrize("problem", [Unanswered("away"), TimeoutError(), ConnectionError("reset")])
 def test_what_was_not_answered_is_asked_again(problem):
     machine = Machine(problem, problem)
-    assert asked(Asking(concurrency=1, first=0), machine) == ["right"]
+    assert answers_of(Asking(concurrency=1, first=0), machine) == ["right"]
     assert machine.calls == 3
 
 
 def test_tries_are_bounded_and_the_last_problem_is_told():
     machine = Machine(*[Unanswered("away", inputs=True)] * 9)
-    (problem,) = asked(Asking(concurrency=1, tries=4, first=0), machine)
+    (problem,) = answers_of(Asking(concurrency=1, tries=4, first=0), machine)
     assert isinstance(problem, Unanswered)
     assert str(problem) == "away (asked 4 times)"
     assert problem.inputs
@@ -76,7 +76,7 @@ def test_what_was_answered_is_not_asked_again(problem):
 def test_a_crowded_machine_halves_the_limit_once_for_calls_that_were_under_way_together():
     # Eight calls are under way when all eight are told that it is too much: one piece of news, 8 -> 4, not 8 -> 1.
     asking = Asking(concurrency=8, tries=1)
-    problems = asked(asking, Machine(*[Unanswered("busy", crowded=True)] * 8), times=8)
+    problems = answers_of(asking, Machine(*[Unanswered("busy", crowded=True)] * 8), times=8)
     assert all(isinstance(problem, Unanswered) for problem in problems)
     assert asking.limit == 4
 
@@ -86,41 +86,41 @@ def test_the_limit_grows_by_one_a_round_of_answers_up_to_what_is_allowed():
     # above 6, which is allowed.
     asking = Asking(concurrency=6)
     asking._limit = 4.0
-    asked(asking, Machine(), times=5)
+    answers_of(asking, Machine(), times=5)
     assert asking.limit == 5
-    asked(asking, Machine(), times=500)
+    answers_of(asking, Machine(), times=500)
     assert asking.limit == 6
 
 
 def test_a_machine_that_is_away_but_not_crowded_keeps_its_limit():
     asking = Asking(concurrency=8, tries=1)
-    asked(asking, Machine(*[Unanswered("no connection")] * 8), times=8)
+    answers_of(asking, Machine(*[Unanswered("no connection")] * 8), times=8)
     assert asking.limit == 8
 
 
 def test_a_pause_holds_for_all_calls():
     # The first call is told to wait; nine more are waiting for its place. None is made before the pause is over.
-    made = []
+    times = []
 
     async def all_of_them():
         asking = Asking(concurrency=1, first=0)
         loop = asyncio.get_running_loop()
 
         async def call():
-            made.append(loop.time())
-            if len(made) == 1:
+            times.append(loop.time())
+            if len(times) == 1:
                 raise Unanswered("later", after=0.2)
             return "right"
 
         return await asyncio.gather(*(asking.ask(call) for _ in range(10)))
 
     assert asyncio.run(all_of_them()) == ["right"] * 10
-    assert all(later - made[0] >= 0.2 for later in made[1:])  # what it asked for, not how fast we are
+    assert all(later - times[0] >= 0.2 for later in times[1:])  # what it asked for, not how fast we are
 
 
 def test_a_machine_without_answers_is_given_up_and_nothing_more_is_asked():
     machine = Machine(*[Unanswered("away")] * 1000)
-    problems = asked(Asking(concurrency=1, tries=2, patience=0, first=0), machine, times=100)
+    problems = answers_of(Asking(concurrency=1, tries=2, patience=0, first=0), machine, times=100)
     assert all(isinstance(problem, Unanswered | Declined) for problem in problems)
     # All hundred were made once at most before the first had used its two tries.
     assert machine.calls <= 101
@@ -131,13 +131,13 @@ def test_a_machine_without_answers_is_given_up_and_nothing_more_is_asked():
 def test_an_answer_between_keeps_up_the_patience():
     machine = Machine(Unanswered("away"), "right", Unanswered("away"), "right")
     asking = Asking(concurrency=1, tries=2, patience=0, first=0)
-    assert asked(asking, machine) == ["right"]
-    assert asked(asking, machine) == ["right"]
+    assert answers_of(asking, machine) == ["right"]
+    assert answers_of(asking, machine) == ["right"]
 
 
 def test_a_machine_that_asks_for_more_time_than_there_is_is_given_up_at_once():
     machine = Machine(Unanswered("quota", after=86_400))
-    first, second = asked(Asking(concurrency=1, patience=300), machine, times=2)
+    first, second = answers_of(Asking(concurrency=1, patience=300), machine, times=2)
     assert str(first) == str(second) == ("quota; it asks for 86,400 s, patience is 300 s, so this run asks it no more")
     assert machine.calls == 1
 
@@ -182,9 +182,9 @@ def test_whatever_happens_every_call_ends_and_no_place_is_lost(script, concurren
         "nonsense": BadOutput("nonsense"),
         "left": ConnectionError("reset"),
     }
-    machine = Machine(*(kinds[one] for one in script))
+    machine = Machine(*(kinds[kind] for kind in script))
     asking = Asking(concurrency, tries=3, first=0)
-    ends = asked(asking, machine, times)
+    ends = answers_of(asking, machine, times)
     assert len(ends) == times
     assert machine.most <= concurrency
     assert 1 <= asking.limit <= concurrency

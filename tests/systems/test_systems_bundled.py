@@ -54,7 +54,7 @@ def test_outputs_are_allowed_and_plain_cases_right(name: str) -> None:
 def test_a_batch_is_its_parts(name: str) -> None:
     system = get_system(name)
     inputs = [Input.of(text) for text in TEXTS]
-    assert system.run(inputs) == [system.run([one])[0] for one in inputs]
+    assert system.run(inputs) == [system.run([item])[0] for item in inputs]
     assert system.run([]) == []
 
 
@@ -75,10 +75,10 @@ def test_every_system_is_described_and_can_be_sent_to_a_worker() -> None:
 
 
 def test_what_a_system_may_have_is_what_the_protocol_says() -> None:
-    one = Input.of("It rains.", language="en", target="xx")
+    item = Input.of("It rains.", language="en", target="xx")
     for system in all_systems():
         if lacks := getattr(system, "lacks", None):
-            assert lacks(one) is True
+            assert lacks(item) is True
         assert isinstance(getattr(system, "call_size", 1), int)
         assert isinstance(getattr(system, "batch_seconds", 1.0), float)
 
@@ -163,10 +163,10 @@ def test_hiv4_counts_as_the_package() -> None:
 
     library = HIV4()
     for text in [*TEXTS, *_sentences(200), *_documents(10)]:
-        found = library.get_score(library.tokenize(text))
-        assert sentiment.counts(text) == (found["Positive"], found["Negative"])
+        expected = library.get_score(library.tokenize(text))
+        assert sentiment.counts(text) == (expected["Positive"], expected["Negative"])
         # The library adds 1e-6 to the denominator so as not to divide by zero; we need not.
-        assert math.isclose(sentiment._polarity(*sentiment.counts(text)), found["Polarity"], abs_tol=1e-5)
+        assert math.isclose(sentiment._polarity(*sentiment.counts(text)), expected["Polarity"], abs_tol=1e-5)
 
 
 @given(st.floats(-1, 1))

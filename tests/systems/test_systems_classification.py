@@ -25,8 +25,8 @@ def small(tmp_path, monkeypatch):
     yield from trained_on_few(tmp_path, monkeypatch)
 
 
-def texts(*some):
-    return [Input.of(text, language="zh") for text in some]
+def texts(*contents):
+    return [Input.of(text, language="zh") for text in contents]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -38,15 +38,15 @@ def test_it_is_trained_once_and_says_so(small, capsys, kind):
     assert f"training {kind}-inews on 36 texts, " in said.err
     assert f"trained {kind}-inews in " in said.err
     assert "of 36 texts it never saw" in said.err
-    asked = texts("事故第9条", "房屋", "成功！", "", "ＡＢＣ😀\0", "失败" * 300)
-    before = system.run(asked)
+    inputs = texts("事故第9条", "房屋", "成功！", "", "ＡＢＣ😀\0", "失败" * 300)
+    before = system.run(inputs)
     assert [output.label for output in before[:3]] == ["negative", "neutral", "positive"]
     for output in before:
         assert get_task("classification/inews").checked(output) == output
-    assert before == [system.run([one])[0] for one in asked]
+    assert before == [system.run([item])[0] for item in inputs]
 
     chinese_topics._models.cache_clear()  # as in another process
-    assert get_system(f"{kind}-inews").run(asked) == before
+    assert get_system(f"{kind}-inews").run(inputs) == before
     assert capsys.readouterr().err == ""
     about = json.loads(next(small.glob("*.json")).read_text("utf-8"))
     assert about["texts"] == about["held_out"] == 36
@@ -79,9 +79,9 @@ def test_applying_the_machine_is_what_scikit_learn_does(small):
     vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 2), min_df=1, sublinear_tf=True)
     machine = LinearSVC(C=0.5, class_weight="balanced", random_state=0)
     machine.fit(vectorizer.fit_transform([text for text, _ in TEXTS]), golds)
-    asked = ["事故事故房屋 第 第2条", "ABC", "", "成功  死亡"]
-    found = np.array(list(system.margins(model, asked)))
-    assert found == pytest.approx(machine.decision_function(vectorizer.transform(asked)), abs=1e-9)
+    contents = ["事故事故房屋 第 第2条", "ABC", "", "成功  死亡"]
+    margins = np.array(list(system.margins(model, contents)))
+    assert margins == pytest.approx(machine.decision_function(vectorizer.transform(contents)), abs=1e-9)
 
 
 def test_applying_naive_bayes_is_what_scikit_learn_does(small):
@@ -95,9 +95,9 @@ def test_applying_naive_bayes_is_what_scikit_learn_does(small):
     model = Model(Kept(system.train([text for text, _ in TEXTS], golds), {}))
     vectorizer = CountVectorizer(analyzer=jieba_words)
     bayes = ComplementNB().fit(vectorizer.fit_transform([text for text, _ in TEXTS]), golds)
-    asked = ["事故事故，房屋", "成功死亡"]
-    outputs = [system._output(margins) for margins in system.margins(model, asked)]
-    wanted = bayes.predict_proba(vectorizer.transform(asked))
+    contents = ["事故事故，房屋", "成功死亡"]
+    outputs = [system._output(margins) for margins in system.margins(model, contents)]
+    wanted = bayes.predict_proba(vectorizer.transform(contents))
     assert [output.score for output in outputs] == pytest.approx(wanted.max(axis=1).tolist(), abs=1e-9)
     assert [output.label for output in outputs] == [list(WORDS)[place] for place in wanted.argmax(axis=1)]
 

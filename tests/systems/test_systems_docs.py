@@ -21,7 +21,9 @@ PAGE = (Path(__file__).parents[2] / "docs" / "systems.md").read_text(encoding="u
 def block(language, beginning):
     """The code of the page that begins so."""
     return next(
-        found for found in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if found.startswith(beginning)
+        candidate
+        for candidate in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+        if candidate.startswith(beginning)
     )
 
 
@@ -35,14 +37,14 @@ def test_the_shown_service_and_its_description(tmp_path):
     with subprocess.Popen([sys.executable, "service.py"], cwd=tmp_path, stderr=subprocess.DEVNULL) as service:
         try:
             for _ in range(600):
-                with socket.socket() as asked:
-                    if asked.connect_ex(("127.0.0.1", port)) == 0:
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
                         break
                 time.sleep(0.05)
-            found = get_system(f"http:{tmp_path / 'service.toml'}").run([Input.of("So boring."), Input.of("Fine.")])
+            outputs = get_system(f"http:{tmp_path / 'service.toml'}").run([Input.of("So boring."), Input.of("Fine.")])
         finally:
             service.kill()
-    assert found == [Output("negative", 0.8), Output("positive", 0.8)]
+    assert outputs == [Output("negative", 0.8), Output("positive", 0.8)]
 
 
 def test_the_longer_description_is_read_and_every_key_is_explained(tmp_path, monkeypatch):

@@ -32,7 +32,7 @@ ONE = (
 )
 
 
-def asked(text, target="es", language="en"):
+def input_of(text, target="es", language="en"):
     return Input.of(text, language=language, target=target)
 
 
@@ -45,7 +45,7 @@ def listed(body, number):
 def test_task_and_address_are_enough(tmp_path):
     with serving(listed) as server:
         system = get_system(server.file(tmp_path, TASK))
-        outputs = system.run([asked("a"), asked("b", "fr"), asked("c"), asked("d", "en", "es")])
+        outputs = system.run([input_of("a"), input_of("b", "fr"), input_of("c"), input_of("d", "en", "es")])
     assert outputs == [Output(text=text) for text in ("en>es a", "en>fr b", "en>es c", "es>en d")]
     assert (system.tasks, system.languages, system.batch) == (("translation",), ("*",), 16)
     # A request has one pair of languages, whatever comes together.
@@ -60,7 +60,7 @@ def test_texts_and_languages_go_where_the_file_says(tmp_path):
     with serving(lambda body, number: {"said": body["q"].upper()}) as server:
         system = get_system(server.file(tmp_path, ONE + 'codes = { zh = "zh-CHS" }\n'))
         text = "{target_language} and {text}"  # of a text, nothing is replaced
-        assert system.run([asked(text, "zh")]) == [Output(text=text.upper())]
+        assert system.run([input_of(text, "zh")]) == [Output(text=text.upper())]
     assert server.bodies == [{"q": text, "from": "en", "to": "zh-CHS"}]
 
 
@@ -70,7 +70,7 @@ def test_languages_may_go_into_the_address(tmp_path):
         path = tmp_path / "url.toml"
         url = f"{server.url}?from={{source_language}}&to={{target_language}}"
         path.write_text(f'name = "a"\nversion = "1"\nurl = "{url}"\n{TASK}{more}')
-        assert get_system(f"http:{path}").run([asked("It rains.")]) == [Output(text="Llueve.")]
+        assert get_system(f"http:{path}").run([input_of("It rains.")]) == [Output(text="Llueve.")]
     assert (server.paths, server.bodies) == (["/classify?from=en&to=a%20b%26c"], [["It rains."]])
 
 
@@ -85,7 +85,7 @@ def test_languages_may_go_into_the_address(tmp_path):
 def test_pairs_that_a_service_does_not_have_are_absent_and_not_asked(tmp_path, more, read, there):
     with serving(lambda body, number: {"said": "x"}) as server:
         system = get_system(server.file(tmp_path, ONE + more))
-        outputs = system.run([asked("a"), asked("b", "fr"), asked("c", "en", "es")])
+        outputs = system.run([input_of("a"), input_of("b", "fr"), input_of("c", "en", "es")])
     assert [not output.absent for output in outputs] == there
     assert len(server.bodies) == sum(there)
     assert system.languages == read
@@ -95,7 +95,7 @@ def test_a_service_of_one_pair_need_not_be_told_it(tmp_path):
     more = TASK + 'request = { texts = "{texts}" }\npairs = ["en-pt-BR"]'
     with serving(lambda body, number: {"outputs": [{"text": "x"} for _ in body["texts"]]}) as server:
         system = get_system(server.file(tmp_path, more))
-        assert system.run([asked("a", "pt-BR"), asked("b", "pt")]) == [Output(text="x"), Output()]
+        assert system.run([input_of("a", "pt-BR"), input_of("b", "pt")]) == [Output(text="x"), Output()]
     assert server.bodies == [{"texts": ["a"]}]
 
 
@@ -105,7 +105,7 @@ def test_what_may_change_an_output_is_a_setting(tmp_path):
             dict(get_system(server.file(tmp_path, TASK + more)).settings)
             for more in ("", 'pairs = ["en-es"]', 'codes = { zh = "zh-CHS" }', 'languages = ["en"]')
         ]
-    assert len({repr(one) for one in settings}) == 4
+    assert len({repr(setting) for setting in settings}) == 4
     assert settings[1]["pairs"] == ["en-es"]
     with serving() as server:  # and of other services' settings nothing has changed
         assert set(get_system(server.file(tmp_path)).settings) == {
@@ -147,7 +147,7 @@ def test_an_answer_without_a_text_is_an_error(tmp_path):
         serving(lambda body, number: {"said": None}) as server,
         pytest.raises(BadOutput, match="a text must be a text"),
     ):
-        get_system(server.file(tmp_path, ONE)).run([asked("a")])
+        get_system(server.file(tmp_path, ONE)).run([input_of("a")])
 
 
 CODES = st.sampled_from(["en", "es", "zh", "pt-BR"])
@@ -155,7 +155,7 @@ CODES = st.sampled_from(["en", "es", "zh", "pt-BR"])
 
 @given(st.lists(st.tuples(CODES, CODES)))
 def test_groups_have_one_pair_and_lose_nothing(pairs):
-    inputs = [asked("x", target, source) for source, target in pairs]
+    inputs = [input_of("x", target, source) for source, target in pairs]
     groups = Languages(("en", "es", "zh"), (), {}).groups(inputs)
     assert all(len({inputs[place].languages for place in group}) == 1 for group in groups)
     assert sorted(place for group in groups for place in group) == [
@@ -195,8 +195,8 @@ def test_a_run_asks_many_requests_at_once(tmp_path):
         corpus = get_corpus(f"{tmp_path / 'texts.csv'}@es,fr,de", "translation")
         engine = open_store(str(tmp_path / "a.db"), create=True)
         ran = run(engine, corpus, [spec], [relation], InProcess())
-    found = {name: count for name, count in ran.counts.outcomes.items() if count}
-    assert found == {"satisfied": 4, "inapplicable": 3, "error": 2}
+    counts = {name: count for name, count in ran.counts.outcomes.items() if count}
+    assert counts == {"satisfied": 4, "inapplicable": 3, "error": 2}
     assert ran.counts.failed == 4  # "It snows." and its follow-up, into two languages
     assert "400" in ran.first_error
 
@@ -209,4 +209,7 @@ def test_the_service_of_the_docs(tmp_path):
     )
     (tmp_path / "docs.toml").write_text(block)
     system = get_system(f"http:{tmp_path / 'docs.toml'}")
-    assert (system.tasks, system._said.between.name(asked("x", "zh"), "target")) == (("translation",), "zh-CHS")
+    assert (system.tasks, system._description.between.name(input_of("x", "zh"), "target")) == (
+        ("translation",),
+        "zh-CHS",
+    )

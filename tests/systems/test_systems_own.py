@@ -48,11 +48,16 @@ def test_the_examples_of_the_docs(here: Path) -> None:
     assert len(blocks[0][1].strip().splitlines()) <= 3
     for name, source in blocks:
         (here / f"{name}.py").write_text(source, "utf-8")
-    mine = get_system("mine:classify")
-    assert mine.run([Input.of("Boring."), Input.of("Fun.")]) == [Output("negative", 0.8), Output("positive", 0.6)]
-    assert mine.name == "mine:classify"
-    assert re.fullmatch(r"[0-9a-f]{12}", mine.version)
-    assert (mine.tasks, mine.languages, mine.settings, mine.needs()) == (("sentiment",), ("en",), {}, None)
+    function = get_system("mine:classify")
+    assert function.run([Input.of("Boring."), Input.of("Fun.")]) == [Output("negative", 0.8), Output("positive", 0.6)]
+    assert function.name == "mine:classify"
+    assert re.fullmatch(r"[0-9a-f]{12}", function.version)
+    assert (function.tasks, function.languages, function.settings, function.needs()) == (
+        ("sentiment",),
+        ("en",),
+        {},
+        None,
+    )
     model = get_system("model:Mine")
     assert (model.name, model.version, model.settings) == ("mine", "2026-11", {"threshold": 0.3})
     assert model.run([Input.of("good"), Input.of("")]) == [Output("positive", 0.9), Output("negative", 0.9)]
@@ -61,8 +66,8 @@ def test_the_examples_of_the_docs(here: Path) -> None:
     assert overlap.run([Input.of("一二", "二三", language="zh")]) == [Output(score=1 / 3)]
     translator = get_system("translator:translate")
     assert (translator.tasks, translator.languages) == (("translation",), ("*",))
-    asked = [Input.of("It rains.", target="es"), Input.of("Llueve.", language="es", target="en")]
-    assert translator.run(asked) == [Output(text="Llueve."), Output()]
+    inputs = [Input.of("It rains.", target="es"), Input.of("Llueve.", language="es", target="en")]
+    assert translator.run(inputs) == [Output(text="Llueve."), Output()]
 
 
 @pytest.mark.parametrize(

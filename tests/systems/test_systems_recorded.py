@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from audit.cli import main
 from audit.corpora import get_corpus
-from audit.corpora.recordings import key_of, read_recording, unescaped
+from audit.corpora.recordings import key_of, read_recording, unescape_entities
 from audit.errors import AuditError, BadFile, UnknownName
 from audit.relations import Chained, Member, Outcome, base
 from audit.relations.base import Verdict, nothing
@@ -37,7 +37,7 @@ def recorded(folder, rows=(), name="past.csv", header=HEADER):
     return folder / name
 
 
-def asked(system, text, target="es", language="en"):
+def answer_to(system, text, target="es", language="en"):
     (output,) = system.run([Input.of(text, language=language, target=target)])
     return output
 
@@ -47,20 +47,20 @@ def test_an_engine_says_what_is_recorded_and_nothing_else(tmp_path):
     assert (system.name, system.tasks, system.languages) == ("google", ("translation",), ("en",))
     assert (system.settings, system.needs()) == ({"recorded": True}, None)
     assert "recorded" in system.summary
-    assert asked(system, "It rains.") == Output(text="Llueve.")
-    assert asked(system, "It rains.", "fr") == Output(text="Il pleut.")
+    assert answer_to(system, "It rains.") == Output(text="Llueve.")
+    assert answer_to(system, "It rains.", "fr") == Output(text="Il pleut.")
     for text, target, language in [
         ("It snows, again.", "es", "en"),
         ("It rains.", "de", "en"),
         ("Llueve.", "en", "es"),
     ]:
-        assert asked(system, text, target, language).absent
+        assert answer_to(system, text, target, language).absent
     assert system.run([Input.of("It rains.")])[0].absent  # toward no language at all
 
 
 def test_a_worker_reads_the_files_itself(tmp_path):
     system = pickle.loads(pickle.dumps(get_system(f"recorded:{recorded(tmp_path, ROWS)}#bing")))  # noqa: S301
-    assert asked(system, "It snows, again.") == Output(text="Nieva, otra vez.")
+    assert answer_to(system, "It snows, again.") == Output(text="Nieva, otra vez.")
 
 
 def test_without_an_engine_all_are_meant(tmp_path):
@@ -108,7 +108,7 @@ def test_what_is_wrong_is_counted_and_left_out(tmp_path):
         "google,en,pt_BR,L&#39;x &amp; R&D,&quot;y&quot;",
     ]
     recording = read_recording(recorded(tmp_path, rows))
-    assert {kind: one.rows for kind, one in recording.problems.items()} == {
+    assert {kind: problem.rows for kind, problem in recording.problems.items()} == {
         "duplicate": 1,
         "contradictory": 1,
         "empty": 3,
@@ -121,9 +121,9 @@ def test_what_is_wrong_is_counted_and_left_out(tmp_path):
     assert recording.problems["empty"].first == "past.csv, line 7"
     assert "1 row with another translation of the same text (the first one counts)" in recording.remark
     google = get_system(f"recorded:{tmp_path / 'past.csv'}#google")
-    assert asked(google, "It rains.") == Output(text="Llueve.")
-    assert asked(google, "L'x & R&D", "pt-BR") == Output(text='"y"')
-    assert asked(google, "L&#39;x  & R&D", "pt-BR") == Output(text='"y"')
+    assert answer_to(google, "It rains.") == Output(text="Llueve.")
+    assert answer_to(google, "L'x & R&D", "pt-BR") == Output(text='"y"')
+    assert answer_to(google, "L&#39;x  & R&D", "pt-BR") == Output(text='"y"')
 
 
 @pytest.mark.parametrize(
@@ -173,12 +173,12 @@ def test_chains_complete_the_translations(tmp_path):
     recorded(tmp_path, ROWS)
     recorded(tmp_path, SOME_CHAINS, "chains.csv", CHAINS)
     google = get_system(f"recorded:{tmp_path}#google")
-    assert asked(google, "Llueve.", "fr", "es") == Output(text="Il pleuvait.")
-    assert asked(google, "Llueve.", "en", "es") == Output(text="It is raining.")
-    assert asked(google, "Il pleut.", "de", "fr") == Output(text='Es regnet "so".')
-    assert asked(google, "It rains.", "de") == Output(text="Es regnet.")  # said by a chain alone
-    assert asked(google, "It rains.", "en").absent
-    problems = {kind: one.rows for kind, one in read_recording(tmp_path).problems.items()}
+    assert answer_to(google, "Llueve.", "fr", "es") == Output(text="Il pleuvait.")
+    assert answer_to(google, "Llueve.", "en", "es") == Output(text="It is raining.")
+    assert answer_to(google, "Il pleut.", "de", "fr") == Output(text='Es regnet "so".')
+    assert answer_to(google, "It rains.", "de") == Output(text="Es regnet.")  # said by a chain alone
+    assert answer_to(google, "It rains.", "en").absent
+    problems = {kind: problem.rows for kind, problem in read_recording(tmp_path).problems.items()}
     assert problems == {"no_middle": 2, "entities": 1}
 
 
@@ -202,17 +202,17 @@ def test_the_originals_are_a_corpus(tmp_path):
     assert len({row.key for row in rows}) == len(rows) == corpus.size() == 4
     assert [len({row.cluster for row in rows}), rows[0].cluster == rows[3].cluster] == [2, True]
     assert dict(rows[1].attributes) == {"target_language": "fr"}
-    some = get_corpus(f"recorded:{tmp_path}@es", "translation")
-    assert [row.input.target for row in some.rows()] == ["es", "es"]
-    assert some.fingerprint() != corpus.fingerprint()
+    spanish = get_corpus(f"recorded:{tmp_path}@es", "translation")
+    assert [row.input.target for row in spanish.rows()] == ["es", "es"]
+    assert spanish.fingerprint() != corpus.fingerprint()
     assert get_corpus(f"recorded:{tmp_path}", "translation", "document").unit == "document"
 
 
 def test_the_order_of_rows_does_not_change_a_corpus(tmp_path):
-    one, other = recorded(tmp_path, ROWS, "a.csv"), recorded(tmp_path, ROWS[::-1], "b.csv")
-    found = [get_corpus(f"recorded:{path}", "translation") for path in (one, other)]
-    assert found[0].fingerprint() == found[1].fingerprint()
-    assert {row.key for row in found[0].rows()} == {row.key for row in found[1].rows()}
+    first, second = recorded(tmp_path, ROWS, "a.csv"), recorded(tmp_path, ROWS[::-1], "b.csv")
+    corpora = [get_corpus(f"recorded:{path}", "translation") for path in (first, second)]
+    assert corpora[0].fingerprint() == corpora[1].fingerprint()
+    assert {row.key for row in corpora[0].rows()} == {row.key for row in corpora[1].rows()}
 
 
 def test_a_corpus_has_one_language(tmp_path):
@@ -302,7 +302,7 @@ def test_the_command_says_what_there_is(tmp_path, capsys):
     assert main(["recorded", str(path), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["rows"], document["originals"]) == (4, 2)
-    assert [(one["system"], one["translations"]) for one in document["systems"]] == [("bing", 1), ("google", 2)]
+    assert [(row["system"], row["translations"]) for row in document["systems"]] == [("bing", 1), ("google", 2)]
     assert document["systems"][1]["pairs"][0] == {"source_language": "en", "target_language": "es", "translations": 1}
     assert document["problems"] == [
         {
@@ -320,7 +320,7 @@ def test_the_command_says_what_there_is(tmp_path, capsys):
 
 @given(st.text(alphabet="&#;ampquot39x \n"))
 def test_unescaping_leaves_what_is_no_entity(text):
-    assert unescaped(text.replace(";", "")) == text.replace(";", "")
+    assert unescape_entities(text.replace(";", "")) == text.replace(";", "")
     assert key_of(text) == key_of(f" {text}\n")
 
 
@@ -331,7 +331,10 @@ def test_the_recordings_of_the_mcmt_study():
     assert process_time() - began < 5
     # Counted in the files with csv and Counter alone.
     assert (recording.rows, recording.systems) == (17_463 + 3_752, ["bing", "google", "youdao"])
-    assert {kind: one.rows for kind, one in recording.problems.items()} == {"duplicate": 112, "entities": 857 + 281}
+    assert {kind: problem.rows for kind, problem in recording.problems.items()} == {
+        "duplicate": 112,
+        "entities": 857 + 281,
+    }
     assert all(not translation.count("&quot;") for said in recording.outputs.values() for translation in said.values())
     corpus = get_corpus(f"recorded:{REAL}", "translation")
     assert (corpus.size(), len({row.cluster for row in corpus.rows()}), corpus.language) == (5_952, 746, "en")
@@ -342,7 +345,7 @@ def test_the_recordings_of_the_mcmt_study():
     assert len(chains) == 3_752
     for chain in chains:
         engine, source, target = engines[chain["system"]], chain["source"], chain["target"]
-        middle = asked(engine, source, chain["pivot"])
-        assert asked(engine, middle.text, target, chain["pivot"]).text == unescaped(chain["alternate"])
-        direct = asked(engine, source, target)
-        assert direct.absent if target == "en" else direct.text == unescaped(chain["direct"])
+        middle = answer_to(engine, source, chain["pivot"])
+        assert answer_to(engine, middle.text, target, chain["pivot"]).text == unescape_entities(chain["alternate"])
+        direct = answer_to(engine, source, target)
+        assert direct.absent if target == "en" else direct.text == unescape_entities(chain["direct"])

@@ -12,7 +12,7 @@ import pytest
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.systems import get_system
-from audit.systems.seq2seq import Spoken, language_tokens, pair_of, read_pair, spoken
+from audit.systems.seq2seq import SpokenLanguages, language_tokens, pair_of, read_pair, spoken_languages
 from audit.tasks import Input, Output
 
 for package in ("torch", "transformers", "sentencepiece"):
@@ -94,8 +94,8 @@ def marian(tmp_path_factory):
     from transformers import MarianConfig, MarianMTModel, MarianTokenizer
 
     folder = tmp_path_factory.mktemp("marian")
-    spm, found = pieces(folder / "parts")
-    tokens = ["</s>", "<unk>", *found, "<pad>"]
+    spm, found_pieces = pieces(folder / "parts")
+    tokens = ["</s>", "<unk>", *found_pieces, "<pad>"]
     vocab = vocabulary(folder, tokens)
     tokenizer = MarianTokenizer(spm, spm, vocab, source_lang="eng", target_lang="spa")
     pad = len(tokens) - 1
@@ -123,8 +123,8 @@ def many(tmp_path_factory):
     from transformers import M2M100Config, M2M100ForConditionalGeneration, M2M100Tokenizer
 
     folder = tmp_path_factory.mktemp("many")
-    spm, found = pieces(folder / "parts")
-    vocab = vocabulary(folder, ["<s>", "<pad>", "</s>", "<unk>", *found])
+    spm, found_pieces = pieces(folder / "parts")
+    vocab = vocabulary(folder, ["<s>", "<pad>", "</s>", "<unk>", *found_pieces])
     tokenizer = M2M100Tokenizer(vocab, spm, num_madeup_words=0)
     torch.manual_seed(0)
     model = M2M100ForConditionalGeneration(
@@ -156,7 +156,7 @@ def many(tmp_path_factory):
     return folder / "m2m"
 
 
-def asked(texts, target, language="en"):
+def inputs_of(texts, target, language="en"):
     return [Input.of(text, language=language, target=target) for text in texts]
 
 
@@ -167,10 +167,12 @@ def test_a_model_of_one_pair(marian):
     assert re.fullmatch(r"[0-9a-f]{12}, transformers [\w.]+, sacremoses [\w.]+", system.version)
     assert system.needs() is None
     system.prepare()
-    outputs = system.run([*asked(ENGLISH, "es"), *asked(["It rains."], "fr"), *asked(["Llueve."], "en", "es")])
+    outputs = system.run(
+        [*inputs_of(ENGLISH, "es"), *inputs_of(["It rains."], "fr"), *inputs_of(["Llueve."], "en", "es")]
+    )
     assert outputs == [*(Output(text=text) for text in SPANISH), Output(), Output()]
     again = pickle.loads(pickle.dumps(system))  # noqa: S301
-    assert again.run(asked(ENGLISH[:1], "es")) == outputs[:1]
+    assert again.run(inputs_of(ENGLISH[:1], "es")) == outputs[:1]
 
 
 def test_beams_are_the_models_own_and_a_setting(marian, tmp_path):
@@ -178,14 +180,16 @@ def test_beams_are_the_models_own_and_a_setting(marian, tmp_path):
     (folder / "generation_config.json").write_text(
         json.dumps(json.loads((folder / "generation_config.json").read_text()) | {"num_beams": 3, "do_sample": True})
     )
-    one, other = get_system(f"seq2seq:{marian}"), get_system(f"seq2seq:{folder}")
-    assert other.settings["beams"] == 3
-    assert other.version != one.version
-    assert other.run(asked(ENGLISH, "es")) == one.run(asked(ENGLISH, "es"))  # known by heart, so never sampled
+    original, changed = get_system(f"seq2seq:{marian}"), get_system(f"seq2seq:{folder}")
+    assert changed.settings["beams"] == 3
+    assert changed.version != original.version
+    assert changed.run(inputs_of(ENGLISH, "es")) == original.run(
+        inputs_of(ENGLISH, "es")
+    )  # known by heart, so never sampled
 
 
 def test_what_is_too_long_is_an_error_and_not_cut_off(marian):
-    long, short = get_system(f"seq2seq:{marian}").run(asked(["It rains. " * 40, "It rains."], "es"))
+    long, short = get_system(f"seq2seq:{marian}").run(inputs_of(["It rains. " * 40, "It rains."], "es"))
     assert re.fullmatch(r"the text has \d+ tokens, the model takes 48", long.error)
     assert short == Output(text="Llueve.")
 
@@ -197,24 +201,27 @@ def test_a_translation_that_does_not_end_is_an_error(marian, tmp_path):
     model.final_logits_bias[0, 0] = -1e9  # it never says that it has ended, though its settings would force it to
     folder = shutil.copytree(marian, tmp_path / "endless")
     model.save_pretrained(folder)
-    (output,) = get_system(f"seq2seq:{folder}").run(asked(["It rains."], "es"))
+    (output,) = get_system(f"seq2seq:{folder}").run(inputs_of(["It rains."], "es"))
     assert output == Output(error="the translation did not end within 48 tokens")
 
 
 def test_a_model_of_many_languages(many):
     system = get_system(f"seq2seq:{many}")
     assert (system.languages, system.settings["pair"]) == (("*",), None)
-    mixed = [one for pair in zip(asked(ENGLISH, "es"), asked(ENGLISH, "fr"), strict=True) for one in pair]
+    mixed = [item for pair in zip(inputs_of(ENGLISH, "es"), inputs_of(ENGLISH, "fr"), strict=True) for item in pair]
     texts = [text for pair in zip(SPANISH, FRENCH, strict=True) for text in pair]
     assert system.run(mixed) == [Output(text=text) for text in texts]
-    absent = [*asked(["It rains."], "en"), *asked(["It rains."], "pt-BR"), Input.of("It rains.")]
+    absent = [*inputs_of(["It rains."], "en"), *inputs_of(["It rains."], "pt-BR"), Input.of("It rains.")]
     assert all(output.absent for output in system.run(absent))
 
 
 def test_a_pair_narrows_a_model_of_many(many):
     system = get_system(f"seq2seq:{many}#en-fr")
     assert (system.name, system.languages, system.settings["pair"]) == ("m2m#en-fr", ("en",), "en-fr")
-    assert system.run([*asked(ENGLISH[:1], "fr"), *asked(ENGLISH[:1], "es")]) == [Output(text=FRENCH[0]), Output()]
+    assert system.run([*inputs_of(ENGLISH[:1], "fr"), *inputs_of(ENGLISH[:1], "es")]) == [
+        Output(text=FRENCH[0]),
+        Output(),
+    ]
 
 
 def test_the_version_names_what_the_files_hold(marian, tmp_path):
@@ -248,7 +255,7 @@ def test_an_absent_model_says_how_to_get_it(tmp_path, monkeypatch):
     assert (system.name, system.version.partition(",")[0]) == ("model-en-es", "absent")
     assert "hf download some/model-en-es" in system.needs()
     with pytest.raises(NotInstalled, match="no directory 'some/model-en-es' and no model of this name in the Hugging"):
-        system.run(asked(["It rains."], "es"))
+        system.run(inputs_of(["It rains."], "es"))
 
 
 def test_directories_that_hold_no_such_model(tmp_path, marian):
@@ -265,7 +272,9 @@ def test_directories_that_hold_no_such_model(tmp_path, marian):
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     with pytest.raises(AuditError, match="does not say which languages it translates"):
         get_system(f"seq2seq:{folder}").prepare()
-    assert get_system(f"seq2seq:{folder}#en-es").run(asked(ENGLISH, "es")) == [Output(text=text) for text in SPANISH]
+    assert get_system(f"seq2seq:{folder}#en-es").run(inputs_of(ENGLISH, "es")) == [
+        Output(text=text) for text in SPANISH
+    ]
 
 
 def test_code_of_a_model_is_not_executed(marian, tmp_path):
@@ -275,7 +284,7 @@ def test_code_of_a_model_is_not_executed(marian, tmp_path):
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     with pytest.raises(BadFile, match="transformers cannot load this model"):
-        get_system(f"seq2seq:{folder}").run(asked(["It rains."], "es"))
+        get_system(f"seq2seq:{folder}").run(inputs_of(["It rains."], "es"))
     assert not (tmp_path / "ran").exists()
 
 
@@ -296,17 +305,19 @@ def test_prefixes_of_t5_and_of_marian_into_several_languages():
             "summarization": {"prefix": "summarize: "},
         }
     }
-    assert spoken(Words("a"), tasks, None) == Spoken({}, {("en", "de"): "translate English to German: "})
+    assert spoken_languages(Words("a"), tasks, None) == SpokenLanguages(
+        {}, {("en", "de"): "translate English to German: "}
+    )
     several = Words(">>spa<<", ">>fr<<", ">>pt_BR<<", "a")
-    assert spoken(several, {}, ("en", "es")).prefixes == {("en", "es"): ">>spa<< "}
-    assert spoken(several, {}, ("en", "ca")).prefixes == {("en", "ca"): ""}
+    assert spoken_languages(several, {}, ("en", "es")).prefixes == {("en", "es"): ">>spa<< "}
+    assert spoken_languages(several, {}, ("en", "ca")).prefixes == {("en", "ca"): ""}
 
 
 def test_names_of_languages():
     # As the vocabularies of M2M-100, mBART-50 and NLLB-200 have them.
     assert language_tokens(["__zh__", "__en__", "__s__", "en"]) == {"zh": "__zh__", "en": "__en__"}
     assert language_tokens(["en_XX", "zh_CN"]) == {"en": "en_XX", "zh": "zh_CN"}
-    found = language_tokens(["zho_Hant", "zho_Hans", "arb_Arab", "ast_Latn"])
-    assert found == {"zh": "zho_Hans", "zh-Hant": "zho_Hant", "ar": "arb_Arab", "ast": "ast_Latn"}
+    tokens = language_tokens(["zho_Hant", "zho_Hans", "arb_Arab", "ast_Latn"])
+    assert tokens == {"zh": "zho_Hans", "zh-Hant": "zho_Hant", "ar": "arb_Arab", "ast": "ast_Latn"}
     assert (read_pair("en-pt-BR"), read_pair("jp-en")) == (("en", "pt-BR"), None)
     assert pair_of({"source_lang": "en"}) is None

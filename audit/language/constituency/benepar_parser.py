@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from audit.errors import BadFile, NotInstalled, first_line
 from audit.keys import fingerprint
-from audit.language.constituency.base import sentences_of, written
+from audit.language.constituency.base import sentences_of, treebank_words
 from audit.language.hanlp_tagger import one_thread
 from audit.language.text import Token
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 MISSING = "this needs the package benepar; run: pip install benepar"
 RULES = "1"
-"""Which treatment of texts and trees this is; part of the version."""
+"""Version of the treatment of texts and trees; part of the parser's version."""
 LANGUAGES = ("ar", "de", "en", "eu", "fr", "he", "hu", "ko", "pl", "sv", "zh")
-"""Those that benepar has models of."""
+"""Languages that benepar has models of."""
 _NAME = re.compile(r"(?:.*[/\\])?benepar_([a-z]{2})[^/\\]*")
 
 
@@ -43,13 +43,13 @@ class BeneparParser:
     @property
     def languages(self) -> tuple[str, ...]:
         """The one of its name. Raises BadFile for a name that has none."""
-        found = _NAME.fullmatch(self._model)
-        if not found or found.group(1) not in LANGUAGES:
+        match = _NAME.fullmatch(self._model)
+        if not match or match.group(1) not in LANGUAGES:
             raise BadFile(
                 f"{self._model}: the name of a model of benepar begins with benepar_ and a language, one of "
                 f"{', '.join(LANGUAGES)}"
             )
-        return (found.group(1),)
+        return (match.group(1),)
 
     @property
     def version(self) -> str:
@@ -60,8 +60,8 @@ class BeneparParser:
             raise NotInstalled(MISSING) from problem
         path = Path(self._model)
         files = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
-        held = f" ({fingerprint(file.read_bytes().hex() for file in files if file.is_file())})" if files else ""
-        return f"benepar {package}, model {path.name}{held}, rules {RULES}"
+        digest = f" ({fingerprint(file.read_bytes().hex() for file in files if file.is_file())})" if files else ""
+        return f"benepar {package}, model {path.name}{digest}, rules {RULES}"
 
     def needs(self) -> str | None:
         """The package, where it is absent; a model is looked for when it is loaded."""
@@ -71,25 +71,25 @@ class BeneparParser:
         """One tree for each text, under TOP; None where the model fails. Raises BadFile where it fails at any text."""
         from nltk import Tree
 
-        pieces = [sentences_of(text, language) for text in texts]
-        asked = [piece for some in pieces for piece in some]
+        sentences_by_text = [sentences_of(text, language) for text in texts]
+        sentences = [sentence for text_sentences in sentences_by_text for sentence in text_sentences]
         parser = self._parser
         one_thread()
         try:
-            made = list(parser.parse_sents([_sentence(piece, language) for piece in asked]))
+            parsed = list(parser.parse_sents([_sentence(sentence, language) for sentence in sentences]))
         except Exception as problem:
             self._check_working(problem)
-            made = [_alone(parser, piece, language) for piece in asked]
-        found = iter(made)
+            parsed = [_parse_alone(parser, sentence, language) for sentence in sentences]
+        remaining = iter(parsed)
         trees: list[Tree | None] = []
-        for some in pieces:
-            parts = [_with_words(tree, piece) for piece, tree in zip(some, found, strict=False)]
+        for text_sentences in sentences_by_text:
+            parts = [_with_words(tree, sentence) for sentence, tree in zip(text_sentences, remaining, strict=False)]
             trees.append(Tree("TOP", parts) if parts and None not in parts else None)
         return trees
 
     def _check_working(self, problem: Exception) -> None:
         """Raise BadFile where it was not for the sake of a sentence that the model failed."""
-        if _alone(self._parser, [Token("1", "CD", 0, 1)], "en") is None:
+        if _parse_alone(self._parser, [Token("1", "CD", 0, 1)], "en") is None:
             raise BadFile(
                 f"{self._model}: benepar's model parses no sentence at all ({first_line(problem)})"
             ) from problem
@@ -120,12 +120,12 @@ def _sentence(tokens: Sequence[Token], language: str) -> Any:
     return InputSentence(
         words=[token.text for token in tokens],
         space_after=[after is not None and after > token.end for token, after in zip(tokens, ends, strict=True)],
-        escaped_words=written(tokens, language),
+        escaped_words=treebank_words(tokens, language),
     )
 
 
-def _alone(parser: Any, tokens: Sequence[Token], language: str) -> Any:
-    """What the model makes of one sentence; None where it fails."""
+def _parse_alone(parser: Any, tokens: Sequence[Token], language: str) -> Any:
+    """The model's tree of one sentence; None where it fails."""
     try:
         return parser.parse(_sentence(tokens, language))
     except Exception:  # whatever a model makes of a strange word must not stop the others

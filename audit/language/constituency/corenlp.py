@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from nltk import Tree
 
 RULES = "1"
-"""Which treatment of texts and trees this is; part of the version."""
+"""Version of the treatment of texts and trees; part of the parser's version."""
 SECONDS = 60
-"""For an answer to one text."""
+"""Limit for an answer to one text."""
 _ANNOTATORS = "tokenize,ssplit,pos,parse"
 
 
@@ -27,7 +27,7 @@ class CoreNlp:
     """
 
     languages: tuple[str, ...] = ("ar", "de", "en", "es", "fr", "zh")
-    """Those that CoreNLP has constituency models of; the server must have been started with the one that is asked."""
+    """Languages that CoreNLP has constituency models of; the server must run with the model that is asked for."""
     shallow = False
 
     def __init__(self, address: str):
@@ -41,13 +41,13 @@ class CoreNlp:
         return f"CoreNLP at {self._address}, rules {RULES}"
 
     def needs(self) -> str | None:
-        """Says so where nothing answers at the address."""
+        """How to start a server, where nothing answers at the address; else None."""
         import requests
 
         try:
             requests.get(f"{self._address.rstrip('/')}/live", timeout=5)
         except requests.RequestException as problem:
-            return _absent(self._address, problem)
+            return _no_server(self._address, problem)
         return None
 
     def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
@@ -64,7 +64,7 @@ class CoreNlp:
                 trees.append(self._tree(text, language))
                 self._answered.add(language)
             except (requests.ConnectionError, requests.Timeout) as problem:
-                raise Unanswered(_absent(self._address, problem)) from problem
+                raise Unanswered(_no_server(self._address, problem)) from problem
             except (requests.RequestException, ValueError, KeyError, TypeError) as problem:
                 if language not in self._answered:
                     self._try(language, problem)
@@ -87,8 +87,7 @@ class CoreNlp:
         return tree
 
     def _try(self, language: str, problem: Exception) -> None:
-        """Find out, with a word that any server parses, whether it was for the sake of the text; raise Declined where
-        it was not."""
+        """Parse a word that any server parses; raise Declined where even that fails: the text was not at fault."""
         import requests
 
         try:
@@ -110,7 +109,7 @@ class CoreNlp:
             raise NotInstalled("this needs the package requests; run: pip install requests") from problem
 
 
-def _absent(address: str, problem: Exception) -> str:
+def _no_server(address: str, problem: Exception) -> str:
     return (
         f"no CoreNLP server answers at {address} ({type(problem).__name__}); start one in CoreNLP's directory with: "
         "java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer -port 9000"

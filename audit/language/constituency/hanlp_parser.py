@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from audit.errors import AuditError, BadFile, first_line
 from audit.files import parse_json
-from audit.language.constituency.base import clauses_of, is_mark, sentences_of, written
+from audit.language.constituency.base import clauses_of, is_mark, sentences_of, treebank_words
 from audit.language.hanlp_tagger import MISSING, load, model_version, one_thread
 from audit.language.text import Token
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 RULES = "1"
-"""Which treatment of texts and trees this is; part of the version."""
+"""Version of the treatment of texts and trees; part of the parser's version."""
 ABOUT = "parser.json"
 """In a directory made here: the language, and which labels are tags."""
 MOST_WORDS = 100
-"""Of a piece of text that is parsed at once: time and memory grow with the cube."""
+"""Words of a piece of text that is parsed at once, at most: time and memory grow with the cube."""
 _MARK = "PU"
 """The tag of marks in Chinese, which the Sinica Treebank has none of: the Chinese Treebank's."""
 
 
 @dataclass(frozen=True)
 class About:
-    """What a parser needs to know of its model."""
+    """A model's language, tags and units, as the parser needs them."""
 
     language: str
     tags: frozenset[str]
     """Labels that name a word's part of speech; none: the model finds no parts of speech."""
     clauses: bool
-    """Whether it learned clauses without marks, and is given such."""
+    """Whether the model was trained on clauses without punctuation, and must be given such clauses."""
 
 
 class HanlpParser:
@@ -78,33 +78,42 @@ class HanlpParser:
         if find_spec("hanlp") is None or find_spec("torch") is None:
             return MISSING
         if ("/" in self._model or "." in self._model) and not Path(self._model).is_dir():
-            made = f"audit hanlp train-parser --out {self._model}"
-            return f"there is no directory {self._model!r}; make a model with: {made}"
+            command = f"audit hanlp train-parser --out {self._model}"
+            return f"there is no directory {self._model!r}; make a model with: {command}"
         return None
 
     def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
         """One tree for each text, under TOP; None for one with a sentence of more than `MOST_WORDS` words."""
         from nltk import Tree
 
-        pieces = [clauses_of(text) if self._about.clauses else sentences_of(text, language) for text in texts]
-        able = [bool(some) and all(len(piece) <= MOST_WORDS for piece in some) for some in pieces]
-        asked = [piece for some, can in zip(pieces, able, strict=True) if can for piece in some if not is_mark(piece)]
-        found = iter(self.parse_words([written(piece, language) for piece in asked]))
+        pieces_by_text = [clauses_of(text) if self._about.clauses else sentences_of(text, language) for text in texts]
+        parsable = [
+            bool(text_pieces) and all(len(piece) <= MOST_WORDS for piece in text_pieces)
+            for text_pieces in pieces_by_text
+        ]
+        to_parse = [
+            piece
+            for text_pieces, is_parsable in zip(pieces_by_text, parsable, strict=True)
+            if is_parsable
+            for piece in text_pieces
+            if not is_mark(piece)
+        ]
+        parsed = iter(self.parse_words([treebank_words(piece, language) for piece in to_parse]))
         trees: list[Tree | None] = []
-        for some, can in zip(pieces, able, strict=True):
-            if not can:
+        for text_pieces, is_parsable in zip(pieces_by_text, parsable, strict=True):
+            if not is_parsable:
                 trees.append(None)
                 continue
             parts: list[Tree] = []
-            whole = True
-            for piece in some:
+            complete = True
+            for piece in text_pieces:
                 if is_mark(piece):
                     parts.append(Tree(_MARK, [piece[0].text]))
                     continue
-                tree = next(found)
-                whole = whole and tree is not None
+                tree = next(parsed)
+                complete = complete and tree is not None
                 parts += _with_words(tree, piece) if tree is not None else []
-            trees.append(Tree("TOP", parts) if whole else None)
+            trees.append(Tree("TOP", parts) if complete else None)
         return trees
 
     def parse_words(self, sentences: Sequence[Sequence[str]]) -> list[Tree | None]:
@@ -116,32 +125,32 @@ class HanlpParser:
         component = self._component
         one_thread()
         try:
-            made = component([list(words) for words in sentences])
+            trees = component([list(words) for words in sentences])
         except Exception as problem:
             _check_working(component, self._model, problem)
-            made = [_alone(component, words) for words in sentences]
-        return [None if tree is None else _mended(tree, self._about.tags) for tree in made]
+            trees = [_parse_alone(component, words) for words in sentences]
+        return [None if tree is None else _with_single_tags(tree, self._about.tags) for tree in trees]
 
     @cached_property
     def _component(self) -> Callable[[list[list[str]]], list[Any]]:
         component = load(self._model)
         if hasattr(component, "tasks"):
-            return _of_tasks(component, self._model)
+            return _multitask_parser(component, self._model)
         if type(component).__name__ != "CRFConstituencyParser":
             raise AuditError(f"HanLP's model {self._model!r} finds no constituents; name a constituency parser")
         return component
 
 
 def _about(model: str) -> About:
-    """Of a directory by what stands in it, of a name by the name."""
+    """Read a model's directory, or guess from the name of a model that HanLP downloads. Raises BadFile."""
     folder = Path(model)
     if not folder.is_dir():
         return About("en" if model.startswith(("EN_", "PTB")) else "zh", frozenset(), False)
     file = folder / ABOUT
     try:
         if file.exists():
-            told = parse_json(file.read_text(encoding="utf-8"))
-            return About(str(told["language"]), frozenset(told["tags"]), bool(told["clauses"]))
+            about = parse_json(file.read_text(encoding="utf-8"))
+            return About(str(about["language"]), frozenset(about["tags"]), bool(about["clauses"]))
         labels = set(parse_json((folder / "vocabs.json").read_text(encoding="utf-8"))["chart"]["idx_to_token"])
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise BadFile(
@@ -153,7 +162,7 @@ def _about(model: str) -> About:
 
 
 def _with_words(tree: Tree, tokens: Sequence[Token]) -> list[Tree]:
-    """What stands under the root, with the text's own words, and the tagger's tags where the model found none."""
+    """The subtrees under the root, with the text's own words, and the tagger's tags where the model found none."""
     for place, token in zip(tree.treepositions("leaves"), tokens, strict=True):
         if tree[place[:-1]].label() == "_":
             tree[place[:-1]].set_label(token.tag)
@@ -161,7 +170,7 @@ def _with_words(tree: Tree, tokens: Sequence[Token]) -> list[Tree]:
     return list(tree)
 
 
-def _mended(tree: Any, tags: frozenset[str]) -> Tree:
+def _with_single_tags(tree: Any, tags: frozenset[str]) -> Tree:
     """A tree of HanLP's with each word under one tag.
 
     HanLP's decoder knows brackets only, so a model made here learns tags as brackets around one word. It chooses each
@@ -172,43 +181,43 @@ def _mended(tree: Any, tags: frozenset[str]) -> Tree:
     def mend(node: Any) -> list[Tree]:
         if isinstance(node[0], str):
             return [Tree(node.label(), [node[0]])]
-        children = [one for child in node for one in mend(child)]
+        children = [subtree for child in node for subtree in mend(child)]
         if node.label() not in tags:
             return [Tree(node.label(), children)]
         if len(children) == 1 and children[0].label() == "_" and isinstance(children[0][0], str):
             return [Tree(node.label(), [children[0][0]])]
         return children
 
-    return Tree("TOP", [one for child in tree for one in mend(child)])
+    return Tree("TOP", [subtree for child in tree for subtree in mend(child)])
 
 
 def _check_working(component: Callable[[list[list[str]]], list[Any]], model: str, problem: Exception) -> None:
     """Raise BadFile where it was not for the sake of a sentence that the model failed."""
-    if _alone(component, ["1"]) is None:
+    if _parse_alone(component, ["1"]) is None:
         raise BadFile(
             f"{model}: HanLP's model parses no sentence at all ({first_line(problem)}); train or download it again"
         ) from problem
 
 
-def _alone(component: Callable[[list[list[str]]], list[Any]], words: Sequence[str]) -> Any:
-    """What the component makes of one sentence; None where it fails."""
+def _parse_alone(component: Callable[[list[list[str]]], list[Any]], words: Sequence[str]) -> Any:
+    """The component's tree of one sentence; None where it fails."""
     try:
         return component([list(words)])[0]
     except Exception:  # whatever a model makes of a strange word must not stop the others
         return None
 
 
-def _of_tasks(component: Any, name: str) -> Callable[[list[list[str]]], list[Any]]:
+def _multitask_parser(component: Any, name: str) -> Callable[[list[list[str]]], list[Any]]:
     """The trees of a model of several tasks, with tags of its own."""
     tasks = list(component.tasks)
-    con = next((one for one in tasks if one.startswith("con")), None)
-    pos = next((one for one in ("pos/ctb", "pos", *tasks) if one in tasks and "pos" in one), None)
+    con = next((task for task in tasks if task.startswith("con")), None)
+    pos = next((task for task in ("pos/ctb", "pos", *tasks) if task in tasks and "pos" in task), None)
     if con is None:
         raise AuditError(f"HanLP's model {name!r} has the tasks {', '.join(tasks)}; con is needed")
-    skipped = [one for one in tasks if one.startswith("tok")]
+    skipped = [task for task in tasks if task.startswith("tok")]
 
     def parse(sentences: list[list[str]]) -> list[Any]:
-        return list(component(sentences, tasks=[one for one in (pos, con) if one], skip_tasks=skipped)[con])
+        return list(component(sentences, tasks=[task for task in (pos, con) if task], skip_tasks=skipped)[con])
 
     return parse
 
@@ -224,7 +233,7 @@ CLASSPATH = f"{__name__}.WordsAndLetters"
 LONGEST_WORD = 20
 """Letters of a word that are looked at: its first and last ten."""
 _PADDING, _UNKNOWN, _KNOWN = 0, 1, 2
-"""Indices of nothing and of what was not learned, and the first of what was."""
+"""Indices of padding and of unknown words or letters, and the first index of known ones."""
 
 
 class WordsAndLetters:
@@ -255,12 +264,12 @@ class WordsAndLetters:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What makes it again; it stands in the model's config.json."""
+        """The arguments that make an equal encoder; stored in the model's config.json."""
         return {"classpath": CLASSPATH, **vars(self)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> WordsAndLetters:
-        """As `config` says."""
+        """The encoder that `config` describes."""
         return cls(**{name: value for name, value in config.items() if name != "classpath"})
 
     def transform(self, **_: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -271,13 +280,15 @@ class WordsAndLetters:
         def number(sample: dict[str, Any]) -> dict[str, Any]:
             tokens = sample["token"]
             sample["token_input_ids"] = [words.get(token.lower(), _UNKNOWN) for token in tokens]
-            sample["token_letter_ids"] = [[letters.get(one, _UNKNOWN) for one in shortened(token)] for token in tokens]
+            sample["token_letter_ids"] = [
+                [letters.get(letter, _UNKNOWN) for letter in shorten(token)] for token in tokens
+            ]
             return sample
 
         return number
 
     def get_output_dim(self) -> int:
-        """What the network gives for each word: both directions."""
+        """Numbers that the network returns for each word, of both directions."""
         return 2 * self.hidden
 
     def module(self, **_: Any) -> Any:
@@ -320,10 +331,10 @@ class WordsAndLetters:
         return Network()
 
 
-def shortened(word: str) -> str:
+def shorten(word: str) -> str:
     """A long word's first and last letters.
 
-    >>> shortened("supercalifragilisticexpialidocious")
+    >>> shorten("supercalifragilisticexpialidocious")
     'supercalifalidocious'
     """
     half = LONGEST_WORD // 2

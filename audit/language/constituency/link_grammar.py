@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PROGRAM = "link-parser"
 MISSING = f"the program {PROGRAM} is not installed; run: apt-get install link-grammar"
 RULES = "1"
-"""Which treatment of the program's answer this is; part of the version."""
+"""Version of the treatment of the program's answer; part of the parser's version."""
 OPTIONS = ("en", "-constituents=3", "-graphics=0", "-verbosity=0", "-spell=0", "-panic=0", "-timeout=30")
 """No guesses at words that it does not know, and no hasty second try, which would depend on how fast a machine is."""
 TOGETHER = 50
@@ -33,7 +33,7 @@ SECONDS = 60
 """For a process to start and to parse its texts, plus as long as the program's own limit for each text."""
 MOST_WORDS = 100
 MOST_BYTES = 1000
-"""Of a text; the program takes no line that is much longer, and its time grows with the cube of the words."""
+"""Limits of a text: the program takes no line that is much longer, and its time grows with the cube of the words."""
 _FIRST_MARK = 20_000
 _MARK = re.compile(r"^width set to (\d+)$", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
@@ -41,7 +41,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
 _GUESSED = re.compile(r"(?<=.)\{[!?~&]\}$")
 _SUBSCRIPT = re.compile(r"(?<=.)\.#?[a-z][-#a-z0-9]*$")
 _LINKED = {"n": "noun", "v": "verb", "a": "adjective", "e": "adverb"}
-"""What a subscript says of the word; the other ones say less."""
+"""Part of speech by the first letter of a subscript; other subscripts are not used."""
 _BRACKETS = [str.maketrans("{}", pair) for pair in ("()", "[]")]
 
 
@@ -67,30 +67,30 @@ class LinkGrammar:
             raise NotInstalled(MISSING)
         trees: list[Tree | None] = [None] * len(texts)
         lines = [_CONTROL.sub(" ", text).strip() for text in texts]
-        able = [index for index, line in enumerate(lines) if _parsable(line)]
-        for first in range(0, len(able), TOGETHER):
-            some = able[first : first + TOGETHER]
-            for index, answer in zip(some, answers([lines[one] for one in some]), strict=True):
+        parsable = [index for index, line in enumerate(lines) if _parsable(line)]
+        for first in range(0, len(parsable), TOGETHER):
+            batch = parsable[first : first + TOGETHER]
+            for index, answer in zip(batch, answers([lines[position] for position in batch]), strict=True):
                 trees[index] = read(texts[index], answer)
         return trees
 
 
 def answers(lines: Sequence[str]) -> list[str]:
-    """What the program says to each line; empty where it says nothing in time. Of several lines that make it fail
-    together, those that do so alone are found."""
+    """The program's answer to each line; empty where there is none in time. Where a batch fails, its halves are run, so
+    that only the lines that fail alone have no answer."""
     # Numbered settings between the lines are marks that no text can imitate; behind a space no line is a command.
-    asked = "".join(f"!width={_FIRST_MARK + index}\n {line}\n" for index, line in enumerate(lines))
+    commands = "".join(f"!width={_FIRST_MARK + index}\n {line}\n" for index, line in enumerate(lines))
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [PROGRAM, *OPTIONS],
-            input=asked.encode("utf-8", "replace"),
+            input=commands.encode("utf-8", "replace"),
             capture_output=True,
             timeout=SECONDS + 30 * len(lines),
             env={**os.environ, "LC_ALL": "C.UTF-8"},
         )
-        said = _MARK.split(done.stdout.decode("utf-8", "replace"))[1:]
-        if done.returncode == 0 and [int(mark) - _FIRST_MARK for mark in said[::2]] == list(range(len(lines))):
-            return said[1::2]
+        outputs = _MARK.split(process.stdout.decode("utf-8", "replace"))[1:]
+        if process.returncode == 0 and [int(mark) - _FIRST_MARK for mark in outputs[::2]] == list(range(len(lines))):
+            return outputs[1::2]
     except (OSError, subprocess.TimeoutExpired):
         pass
     if len(lines) == 1:
@@ -107,11 +107,11 @@ def read(text: str, answer: str) -> Tree | None:
     """
     from nltk import Tree
 
-    found = next((line for line in answer.splitlines() if line.startswith("(")), None)
-    if found is None:
+    bracketed = next((line for line in answer.splitlines() if line.startswith("(")), None)
+    if bracketed is None:
         return None
     try:
-        tree = Tree.fromstring(found)
+        tree = Tree.fromstring(bracketed)
     except ValueError:
         return None
     spans = spans_of(text, [tuple(_forms(leaf)) for leaf in tree.leaves()])
@@ -122,20 +122,22 @@ def read(text: str, answer: str) -> Tree | None:
     for place, (start, end) in zip(tree.treepositions("leaves"), spans, strict=True):
         while token.end <= start:
             token = next(tokens)
-        tree[place] = Tree(agreed(token.tag, tree[place]), [text[start:end]])
+        tree[place] = Tree(agreed_tag(token.tag, tree[place]), [text[start:end]])
     return tree
 
 
-def agreed(tag: str, leaf: str) -> str:
+def agreed_tag(tag: str, leaf: str) -> str:
     """The tagger's tag, unless the links say that the word is another part of speech.
 
-    >>> agreed("NNS", "jumps.v"), agreed("VBD", "said.v-d"), agreed("NN", "lazy.a"), agreed("VB", "walks.n")
-    ('VBZ', 'VBD', 'JJ', 'NNS')
+    >>> agreed_tag("NNS", "jumps.v"), agreed_tag("VBD", "said.v-d"), agreed_tag("NN", "lazy.a")
+    ('VBZ', 'VBD', 'JJ')
+    >>> agreed_tag("VB", "walks.n")
+    'NNS'
     """
-    found = _SUBSCRIPT.search(leaf)
-    if not found:
+    subscript = _SUBSCRIPT.search(leaf)
+    if not subscript:
         return tag
-    linked, plural = found.group()[1:], leaf[: found.start()].endswith("s")
+    linked, plural = subscript.group()[1:], leaf[: subscript.start()].endswith("s")
     kind = _LINKED.get(linked[0]) if len(linked) == 1 or linked[1] == "-" else None
     if kind is None or kind == kind_of(tag, "en"):
         return tag
@@ -171,6 +173,6 @@ def _parsable(line: str) -> bool:
 def _program_version() -> str:
     if not shutil.which(PROGRAM):
         raise NotInstalled(MISSING)
-    said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, timeout=SECONDS).stdout
-    found = re.search(r"link-grammar-([\w.]+)", said)
-    return f"link-grammar {found.group(1) if found else 'of an unknown version'}"
+    printed = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, timeout=SECONDS).stdout
+    match = re.search(r"link-grammar-([\w.]+)", printed)
+    return f"link-grammar {match.group(1) if match else 'of an unknown version'}"

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.keys import fingerprint, uniform
 from audit.language.constituency.base import base_label
-from audit.language.constituency.hanlp_parser import ABOUT, HanlpParser, WordsAndLetters, shortened
+from audit.language.constituency.hanlp_parser import ABOUT, HanlpParser, WordsAndLetters, shorten
 from audit.language.hanlp_tagger import hanlp, one_thread
-from audit.language.hanlp_training import DEVELOPMENT, SCORES, Part, Score, check, countdown, told
+from audit.language.hanlp_training import DEVELOPMENT, SCORES, Part, Score, check, countdown, epoch_logger
 from audit.language.text import words
 from audit.new_files import new_folder
 
@@ -44,8 +44,8 @@ def brackets(tree: Tree, tags: Iterable[str]) -> Counter[tuple[str, int, int]]:
     >>> sorted(brackets(tree, ["PRP", "VBZ", "NN", "."]))
     [('NP', 0, 1), ('NP', 2, 3), ('S', 0, 3), ('VP', 1, 3)]
     """
-    kept = [tag not in MARKS for tag in tags]
-    found: Counter[tuple[str, int, int]] = Counter()
+    is_counted = [tag not in MARKS for tag in tags]
+    counts: Counter[tuple[str, int, int]] = Counter()
     leaf = 0
 
     def walk(node: Tree, at: int) -> int:
@@ -53,46 +53,47 @@ def brackets(tree: Tree, tags: Iterable[str]) -> Counter[tuple[str, int, int]]:
         end = at
         for child in node:
             if isinstance(child, str):
-                end += kept[leaf]
+                end += is_counted[leaf]
                 leaf += 1
             else:
                 end = walk(child, end)
         if end > at and node.label() not in _ROOTS and not isinstance(node[0], str):
-            found[_EQUAL.get(node.label(), node.label()), at, end] += 1
+            counts[_EQUAL.get(node.label(), node.label()), at, end] += 1
         return end
 
     walk(tree, 0)
-    return found
+    return counts
 
 
-def bracket_score(gold: Iterable[Tree], found: Iterable[Tree | None]) -> Score:
+def bracket_score(gold: Iterable[Tree], predicted: Iterable[Tree | None]) -> Score:
     """Brackets that are right, that are there and that were found, of all trees together (evalb's recall, precision
     and F1 are the score's). A tree that is missing has no brackets.
 
     Each pair of trees has the same words. Raises ValueError where the numbers of trees or of words differ.
     """
-    return of_label("", gold, found)
+    return label_score("", gold, predicted)
 
 
-def of_label(label: str, gold: Iterable[Tree], found: Iterable[Tree | None]) -> Score:
-    """As `bracket_score`, for the brackets of one label; empty: all."""
-    right = there = all_found = 0
-    for one, other in zip(gold, found, strict=True):
-        tags = [tag for _, tag in one.pos()]
-        wanted = _labelled(brackets(one, tags), label)
-        there += wanted.total()
-        if other is None:
+def label_score(label: str, gold: Iterable[Tree], predicted: Iterable[Tree | None]) -> Score:
+    """As `bracket_score`, for the brackets of one label; an empty label means all brackets."""
+    right = there = all_predicted = 0
+    for gold_tree, predicted_tree in zip(gold, predicted, strict=True):
+        tags = [tag for _, tag in gold_tree.pos()]
+        gold_brackets = _of_label(brackets(gold_tree, tags), label)
+        there += gold_brackets.total()
+        if predicted_tree is None:
             continue
-        if len(other.leaves()) != len(tags):
-            raise ValueError(f"trees of {len(tags)} and {len(other.leaves())} words cannot be compared: {one.leaves()}")
-        got = _labelled(brackets(other, tags), label)
-        all_found += got.total()
-        right += (wanted & got).total()
-    return Score(right, there, all_found)
+        if len(predicted_tree.leaves()) != len(tags):
+            sizes = f"{len(tags)} and {len(predicted_tree.leaves())} words"
+            raise ValueError(f"trees of {sizes} cannot be compared: {gold_tree.leaves()}")
+        predicted_brackets = _of_label(brackets(predicted_tree, tags), label)
+        all_predicted += predicted_brackets.total()
+        right += (gold_brackets & predicted_brackets).total()
+    return Score(right, there, all_predicted)
 
 
-def _labelled(given: Counter[tuple[str, int, int]], label: str) -> Counter[tuple[str, int, int]]:
-    return Counter({one: times for one, times in given.items() if one[0] == label}) if label else given
+def _of_label(counts: Counter[tuple[str, int, int]], label: str) -> Counter[tuple[str, int, int]]:
+    return Counter({bracket: times for bracket, times in counts.items() if bracket[0] == label}) if label else counts
 
 
 # The treebanks that come with NLTK's data, as parsers learn from them: English and Chinese, cleaned, in documents.
@@ -117,18 +118,18 @@ def documents(language: str) -> tuple[tuple[Tree, ...], ...]:
 
 
 def split(
-    given: Sequence[Sequence[Tree]], held_out: float, seed: int
+    documents: Sequence[Sequence[Tree]], held_out: float, seed: int
 ) -> tuple[tuple[tuple[Tree, ...], ...], tuple[tuple[Tree, ...], ...]]:
     """The documents to learn from and those to hold out, in order: at least one each way.
 
     `held_out` is their share. The same seed holds the same ones out. Raises AuditError for fewer than two documents.
     """
-    if len(given) < 2:
-        raise AuditError(f"there are {len(given)} documents, too few to hold one out; raise the limit")
-    order = sorted(range(len(given)), key=lambda index: (uniform("held out", seed, str(index)), index))
-    out = set(order[: min(max(round(held_out * len(given)), 1), len(given) - 1)])
-    learned = tuple(tuple(one) for index, one in enumerate(given) if index not in out)
-    return learned, tuple(tuple(given[index]) for index in sorted(out))
+    if len(documents) < 2:
+        raise AuditError(f"there are {len(documents)} documents, too few to hold one out; raise the limit")
+    order = sorted(range(len(documents)), key=lambda index: (uniform("held out", seed, str(index)), index))
+    out = set(order[: min(max(round(held_out * len(documents)), 1), len(documents) - 1)])
+    learned = tuple(tuple(document) for index, document in enumerate(documents) if index not in out)
+    return learned, tuple(tuple(documents[index]) for index in sorted(out))
 
 
 def simple_tag(tag: str) -> str:
@@ -168,7 +169,7 @@ def _read(language: str) -> tuple[tuple[Tree, ...], ...]:
 
         reader = getattr(corpus, name)
         if language == "en":
-            return tuple(tuple(cleaned(tree) for tree in reader.parsed_sents(one)) for one in reader.fileids())
+            return tuple(tuple(clean_tree(tree) for tree in reader.parsed_sents(file)) for file in reader.fileids())
         trees = [_chinese(tree) for tree in reader.parsed_sents()]
     except LookupError as problem:
         raise NotInstalled(
@@ -178,12 +179,12 @@ def _read(language: str) -> tuple[tuple[Tree, ...], ...]:
     return tuple(tuple(trees[at : at + TOGETHER]) for at in range(0, len(trees), TOGETHER))
 
 
-def cleaned(tree: Tree) -> Tree:
+def clean_tree(tree: Tree) -> Tree:
     """A tree of the Penn Treebank under TOP: without traces and what is empty without them, without functions, and
     with no node right under one of its own name.
 
     >>> from nltk import Tree
-    >>> print(cleaned(Tree.fromstring("(S (NP-SBJ-1 (-NONE- *)) (VP (VB go) (NP (NP (NN home)))))")))
+    >>> print(clean_tree(Tree.fromstring("(S (NP-SBJ-1 (-NONE- *)) (VP (VB go) (NP (NP (NN home)))))")))
     (TOP (S (VP (VB go) (NP (NN home)))))
     """
     from nltk import Tree
@@ -199,7 +200,7 @@ def _clean(node: Tree) -> Iterator[Tree]:
     if isinstance(node[0], str):
         yield Tree(node.label(), [node[0].replace("\\", "")])  # 1\/2: a slash is escaped, and nothing else has one
         return
-    children = [one for child in node for one in _clean(child)]
+    children = [subtree for child in node for subtree in _clean(child)]
     label = base_label(node.label())
     if len(children) == 1 and children[0].label() == label:
         yield children[0]
@@ -212,7 +213,7 @@ def _chinese(tree: Tree) -> Tree:
 
     for node in tree.subtrees(lambda node: not isinstance(node[0], str)):
         node.set_label(simple_label(node.label()))
-    tree = cleaned(tree)
+    tree = clean_tree(tree)
     for node in tree.subtrees(lambda node: isinstance(node[0], str)):
         node.set_label(simple_tag(node.label()))
         node[0] = simplified(node[0])
@@ -227,7 +228,7 @@ SCORED = ("S", "NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "GP")
 
 @dataclass(frozen=True)
 class TrainedParser:
-    """What was trained on how much, and how well it does on what it never saw, given the words of the treebank."""
+    """Sizes, settings and held-out scores of a trained parser, which is given the words of the treebank."""
 
     language: str
     corpus: str
@@ -269,23 +270,23 @@ def train_parser(
     """
     folder = Path(folder)
     check(folder, held_out, epochs, limit, "sentences")
-    given = _first(documents(language), limit)
-    learned, out = split(given, held_out, seed)
+    treebank = _first_sentences(documents(language), limit)
+    learned, out = split(treebank, held_out, seed)
     learned, development = split(learned, DEVELOPMENT, seed)
     hanlp()
     parts = [[tree for document in part for tree in document] for part in (learned, development, out)]
     short = [[tree for tree in part if len(tree.leaves()) <= LONGEST] for part in parts[:2]]
     say(f"{len(short[0]):,} sentences are learned from, {len(parts[2]):,} are held out; {epochs} epochs.")
-    begun = time.monotonic()
-    with new_folder(folder) as made:
-        _fit(made, short[0], short[1], epochs, seed, say)
+    started = time.monotonic()
+    with new_folder(folder) as target:
+        _fit(target, short[0], short[1], epochs, seed, say)
         tags = sorted({tag for tree in short[0] for _, tag in tree.pos()})
         about = {"language": language, "tags": tags, "clauses": language == "zh"}
-        (made / ABOUT).write_text(json.dumps(about, ensure_ascii=False) + "\n", encoding="utf-8")
-        found = HanlpParser(str(made)).parse_words([tree.leaves() for tree in parts[2]])
+        (target / ABOUT).write_text(json.dumps(about, ensure_ascii=False) + "\n", encoding="utf-8")
+        predicted = HanlpParser(str(target)).parse_words([tree.leaves() for tree in parts[2]])
         trained = TrainedParser(
             language=language,
-            corpus=fingerprint(_line(tree) for document in given for tree in document),
+            corpus=fingerprint(_line(tree) for document in treebank for tree in document),
             sentences=len(short[0]),
             held_out_sentences=len(parts[2]),
             held_out_words=sum(len(tree.leaves()) for tree in parts[2]),
@@ -293,40 +294,49 @@ def train_parser(
             seed=seed,
             epochs=epochs,
             limit=limit,
-            seconds=round(time.monotonic() - begun, 1),
-            brackets=Part.of(bracket_score(parts[2], found)),
-            complete=round(_complete(parts[2], found), 4),
-            tags=round(_tagged(parts[2], found), 4),
-            labels=_by_label(parts[2], found),
+            seconds=round(time.monotonic() - started, 1),
+            brackets=Part.of(bracket_score(parts[2], predicted)),
+            complete=round(_complete_match_rate(parts[2], predicted), 4),
+            tags=round(_tag_accuracy(parts[2], predicted), 4),
+            labels=_label_scores(parts[2], predicted),
         )
-        (made / SCORES).write_text(json.dumps(asdict(trained), indent=2) + "\n", encoding="utf-8")
+        (target / SCORES).write_text(json.dumps(asdict(trained), indent=2) + "\n", encoding="utf-8")
     return trained
 
 
-def _first(given: Sequence[Sequence[Tree]], limit: int | None) -> list[Sequence[Tree]]:
+def _first_sentences(documents: Sequence[Sequence[Tree]], limit: int | None) -> list[Sequence[Tree]]:
     """The documents with the first sentences."""
-    kept: list[Sequence[Tree]] = []
-    left = sum(map(len, given)) if limit is None else limit
-    for document in given:
-        if left > 0:
-            kept.append(document[:left])
-            left -= len(kept[-1])
-    return kept
+    selected: list[Sequence[Tree]] = []
+    remaining = sum(map(len, documents)) if limit is None else limit
+    for document in documents:
+        if remaining > 0:
+            selected.append(document[:remaining])
+            remaining -= len(selected[-1])
+    return selected
 
 
-def _complete(gold: Sequence[Tree], found: Sequence[Tree | None]) -> float:
-    scores = [bracket_score([one], [other]) for one, other in zip(gold, found, strict=True)]
+def _complete_match_rate(gold: Sequence[Tree], predicted: Sequence[Tree | None]) -> float:
+    scores = [
+        bracket_score([gold_tree], [predicted_tree]) for gold_tree, predicted_tree in zip(gold, predicted, strict=True)
+    ]
     return sum(score.right == score.there == score.found for score in scores) / len(scores)
 
 
-def _tagged(gold: Sequence[Tree], found: Sequence[Tree | None]) -> float:
+def _tag_accuracy(gold: Sequence[Tree], predicted: Sequence[Tree | None]) -> float:
     words = sum(len(tree.leaves()) for tree in gold)
-    pairs = ((one.pos(), other.pos()) for one, other in zip(gold, found, strict=True) if other is not None)
-    return sum(a == b for one, other in pairs for a, b in zip(one, other, strict=True)) / words
+    pairs = (
+        (gold_tree.pos(), predicted_tree.pos())
+        for gold_tree, predicted_tree in zip(gold, predicted, strict=True)
+        if predicted_tree is not None
+    )
+    return (
+        sum(a == b for gold_tags, predicted_tags in pairs for a, b in zip(gold_tags, predicted_tags, strict=True))
+        / words
+    )
 
 
-def _by_label(gold: Sequence[Tree], found: Sequence[Tree | None]) -> dict[str, Part]:
-    scores = {label: Part.of(of_label(label, gold, found)) for label in SCORED}
+def _label_scores(gold: Sequence[Tree], predicted: Sequence[Tree | None]) -> dict[str, Part]:
+    scores = {label: Part.of(label_score(label, gold, predicted)) for label in SCORED}
     return {label: part for label, part in scores.items() if part.there}
 
 
@@ -367,19 +377,21 @@ def _fit(
             eval_trn=False,
             devices=-1,
             seed=seed,
-            logger=told(say),
+            logger=epoch_logger(say),
         )
     for file in files:
         file.unlink()
 
 
 def _encoder(learned: Sequence[Tree]) -> WordsAndLetters:
-    """Of the words that are there twice or more, and of all letters, small and capital."""
+    """An encoder for the words that occur at least twice, and for all letters, small and capital."""
     often = Counter(word for tree in learned for word in tree.leaves())
     small = Counter[str]()
     for word, times in often.items():
         small[word.lower()] += times
-    letters = {letter for word in often for one in (word, word.lower(), word.upper()) for letter in shortened(one)}
+    letters = {
+        letter for word in often for spelling in (word, word.lower(), word.upper()) for letter in shorten(spelling)
+    }
     return WordsAndLetters(sorted(word for word, times in small.items() if times > 1), sorted(letters), hidden=160)
 
 

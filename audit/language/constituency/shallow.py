@@ -135,7 +135,7 @@ _TAG = re.compile(r"<([^>]*)>")
 
 
 def words_of(stream: str) -> list[Word]:
-    """The words of a text in order, from what `audit.language.apertium.tagged` returns.
+    """The words of a text in order, from what `audit.language.apertium.tag_texts` returns.
 
     A contraction stays one word (`del`: `pr+det`); of several words that Apertium takes for one, each has its tag.
     The full stop that is not the text's own is left out.
@@ -144,22 +144,22 @@ def words_of(stream: str) -> list[Word]:
     Del pr+det OFDET
     mar n N
     """
-    found: list[Word] = []
+    parsed_words: list[Word] = []
     for piece in _PIECE.finditer(stream):
         if piece["unit"] is not None:
-            surface, _, analysis = _cut(piece["unit"])
+            surface, _, analysis = _split_unit(piece["unit"])
             tag, kind = _read(analysis)
-            found += [Word(part, tag, kind) for part in _ESCAPED.sub(r"\1", surface).split()]
+            parsed_words += [Word(part, tag, kind) for part in _ESCAPED.sub(r"\1", surface).split()]
         elif piece["word"] is not None:
-            found += map(_unread, _BARE.findall(_ESCAPED.sub(r"\1", piece["word"])))
-        elif piece["blank"] == "" and found:
-            last = found.pop()
+            parsed_words += map(_unread, _BARE.findall(_ESCAPED.sub(r"\1", piece["word"])))
+        elif piece["blank"] == "" and parsed_words:
+            last = parsed_words.pop()
             if rest := last.text.removesuffix("."):
-                found.append(last._replace(text=rest))
-    return found
+                parsed_words.append(last._replace(text=rest))
+    return parsed_words
 
 
-def _cut(unit: str) -> tuple[str, str, str]:
+def _split_unit(unit: str) -> tuple[str, str, str]:
     """Surface, slash, analysis: the first slash that is not escaped."""
     at = 0
     while at < len(unit) and unit[at] != "/":
@@ -168,9 +168,9 @@ def _cut(unit: str) -> tuple[str, str, str]:
 
 
 def _unread(text: str) -> Word:
-    """What is no word to Apertium: signs, and letters that none of its words has."""
-    known = any(one.isalnum() for one in text)
-    return Word(text, "unknown", "UNKNOWN") if known else Word(text, "mark", "MARK")
+    """A piece of text that Apertium does not take for a word: a sign, or letters that it does not know."""
+    has_letters = any(sign.isalnum() for sign in text)
+    return Word(text, "unknown", "UNKNOWN") if has_letters else Word(text, "mark", "MARK")
 
 
 def _read(analysis: str) -> tuple[str, str]:
@@ -187,7 +187,7 @@ def _read(analysis: str) -> tuple[str, str]:
         if second == "rel":
             return "pr+rel", "REL"
         return f"pr+{second}", "OFDET" if lemma in _OF else "PRDET"
-    if parts[-1][1][0] == "det" and any(one[1][0] == "pr" for one in parts):
+    if parts[-1][1][0] == "det" and any(part[1][0] == "pr" for part in parts):
         return "pr+det", "PRDET"
     if first.startswith("vb") or first == "vaux":
         form = next((tag for tag in tags if tag in _FORMS), None)
@@ -215,7 +215,7 @@ def _parts(analysis: str) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 RULES = "1"
-"""Which treatment of the tagger's words this is; part of the version, as the grammars are."""
+"""Version of the treatment of the tagger's words; part of the parser's version, as the grammars are."""
 _NAMES = {"GROUP": "VP", "OFP": "PP", "RELP": "PP"}
 _PREFERRED = ("spa-cat", "cat-spa", "fra-cat", "eng-cat")
 """Modes whose taggers are taken before all others: they have constraint grammars, too, and know the most words."""
@@ -263,18 +263,18 @@ class Shallow:
         if language not in _modes():
             raise NotInstalled(f"no installed mode of Apertium tags texts in {language!r}; install a pair that has it")
         chunker = _chunker(language)
-        tagged = apertium.tagged(_modes()[language], texts)
-        return [_tree(chunker, one, text) for one, text in zip(tagged, texts, strict=True)]
+        tagged = apertium.tag_texts(_modes()[language], texts)
+        return [_tree(chunker, stream, text) for stream, text in zip(tagged, texts, strict=True)]
 
 
 def _modes() -> dict[str, apertium.Mode]:
     """Language -> the mode whose tagger is taken."""
-    found: dict[str, apertium.Mode] = {}
-    modes = apertium.taken(apertium.installed()).values()
+    by_language: dict[str, apertium.Mode] = {}
+    modes = apertium.preferred_modes(apertium.installed_modes()).values()
     for mode in sorted(modes, key=lambda mode: (mode.name not in _PREFERRED, mode.name)):
-        if mode.source in GRAMMARS and mode.source not in found and apertium.has_tagger(mode):
-            found[mode.source] = mode
-    return dict(sorted(found.items()))
+        if mode.source in GRAMMARS and mode.source not in by_language and apertium.has_tagger(mode):
+            by_language[mode.source] = mode
+    return dict(sorted(by_language.items()))
 
 
 @cache
@@ -292,10 +292,10 @@ def _tree(chunker: Any, tagged: str | AuditError, text: str) -> Tree | None:
     if not words or spans is None:
         return None
     words = [word._replace(text=text[start:end]) for word, (start, end) in zip(words, spans, strict=True)]
-    return _plain(chunker.parse([(place, word.kind) for place, word in enumerate(words)]), words)
+    return _phrase_tree(chunker.parse([(place, word.kind) for place, word in enumerate(words)]), words)
 
 
-def _plain(chunk: Any, words: Sequence[Word], top: bool = True) -> Tree:
+def _phrase_tree(chunk: Any, words: Sequence[Word], top: bool = True) -> Tree:
     """The chunker's tree with the words and their tags, and only phrases: verbs that belong together are of the phrase
     around them, and a phrase that is all of another of its name is that one."""
     from nltk import Tree
@@ -306,11 +306,11 @@ def _plain(chunk: Any, words: Sequence[Word], top: bool = True) -> Tree:
             word = words[child[0]]
             children.append(Tree(word.tag, [word.text]))
             continue
-        made = _plain(child, words, top=False)
-        if not top and made.label() == _name(chunk) and (child.label() == "GROUP" or len(chunk) == 1):
-            children += list(made)
+        subtree = _phrase_tree(child, words, top=False)
+        if not top and subtree.label() == _name(chunk) and (child.label() == "GROUP" or len(chunk) == 1):
+            children += list(subtree)
         else:
-            children.append(made)
+            children.append(subtree)
     return Tree(_name(chunk), children)
 
 
