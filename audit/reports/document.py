@@ -2,8 +2,8 @@
 
 `ReportDocument` is what `audit.reports.build` makes and what the terminal, HTML, charts, app and library render.
 `json_schema` gives its JSON Schema, which the documentation publishes. Rates are fractions between 0 and 1, counts are
-whole numbers, and whatever is unknown is null. An interval's ends are `..._low` and `..._high`; where answers leave bounds
-only, these are `..._least` and `..._most`, and the ends of their interval `..._bound_low` and `..._bound_high`.
+whole numbers, and whatever is unknown is null. An interval ends at `..._low` and `..._high`; where answers leave
+bounds only, these are `..._least` and `..._most`, and the ends of their interval `..._bound_low` and `..._bound_high`.
 """
 
 import json
@@ -79,6 +79,7 @@ class Signature(TypedDict, total=False):
     audit: str
     """The version of audit."""
     file: str
+    sha: str
     studies: list[StudyEntry]
     samples: list[SampleEntry]
     systems: list[SystemEntry]
@@ -96,8 +97,8 @@ class Signature(TypedDict, total=False):
     primary: list[dict[str, Any]]
     protocols: str
     stopping: str
-    interval: str
-    confidence: float
+    interval: str | None
+    confidence: float | None
     target: str
     """`population`: all texts like these; `corpus`: the texts that were run."""
     delta: float
@@ -352,8 +353,8 @@ class OverallEntry(TypedDict):
     least_judged: int
     cells_covered: int
     satisfied_covered: int | None
-    audits_waiting: NotRequired[int]
-    checks_waiting: NotRequired[int]
+    audits_waiting: NotRequired[int | None]
+    checks_waiting: NotRequired[int | None]
     checks: NotRequired[ChecksEntry | None]
 
 

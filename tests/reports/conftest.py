@@ -8,7 +8,7 @@ import pytest
 
 from audit.reports.document import check_document
 
-MAKERS = ("study_report", "build_report", "rerank")
+MAKERS = ("study_report", "rerank")
 
 
 def _checked(make: Callable[..., Any]) -> Callable[..., Any]:
