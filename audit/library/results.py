@@ -12,7 +12,7 @@ import pandas as pd
 from sqlalchemy import Engine
 
 from audit.annotation.ratings import RATING, Rated, stored_ratings
-from audit.errors import AuditError, UnknownName
+from audit.errors import AuditError, UnknownName, installed_extras
 from audit.keys import fingerprint
 from audit.new_files import write_file
 from audit.reports.agreement import agreement_lines, agreement_report
@@ -218,6 +218,7 @@ class Report:
             rows.append(row | {"n": cell.fs.n, "method": cell.fs.method, "reason": cell.fs.reason})
         return pd.DataFrame(rows)
 
+    @installed_extras()
     def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
         """A chart of Altair's: `rates`, `order` and `pairs` of one relation, `false` of all.
 
@@ -249,6 +250,7 @@ class Report:
             raise AuditError(f"chart={chart!r} of {name}: too few groups are judged to draw it")
         return figure
 
+    @installed_extras()
     def to_html(self, path: str | Path) -> None:
         """Write the report as one HTML file that needs nothing else. Raises BadFile."""
         from audit.reports.html import to_html

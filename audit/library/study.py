@@ -14,7 +14,7 @@ from sqlalchemy import Engine, func, select
 
 from audit.annotation.questions import BEHIND
 from audit.corpora.base import Unit
-from audit.errors import AuditError
+from audit.errors import AuditError, installed_extras
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
 from audit.judging.samples import draw_all
@@ -34,6 +34,7 @@ from audit.store.engine import file_of
 from audit.tasks import Input
 
 
+@installed_extras()
 def run(
     corpus: Texts,
     systems: object,
@@ -111,6 +112,7 @@ class Study:
         """What `audit.run` did."""
         self._end = weakref.finalize(self, _release, engine, folder)
 
+    @installed_extras()
     def sample(
         self,
         per_relation: int | Mapping[str, int] | None = None,
@@ -137,11 +139,13 @@ class Study:
         draw_all(self.engine, Size(per_relation, share), design, seed, annotators, None, audits, protocol, domain)
         return self
 
+    @installed_extras()
     def answer_with_gold(self) -> "Study":
         """Let the gold labels of the corpus answer the questions that they can."""
         answer_with_gold(self.engine)
         return self
 
+    @installed_extras()
     def answer(self, labels: pd.DataFrame, *, language: str = "en", task: str | None = None) -> "Study":
         """Store labels that people gave, each as a vote of its annotator.
 
@@ -205,6 +209,7 @@ class Study:
             ]
         return pd.DataFrame(rows, columns=["task", "kind", "text", "output", "groups"])
 
+    @installed_extras()
     def report(
         self,
         *,
@@ -239,6 +244,7 @@ class Study:
         )
         return Report(document)
 
+    @installed_extras()
     def agreement(self, task: str | None = None) -> Agreement:
         """How far the annotators agree. Raises AuditError where nobody judged what somebody else did."""
         return stored_agreement(self.engine, task)

@@ -97,7 +97,7 @@ class Classifier(ABC):
 
     def packages_missing(self) -> str | None:
         """None when the packages are there, else the line that installs what is missing."""
-        return missing("sklearn", "pip install scikit-learn")
+        return missing("sklearn", 'pip install "audit[chinese]"')
 
     def prepare(self) -> None:
         self._model()

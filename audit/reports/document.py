@@ -1,0 +1,767 @@
+"""The report as JSON: every key of `audit report --json` and `audit rerank --json`, typed.
+
+`ReportDocument` is what `audit.reports.build` makes and what the terminal, HTML, charts, app and library render.
+`json_schema` gives its JSON Schema, which the documentation publishes. Rates are fractions between 0 and 1, counts are
+whole numbers, and whatever is unknown is null. An interval ends at `..._low` and `..._high`; where answers leave
+bounds only, these are `..._least` and `..._most`, and the ends of their interval `..._bound_low` and `..._bound_high`.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, NotRequired
+
+from typing_extensions import TypedDict, is_typeddict  # Python's own, before 3.12, is not enough for pydantic
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+Rate = float | None
+
+
+class StudyEntry(TypedDict):
+    """A study of the report: what its sources are."""
+
+    id: int
+    task: str
+    corpus: str
+    fingerprint: str
+    unit: str
+    has_gold: bool
+    seed: int
+    limit: int | None
+    imported: bool
+
+
+class SampleEntry(TypedDict):
+    """How the groups of a study were drawn; what is as usual is left out."""
+
+    study_id: int
+    design: str
+    seed: int
+    annotators: int
+    audit_groups: int
+    audit_follow_ups: NotRequired[float]
+    audit_answers: NotRequired[float]
+    protocol: NotRequired[str]
+    domain: NotRequired[str]
+
+
+class SystemEntry(TypedDict):
+    """A system by name, version and settings."""
+
+    name: str
+    version: str
+    settings: dict[str, Any]
+
+
+class RelationEntry(TypedDict):
+    """A relation by name, version and parameters."""
+
+    name: str
+    version: str
+    params: dict[str, Any]
+
+
+class Draws(TypedDict):
+    """How many random draws probabilities rest on, and their seed."""
+
+    posterior: int
+    seed: int
+
+
+class Signature(TypedDict, total=False):
+    """What the numbers were made from and how, so that equal signatures mean equal reports.
+
+    A report of totals from a file has `file` in place of studies, samples, systems, relations and answers.
+    """
+
+    audit: str
+    """The version of audit."""
+    file: str
+    sha: str
+    studies: list[StudyEntry]
+    samples: list[SampleEntry]
+    systems: list[SystemEntry]
+    relations: list[RelationEntry]
+    answers: dict[str, Any]
+    """Whose answers count (`whose`), and how many questions each origin settled."""
+    holds: Any
+    estimator: str
+    audits: dict[str, str]
+    proxy: dict[str, Any]
+    causes: int
+    by: str
+    weights: str
+    gold_error: list[float]
+    primary: list[dict[str, Any]]
+    protocols: str
+    stopping: str
+    interval: str | None
+    confidence: float | None
+    target: str
+    """`population`: all texts like these; `corpus`: the texts that were run."""
+    delta: float
+    """The difference of two systems' rates below which they count as equal."""
+    draws: Draws
+    notes: list[str]
+    """What has to be known to read the numbers."""
+
+
+class CellEntry(TypedDict):
+    """One system under one relation of one study: counts, and rates among the groups that it applies to."""
+
+    study: int | str | None
+    corpus: str | None
+    task: str
+    relation: str
+    system: str
+    groups: int | None
+    satisfied: int | None
+    violated: int | None
+    inapplicable: int | None
+    errors: int | None
+    drawn: int | None
+    """Satisfied groups that were drawn for judging."""
+    judged: int | None
+    """The longest beginning of the draw in which every group is resolved."""
+    false: int | None
+    """False satisfactions among the judged."""
+    waiting: int | None
+    drawn_false: int | None
+    drawn_open: int | None
+    behind: int | None
+    sr_observed: Rate
+    vr_observed: Rate
+    fs_rate: Rate
+    fs_low: Rate
+    fs_high: Rate
+    sr_genuine: Rate
+    sr_genuine_low: Rate
+    sr_genuine_high: Rate
+    vr_genuine: Rate
+    fs_least: Rate
+    fs_most: Rate
+    fs_bound_low: Rate
+    fs_bound_high: Rate
+    sr_least: Rate
+    sr_most: Rate
+    sr_bound_low: Rate
+    sr_bound_high: Rate
+    sr_corrected: Rate
+    sr_corrected_low: Rate
+    sr_corrected_high: Rate
+    false_violation_rate: Rate
+    false_violation_rate_low: Rate
+    false_violation_rate_high: Rate
+    holds_judged: int | None
+    reason: str | None
+    """Why there is no genuine rate; null where there is one."""
+    method: str | None
+    """What made the interval."""
+    gain: float | None
+    method_reason: str | None
+    fs_all_low: Rate
+    """Ends that hold for all cells together (Bonferroni)."""
+    fs_all_high: Rate
+    sr_genuine_all_low: Rate
+    sr_genuine_all_high: Rate
+    checked: NotRequired[int | None]
+    fs_checked: NotRequired[Rate]
+    fs_checked_low: NotRequired[Rate]
+    fs_checked_high: NotRequired[Rate]
+    fs_carry_low: NotRequired[Rate]
+    fs_carry_high: NotRequired[Rate]
+
+
+class CommonEntry(TypedDict):
+    """The groups that apply to all systems of a relation, on which its order rests."""
+
+    groups: int | None
+    deciding: int | None
+    judged: int | None
+    stopping: bool
+    reason: str | None
+
+
+class OvertakingEntry(TypedDict):
+    """A system that becomes the best one, and how sure that is."""
+
+    system: str
+    p: float | None
+    p_holm: float | None
+    sure: bool
+
+
+class RankedEntry(TypedDict):
+    """A system in the order of a relation, by rates over the common groups."""
+
+    system: str
+    sr_observed: Rate
+    sr_genuine: Rate
+    p_best: Rate
+    """Probability that no system is better by more than delta, on the side of caution."""
+    rank_low: int | None
+    rank_high: int | None
+    letters: str | None
+    """Systems that share a letter are not told apart."""
+    reason: str | None
+
+
+class PairEntry(TypedDict):
+    """SR_g of `system` minus that of `other`."""
+
+    system: str
+    other: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_above: float | None
+    p_below: float | None
+    p_holm: float | None
+    """Adjusted over all pairs of the report."""
+    apart: bool
+    mcnemar_p: float | None
+    groups: int
+    informative: int
+    judged: int
+    reason: str | None
+
+
+class HoldsShare(TypedDict):
+    """In how many of the groups that were asked about the relation does not hold."""
+
+    judged: int
+    broken: int
+    rate: Rate
+    low: Rate
+    high: Rate
+
+
+class HoldsEntry(HoldsShare):
+    """The same for all groups, for those that some system satisfies, and for those that some system violates."""
+
+    satisfied: HoldsShare
+    violated: HoldsShare
+    waiting: int
+
+
+class CarryEntry(TypedDict):
+    """Audits of propagated answers: how many were wrong, and what that can do to R_FS."""
+
+    audited: int
+    wrong: int
+    error: Rate
+    low: Rate
+    high: Rate
+    rests_on_carried: Rate
+    effect: float | None
+
+
+class RelationResultEntry(TypedDict):
+    """The systems under one relation, before and after the correction."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+    relation: str
+    order_observed: list[str] | None
+    order_genuine: list[str] | None
+    best_observed: list[str] | None
+    best_genuine: list[str] | None
+    order_changes: bool | None
+    best_changes: bool | None
+    best_changes_sure: bool
+    best_own: list[str] | None
+    order_corrected: list[str] | None
+    best_corrected: list[str] | None
+    common: CommonEntry | None
+    overtaking: list[OvertakingEntry]
+    ranking: list[RankedEntry]
+    pairs: list[PairEntry]
+    holds: HoldsEntry | None
+    carry: NotRequired[CarryEntry | None]
+
+
+class RoganGladen(TypedDict):
+    """R_FS corrected for the sensitivity and specificity of the answers; without a rate the reason why."""
+
+    rate: Rate
+    low: Rate
+    high: Rate
+    reason: str | None
+    sensitivity: list[int]
+    specificity: list[int]
+
+
+class ChecksEntry(TypedDict):
+    """Answers that an adjudicator checked, and what their errors do to R_FS."""
+
+    answers: int
+    answers_wrong: int
+    error: Rate
+    error_low: Rate
+    error_high: Rate
+    cells: int
+    groups: int
+    added: int
+    removed: int
+    fs_rate: Rate
+    fs_low: Rate
+    fs_high: Rate
+    fs_checked: Rate
+    fs_checked_low: Rate
+    fs_checked_high: Rate
+    bias: float | None
+    rogan_gladen: RoganGladen | None
+
+
+class OverallEntry(TypedDict):
+    """Sums and medians over all cells; rates over the cells of which enough is judged (`least_judged`)."""
+
+    relations: int
+    relations_compared: int
+    systems: int
+    cells: int
+    cells_estimated: int
+    cells_waiting: int | None
+    groups: int | None
+    satisfied: int | None
+    violated: int | None
+    inapplicable: int | None
+    errors: int | None
+    drawn: int | None
+    judged: int | None
+    false: int | None
+    waiting: int | None
+    waiting_distinct: bool
+    best_changes_sure: int
+    best_changes_open: int
+    best_changes_estimated: int
+    order_changes_estimated: int
+    fs_rate_median: Rate
+    fs_rate_least: Rate
+    fs_rate_most: Rate
+    sr_observed: Rate
+    fs_rate: Rate
+    fs_low: Rate
+    fs_high: Rate
+    sr_genuine: Rate
+    sr_genuine_low: Rate
+    sr_genuine_high: Rate
+    least_judged: int
+    cells_covered: int
+    satisfied_covered: int | None
+    audits_waiting: NotRequired[int | None]
+    checks_waiting: NotRequired[int | None]
+    checks: NotRequired[ChecksEntry | None]
+
+
+class MissingCell(TypedDict):
+    """A cell that a roll-up leaves out, because too little of it is judged."""
+
+    study: int | str | None
+    relation: str
+    system: str
+
+
+class RollupEntry(TypedDict):
+    """Cells taken together, by relation, family, system, or all."""
+
+    by: str
+    name: str
+    task: str | None
+    sr_observed: Rate
+    fs_rate: Rate
+    fs_low: Rate
+    fs_high: Rate
+    sr_genuine: Rate
+    sr_genuine_low: Rate
+    sr_genuine_high: Rate
+    fs_least: Rate
+    fs_most: Rate
+    fs_bound_low: Rate
+    fs_bound_high: Rate
+    sr_least: Rate
+    sr_most: Rate
+    sr_bound_low: Rate
+    sr_bound_high: Rate
+    cells: int
+    method: str | None
+    reason: str | None
+    missing: list[MissingCell]
+
+
+class ViolationRate(TypedDict):
+    """Observed and genuine violation rate of one system in a row of the violation table."""
+
+    system: str
+    groups: int | None
+    vr_observed: Rate
+    vr_genuine: Rate
+    vr_genuine_low: Rate
+    vr_genuine_high: Rate
+    vr_least: Rate
+    vr_most: Rate
+    vr_bound_low: Rate
+    vr_bound_high: Rate
+    reason: str | None
+
+
+class ViolationRow(TypedDict):
+    """A relation, a family, or all of them."""
+
+    by: str
+    name: str
+    family: str | None
+    rates: list[ViolationRate]
+
+
+class ViolationTable(TypedDict):
+    """Violation rates as studies print them: relations down, systems across."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+    systems: list[str]
+    rows: list[ViolationRow]
+
+
+class SensitivitySystem(TypedDict):
+    """R_FS of a system if gold had the labels that it lacks."""
+
+    system: str
+    fs_rate: Rate
+    fs_rate_right: Rate
+    fs_rate_left_out: Rate
+
+
+class SensitivityEntry(TypedDict):
+    """What the report would say if outputs with labels that gold lacks were right, or were left out."""
+
+    labels: list[str]
+    share: Rate
+    fs_rate: Rate
+    fs_rate_right: Rate
+    fs_rate_left_out: Rate
+    systems: list[SensitivitySystem]
+    best_changes_sure: int
+    best_changes_estimated: int
+    best_changes_sure_right: int
+    best_changes_estimated_right: int
+
+
+class GoldErrorSystem(TypedDict):
+    """R_FS of a system, and between what it may lie."""
+
+    system: str
+    fs_rate: Rate
+    fs_rate_least: Rate
+    fs_rate_most: Rate
+
+
+class GoldErrorEntry(TypedDict):
+    """R_FS corrected for a known rate of errors of gold labels, between `low` and `high`."""
+
+    low: float
+    high: float
+    fs_rate: Rate
+    fs_rate_least: Rate
+    fs_rate_most: Rate
+    fs_low: Rate
+    fs_high: Rate
+    cut: bool
+    worst_least: Rate
+    worst_most: Rate
+    worst_low: Rate
+    worst_high: Rate
+    groups: int
+    by_gold: int
+    left_out: int
+    systems: list[GoldErrorSystem]
+
+
+class AccuracySystem(TypedDict):
+    """A system's share of right outputs by gold, beside its satisfaction rates."""
+
+    system: str
+    outputs: int
+    right: int
+    accuracy: Rate
+    low: Rate
+    high: Rate
+    sr_observed: Rate
+    sr_genuine: Rate
+    sr_genuine_low: Rate
+    sr_genuine_high: Rate
+
+
+class AccuracyEntry(TypedDict):
+    """Accuracy by gold against 1 - VR_o against 1 - VR_g."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+    sources: int
+    systems: list[AccuracySystem]
+    reason: str | None
+    over: str
+    order_accuracy: list[str] | None
+    order_observed: list[str] | None
+    order_genuine: list[str] | None
+
+
+class CauseShare(TypedDict):
+    """How many of the named false satisfactions have a cause."""
+
+    cause: str
+    count: int
+    share: Rate
+    low: Rate
+    high: Rate
+
+
+class CausesEntry(TypedDict):
+    """Causes of false satisfactions, by relation, system or all."""
+
+    by: str
+    name: str
+    task: str
+    study: int | str | None
+    false: int
+    named: int
+    cells: int
+    causes: list[CauseShare]
+
+
+class ReasonCount(TypedDict):
+    """How many disputes had a reason."""
+
+    reason: str
+    count: int
+
+
+class DisputesEntry(TypedDict):
+    """Disputes that were adjudicated, by reason."""
+
+    settled: int
+    reasons: list[ReasonCount]
+    uncoded: int
+
+
+class ProtocolArm(TypedDict):
+    """The groups that were judged under one protocol."""
+
+    protocol: str
+    sources: int
+    groups: int
+    false: int
+    fs_rate: Rate
+    fs_low: Rate
+    fs_high: Rate
+    questions: int
+    agreement: Rate
+    disputed: int
+    validations: int
+    unchanged: int
+    inspected: int
+    inspected_changed: int
+
+
+class ProtocolsEntry(TypedDict):
+    """What seeing an earlier answer moves: R_FS under `shown` minus R_FS under `blind`."""
+
+    randomised: bool
+    arms: list[ProtocolArm]
+    difference: float | None
+    low: float | None
+    high: float | None
+    crossed: int
+
+
+class TopicRate(TypedDict):
+    """Violation rates of a system on the sources of a topic."""
+
+    topic: str | None
+    relation: str | None
+    system: str
+    groups: int
+    violated: int
+    sources: int
+    vr_observed: Rate
+    vr_observed_low: Rate
+    vr_observed_high: Rate
+    judged: int
+    false: int | None
+    vr_genuine: Rate
+    vr_genuine_low: Rate
+    vr_genuine_high: Rate
+    reason: str | None
+
+
+class TopicsEntry(TypedDict):
+    """Violation rates by an attribute of the sources."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+    by: str
+    topics: list[str | None]
+    systems: list[str]
+    relations: list[str]
+    rates: list[TopicRate]
+    reason: str | None
+
+
+class PreferredSystem(TypedDict):
+    """A system in the order by a user's weights."""
+
+    system: str
+    score_observed: Rate
+    score: Rate
+    score_low: Rate
+    score_high: Rate
+    p_best: Rate
+    rank_low: int | None
+    rank_high: int | None
+    reason: str | None
+
+
+class Move(TypedDict):
+    """The smallest change of the weights after which another system is best."""
+
+    distance: float
+    rival: str
+    weights: dict[str, float]
+
+
+class PreferenceEntry(TypedDict):
+    """One ranking by a user's weights of relations."""
+
+    weights: dict[str, float]
+    source: str
+    ranking: list[PreferredSystem]
+    winner_observed: list[str] | None
+    winner: list[str] | None
+    move: Move | None
+
+
+class PlanChange(TypedDict):
+    """A key of a plan that was changed after it was frozen."""
+
+    key: str
+    before: Any
+    after: Any
+    version: int
+    at: str | None
+
+
+class Deviation(TypedDict):
+    """Where what was done is not what was planned."""
+
+    key: str
+    planned: Any
+    found: Any
+
+
+class PlanEntry(TypedDict):
+    """How a study stands to its plan. Times are ISO 8601 in UTC."""
+
+    plan: str
+    study: int
+    version: int
+    frozen_version: int | None
+    frozen_at: str | None
+    run_began: str | None
+    judgements: int
+    judgements_before: int | None
+    changed: list[PlanChange]
+    deviates: list[Deviation]
+
+
+class LaterNaming(TypedDict):
+    """A comparison that was named after the one that counts."""
+
+    system: str
+    other: str
+    relation: str | None
+    named_at: str | None
+    answers_before: int
+
+
+class PrimaryEntry(TypedDict):
+    """The comparison of a study that was named before its first answer, tested by itself."""
+
+    study: int
+    task: str
+    system: str
+    other: str
+    relation: str | None
+    tested: bool
+    named_at: str | None
+    answers_before: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    relations: int
+    compared: int
+    groups: int
+    informative: int
+    judged: int
+    reason: str | None
+    p_holm: float | None
+    apart: bool
+    later: list[LaterNaming]
+
+
+class ReportDocument(TypedDict):
+    """A report. Keys that only some reports have are absent in the others; null is: asked for, and not known."""
+
+    signature: Signature
+    cells: list[CellEntry]
+    relations: list[RelationResultEntry]
+    overall: OverallEntry
+    rollups: list[RollupEntry]
+    violations: list[ViolationTable]
+    primary: NotRequired[list[PrimaryEntry]]
+    preference: NotRequired[PreferenceEntry]
+    sensitivity: NotRequired[SensitivityEntry | None]
+    gold_error: NotRequired[GoldErrorEntry | None]
+    accuracy: NotRequired[list[AccuracyEntry]]
+    topics: NotRequired[list[TopicsEntry]]
+    causes: NotRequired[list[CausesEntry]]
+    disputes: NotRequired[DisputesEntry | None]
+    protocols: NotRequired[ProtocolsEntry]
+    plan: NotRequired[list[PlanEntry]]
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a report's JSON.
+
+    >>> json_schema()["required"]
+    ['signature', 'cells', 'relations', 'overall', 'rollups', 'violations']
+    """
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "audit report"}
+    return head | _adapter().json_schema()
+
+
+def check_document(document: Mapping[str, Any]) -> None:
+    """Raise pydantic's ValidationError, which names each place, where a document is not as `ReportDocument` says."""
+    _adapter().validate_python(document, strict=True)
+
+
+@cache
+def _adapter() -> "TypeAdapter[ReportDocument]":
+    """What checks documents: no key that is not declared, and declared comments as descriptions."""
+    from pydantic import ConfigDict, TypeAdapter
+
+    for kind in list(globals().values()):
+        if is_typeddict(kind):
+            kind.__pydantic_config__ = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    return TypeAdapter(ReportDocument)
+
+
+if __name__ == "__main__":
+    print(json.dumps(json_schema(), indent=1))
