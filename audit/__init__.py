@@ -1,6 +1,6 @@
 """Audit metamorphic testing of NLP systems for false satisfactions.
 
-The library is at this front door; `docs/notebook.md` has an audit from beginning to end.
+The library is at this front door; `docs/tutorial/notebook.md` has an audit from beginning to end.
 
 >>> import audit
 >>> study = audit.run(
