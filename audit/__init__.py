@@ -13,7 +13,7 @@ The library is at this front door; `docs/tutorial/notebook.md` has an audit from
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _FROM = {
     "audit.library.study": ("Study", "open", "run"),
