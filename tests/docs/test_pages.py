@@ -5,9 +5,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
+
+import audit
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -93,13 +97,36 @@ def test_lists_and_tables_begin_after_an_empty_line():
     assert wrong == []
 
 
-def test_the_page_of_the_api_is_what_the_docstrings_say():
-    spec = importlib.util.spec_from_file_location("make_api", DOCS / "make_api.py")
+def script(name: str) -> ModuleType:
+    """A script of the docs as a module."""
+    spec = importlib.util.spec_from_file_location(Path(name).stem, DOCS / name)
     assert spec is not None
     assert spec.loader is not None
-    maker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(maker)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_of_the_api_is_what_the_docstrings_say():
+    maker = script("make_api.py")
     assert maker.PAGE.read_text(encoding="utf-8") == maker.page(), "run `python docs/make_api.py`"
+
+
+def test_the_pictures_of_the_concepts_are_what_their_script_draws():
+    maker = script("concepts/make_pictures.py")
+    for name, draw in maker.PICTURES.items():
+        path = DOCS / "concepts" / f"{name}.svg"
+        assert path.read_text(encoding="utf-8") == draw(), "run `python docs/concepts/make_pictures.py`"
+        ElementTree.fromstring(draw())
+
+
+def test_the_citation_and_the_changelog_know_the_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    version, date = (
+        re.search(rf'^{key}: "?([^"\n]+)', citation, re.MULTILINE)[1] for key in ("version", "date-released")
+    )
+    assert version == audit.__version__
+    assert f"\n## [{version}] - {date}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_the_site_builds_without_a_warning(tmp_path):
