@@ -1,6 +1,6 @@
 """Audit metamorphic testing of NLP systems for false satisfactions.
 
-The library is at this front door; `docs/notebook.md` has an audit from beginning to end.
+The library is at this front door; `docs/tutorial/notebook.md` has an audit from beginning to end.
 
 >>> import audit
 >>> study = audit.run(
@@ -13,7 +13,7 @@ The library is at this front door; `docs/notebook.md` has an audit from beginnin
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _FROM = {
     "audit.library.study": ("Study", "open", "run"),

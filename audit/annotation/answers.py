@@ -319,10 +319,13 @@ _READ = 1_000
 def browser(user_agent: str | None) -> str:
     """The client to store for a browser, by its header User-Agent.
 
-    >>> browser("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36")
-    'audit 0.1.0; Chrome 131; Linux'
-    >>> browser("curl/8.0 <script>")
-    'audit 0.1.0; another browser'
+    It begins with `audit VERSION; `.
+
+    >>> agent = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
+    >>> browser(agent).partition("; ")[2]
+    'Chrome 131; Linux'
+    >>> browser("curl/8.0 <script>").partition("; ")[2]
+    'another browser'
     """
     header = (user_agent or "")[:_READ]
     family = next((f"{name} {match[1]}" for name, pattern in _FAMILIES if (match := pattern.search(header))), None)
@@ -333,8 +336,8 @@ def browser(user_agent: str | None) -> str:
 def command(name: str) -> str:
     """The client to store with answers that come from a command.
 
-    >>> command("import-labels")
-    'audit 0.1.0; import-labels'
+    >>> command("import-labels").partition("; ")[2]
+    'import-labels'
     """
     return _joined(name)
 

@@ -314,7 +314,7 @@ def plain(content: bytes, name: object) -> object:
 # most
 # of them news. Its labels have no names in it. They are sentiment, not topic: 0 positive, 1 neutral, 2 negative, as in
 # the competition "Internet news sentiment analysis" (DataFountain 350, 2019), where they seem to come from; who reads
-# some finds the same (docs/corpora.md).
+# some finds the same (docs/reference/corpora.md).
 #
 # Half of the articles are *reserved* for training systems and never become sources of classification: a system audited
 # on its own training data would look better than it is. The rule is `is_reserved`, here and nowhere else.

@@ -294,7 +294,7 @@ def interval(parts: Parts, confidence: float = 0.95) -> tuple[float, float] | No
     """Lower and upper end of a coefficient: quantiles of its posterior (`draws_of`), widened to hold the estimate.
 
     So the upper end is 1 where all agree, and no interval is a point. Its ends are always possible, and it covers also
-    where one label is rare (docs/agreement.md). None with fewer than two items or clusters.
+    where one label is rare (docs/reference/agreement.md). None with fewer than two items or clusters.
 
     >>> low, high = interval(mean_of(np.ones(36)))
     >>> round(low, 2), high

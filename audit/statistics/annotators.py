@@ -275,7 +275,8 @@ def speed(seconds: Sequence[float], fastest: float) -> Speed:
 #
 # An alarm is a reason to look and to talk, not a verdict. Alarms are watched while answers come in, so the rules
 # `accuracy`, `bias`, `consistency` and `drift` hold for all looks together: of forty annotators who are exactly as good
-# as asked, at most one on average is ever struck by each (docs/quality.md). `speed` and `apart` say nothing of chance.
+# as asked, at most one on average is ever struck by each (docs/how-to/quality.md). `speed` and
+# `apart` say nothing of chance.
 
 ACCURACY = 0.7
 """Accuracy that is asked for where there is no pass mark."""

@@ -408,7 +408,8 @@ def hierarchical_draws(
     a draw of the prior on the estimates (Matheron's rule). Where the covariance is 0 the draws are the estimates.
 
     Few judged groups thus pull the systems together, not to the one that looks best; how well the probabilities hold
-    is in docs/report.md. The model is on the scale of the rate: on the logit scale it held worse where few are false.
+    is in docs/reference/statistics.md. The model is on the scale of the rate: on the logit scale it held worse where
+    few are false.
     Source: Gelman et al., Bayesian Data Analysis (2013), section 5.4.
 
     >>> rate, sure = np.array([0.2, 0.4]), np.zeros((2, 2))
@@ -440,7 +441,7 @@ def hierarchical_draws(
 
 LEAST = 30
 """Judged groups from which on a cell, or a comparison, is in orders, probabilities and headlines, unless everything was
-judged. With fewer the probabilities do not hold (docs/report.md, "How sure a ranking is")."""
+judged. With fewer the probabilities do not hold (docs/reference/statistics.md, "How sure a ranking is")."""
 PRIOR = 0.5
 """Added to a sum of squares of judged groups, so that a few that happen to be alike leave some doubt."""
 
@@ -947,7 +948,7 @@ CHUNK = 2_000_000
 EVENTS_OF_ALL = 2.0
 """Common events per cell that are taken to be seen before anything is, in the correlation of all pairs of cells."""
 EVENTS_OF_TWO = 4.0
-"""And in that of two cells, as correlated as all pairs are. Both by simulation (docs/benchmarks.md)."""
+"""And in that of two cells, as correlated as all pairs are. Both by simulation (docs/evidence/benchmarks.md)."""
 
 
 @dataclass(frozen=True)

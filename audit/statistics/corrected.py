@@ -130,7 +130,7 @@ def corrected(
     (2008)). For the corpus w is known and the shares have the finite population correction, so a cell judged whole has
     no interval left; for the population w has an interval, too, and with `documents` each share has that of its
     effective size, and distances that go together from document to document add up as far as they do (only what widens
-    the interval counts, as few documents show little). Coverage is in docs/corrected.md.
+    the interval counts, as few documents show little). Coverage is in docs/reference/corrected.md.
 
     >>> whole = Counts(satisfied=8, violated=2, judged=8, false=4, audited_genuine=4, broken_genuine=1,
     ...                audited_false=4, broken_false=1, audited_violated=2, broken_violated=1)
@@ -264,9 +264,9 @@ def weighted_rate(
     Graubard, Survey Methodology 24, 1998, do with Clopper-Pearson's): for the population Kish's
     (sum 1 / pi)^2 / sum 1 / pi^2, for the corpus (sum 1 / pi)^2 / sum (1 - pi) / pi^2, in which groups that are sure
     to be drawn add nothing to the variance. All pi = 1: nothing is left to estimate in the corpus. It is cautious
-    where hits are commoner among groups with a large pi (docs/corrected.md). `cluster` has a code a group: for the
-    population, groups of one document are worth what the variance between documents tells (`effective_size`). Raises
-    AuditError on arrays of different lengths and on probabilities that are none.
+    where hits are commoner among groups with a large pi (docs/reference/corrected.md). `cluster` has a code a group:
+    for the population, groups of one document are worth what the variance between documents tells (`effective_size`).
+    Raises AuditError on arrays of different lengths and on probabilities that are none.
 
     >>> weighted = weighted_rate([True, False, False], [0.5, 1.0, 1.0])
     >>> weighted.rate, weighted.effective

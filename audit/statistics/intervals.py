@@ -88,7 +88,8 @@ def mid_p(k: float, n: float, population: int | None = None, *, confidence: floa
     With a `population` the rate is that of its groups, of which n were drawn without replacement: the interval shrinks
     to a point when all are judged. With None it is the rate of an endless population; k and n may be fractions there,
     an effective sample size (`audit.statistics.intervals`). Covers about `confidence` on average over rates and seldom
-    much less at any of them (docs/report.md). Nothing judged gives 0 to 1. Raises AuditError on impossible counts.
+    much less at any of them (docs/reference/statistics.md). Nothing judged gives 0 to 1. Raises AuditError on
+    impossible counts.
     Source: Buonaccorsi, The American Statistician 41 (1987); mid-p: Lancaster, JASA 56 (1961); Berry and Armitage, The
     Statistician 44 (1995).
 
@@ -537,7 +538,8 @@ def wilson(k: int, n: int, confidence: float = 0.95) -> Interval:
 # An interval for a rate whose observations are not independent: the exact one, at the size that they are worth.
 
 EVENTS = 0.5
-"""Clusters of copies that are mixed in beside those seen with a hit, or a miss; by simulation (docs/benchmarks.md)."""
+"""Clusters of copies that are mixed in beside those seen with a hit, or a miss; simulated
+(docs/evidence/benchmarks.md)."""
 
 
 def effective_interval(rate: float, size: float, confidence: float = 0.95) -> Interval:

@@ -64,9 +64,9 @@ def prediction_powered(
     Below 30 judged, with proxies that vary too little (`usable`), or where proxies do not help, it is `fallback`
     (mid-p) on the sample alone, and `reason` says why. All but the last are chosen
     without looking at what was judged, and so bias nothing: falling back where few are false would take the estimate
-    upward exactly where chance had it low. What is left of bias is small (docs/report.md). Source: Angelopoulos, Duchi,
-    Zrnic, "PPI++: Efficient prediction-powered inference" (2023), sections 2 and 6; cross-fitting: Zrnic, Candes, PNAS
-    121 (2024); finite population: Cochran (1977), section 7.
+    upward exactly where chance had it low. What is left of bias is small (docs/reference/statistics.md). Source:
+    Angelopoulos, Duchi, Zrnic, "PPI++: Efficient prediction-powered inference" (2023), sections 2 and 6; cross-fitting:
+    Zrnic, Candes, PNAS 121 (2024); finite population: Cochran (1977), section 7.
 
     Raises AuditError where lengths do not match, truth is not 0 or 1, or a proxy is not a finite number.
 

@@ -1,7 +1,7 @@
 """A system that answers over HTTP, described by a TOML file and named `http:FILE.toml`.
 
 Three lines are enough for a service that takes `{"texts": [...]}` and returns `{"outputs": [{"label": ..., "score":
-...}, ...]}` (docs/systems.md has the whole format)::
+...}, ...]}` (docs/reference/systems.md has the whole format)::
 
     name = "acme"
     version = "2026-11"
@@ -61,7 +61,7 @@ class Http:
         if not path or path.startswith("//"):
             raise AuditError(
                 f"'http:{path}' does not name a system; write http:FILE.toml, where the file has the address "
-                "(see docs/systems.md)"
+                "(see docs/reference/systems.md)"
             )
         self._description = description = read_description(path)
         self.name, self.version, self.tasks, self.languages = (

@@ -224,7 +224,7 @@ BATCH, CONCURRENCY, TIMEOUT = 16, 8, 30.0
 """Inputs of a request that takes several, requests at once, and seconds that one may take, unless the file says."""
 _SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_HELP = "see docs/systems.md"
+_HELP = "see docs/reference/systems.md"
 _ANSWERS: Mapping[str, Mapping[str, str]] = {
     "similarity": {"score": "outputs[*].score"},
     "summarization": {"text": "outputs[*].text"},

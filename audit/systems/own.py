@@ -1,7 +1,7 @@
 """The user's own system, named `module:name`: a function, a class or an object in a file of the current directory or
 in an installed package.
 
-Three lines are enough (docs/systems.md has more)::
+Three lines are enough (docs/reference/systems.md has more)::
 
     # mine.py
     def classify(text):

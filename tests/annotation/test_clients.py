@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import audit
 from audit.annotation.answers import LONGEST, browser, command
 
 KIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
@@ -31,7 +32,7 @@ KIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
     ],
 )
 def test_family_version_and_platform(agent, said):
-    assert browser(agent) == f"audit 0.1.0; {said}"
+    assert browser(agent) == f"audit {audit.__version__}; {said}"
 
 
 @given(st.text() | st.text(alphabet="Chrome/0123456789 Edg\0\x1b<>;Windows", max_size=3_000))
@@ -44,5 +45,5 @@ def test_nothing_of_the_header_but_a_number(agent):
 
 
 def test_a_header_of_a_megabyte_is_not_read_to_its_end():
-    assert browser("x" * 1_000_000 + " Chrome/131.0") == "audit 0.1.0; another browser"
-    assert command("gold") == "audit 0.1.0; gold"
+    assert browser("x" * 1_000_000 + " Chrome/131.0") == f"audit {audit.__version__}; another browser"
+    assert command("gold") == f"audit {audit.__version__}; gold"

@@ -4,7 +4,7 @@ Samples are drawn again and again from groups whose truth is known: those of rea
 answers, and those of made-up systems that are close (SR_o .84 to .86, R_FS .28 to .32), where orders are hard to tell.
 With weights over relations that share their sources, or documents, the same is asked of the weighted ranking.
 
-    python tests/benchmarks/best_calibration.py     # prints the tables of docs/benchmarks.md
+    python tests/benchmarks/best_calibration.py     # prints the tables of docs/evidence/benchmarks.md
 """
 
 import argparse

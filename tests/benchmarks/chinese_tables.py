@@ -1,4 +1,4 @@
-"""Tables of docs/chinese-results.md from reports: violation rates by relation and system, false satisfactions, topics.
+"""The tables of docs/evidence/chinese-results.md from reports: violation rates, false satisfactions, topics.
 
 audit report --db runs.db --by gold --json > report.json
 python tests/benchmarks/chinese_tables.py report.json --pictures docs/pictures

@@ -1,6 +1,6 @@
 """Coverage and width of the interval of SR_c by simulation, for this corpus and for the population it came from.
 
-python tests/benchmarks/corrected_coverage.py       # prints the tables of docs/corrected.md; about two minutes
+python tests/benchmarks/corrected_coverage.py  # prints the tables of docs/reference/corrected.md; about two minutes
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """How often is the winner right, and what does it take, for each design of `audit plan --decide`?
 
-    python tests/benchmarks/decisions.py            # prints the tables of docs/planning.md (minutes, one core)
+    python tests/benchmarks/decisions.py  # prints the tables of docs/evidence/judgements.md (minutes, one core)
 
 The first table has worlds made to be hard: one system ahead of equal others by a little more than delta. The second is
 about real systems on real text, redrawn: four systems on 4,000 sentences of rotten-tomatoes, where gold knows the truth

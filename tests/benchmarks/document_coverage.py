@@ -1,6 +1,6 @@
 """Coverage, for texts to come in documents, of what is said beside rates: bounds, SR_c, `holds`, spot checks, carrying.
 
-    python tests/benchmarks/document_coverage.py                   # the tables of docs/benchmarks.md
+    python tests/benchmarks/document_coverage.py                   # the tables of docs/evidence/benchmarks.md
     python tests/benchmarks/document_coverage.py --redraws 40      # a quick look
 
 A world has `documents` of `sentences` each. Whatever may be true of a sentence is so with a probability that its

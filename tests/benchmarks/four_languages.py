@@ -1,4 +1,4 @@
-"""One text in English, Spanish, Catalan and French, for docs/translation-results.md: the Debian New Maintainers' Guide.
+"""The Debian New Maintainers' Guide in four languages, for docs/evidence/translation-results.md.
 
 Its pages in four languages have the same paragraphs in the same order. Where a paragraph has equally many sentences in
 all four, each is a text with three references. The help of LibreOffice, with the guide, is the text whose words are

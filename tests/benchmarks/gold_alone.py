@@ -1,6 +1,6 @@
 """What gold labels of sources alone say on real systems and text: rates where relations carry them, else bounds.
 
-    python tests/benchmarks/gold_alone.py            # prints the table of docs/benchmarks.md
+    python tests/benchmarks/gold_alone.py            # prints the table of docs/evidence/benchmarks.md
 
 Sentences of rotten-tomatoes, three systems, an imported relation whose truth is known by construction: an address is
 added to a text (`carries` everything, or is not said to carry anything), so that a follow-up's label is its source's.

@@ -1,6 +1,6 @@
 """Do the intervals of R_FS hold once gold's errors are corrected, where gold is wrong as often as one says?
 
-    python tests/benchmarks/gold_error.py            # prints the table of docs/benchmarks.md
+    python tests/benchmarks/gold_error.py            # prints the table of docs/evidence/benchmarks.md
 
 Imported groups whose truth is known: sentences with K labels, two systems, three relations that carry everything, one
 of them satisfied by outputs that differ (one more than its source), which no answer makes true. Systems err on the same

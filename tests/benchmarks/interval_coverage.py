@@ -1,6 +1,6 @@
 """Coverage and width of both intervals by exact enumeration, for this corpus and for the population it came from.
 
-python tests/benchmarks/interval_coverage.py       # prints the tables of docs/report.md
+python tests/benchmarks/interval_coverage.py       # prints the tables of docs/reference/statistics.md
 """
 
 import numpy as np

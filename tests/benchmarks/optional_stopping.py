@@ -1,6 +1,6 @@
 """Do intervals hold when somebody stops because of what they say? Fixed-n intervals against confidence sequences.
 
-    python tests/benchmarks/optional_stopping.py            # prints the tables of docs/planning.md
+    python tests/benchmarks/optional_stopping.py            # prints the tables of docs/evidence/judgements.md
 
 Simulated judging in random order, looked at every few judgements. Three ways to stop: at a number fixed before, as soon
 as the interval is narrow, and as soon as it leaves out a value that somebody would like to see refuted. The last is

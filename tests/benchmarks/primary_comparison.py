@@ -1,6 +1,6 @@
 """What a primary comparison costs and brings: how often a report errs with one, and how often it is found.
 
-    python tests/benchmarks/primary_comparison.py     # prints the table of docs/benchmarks.md
+    python tests/benchmarks/primary_comparison.py     # prints the table of docs/evidence/benchmarks.md
 
 Made-up systems under several relations that share their sources: SR_o .85, R_FS .30 but for system a, which is ahead by
 so many points of R_FS in every relation. Of each world reports are made through the code of `audit report`, without a

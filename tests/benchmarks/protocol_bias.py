@@ -1,6 +1,6 @@
 """What the protocol does to the bias of R_FS: real systems and text, gold as the truth, simulated annotators.
 
-    python tests/benchmarks/protocol_bias.py              # prints the tables of docs/annotator-error.md
+    python tests/benchmarks/protocol_bias.py              # prints the tables of docs/reference/annotator-error.md
     python tests/benchmarks/protocol_bias.py --coverage   # prints the difference estimator's coverage on a grid
 
 The cells are those of redraws.py: four systems on 2,000 sentences of rotten-tomatoes, with the relations that carry

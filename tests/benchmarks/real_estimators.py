@@ -1,6 +1,6 @@
 """Error and coverage of every estimator on real systems and real text, where gold gives the truth of the population.
 
-    python tests/benchmarks/real_estimators.py            # prints the tables of docs/planning.md
+    python tests/benchmarks/real_estimators.py            # prints the tables of docs/evidence/judgements.md
 
 The cells are those of redraws.py: four systems on 2,000 sentences of rotten-tomatoes. Proxies are what anybody has:
 whether the other systems give the same sentence another label, and how little confidence the system's label has.

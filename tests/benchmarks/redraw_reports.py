@@ -3,7 +3,7 @@
 As in redraws.py gold answers every question about rotten-tomatoes, here under the relations that carry every answer, so
 that a report on all groups has the truth. Samples are drawn again and again, and each report is held against it.
 
-    python tests/benchmarks/redraw_reports.py     # prints the tables of docs/benchmarks.md
+    python tests/benchmarks/redraw_reports.py     # prints the tables of docs/evidence/benchmarks.md
 """
 
 import argparse

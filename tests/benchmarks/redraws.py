@@ -3,7 +3,7 @@
 Gold answers every question about rotten-tomatoes, and most relations carry answers, so the true R_FS of those cells is
 known for the whole population. Samples are drawn again and again, and each interval is checked against the truth.
 
-    python tests/benchmarks/redraws.py            # prints the table of docs/benchmarks.md
+    python tests/benchmarks/redraws.py            # prints the table of docs/evidence/benchmarks.md
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Coverage of roll-ups, of texts that come in documents, and of roll-ups of sequences: simulated worlds, seeded.
 
-    python tests/benchmarks/rollup_coverage.py                   # the tables of docs/benchmarks.md
+    python tests/benchmarks/rollup_coverage.py                   # the tables of docs/evidence/benchmarks.md
     python tests/benchmarks/rollup_coverage.py --redraws 40      # a quick look
 
 Roll-ups: one system under some relations. `common` is the share of each relation's satisfied groups whose sources all

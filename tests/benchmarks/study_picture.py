@@ -1,4 +1,4 @@
-"""The picture of docs/planning.md, from the results of study_simulation.py --json.
+"""The picture of docs/evidence/judgements.md, from the results of study_simulation.py --json.
 
 python tests/benchmarks/study_picture.py results.json docs/pictures/judgements_needed.svg
 """

@@ -1,6 +1,6 @@
 """How many judgements does each design need, in a world shaped like the study?
 
-    python tests/benchmarks/study_simulation.py            # prints the tables of docs/planning.md (minutes, one core)
+    python tests/benchmarks/study_simulation.py  # prints the tables of docs/evidence/judgements.md (minutes, one core)
     python tests/benchmarks/study_simulation.py --json FILE
 
 Simple designs judge groups, one judgement for each group of each cell, as the study did. Shared designs ask questions
@@ -309,7 +309,7 @@ def number(value):
 
 
 def table(results):
-    """The results as the Markdown tables of docs/planning.md."""
+    """The results as the Markdown tables of docs/evidence/judgements.md."""
     base = results["half_width"][BASE]["judgements"]
     lines = ["| design | judgements | times fewer | cells within 5 points | widest half-width | intervals that hold |"]
     lines.append("|---|---|---|---|---|---|")

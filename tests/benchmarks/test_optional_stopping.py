@@ -1,4 +1,4 @@
-"""Stopping early breaks fixed-n intervals and not sequences: the tables of docs/planning.md, small."""
+"""Stopping early breaks fixed-n intervals and not sequences: the tables of docs/evidence/judgements.md, small."""
 
 import numpy as np
 import pytest

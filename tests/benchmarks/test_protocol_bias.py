@@ -1,4 +1,4 @@
-"""What the protocol does to the bias: the numbers of docs/annotator-error.md, a small world by default."""
+"""What the protocol does to the bias: the numbers of docs/reference/annotator-error.md, a small world by default."""
 
 import numpy as np
 import pytest

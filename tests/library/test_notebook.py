@@ -8,7 +8,7 @@ import pytest
 import audit
 from audit.relations import registry
 
-PAGE = Path(__file__).parents[2] / "docs" / "notebook.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "notebook.md"
 
 
 def test_the_notebook_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -181,7 +181,7 @@ def test_the_text_fits_a_terminal_and_says_what_matters(recorded):
     assert lines[-1].startswith("signature audit:")
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "translation-pivots.md"
+PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "translation-pivots.md"
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_the_studys_orders():
     best = [entry["relation"] for entry in relations if entry["best_changes"]]
     assert len(relations) == 20
     assert len(best) == 10
-    # The study's text says 16; its printed tables give 15 (docs/paper-figures.md).
+    # The study's text says 16; its printed tables give 15 (docs/evidence/paper-figures.md).
     assert len(changed) == 15
     assert sorted({entry["relation"] for entry in relations} - set(changed)) == [
         "MR2.1",

@@ -79,4 +79,4 @@ def test_coverage_where_groups_share_sources(rate, effect):
         false = rng.random(len(source)) < chance.repeat(sizes)
         arms = between_arms(source, false, second[source])
         held += arms.low <= effect <= arms.high
-    assert held / runs >= 0.94  # measured: see docs/report.md
+    assert held / runs >= 0.94  # measured: see docs/reference/report.md

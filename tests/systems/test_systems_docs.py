@@ -1,4 +1,4 @@
-"""The service over HTTP that docs/systems.md shows works as it is written there, but for its port."""
+"""The service over HTTP that docs/reference/systems.md shows works as it is written there, but for its port."""
 
 import re
 import socket
@@ -15,7 +15,7 @@ from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
-PAGE = (Path(__file__).parents[2] / "docs" / "systems.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "systems.md").read_text(encoding="utf-8")
 
 
 def block(language, beginning):

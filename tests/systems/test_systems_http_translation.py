@@ -24,7 +24,7 @@ from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
-DOCS = Path(__file__).parents[2] / "docs" / "systems.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 TASK = 'tasks = ["translation"]\n'
 ONE = (
     TASK

@@ -12,7 +12,7 @@ from audit.systems import get_system
 from audit.systems.own import load
 from audit.tasks import Input, Output
 
-DOCS = Path(__file__).parents[2] / "docs" / "systems.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 
 
 @pytest.fixture
