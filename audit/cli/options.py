@@ -375,11 +375,11 @@ def open_database(database: str, create: bool = False) -> Any:
 
 def exclusive(*options: tuple[str, object], required: bool = False) -> None:
     """Raise AuditError where more than one of some options is given, or none where one is required."""
-    given = [option for option, value in options if value not in (None, False)]
+    present = [option for option, value in options if value is not None and value is not False]
     listed = " and ".join(option for option, _ in options)
-    if len(given) > 1:
+    if len(present) > 1:
         raise AuditError(f"{listed} exclude each other; give one of them")
-    if required and not given:
+    if required and not present:
         raise AuditError(f"one of {listed} is required")
 
 

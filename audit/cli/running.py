@@ -340,7 +340,7 @@ def import_run(
     as_json: AsJson = False,
 ) -> None:
     """Brings groups that somebody else made and checked, so that they can be sampled, judged and corrected. The file
-    is JSONL:
+    is JSONL, a group a line (docs/formats.md).
     """
     from audit.runner.imported import import_run, read_run
 

@@ -95,7 +95,10 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["run", *GOOD[:2]], "--systems is missing; see `audit run --help`"),
         (["sample", "--per-relation", "5"], "there is no database audit.db; make one with `audit run`"),
         (["sample", "--db", "."], "one of --per-relation and --share is required"),
-        (["sample", "--per-relation", "5", "--share", "0.1"], "--per-relation and --share exclude each other; give one of them"),
+        (
+            ["sample", "--per-relation", "5", "--share", "0.1"],
+            "--per-relation and --share exclude each other; give one of them",
+        ),
         (["sample", "--per-relation", "MR1.1=5,MR1.1=6"], "names no relation or one twice"),
         (["sample", "--per-relation", "=5"], "names no relation or one twice"),
         (["sample", "--per-relation", "MR1.1=x"], "'x' is not a whole number"),

@@ -1,4 +1,4 @@
-"""`audit values ...` as commands: text, and JSON with the keys that docs/commands.md shows."""
+"""`audit values ...` as commands: text, and JSON with the keys that docs/formats.md shows."""
 
 import json
 
