@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.cli import application
-from audit.cli.options import PANELS, spelling
+from audit.cli.options import PANELS, spelling, told, value_of
 
 PAGE = Path(__file__).with_name("commands.md")
 FORMATS = Path(__file__).with_name("formats.md")
@@ -59,7 +59,7 @@ def section(name: str, command: Any, formats: str) -> str:
         usage = ["audit", name, *arguments, *required, *(["[OPTIONS]"] if optional else [])]
         blocks.append(f"Usage: `{' '.join(usage)}`")
     if command.params:
-        rows = [f"| `{_called(param)}` | {_explained(param)} |" for param in command.params]
+        rows = [f"| `{_called(param)}` | {_linked(told(param))} |" for param in command.params]
         rows = [row[0] + row[1:-1].replace("|", r"\|").replace(r" \| ", " | ") + row[-1] for row in rows]
         blocks.append("\n".join(["| option | is |", "|---|---|", *rows]))
     if command.epilog:
@@ -70,22 +70,11 @@ def section(name: str, command: Any, formats: str) -> str:
 
 
 def _linked(help: str) -> str:
-    return re.sub(r"\(docs/([\w-]+)\.md\)", r"([\1](\1.md))", help.replace(r"\[", "["))
+    return re.sub(r"\(docs/([\w-]+)\.md\)", r"([\1](\1.md))", help)
 
 
 def _called(param: Any) -> str:
-    """The option with its value as a cell of a table has it."""
-    choices = param.type_descriptor.choices
-    value = "|".join(map(str, choices)) if choices else param.metavar
-    if param.param_type_name == "argument" or not value:
-        return spelling(param)
-    return f"{spelling(param)} {value}"
-
-
-def _explained(param: Any) -> str:
-    default = param.default
-    shown = default is not None and default is not False and default != [] and default != ""
-    return _linked(param.help) + (f" (default: {default})" if shown else "")
+    return f"{spelling(param)} {value_of(param)}".strip()
 
 
 def page() -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ import typer
 
 import audit
 from audit.cli.console import end_streams, mend_streams, say, tell
-from audit.cli.options import app, text, wording
+from audit.cli.options import app, wording
 from audit.errors import AuditError
 
 INTERRUPTED = 130
@@ -40,16 +41,29 @@ def _tell_version(wanted: bool) -> None:
 
 @app.callback()
 def _top(
-    plugin: Annotated[list[str], text("import this module first: it registers relations, systems ...", "MODULE")] = [],  # noqa: B006
     version: Annotated[
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="say the version, and end")
     ] = False,
 ) -> None:
     """Find out how much of what metamorphic testing reports as satisfied is false."""
-    for module in plugin:
+
+
+def _load_plugins(words: list[str]) -> list[str]:
+    """Import the modules that are named with --plugin before the command; returns the other words.
+
+    Not an option of typer's: those of a group are converted before any command, which loads pydantic for every page of
+    help.
+    """
+    while words and re.match(r"--plugin(=|\Z)", words[0]):
         from audit.registry import load_plugin
 
+        _, equals, module = words.pop(0).partition("=")
+        if not equals and words:
+            module = words.pop(0)
+        if not module.strip() or module.startswith("-"):
+            raise AuditError("--plugin needs the name of a module, such as mypackage.relations")
         load_plugin(module)
+    return words
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,6 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         _refuse_no_text(words)
+        words = _load_plugins(words)
         top = application()
         with top.make_context("audit", words) as context:
             status = top.invoke(context)

@@ -221,7 +221,7 @@ class Command(TyperCommand):
             return super().invoke(ctx)
 
     def get_help(self, ctx: Any) -> str:
-        return _shown(lambda: super(Command, self).get_help(ctx))
+        return _shown(lambda: _help(self, ctx))
 
 
 class Group(TyperGroup):
@@ -233,6 +233,11 @@ class Group(TyperGroup):
             raise AuditError(f"{needed} is missing; see `{ctx.command_path} --help`")
         return super().parse_args(ctx, args)
 
+    def get_help_option(self, ctx: Any) -> Any:
+        if (option := super().get_help_option(ctx)) is not None:
+            option.default = False  # None would be converted, for which typer loads pydantic: 0.1 s for a page of help
+        return option
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if (command := super().get_command(ctx, cmd_name)) is None:
             close = get_close_matches(cmd_name, self.commands, n=1)
@@ -241,7 +246,7 @@ class Group(TyperGroup):
         return command
 
     def get_help(self, ctx: Any) -> str:
-        return _shown(lambda: super(Group, self).get_help(ctx) if ctx.parent else _overview(self, ctx))
+        return _shown(lambda: _help(self, ctx))
 
 
 def _refuse_missing_values(command: TyperCommand, args: list[str]) -> None:
@@ -257,8 +262,8 @@ def _refuse_missing_values(command: TyperCommand, args: list[str]) -> None:
 def _shown(format_help: Callable[[], object]) -> str:
     """A help page, said as any answer is: what typer prints itself would end in a traceback on a full disk."""
     with redirect_stdout(_Page()) as page:
-        rest = format_help()
-    tell(page.getvalue() + str(rest or ""), end="")
+        format_help()
+    tell(page.getvalue().rstrip("\n"), end="")  # typer ends the line
     return ""
 
 
@@ -277,45 +282,78 @@ class _Page(io.StringIO):
         return self._real.isatty()
 
 
-def _overview(group: TyperGroup, ctx: Any) -> str:
-    """The first page of help: a line a command, so that all of them fit a screen."""
+def _help(command: Any, ctx: Any) -> None:
+    """A page of help. The first one has a line a command and rules for panels, so that all of them fit a screen."""
     from rich.console import Console
+    from rich.panel import Panel
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
-    console.print(Text("Usage: audit [--plugin MODULE] COMMAND [OPTIONS]", style="bold"))
-    console.print(Text(group.help or ""))
-    commands = [command for name in group.list_commands(ctx) if (command := group.get_command(ctx, name))]
-    rows: dict[str, list[tuple[str, str]]] = {
-        panel: [(str(command.name), command.short_help or "") for command in commands if _panel(command) == panel]
-        for panel in PANELS
-    }
-    rows["Options"] = [("/".join(param.opts), getattr(param, "help", "")) for param in group.get_params(ctx)]
-    for panel, lines in rows.items():
-        console.rule(Text(panel, style="bold"), align="left", style="dim")
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(style="bold cyan", no_wrap=True, width=15)
-        for name, help in lines:
-            grid.add_row(name, Text(help))
-        console.print(grid)
-    return ""
+    console, first = Console(highlight=False), ctx.parent is None
+    usage = command.get_usage(ctx) if not first else "Usage: audit [--plugin MODULE] COMMAND [OPTIONS]"
+    console.print(Text(usage, style="bold"))
+    for paragraph in command.help.split("\n\n"):
+        console.print(Text("" if first else "\n"), Text(paragraph), sep="", end="\n")
+    for title, rows in _rows(command, ctx).items():
+        grid = Table.grid(padding=(0, 2), expand=not first)
+        grid.add_column(style="bold cyan", no_wrap=True, width=15 if first else None)
+        if not first and any(len(row) > 2 for row in rows):
+            grid.add_column(style="yellow", overflow="fold", max_width=30)
+        grid.add_column(ratio=None if first else 1)
+        for row in rows:
+            grid.add_row(*map(Text, row))
+        if first:
+            console.rule(Text(title, style="bold"), align="left", style="dim")
+            console.print(grid)
+        else:
+            console.print(Panel(grid, title=title, title_align="left", border_style="dim"))
+    for example in (command.epilog or "").splitlines():
+        console.print(Text(example, style="dim"), soft_wrap=True)
 
 
-def _panel(command: Any) -> str:
-    return str(command.rich_help_panel)
+def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, ...]]]:
+    """What the panels of a page of help list: commands by their panels, arguments, options."""
+    panels: dict[str, list[tuple[str, ...]]] = {}
+    commands = getattr(command, "commands", {}).items()
+    for panel in PANELS if ctx.parent is None else ("Commands",):
+        panels[panel] = [
+            (name, inner.short_help) for name, inner in commands if panel in ("Commands", inner.rich_help_panel)
+        ]
+    for kind, title in (("argument", "Arguments"), ("option", "Options")):
+        params = [param for param in command.get_params(ctx) if param.param_type_name == kind]
+        if ctx.parent is None:
+            panels[title] = [(spelling(param), param.help) for param in params]
+        else:
+            panels[title] = [(spelling(param), value_of(param), told(param)) for param in params]
+    if ctx.parent is None:
+        panels["Options"].insert(
+            0, ("--plugin MODULE", "first import this module, which registers relations, systems ...")
+        )
+    return {title: rows for title, rows in panels.items() if rows}
 
 
-app = typer.Typer(
-    name="audit", cls=Group, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False
-)
+def value_of(param: Any) -> str:
+    """What a value of a parameter is called, or which there are; nothing for flags and arguments."""
+    if param.param_type_name == "argument" or getattr(param, "is_flag", False):
+        return ""
+    choices = param.type_descriptor.choices
+    return "|".join(map(str, choices)) if choices else str(param.metavar or "")
+
+
+def told(param: Any) -> str:
+    """The help of a parameter, with its default."""
+    shown = param.default not in (None, "", []) and param.default is not False
+    return str(param.help) + (f" (default: {param.default})" if shown else " (required)" if param.required else "")
+
+
+app = typer.Typer(name="audit", cls=Group, add_completion=False, pretty_exceptions_enable=False)
 _GROUPS: dict[str, typer.Typer] = {}
 
 
 def group(name: str, panel: str, help: str, about: str) -> None:
     """Declare a group of commands: its name, its line in the overview, and what it is about."""
-    _GROUPS[name] = typer.Typer(cls=Group, rich_markup_mode="rich")
-    app.add_typer(_GROUPS[name], name=name, help=_escaped(about), short_help=help, rich_help_panel=panel)
+    _GROUPS[name] = typer.Typer(cls=Group)
+    app.add_typer(_GROUPS[name], name=name, help=about, short_help=help, rich_help_panel=panel)
 
 
 def command(
@@ -330,18 +368,14 @@ def command(
         (_GROUPS[first] if second else app).command(
             second or first,
             cls=Command,
-            help=_escaped("\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)),
+            help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
             short_help=help,
-            epilog=_escaped("\n".join([f"Example: {example}" for example in examples])),
+            epilog="\n".join(f"Example: {example}" for example in examples),
             rich_help_panel=panel if not second else None,
         )(function)
         return function
 
     return declare
-
-
-def _escaped(markup: str) -> str:
-    return markup.replace("[", r"\[")
 
 
 def spelling(param: Any) -> str:

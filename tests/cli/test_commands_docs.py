@@ -42,7 +42,7 @@ def example(command):
 
 
 def examples(command):
-    return [line.removeprefix("Example: audit ") for line in (command.epilog or "").replace(r"\[", "[").splitlines()]
+    return [line.removeprefix("Example: audit ") for line in (command.epilog or "").splitlines()]
 
 
 def test_the_page_is_what_the_script_writes():
