@@ -16,7 +16,7 @@ import typer
 
 import audit
 from audit.cli.console import end_streams, mend_streams, say, tell
-from audit.cli.options import app, wording
+from audit.cli.options import app, shell_wording, wording
 from audit.errors import AuditError
 
 INTERRUPTED = 130
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"audit: {wording(mistake)}")
         status = 2
     except AuditError as mistake:
-        say(f"audit: {mistake}")
+        say(f"audit: {shell_wording(mistake)}")
         status = mistake.status
     except KeyboardInterrupt:
         say("audit: stopped; the same command goes on from here")

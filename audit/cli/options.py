@@ -35,6 +35,8 @@ START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
 _LARGEST = (1 << 63) - 1
 _BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database's file, under its name and these."""
+_SPELLED = {"database": "--db", "params": "--set", "renamed": "--map"}
+"""Parameters whose options have another name."""
 _MAGIC = b"SQLite format 3\0"
 
 
@@ -394,6 +396,20 @@ def wording(problem: Any) -> str:
     said = str(problem.message).removeprefix("Value error, ").removeprefix("Got ").rstrip(".")
     said = said.replace("Option ", "the option ", 1).replace("extra argument(s)", "arguments", 1)
     return f"{spelling(param)}: {said}{_see(context)}" if param is not None else f"{said}{_see(context)}"
+
+
+def shell_wording(mistake: AuditError) -> str:
+    """The sentence of an error with its parameters as options.
+
+    >>> shell_wording(AuditError("say per_relation=5, or share", parameter=("per_relation", "share")))
+    'say --per-relation 5, or --share'
+    """
+    sentence = str(mistake)
+    for name in mistake.parameters:
+        option = _SPELLED.get(name) or "--" + name.replace("_", "-")
+        valued = f"{name}=" in sentence  # then the word alone means something else: "workers were lost; try workers=1"
+        sentence = re.sub(rf"(?<![\w.'-]){name}" + ("=" if valued else r"\b"), option + " " * valued, sentence)
+    return sentence
 
 
 def _see(context: Any) -> str:

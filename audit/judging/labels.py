@@ -74,18 +74,19 @@ def read_labels(path: str | Path, control: str | None = None) -> Labels:
     if kind == ".json":
         return _label_studio(path, text, control)
     if control is not None:
-        raise BadFile(f"{path}: --control names a tag of Label Studio; a CSV has none")
+        raise BadFile(f"{path}: control names a tag of Label Studio; a CSV has none", parameter="control")
     return _csv(path, text)
 
 
-def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int) -> None:
+def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
     """Raise BadFile for entries (where, reason) that are wrong; the first ten are listed."""
     if len(bad) == 1:
-        raise BadFile(f"{path}, {bad[0][0]}: {bad[0][1]}")
+        raise BadFile(f"{path}, {bad[0][0]}: {bad[0][1]}", parameter=parameter)
     if bad:
         listed = "\n".join(f"  {where}: {reason}" for where, reason in bad[:SHOWN])
         more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
-        raise BadFile(f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n{listed}{more}")
+        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n{listed}{more}"
+        raise BadFile(wrong, parameter=parameter)
 
 
 def _csv(path: Path, text: str) -> Labels:
@@ -151,7 +152,7 @@ def _label_studio(path: Path, text: str, control: str | None) -> Labels:
                 without[found] += 1
             else:
                 bad.append((where, found))
-    refuse(path, bad, len(given))
+    refuse(path, bad, len(given), parameter="control")
     return Labels(path, labels, dict(without))
 
 
@@ -171,7 +172,7 @@ def _annotation(where: str, data: dict[str, Any], annotation: Any, control: str 
     if control is not None:
         results = [one for one in results if one.get("from_name") == control]
     elif len(tags) > 1:
-        return f"choices of several tags ({', '.join(tags)}); choose one with --control"
+        return f"choices of several tags ({', '.join(tags)}); choose one with control=TAG"
     chosen = [one.get("value", {}).get("choices") for one in results if isinstance(one.get("value"), dict)]
     if not any(chosen):
         return _EMPTY
@@ -363,7 +364,9 @@ def _task(connection: Connection, name: str | None) -> Task:
         of = f" of the task {name}" if name else ""
         raise AuditError(f"there are no studies{of} yet, so no text to label; run `audit run` first")
     if len(there) > 1:
-        raise AuditError(f"there are studies of several tasks: {', '.join(there)}; choose one with --task")
+        raise AuditError(
+            f"there are studies of several tasks: {', '.join(there)}; choose one with task=NAME", parameter="task"
+        )
     return get_task(there[0])
 
 
@@ -373,7 +376,7 @@ def _need_questions(given: Labels, task: Task) -> None:
     if asks_pairs(task.name) and loose is not None:
         raise AuditError(
             f"{given.path}, {loose.where}: task {task.name} asks about each output, and a text or row does not say "
-            "which is meant; give the question's key (`audit export --format label-studio` writes it with each task)"
+            "which is meant; give the question's key (an export for Label Studio has it with each task)"
         )
 
 
@@ -381,10 +384,14 @@ def _named(given: Labels, annotator: str | None) -> list[str]:
     """Who gave each label."""
     names = {label.annotator for label in given.labels}
     if annotator is None and None in names:
-        raise AuditError(f"{given.path}: the file does not say who gave the labels; name them with --annotator")
+        raise AuditError(
+            f"{given.path}: the file does not say who gave the labels; name them with annotator=NAME",
+            parameter="annotator",
+        )
     if annotator is not None and len(names) > 1:
         raise AuditError(
-            f"{given.path}: the file names {len(names)} annotators, --annotator would make one of them; leave it out"
+            f"{given.path}: the file names {len(names)} annotators, annotator would make one of them; leave it out",
+            parameter="annotator",
         )
     found = [annotator if annotator is not None else str(label.annotator) for label in given.labels]
     for name in sorted(set(found)):
@@ -400,15 +407,17 @@ def _understood(given: Labels, task: Task, renamed: Mapping[str, str]) -> list[s
     allowed = {label.casefold(): label for label in (*task.labels, UNSURE)}
     for name, label in renamed.items():
         if label.casefold() not in allowed:
-            raise AuditError(f"--map {name}={label}: {label!r} is not one of {', '.join(allowed.values())}")
+            raise AuditError(
+                f"renamed {name}={label}: {label!r} is not one of {', '.join(allowed.values())}", parameter="renamed"
+            )
     mapped = {name.casefold(): allowed[label.casefold()] for name, label in renamed.items()}
     found = [mapped.get(one.label.casefold()) or allowed.get(one.label.casefold()) for one in given.labels]
     bad = [
-        (one.where, f"label {one.label!r} is not one of {', '.join(allowed.values())}; rename it with --map")
+        (one.where, f"label {one.label!r} is not one of {', '.join(allowed.values())}; rename it with renamed")
         for one, answer in zip(given.labels, found, strict=True)
         if answer is None
     ]
-    refuse(given.path, bad, len(given.labels))
+    refuse(given.path, bad, len(given.labels), parameter="renamed")
     return [str(answer) for answer in found]
 
 
@@ -467,11 +476,14 @@ def _rows(connection: Connection, given: Labels, task: Task, study: int | None) 
         for row, given_id, study_id in connection.execute(query if study is None else query.where(of.c.id == study)):
             found.setdefault(row, {}).setdefault(int(given_id), int(study_id))
     bad = [
-        (wanted[row], f"row {row!r} is another text in study {' than in '.join(map(str, some.values()))}; name --study")
+        (
+            wanted[row],
+            f"row {row!r} is another text in study {' than in '.join(map(str, some.values()))}; name study=ID",
+        )
         for row, some in found.items()
         if len(some) > 1
     ]
-    refuse(given.path, bad, len(given.labels))
+    refuse(given.path, bad, len(given.labels), parameter="study")
     return {row: next(iter(some)) for row, some in found.items()}
 
 
@@ -504,7 +516,8 @@ def _annotators(connection: Connection, names: Sequence[str]) -> dict[str, int]:
         guidelines = select(judgement.c.guideline).where(judgement.c.annotator_id == row["id"]).distinct()
         if row["role"] != ROLE or [int(one[0]) for one in connection.execute(guidelines)] != [ELSEWHERE]:
             raise AuditError(
-                f"{name!r} is an account that somebody uses; give who made these labels another name with --annotator"
+                f"{name!r} is an account that somebody uses; give who made these labels another name with annotator",
+                parameter="annotator",
             )
     made = {"role": ROLE, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
     insert_new(connection, tables.Annotator, [{"name": name} | made for name in names])
@@ -540,7 +553,10 @@ def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
     for setting in settings:
         name, equals, label = (part.strip() for part in setting.partition("="))
         if not (equals and name and label) or found.get(name, label) != label:
-            raise AuditError(f"--map {setting!r}: expected NAME=LABEL, each name once, for example good=positive")
+            raise AuditError(
+                f"renamed {setting!r}: expected NAME=LABEL, each name once, for example good=positive",
+                parameter="renamed",
+            )
         found[name] = label
     return found
 

@@ -107,7 +107,7 @@ class Study:
     def __init__(self, engine: Engine, store: str, ran: Ran | None = None, folder: str | None = None):
         self.engine = engine
         self.store = store
-        """The database, for `audit.open` and `audit app --db`."""
+        """The database, for `audit.open` and the command `audit app`."""
         self.ran = ran
         """What `audit.run` did."""
         self._end = weakref.finalize(self, _ended, engine, folder)

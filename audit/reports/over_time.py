@@ -180,7 +180,7 @@ CELLS = (
 
 
 def progress_document(found: Overview, people: Sequence[AtWork], cells: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The document of `audit progress --json`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
+    """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
     return {**totals(found), "cells": list(cells), "people": [person(one) for one in people]}
 
 
@@ -242,7 +242,7 @@ def unread_line(one: Mapping[str, Any]) -> str:
     codes, number = one["languages"], one["questions"]
     questions = f"{count(number)} question{'' if number == 1 else 's'} in {', '.join(codes)}"
     ends = "s" if number == 1 else ""
-    add = f"add accounts with `audit user add NAME --languages {','.join(codes)}`"
+    add = "add accounts with these languages"
     if not one["readers"]:
         return f"{questions} wait{ends}, and no annotator reads all of these languages; {add}."
     able = one["readers"] + one["others"]

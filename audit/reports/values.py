@@ -59,7 +59,7 @@ def verdict_values(
         ground = ground_of(connection, study)
         cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]
         if cells.empty:
-            raise AuditError(f"no study of task {task} has been run; `audit run --task {task}` does")
+            raise AuditError(f"no study of task {task} has been run; `audit run` with this task does")
         known = sorted(cells["relation"].unique(), key=name_order)
         for name in relations:
             if name not in known:
@@ -163,13 +163,17 @@ def levels_of(values: pd.DataFrame, relations: Sequence[str] = ()) -> list[str]:
     for name in there:
         level = name.split("@")[0]
         if level in LEVELS and level in found:
-            raise AuditError(f"{level} was run in several versions ({found[level]}, {name}); choose with --relations")
+            raise AuditError(
+                f"{level} was run in several versions ({found[level]}, {name}); choose with relations=A,B",
+                parameter="relations",
+            )
         if level in LEVELS:
             found[level] = name
     if len(found) < 2:
         raise AuditError(
-            f"{len(found)} of the relations {', '.join(LEVELS)} has verdicts; run two of them, or choose other "
-            "relations with --relations"
+            f"{len(found)} of the relations {', '.join(LEVELS)} has verdicts; run two of them, or choose others "
+            "with relations=A,B",
+            parameter="relations",
         )
     return [found[level] for level in LEVELS if level in found]
 
@@ -367,7 +371,7 @@ def _meteor(said: Sequence[str], output: str, target: str, synonyms: bool, notes
     try:
         return max(meteor(one, output, target, synonyms=synonyms) for one in said)
     except NotInstalled as problem:
-        note = f"{problem} (--no-synonyms)"
+        note = f"{problem} (or without synonyms)"
         if note not in notes:
             notes.append(note)
         return math.nan

@@ -288,7 +288,9 @@ def resolve(engine: Engine, primary: Primary, study: int | None = None) -> dict[
             system, other, *relation = (some[0] for some in ids if some)
             found[one] = (system, other, relation[0] if relation else None)
     if not found:
-        raise AuditError(f"no study has all of {primary}; name what one study has, or its number with --study")
+        raise AuditError(
+            f"no study has all of {primary}; name what one study has, or its number with study=ID", parameter="study"
+        )
     return found
 
 

@@ -296,7 +296,7 @@ def _editor(view: View) -> None:
 
 
 def _file(weights: Mapping[str, float]) -> str:
-    """The weights as `audit report --weights` reads them."""
+    """The weights as the command `audit report` reads them."""
     text = io.StringIO()
     csv.writer(text).writerows([("relation", "weight"), *weights.items()])
     return text.getvalue()

@@ -98,7 +98,9 @@ def _task(connection: Connection, name: str | None) -> str:
         raise AuditError("there are no questions yet; draw groups with `audit sample` first")
     wanted = [one for one in there if matches(one, name)]
     if len(wanted) > 1:
-        raise AuditError(f"there are questions of several tasks: {', '.join(wanted)}; choose one with --task")
+        raise AuditError(
+            f"there are questions of several tasks: {', '.join(wanted)}; choose one with task=NAME", parameter="task"
+        )
     return wanted[0] if wanted else get_task(str(name)).name
 
 
