@@ -404,8 +404,12 @@ def shell_wording(mistake: AuditError) -> str:
     >>> shell_wording(AuditError("say per_relation=5, or share", parameter=("per_relation", "share")))
     'say --per-relation 5, or --share'
     """
-    sentence = str(mistake)
-    for name in mistake.parameters:
+    return as_options(str(mistake), *mistake.parameters)
+
+
+def as_options(sentence: str, *parameters: str) -> str:
+    """A sentence of the library with the parameters that it names as options."""
+    for name in parameters:
         option = _SPELLED.get(name) or "--" + name.replace("_", "-")
         valued = f"{name}=" in sentence  # then the word alone means something else: "workers were lost; try workers=1"
         sentence = re.sub(rf"(?<![\w.'-]){name}" + ("=" if valued else r"\b"), option + " " * valued, sentence)

@@ -18,6 +18,7 @@ from audit.cli.options import (
     Database,
     Names,
     Workers,
+    as_options,
     chosen,
     command,
     decimal,
@@ -94,7 +95,7 @@ def demo(
                 )
             finally:
                 bar.close()
-        say("\n".join(ran.lines()))
+        say(as_options("\n".join(ran.lines()), "retry_errors"))
     drawn = draw_all(engine, Size(per_relation=PER_RELATION), audits=Audits(follow_ups=AUDITED_FOLLOW_UPS))
     gilded = answer_with_gold(engine)
     waiting, audits = queue_length(engine)
@@ -227,6 +228,7 @@ def run(
                 bar.close()
     documents = [study.as_json() for study in ran]
     lines = [line for study, source in zip(ran, corpora, strict=True) for line in [*study.lines(), *of_gold(source)]]
+    lines = [as_options(line, "retry_errors") for line in lines]
     next_step = f"Next: audit sample --db {db} --per-relation 60"
     answer(as_json, documents if len(documents) > 1 else documents[0], [*lines, next_step])
 

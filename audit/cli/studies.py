@@ -10,6 +10,7 @@ from audit.cli.options import (
     AsJson,
     Database,
     Workers,
+    as_options,
     command,
     flag,
     group,
@@ -200,7 +201,8 @@ def study_run(
         done = _carry_out(engine, content, workers, watcher=bar)
     finally:
         bar.close()
-    lines += [*done.ran.lines(), f"{done.drawn.drawn:,} groups drawn ({done.drawn.added:,} new)."]
+    lines += [as_options(line, "retry_errors") for line in done.ran.lines()]
+    lines.append(f"{done.drawn.drawn:,} groups drawn ({done.drawn.added:,} new).")
     if done.gilded is not None:
         lines.append(f"Gold answers {done.gilded.answered:,} of {done.gilded.questions:,} questions.")
     lines += [f"{done.waiting:,} questions wait for people.", f"Next: audit app --db {db}"]

@@ -148,7 +148,7 @@ class Ran:
         if self.counts.failed:
             lines.append(
                 f"{self.counts.failed:,} inputs failed: the errors are stored and counted in the report; "
-                f"the first is {self.first_error!r}. To run it again and retry errors tries them again."
+                f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
             )
         return lines
 
@@ -349,7 +349,7 @@ class AllFailed(AuditError):
     status = 1
 
     def __init__(self, reason: str, ran: Ran):
-        super().__init__(reason)
+        super().__init__(reason, parameter="retry_errors")
         self.ran = ran
 
 
@@ -379,7 +379,7 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
     total = sum(row.number for row in rows)
     return (
         f"system {name} failed on each of its {total:,} inputs, most often with {shortened(rows[0].error)!r} "
-        f"({rows[0].number:,} times); the errors are stored, and to run it again and retry errors tries again once the "
+        f"({rows[0].number:,} times); the errors are stored, and the same run with retry_errors tries again once the "
         "system works"
     )
 

@@ -40,5 +40,5 @@ def test_asking_for_less_later_takes_nothing_back():
 
 def test_a_sample_that_only_compares_systems_has_no_audits():
     engine = open_store("sqlite://", create=True)
-    with pytest.raises(AuditError, match="draw with --design shared"):
+    with pytest.raises(AuditError, match="draw with the design shared"):
         draw(engine, 1, Size(per_relation=5), "informative", audits=Audits(groups=3))

@@ -147,7 +147,7 @@ def test_relations_may_have_numbers_of_their_own(full):
     assert (made.drawn, made.added) == (14, 6)  # what was drawn of the first stays
     with pytest.raises(UnknownName, match="unknown relation 'MR9'"):
         draw_all(full, Size({one: 4, "MR9": 1}))
-    with pytest.raises(AuditError, match=f"--per-relation {one}=0: must be at least 1"):
+    with pytest.raises(AuditError, match=f"per_relation {one}=0: must be at least 1"):
         Size({one: 0})
 
 
@@ -192,7 +192,7 @@ def test_nothing_to_draw_from_is_said(full):
         draw_all(full, Size(per_relation=5), study=9)
     with pytest.raises(UnknownName, match="unknown design 'clever'"):
         draw_all(full, Size(per_relation=5), design="clever")
-    with pytest.raises(AuditError, match="--annotators 0: must be at least 1"):
+    with pytest.raises(AuditError, match="annotators 0: must be at least 1"):
         draw_all(full, Size(per_relation=5), annotators=0)
     assert drawn(full) == {}
 
