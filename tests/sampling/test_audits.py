@@ -12,9 +12,9 @@ from audit.store import insert_new, open_store, tables
 @pytest.mark.parametrize(
     ("bad", "names"),
     [
-        ({"groups": -1}, "--audit-groups -1"),
-        ({"follow_ups": 1.5}, "--audit-follow-ups 1.5"),
-        ({"answers": -0.1}, "--audit-answers -0.1"),
+        ({"groups": -1}, "audit_groups -1"),
+        ({"follow_ups": 1.5}, "audit_follow_ups 1.5"),
+        ({"answers": -0.1}, "audit_answers -0.1"),
     ],
 )
 def test_impossible_audits_are_refused(bad, names):
