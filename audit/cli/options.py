@@ -35,7 +35,7 @@ START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
 _LARGEST = (1 << 63) - 1
 _BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database's file, under its name and these."""
-_SPELLED = {"database": "--db", "params": "--set", "renamed": "--map"}
+_SPELLED = {"params": "--set", "renamed": "--map"}
 """Parameters whose options have another name."""
 _MAGIC = b"SQLite format 3\0"
 
@@ -412,7 +412,9 @@ def as_options(sentence: str, *parameters: str) -> str:
     for name in parameters:
         option = _SPELLED.get(name) or "--" + name.replace("_", "-")
         valued = f"{name}=" in sentence  # then the word alone means something else: "workers were lost; try workers=1"
-        sentence = re.sub(rf"(?<![\w.'-]){name}" + ("=" if valued else r"\b"), option + " " * valued, sentence)
+        sentence = re.sub(
+            rf"(?<![\w./'-]){name}" + ("=" if valued else r"(?!\w|[./-]\w)"), option + " " * valued, sentence
+        )
     return sentence
 
 

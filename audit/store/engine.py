@@ -284,7 +284,7 @@ def _connected(where: str, create: bool = False) -> tuple[Engine, str]:
             f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
         ) from None
     except SQLAlchemyError as problem:
-        raise AuditError(f"database {name!r} cannot be used: {one_line(problem)}", parameter="database") from None
+        raise AuditError(f"the database {name!r} cannot be used: {one_line(problem)}") from None
     explain(engine, name)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
@@ -354,7 +354,7 @@ def _url(where: str) -> URL:
     """The URL of a path or URL. A path is taken as it is: `a?b.db` is a file name, not a query."""
     if not where.strip():
         raise AuditError(
-            "database is empty; name a path or an SQLAlchemy URL such as sqlite:///audit.db", parameter="database"
+            "the name of the database is empty; name a path or an SQLAlchemy URL such as sqlite:///audit.db"
         )
     if "://" not in where:
         return URL.create("sqlite", database=where)
@@ -363,14 +363,11 @@ def _url(where: str) -> URL:
     except (ArgumentError, ValueError):  # ValueError: a port that is no number
         shown = where.split("@")[-1]  # what stands before an @ may be a password
         raise AuditError(
-            f"database {shown!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db",
-            parameter="database",
+            f"the database {shown!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db"
         ) from None
     if url.get_backend_name() not in BACKENDS:
         raise AuditError(
-            f"database {url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or "
-            "postgresql+psycopg://",
-            parameter="database",
+            f"{url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or postgresql+psycopg://"
         )
     return url
 

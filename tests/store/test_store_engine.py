@@ -126,7 +126,7 @@ def test_an_unwritable_place_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        ("", "database is empty"),
+        ("", "the name of the database is empty"),
         ("mysql://root:secret@host/db", "unknown kind of database"),
         ("nonsense://x", "unknown kind of database"),
         ("://", "neither a path nor an SQLAlchemy URL"),
