@@ -291,7 +291,7 @@ def test_accounts_are_disabled_enabled_and_given_passwords(answered, run_of, mon
     assert "at most 1000 are allowed" in user("password", "mia")[1]
 
 
-@pytest.mark.parametrize("name", ["argparse", "logging", "statistics", "numpy"])
+@pytest.mark.parametrize("name", ["logging", "statistics", "numpy", "typer", "difflib"])
 def test_the_version_in_a_folder_with_a_file_named_as_one_of_pythons(name, tmp_path):
     (tmp_path / f"{name}.py").write_text("raise SystemExit(9)\n", encoding="utf-8")
     command = [sys.executable, "-m", "audit", "--version"]
