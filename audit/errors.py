@@ -9,10 +9,23 @@ from contextlib import contextmanager
 
 
 class AuditError(Exception):
-    """A mistake that the user can mend. Nothing was changed."""
+    """A mistake that the user can mend. Nothing was changed.
+
+    `parameter` names the parameters that the sentence mentions, as the library spells them (`per_relation`); a front
+    end that spells them in another way says so (`--per-relation`).
+
+    >>> AuditError("per_relation 0: must be at least 1", parameter="per_relation").parameters
+    ('per_relation',)
+    """
 
     status = 2
     """With which a command ends: 1 says that it did what it was asked, and found a problem."""
+    parameters: tuple[str, ...] = ()
+
+    def __init__(self, *message: object, parameter: str | tuple[str, ...] = ()):
+        super().__init__(*message)
+        if parameter:
+            self.parameters = (parameter,) if isinstance(parameter, str) else parameter
 
 
 class UnknownName(AuditError):
@@ -71,8 +84,8 @@ def installed_extras() -> Iterator[None]:
 class BadRow(AuditError):
     """A row of a user's file is wrong. Says file, line, reason."""
 
-    def __init__(self, file: object, line: int, reason: str):
-        super().__init__(f"{file}, line {line}: {reason}")
+    def __init__(self, file: object, line: int, reason: str, parameter: str = ""):
+        super().__init__(f"{file}, line {line}: {reason}", parameter=parameter)
         self.line = line
         self.reason = reason
 

@@ -209,11 +209,15 @@ def read_table(path: str | Path, text: str, wanted: str) -> tuple[list[str], lis
     return header, rows[1:]
 
 
-def refuse_bad_rows(path: str | Path, bad: Sequence[tuple[int, str]], rows: int) -> None:
-    """Raise for rows (line, reason) that are wrong: BadRow for one, BadFile that lists the first ten for more."""
+def refuse_bad_rows(path: str | Path, bad: Sequence[tuple[int, str]], rows: int, parameter: str = "") -> None:
+    """Raise for rows (line, reason) that are wrong: BadRow for one, BadFile that lists the first ten for more.
+
+    `parameter` is the one that the reasons name, as of an AuditError.
+    """
     if len(bad) == 1:
-        raise BadRow(path, *bad[0])
+        raise BadRow(path, *bad[0], parameter=parameter)
     if bad:
         listed = "\n".join(f"  line {line}: {reason}" for line, reason in bad[:SHOWN])
         more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
-        raise BadFile(f"{path}: {len(bad):,} of {rows:,} rows are wrong, so nothing was used:\n{listed}{more}")
+        wrong = f"{path}: {len(bad):,} of {rows:,} rows are wrong, so nothing was used:\n{listed}{more}"
+        raise BadFile(wrong, parameter=parameter)

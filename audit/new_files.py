@@ -92,7 +92,7 @@ def refuse_filled(place: Path) -> None:
     """Raise BadFile for a folder that has something in it, and for what is no folder."""
     with _explained(place):
         if place.exists() and (not place.is_dir() or any(place.iterdir())):
-            raise BadFile(f"{place} is there already and not empty; name a new folder with --out")
+            raise BadFile(f"{place} is there already and not empty; name a new folder")
 
 
 def refuse_special(place: Path) -> None:

@@ -85,10 +85,10 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
         rows = frame.assign(earlier=earlier)[again][["line", "item", "annotator", "earlier"]].itertuples(index=False)
         bad = [
             (line, f"column annotator: {annotator} rates item {item} again, first on line {earlier}; allowed is one "
-             f"rating, or choose with --repeats {', '.join(REPEATS[:-1])} or {REPEATS[-1]}")
+             f"rating, or choose with repeats={', '.join(REPEATS[:-1])} or {REPEATS[-1]}")
             for line, item, annotator, earlier in rows
         ]  # fmt: skip
-        refuse_bad_rows(path, bad, len(frame))
+        refuse_bad_rows(path, bad, len(frame), parameter="repeats")
     if repeats == "majority":
         votes = frame.groupby(["item", "annotator", "label"], sort=False)["line"].transform("size")
         most = votes.groupby([frame["item"], frame["annotator"]], sort=False).transform("max")
@@ -121,11 +121,11 @@ def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
     """Raise BadRow or BadFile for rows of a file whose label is not a number, as this level needs."""
     rows = zip(rated.frame["line"], rated.frame["label"], strict=True)
     bad = [
-        (line, f"column label is {label!r}, which is not a number; the level {level} allows numbers, or give --order")
+        (line, f"column label is {label!r}, which is not a number; the level {level} allows numbers, or give order=A,B")
         for line, label in rows
         if number_of(label) is None
     ]
-    refuse_bad_rows(path, bad, len(rated.frame))
+    refuse_bad_rows(path, bad, len(rated.frame), parameter="order")
 
 
 def stored_ratings(
@@ -167,7 +167,10 @@ def stored_ratings(
             f"people have judged no question {scope}yet; serve the app with `audit app` and let them answer"
         )
     if len(judged_tasks) > 1:
-        raise AuditError(f"there are judgements of several tasks: {', '.join(judged_tasks)}; choose one with --task")
+        raise AuditError(
+            f"there are judgements of several tasks: {', '.join(judged_tasks)}; choose one with task=NAME",
+            parameter="task",
+        )
     unsure = frame["label"] == UNSURE
     notes = (f"{int(unsure.sum()):,} of {len(frame):,} judgements were unsure, which is no label; they are left out.",)
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)

@@ -1,97 +1,91 @@
-"""The `audit` command. A new command is one file and one name in `COMMANDS`."""
+"""The `audit` command. A new command is one function with `audit.cli.options.command` in the file of its subject."""
 
-import argparse
 import logging
 import os
+import re
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
-from typing import NoReturn
+from typing import Annotated, Any, NoReturn
+
+import typer
 
 import audit
-from audit.cli import streams
-from audit.cli.options import empty, say, tell
-from audit.cli.outputs import check_outputs
+from audit.cli.console import end_streams, mend_streams, say, tell
+from audit.cli.options import app, shell_wording, wording
 from audit.errors import AuditError
 
-COMMANDS = (
-    "demo",
-    "run",
-    "runs",
-    "study",
-    "import_run",
-    "sample",
-    "gold",
-    "plan",
-    "overview",
-    "report",
-    "rerank",
-    "pivots",
-    "values",
-    "agreement",
-    "annotators",
-    "app",
-    "user",
-    "known",
-    "quality",
-    "import_labels",
-    "stale",
-    "export",
-    "import_export",
-    "replay",
-    "backup",
-    "migrate",
-    "doctor",
-    "hanlp",
-    "recorded",
-    "listings",
-)
 INTERRUPTED = 130
+_SUBJECTS = ("running", "judging", "reports", "people", "studies", "database")
 _LAST = 3.0
 """Seconds that threads have to end when everything else has."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """Answers a mistake with one sentence."""
+@cache
+def application() -> Any:
+    """The app with every command; the files in `_SUBJECTS` declare them."""
+    for subject in _SUBJECTS:
+        import_module(f"audit.cli.{subject}")
+    return typer.main.get_command(app)
 
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"audit: {message}; see `{self.prog} --help`\n")
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        tell(f"audit {audit.__version__}")
+        raise typer.Exit
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser with every command; each module of `COMMANDS` adds its own."""
-    top = _Parser(
-        prog="audit", description="Find out how much of what metamorphic testing reports as satisfied is false."
-    )
-    top.add_argument("--version", action="version", version=f"audit {audit.__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    for name in COMMANDS:
-        import_module(f"audit.cli.{name}").add(commands)
-    return top
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="say the version, and end")
+    ] = False,
+) -> None:
+    """Find out how much of what metamorphic testing reports as satisfied is false."""
+
+
+def _load_plugins(words: list[str]) -> list[str]:
+    """Import the modules that are named with --plugin before the command; returns the other words.
+
+    Not an option of typer's: those of a group are converted before any command, which loads pydantic for every page of
+    help.
+    """
+    while words and re.match(r"--plugin(=|\Z)", words[0]):
+        from audit.registry import load_plugin
+
+        _, equals, module = words.pop(0).partition("=")
+        if not equals and words:
+            module = words.pop(0)
+        if not module.strip() or module.startswith("-"):
+            raise AuditError("--plugin needs the name of a module, such as mypackage.relations")
+        load_plugin(module)
+    return words
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 where it found a problem, or 2 for a mistake of the user.
 
-    What it says goes out whatever the encoding and state of stdout and stderr (`audit.cli.streams`).
+    What it says goes out whatever the encoding and state of stdout and stderr (`audit.cli.console`).
     """
-    streams.mend()
+    mend_streams()
+    words = list(sys.argv[1:] if argv is None else argv)
     try:
-        try:
-            _refuse_no_text(sys.argv[1:] if argv is None else argv)
-            arguments = parser().parse_args(argv)
-            if name := empty(arguments):
-                raise AuditError(f"{name} is empty; give it a value")
-            check_outputs(arguments)
-            with _remarks(), _explained(arguments):
-                status = arguments.run(arguments)
-        finally:
-            tell("", end="")  # what argparse printed, too
+        _refuse_no_text(words)
+        words = _load_plugins(words)
+        top = application()
+        with top.make_context("audit", words) as context:
+            status = top.invoke(context)
+    except typer.Exit as leaving:
+        status = leaving.exit_code
+    except typer.TyperException as mistake:
+        say(f"audit: {wording(mistake)}")
+        status = 2
     except AuditError as mistake:
-        say(f"audit: {mistake}")
+        say(f"audit: {shell_wording(mistake)}")
         status = mistake.status
     except KeyboardInterrupt:
         say("audit: stopped; the same command goes on from here")
@@ -99,15 +93,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         status = 0  # the reader of a pipe went away (`| head`): nothing is wrong, and nothing more can be said
     finally:
-        streams.end()
+        end_streams()
     return int(status or 0)
 
 
-def _refuse_no_text(argv: Sequence[str]) -> None:
+def _refuse_no_text(words: Sequence[str]) -> None:
     """Raise AuditError for an argument whose bytes are no text: Python has halves of characters for them."""
-    for number, one in enumerate(argv, start=1):
-        if not one.isascii() and any("\udc80" <= sign <= "\udcff" for sign in one):
-            shown = one.encode("utf-8", "backslashreplace").decode()
+    for number, word in enumerate(words, start=1):
+        if not word.isascii() and any("\udc80" <= sign <= "\udcff" for sign in word):
+            shown = word.encode("utf-8", "backslashreplace").decode()
             raise AuditError(
                 f"argument {number} ({shown[:80]}) has bytes that are no UTF-8; rename the file, or mend it"
             )
@@ -119,7 +113,7 @@ def command() -> NoReturn:
     What is stored was committed before, so nothing is lost with it.
     """
     status = main()
-    if any(not one.daemon for one in threading.enumerate() if one is not threading.main_thread()):
+    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
         threading.Thread(target=_end_without_the_others, args=(status,), daemon=True).start()
     sys.exit(status)
 
@@ -136,23 +130,16 @@ class _Remarks(logging.Handler):
 
 
 @contextmanager
-def _remarks() -> Iterator[None]:
-    """While a command runs, what the rooms log goes to stderr: to open a database of an older version takes a while."""
+def working(database: str | None) -> Iterator[None]:
+    """While a command works, what the rooms log goes to stderr: to open a database of an older version takes a while.
+
+    What a damaged database ends in is explained (`audit.store.soundness.explained`, loaded once something has gone
+    wrong), and no new database stays behind where the command is refused.
+    """
     logger, handler = logging.getLogger("audit"), _Remarks(logging.INFO)
     level = logger.level
     logger.setLevel(logging.INFO)
     logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-
-
-@contextmanager
-def _explained(arguments: argparse.Namespace) -> Iterator[None]:
-    """`audit.store.soundness.explained` for the command's database, loaded once something has gone wrong; and no new
-    database stays behind where the command is refused."""
     if engine := sys.modules.get("audit.store.engine"):
         engine.NEW.clear()  # made by another command of this process
     try:
@@ -161,10 +148,13 @@ def _explained(arguments: argparse.Namespace) -> Iterator[None]:
         if engine := sys.modules.get("audit.store.engine"):
             engine.take_back()
         raise
-    except BrokenPipeError:
+    except (BrokenPipeError, typer.TyperException, typer.Exit):
         raise
     except Exception:  # a damaged database ends in anything
         from audit.store.soundness import explained
 
-        with explained(str(getattr(arguments, "db", ""))):
+        with explained(database or ""):
             raise
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

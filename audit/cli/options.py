@@ -1,26 +1,43 @@
-"""Options and answers that several commands share."""
+"""How commands are declared: the app, its options and their types, and what is checked before a command works."""
 
-import argparse
-import json
+import io
 import math
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from difflib import get_close_matches
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from audit.errors import AuditError
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from audit.cli.console import tell
+from audit.errors import AuditError, BadFile
 
 DATABASE = "audit.db"
 AUDITED_FOLLOW_UPS = 0.1
 """Share of each cell's draw whose carried answers are audited, unless told otherwise."""
+MOST_WORKERS = 256
+START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
+    "Start here",
+    "Judge",
+    "Study",
+    "Inspect and measure",
+    "People",
+    "Publish and keep",
+    "Data and models",
+)
 _LARGEST = (1 << 63) - 1
-_MAY_BE_EMPTY = ("explanation",)
-_PLACES = ("file", "dir", "path", "name", "FILE", "NAME", "PLAN")
-"""What is an argument and no option."""
-_ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but tab and line feed, and those that turn the direction of what follows."""
+_BESIDE = ("-wal", "-shm", "-journal")
+"""What SQLite keeps beside a database's file, under its name and these."""
+_SPELLED = {"params": "--set", "renamed": "--map"}
+"""Parameters whose options have another name."""
+_MAGIC = b"SQLite format 3\0"
 
 
 class Read(str):
@@ -28,7 +45,14 @@ class Read(str):
 
 
 class Written(str):
-    """The name of a file or folder that a command writes. None that it reads, and no database (`audit.cli.outputs`)."""
+    """The name of a file or folder that a command writes. None that it reads, and no database."""
+
+
+class Names(list[Any]):
+    """A list given with commas."""
+
+
+NONE = Names()
 
 
 def reads(text: str) -> Read:
@@ -43,55 +67,25 @@ def writes(text: str) -> Written:
 
 def _named(text: str) -> str:
     if not text.strip():
-        raise argparse.ArgumentTypeError("the name is empty; name a file or folder, or leave it out")
+        raise typer.BadParameter("the name is empty; name a file or folder, or leave it out")
     return text
 
 
-def add_database(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--db", default=DATABASE, metavar="PATH|URL", help=f"database (default: {DATABASE})")
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout, nothing else there")
-
-
-def add_study(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--study", type=whole, metavar="ID", help="one study of the database (default: all)")
-
-
-def add_how(parser: argparse.ArgumentParser) -> None:
-    """How a report is computed: options that `report` and `rerank` share. The names are checked where they are used."""
-    parser.add_argument(
-        "--interval",
-        metavar="NAME",
-        help="midp (default), or sequence, which holds whenever judging stops; for counts",
-    )
-    parser.add_argument(
-        "--target",
-        metavar="NAME",
-        help="population (default): texts to come; or corpus: this one alone (default with sequence and --proxy)",
-    )
-    parser.add_argument(
-        "--delta", type=fraction, default=0.0, metavar="D", help="systems closer than this are equal (default: 0.0)"
-    )
-    parser.add_argument(
-        "--weights", type=reads, metavar="FILE", help="one ranking by a CSV relation,weight, or equal, user-a, user-b"
-    )
-
-
-def names(text: str) -> list[str]:
+def names(text: str | Names) -> Names:
     """A list given with commas.
 
     >>> names("vader, textblob")
     ['vader', 'textblob']
     """
-    found = [part.strip() for part in text.split(",") if part.strip()]
-    if not found:
-        raise argparse.ArgumentTypeError("expected one or more names with commas between them")
-    return found
+    if isinstance(text, Names):
+        return text  # a default
+    parts = Names(part.strip() for part in text.split(",") if part.strip())
+    if not parts:
+        raise typer.BadParameter("expected one or more names with commas between them")
+    return parts
 
 
-def whole(text: str) -> int:
+def whole(text: str | int) -> int:
     """A whole number that a database can hold (63 bits and a sign).
 
     >>> whole("12")
@@ -100,13 +94,13 @@ def whole(text: str) -> int:
     try:
         number = int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number") from None
+        raise typer.BadParameter(f"{str(text)[:40]!r} is not a whole number") from None
     if abs(number) > _LARGEST:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is too large a number; at most {_LARGEST} is allowed")
+        raise typer.BadParameter(f"{str(text)[:40]!r} is too large a number; at most {_LARGEST} is allowed")
     return number
 
 
-def fraction(text: str) -> float:
+def fraction(text: str | float) -> float:
     """A number such as 0.01.
 
     >>> fraction("0.01")
@@ -117,7 +111,7 @@ def fraction(text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a number such as 0.01")
+        raise typer.BadParameter(f"{str(text)[:40]!r} is not a number such as 0.01")
     return number
 
 
@@ -130,84 +124,374 @@ def language(text: str) -> str:
     from audit.language.languages import is_code
 
     if not is_code(text):
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no code of a language such as en, zh or pt-BR")
+        raise typer.BadParameter(f"{text[:40]!r} is no code of a language such as en, zh or pt-BR")
     return text
 
 
-def languages(text: str) -> list[str]:
-    """Codes of languages with commas.
+def sizes(text: str) -> int | dict[str, int]:
+    """A number of groups, or one for each relation named.
 
-    >>> languages("es, pt-BR")
-    ['es', 'pt-BR']
+    >>> sizes("60"), sizes("MR1.1=40, MR2.1=300")
+    (60, {'MR1.1': 40, 'MR2.1': 300})
     """
-    return [language(code) for code in names(text)]
+    if "=" not in text:
+        return whole(text)
+    pairs = [part.rpartition("=") for part in names(text)]
+    counts = Counter(name.strip() for name, _, _ in pairs)
+    if any(count > 1 or not name for name, count in counts.items()):
+        raise typer.BadParameter(f"{text[:40]!r} names no relation or one twice; write MR1.1=40,MR2.1=300")
+    return {name.strip(): whole(number) for name, _, number in pairs}
 
 
-def numbers(text: str) -> list[int]:
-    """Whole numbers with commas.
+def _workers(text: str | int) -> int:
+    if not 0 <= (number := whole(text)) <= MOST_WORKERS:
+        raise typer.BadParameter(f"{number} must be from 0 (this process) to {MOST_WORKERS}")
+    return number
 
-    >>> numbers("1, 2")
-    [1, 2]
+
+def _each(kind: Callable[[str], Any]) -> Callable[[str | Names], Names]:
+    return lambda text: text if isinstance(text, Names) else Names(kind(part) for part in names(text))
+
+
+def _option(parser: Callable[[Any], Any] | None) -> Callable[..., Any]:
+    """What makes options of a type from their help, the name of their value, and their own names if others."""
+
+    def option(help: str, metavar: str | None = None, *spelled: str) -> Any:
+        return typer.Option(*spelled, parser=parser, metavar=metavar, help=help)
+
+    return option
+
+
+text, chosen = _option(None), _option(None)
+whole_number, decimal, listed = _option(whole), _option(fraction), _option(names)
+read_from, written_to = _option(reads), _option(writes)
+language_code, language_codes = _option(language), _option(_each(language))
+numbered, decimals = _option(_each(whole)), _option(_each(fraction))
+group_sizes = _option(sizes)
+
+
+def flag(spelled: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(spelled, help=help, metavar="")
+
+
+def place(metavar: str, help: str) -> Any:
+    """An argument that names what is read."""
+    return typer.Argument(parser=reads, metavar=metavar, help=help, show_default=False)
+
+
+def name_of(metavar: str, help: str) -> Any:
+    """An argument that names something in a database."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
+
+
+Database = Annotated[str, text("a path, or an SQLAlchemy URL of SQLite or PostgreSQL", "PATH|URL", "--db")]
+AsJson = Annotated[bool, flag("--json", "one JSON document on stdout, nothing else there")]
+Study = Annotated[int | None, whole_number("one study of the database (default: all)", "ID")]
+Task = Annotated[str | None, text("the task, where the database has several", "NAME")]
+Answers = Annotated[Literal["gold", "people", "both"], chosen("whose answers count")]
+Workers = Annotated[int | None, _option(_workers)("processes (default: one per core; 0: this process)", "N")]
+Html = Annotated[str | None, written_to("write one self-contained HTML file", "FILE")]
+Interval = Annotated[
+    str | None, text("midp (default), or sequence, which holds whenever judging stops; for counts", "NAME")
+]
+Target = Annotated[
+    str | None,
+    text("population (default): texts to come; or corpus: this one (default with sequence and --proxy)", "NAME"),
+]
+Delta = Annotated[float, decimal("systems whose SR_g differ by no more count as equal", "D")]
+Weights = Annotated[str | None, read_from("one ranking by a CSV relation,weight, or equal, user-a, user-b", "FILE")]
+
+
+class Command(TyperCommand):
+    """A command whose values are checked before it works, and whose help goes out like any answer."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _refuse_missing_values(self, args)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        from audit.cli import working
+
+        for param in self.params:
+            values = ctx.params[param.name]
+            for value in values if isinstance(values, list | tuple) else [values]:
+                if isinstance(value, str) and not value.strip() and param.name != "explanation":
+                    raise AuditError(f"{spelling(param)} is empty; give it a value")
+        check_outputs(ctx.params)
+        with working(ctx.params.get("db")):
+            return super().invoke(ctx)
+
+    def get_help(self, ctx: Any) -> str:
+        return _shown(lambda: _help(self, ctx))
+
+
+class Group(TyperGroup):
+    """Commands, of which a mistyped name suggests another."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args:
+            needed = "a command" if ctx.parent is None else "one of " + ", ".join(self.commands)
+            raise AuditError(f"{needed} is missing; see `{ctx.command_path} --help`")
+        return super().parse_args(ctx, args)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        if (option := super().get_help_option(ctx)) is not None:
+            option.default = False  # None would be converted, for which typer loads pydantic: 0.1 s for a page of help
+        return option
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if (command := super().get_command(ctx, cmd_name)) is None:
+            close = get_close_matches(cmd_name, self.commands, n=1)
+            hint = f"; did you mean {close[0]}?" if close else f"; see `{ctx.command_path} --help`"
+            raise AuditError(f"there is no command {cmd_name[:80]!r}{hint}")
+        return command
+
+    def get_help(self, ctx: Any) -> str:
+        return _shown(lambda: _help(self, ctx))
+
+
+def _refuse_missing_values(command: TyperCommand, args: list[str]) -> None:
+    """`--html --json` leaves a value out; a value that begins with a dash is given as in `--html=--json`."""
+    valued = {name for param in command.params if not getattr(param, "is_flag", False) for name in param.opts}
+    for option, value in pairwise(args):
+        if option == "--":
+            return
+        if option in valued and re.match(r"--?[A-Za-z]", value) and " " not in value:
+            raise AuditError(f"{option} needs a value, and {value[:40]} is an option; write {option}={value[:40]}")
+
+
+def _shown(format_help: Callable[[], object]) -> str:
+    """A help page, said as any answer is: what typer prints itself would end in a traceback on a full disk."""
+    with redirect_stdout(_Page()) as page:
+        format_help()
+    tell(page.getvalue().rstrip("\n"), end="")  # typer ends the line
+    return ""
+
+
+class _Page(io.StringIO):
+    """What is printed, as if it went to the stdout that there was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._real = sys.stdout
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return getattr(self._real, "encoding", None) or "utf-8"
+
+    def isatty(self) -> bool:
+        return self._real.isatty()
+
+
+def _help(command: Any, ctx: Any) -> None:
+    """A page of help. The first one has a line a command and rules for panels, so that all of them fit a screen."""
+    from rich.console import Console
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    console, first = Console(highlight=False), ctx.parent is None
+    usage = command.get_usage(ctx) if not first else "Usage: audit [--plugin MODULE] COMMAND [OPTIONS]"
+    console.print(Text(usage, style="bold"))
+    for paragraph in command.help.split("\n\n"):
+        console.print(Text("" if first else "\n"), Text(paragraph), sep="", end="\n")
+    for title, rows in _rows(command, ctx).items():
+        grid = Table.grid(padding=(0, 2), expand=not first)
+        grid.add_column(style="bold cyan", no_wrap=True, width=15 if first else None)
+        if not first and any(len(row) > 2 for row in rows):
+            grid.add_column(style="yellow", overflow="fold", max_width=30)
+        grid.add_column(ratio=None if first else 1)
+        for row in rows:
+            grid.add_row(*map(Text, row))
+        if first:
+            console.rule(Text(title, style="bold"), align="left", style="dim")
+            console.print(grid)
+        else:
+            console.print(Panel(grid, title=title, title_align="left", border_style="dim"))
+    for example in (command.epilog or "").splitlines():
+        console.print(Text(example, style="dim"), soft_wrap=True)
+
+
+def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, ...]]]:
+    """What the panels of a page of help list: commands by their panels, arguments, options."""
+    panels: dict[str, list[tuple[str, ...]]] = {}
+    commands = getattr(command, "commands", {}).items()
+    for panel in PANELS if ctx.parent is None else ("Commands",):
+        panels[panel] = [
+            (name, inner.short_help) for name, inner in commands if panel in ("Commands", inner.rich_help_panel)
+        ]
+    for kind, title in (("argument", "Arguments"), ("option", "Options")):
+        params = [param for param in command.get_params(ctx) if param.param_type_name == kind]
+        if ctx.parent is None:
+            panels[title] = [(spelling(param), param.help) for param in params]
+        else:
+            panels[title] = [(spelling(param), value_of(param), told(param)) for param in params]
+    if ctx.parent is None:
+        panels["Options"].insert(
+            0, ("--plugin MODULE", "first import this module, which registers relations, systems ...")
+        )
+    return {title: rows for title, rows in panels.items() if rows}
+
+
+def value_of(param: Any) -> str:
+    """What a value of a parameter is called, or which there are; nothing for flags and arguments."""
+    if param.param_type_name == "argument" or getattr(param, "is_flag", False):
+        return ""
+    choices = param.type_descriptor.choices
+    return "|".join(map(str, choices)) if choices else str(param.metavar or "")
+
+
+def told(param: Any) -> str:
+    """The help of a parameter, with its default."""
+    shown = param.default not in (None, "", []) and param.default is not False
+    return str(param.help) + (f" (default: {param.default})" if shown else " (required)" if param.required else "")
+
+
+app = typer.Typer(name="audit", cls=Group, add_completion=False, pretty_exceptions_enable=False)
+_GROUPS: dict[str, typer.Typer] = {}
+
+
+def group(name: str, panel: str, help: str, about: str) -> None:
+    """Declare a group of commands: its name, its line in the overview, and what it is about."""
+    _GROUPS[name] = typer.Typer(cls=Group)
+    app.add_typer(_GROUPS[name], name=name, help=about, short_help=help, rich_help_panel=panel)
+
+
+def command(
+    name: str, panel: str, help: str, *examples: str
+) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+    """Declare a function as a command: its name (`user add` is in the group `user`), its line in the overview, and
+    examples. Its docstring is the description."""
+
+    def declare(function: Callable[..., int | None]) -> Callable[..., int | None]:
+        first, _, second = name.partition(" ")
+        paragraphs = (function.__doc__ or "").split("\n\n")
+        (_GROUPS[first] if second else app).command(
+            second or first,
+            cls=Command,
+            help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs),
+            short_help=help,
+            epilog="\n".join(f"Example: {example}" for example in examples),
+            rich_help_panel=panel if not second else None,
+        )(function)
+        return function
+
+    return declare
+
+
+def spelling(param: Any) -> str:
+    """How a parameter is written on the command line: `--per-relation`, or FILE."""
+    return str(param.opts[0] if param.param_type_name == "option" else param.metavar or param.name)
+
+
+def wording(problem: Any) -> str:
+    """What typer found wrong on the command line, as one sentence."""
+    context, param = getattr(problem, "ctx", None), getattr(problem, "param", None)
+    if hasattr(problem, "possibilities"):
+        close = next(iter(problem.possibilities or ()), None)
+        return f"there is no option {problem.option_name}" + (f"; did you mean {close}?" if close else _see(context))
+    if hasattr(problem, "param_type") and param is not None:
+        return f"{spelling(param)} is missing{_see(context)}"
+    said = str(problem.message).removeprefix("Value error, ").removeprefix("Got ").rstrip(".")
+    said = said.replace("Option ", "the option ", 1).replace("extra argument(s)", "arguments", 1)
+    return f"{spelling(param)}: {said}{_see(context)}" if param is not None else f"{said}{_see(context)}"
+
+
+def shell_wording(mistake: AuditError) -> str:
+    """The sentence of an error with its parameters as options.
+
+    >>> shell_wording(AuditError("say per_relation=5, or share", parameter=("per_relation", "share")))
+    'say --per-relation 5, or --share'
     """
-    return [whole(part) for part in names(text)]
+    return as_options(str(mistake), *mistake.parameters)
 
 
-def empty(arguments: argparse.Namespace) -> str | None:
-    """An option or argument that was given without a text in it, as its user knows it; None where there is none.
-
-    >>> empty(argparse.Namespace(db=" ", by=None)), empty(argparse.Namespace(by="gold", explanation=""))
-    ('--db', None)
-    """
-    for name, value in vars(arguments).items():
-        texts = value if isinstance(value, list) else [value]
-        if name not in _MAY_BE_EMPTY and any(isinstance(one, str) and not one.strip() for one in texts):
-            return name if name in _PLACES else "--" + name.replace("_", "-")
-    return None
+def as_options(sentence: str, *parameters: str) -> str:
+    """A sentence of the library with the parameters that it names as options."""
+    for name in parameters:
+        option = _SPELLED.get(name) or "--" + name.replace("_", "-")
+        valued = f"{name}=" in sentence  # then the word alone means something else: "workers were lost; try workers=1"
+        sentence = re.sub(
+            rf"(?<![\w./'-]){name}" + ("=" if valued else r"(?!\w|[./-]\w)"), option + " " * valued, sentence
+        )
+    return sentence
 
 
-def say(message: str) -> None:
-    """Progress and remarks go to stderr."""
-    print(visible(message), file=sys.stderr, flush=True)
+def _see(context: Any) -> str:
+    return f"; see `{context.command_path} --help`" if context is not None else ""
 
 
-@contextmanager
-def chatter_to_stderr() -> Iterator[None]:
-    """While users' systems run, here and in worker processes, what they print goes to stderr: stdout is for answers."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
+def open_database(database: str, create: bool = False) -> Any:
+    """The engine of a database, which is opened when a command first needs it: `audit.store.open_store`."""
+    from audit.store import open_store
+
+    return open_store(database, create=create)
+
+
+def exclusive(*options: tuple[str, object], required: bool = False) -> None:
+    """Raise AuditError where more than one of some options is given, or none where one is required."""
+    present = [option for option, value in options if value is not None and value is not False]
+    listed = " and ".join(option for option, _ in options)
+    if len(present) > 1:
+        raise AuditError(f"{listed} exclude each other; give one of them")
+    if required and not present:
+        raise AuditError(f"one of {listed} is required")
+
+
+def check_outputs(values: dict[str, Any]) -> None:
+    """Raise BadFile for an output that is an input of the command, its database, a part of any, or a device."""
+    from audit.new_files import refuse_special
+
+    database = str(values.get("db") or "")
+    if database.endswith(_BESIDE) and _holds_database(Path(database)):
+        raise BadFile(f"--db {database} belongs to the database beside it; name another file")
+    outputs = [Path(value) for value in _each_of(values) if isinstance(value, Written)]
+    if not outputs:
+        return
+    inputs = [Path(value) for value in _each_of(values) if isinstance(value, Read)]
+    parts = _parts(database) if database else []
+    for output in outputs:
+        refuse_special(output)
+        if any(_same(output, path) for path in inputs):
+            raise BadFile(f"{output} is read by this command, and would be overwritten; name another file")
+        if any(_same(output, path) for path in parts) or _holds_database(output):
+            raise BadFile(f"{output} is a database, or a part of one, and would be destroyed; name another file")
+
+
+def _each_of(values: dict[str, Any]) -> Iterator[object]:
+    for value in values.values():
+        yield from value if isinstance(value, list | tuple) else [value]
+
+
+def _parts(database: str) -> list[Path]:
+    from audit.store.engine import file_of
+
+    file = file_of(database)
+    return [] if file is None else [file, *(file.with_name(file.name + end) for end in _BESIDE)]
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Whether two names mean one file, be it there or not: by links, by another spelling, by a second name."""
+    if os.path.realpath(path) == os.path.realpath(other):
+        return True
     try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        return os.path.samefile(path, other)
+    except OSError:
+        return False
 
 
-def answer(as_json: bool, document: Any, lines: Sequence[str]) -> None:
-    """The result of a command: the document as JSON, or the lines for people."""
-    if as_json:
-        # An encoding that lacks characters spells them as Python does, which is not JSON's way.
-        lacking = "utf" not in str(getattr(sys.stdout, "encoding", None)).lower()
-        tell(json.dumps(document, ensure_ascii=lacking, allow_nan=False, indent=2))
-    else:
-        tell(visible("\n".join(lines)))
+def _holds_database(output: Path) -> bool:
+    """Whether a file that is there is SQLite's, or belongs to one of SQLite's beside it."""
+    real = os.path.realpath(output)
+    return any(_is_sqlite(real.removesuffix(end)) for end in ("", *_BESIDE))
 
 
-def tell(text: str, end: str = "\n") -> None:
-    """A text on stdout. Raises AuditError where it cannot be written, BrokenPipeError where nobody reads it."""
+def _is_sqlite(file: str) -> bool:
+    if not os.path.isfile(file):
+        return False
     try:
-        print(text, end=end, flush=True)
-    except BrokenPipeError:
-        raise
-    except OSError as problem:
-        raise AuditError(f"the answer cannot be written to stdout: {problem.strerror}") from None
-
-
-def visible(text: str) -> str:
-    """A text for a terminal, in which what would act on the terminal is spelled out: names and texts are users' own.
-
-    >>> visible("a\\x1b[2Jb")
-    'a\\\\x1b[2Jb'
-    """
-    return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+        with open(file, "rb") as content:
+            return content.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False

@@ -63,7 +63,8 @@ def get_corpus(
             return Toward(_to_translate(base, unit, language), targets)
         if name in _CORPORA:
             raise AuditError(
-                f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or --targets es,fr"
+                f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or targets=es,fr",
+                parameter="targets",
             )
     if name in _CORPORA:
         return _as_asked(_CORPORA[name](), task, unit, language)
@@ -108,7 +109,7 @@ def _as_asked(corpus: Corpus, task: str, unit: Unit | None, language: str | None
 
 
 def listing(task: str | None = None) -> list[dict[str, object]]:
-    """What `audit corpora --json` prints: one row per corpus; loads no corpus that is not installed."""
+    """What the command `audit corpora` lists: one row per corpus; loads no corpus that is not installed."""
     return [
         {
             "corpus": corpus.name,

@@ -176,7 +176,7 @@ def _with_scheme(path: Path, records: list[_Record]) -> str:
     for record in records:
         if gold := record.columns.get("gold", "").strip():
             labels.setdefault(gold.casefold(), gold)
-    hint = "or say which labels there are, as in --task classification/finance,sports"
+    hint = "or say which labels there are, as in the task classification/finance,sports"
     if len(labels) < 2:
         present = f"only the gold label {next(iter(labels.values()))!r}" if labels else "no gold labels"
         raise BadFile(f"{path}: there are {present}, so the label scheme is unknown; give at least two, {hint}")

@@ -223,7 +223,7 @@ def _decode_line(path: Path, number: int, content: bytes) -> str:
 
 _LOADERS: tuple[Any, ...] = (PawsX, Lcsts, Thucnews, RecordedTexts)
 LOADERS: dict[str, Callable[[str, str | None], Corpus]] = {loader.prefix: loader for loader in _LOADERS}
-"""Loaders by what stands before the colon in `--corpus`; each takes the path and the language (None: Chinese)."""
+"""Loaders by what stands before the colon in a corpus' name; each takes the path and the language (None: Chinese)."""
 
 
 def split_name(name: str) -> tuple[str, str]:

@@ -310,7 +310,8 @@ class RecordedTexts:
         if language is None and len(languages) > 1:
             raise AuditError(
                 f"{self.path} has texts in {', '.join(languages)}; say which of them are the originals, as in "
-                f"--language {languages[0]}"
+                f"language={languages[0]}",
+                parameter="language",
             )
         self.language = language or languages[0]
         self._texts = [(ask, text) for ask, text in recording.originals.items() if ask.source_language == self.language]
@@ -392,7 +393,8 @@ def check_targets(file: str, rows: Iterable[Row]) -> None:
         if target is None:
             raise BadFile(
                 f"{file}: row {row.key!r} does not say which language to translate into; give every row one in a "
-                "column target_language, or say --targets es,fr for the whole file"
+                "column target_language, or say targets=es,fr for the whole file",
+                parameter="targets",
             )
         if not is_code(target):
             where = f"row {row.key!r} has target_language {target[:40]!r}"
@@ -418,7 +420,8 @@ class Toward:
         if not self.targets:
             raise AuditError(
                 f"corpus {corpus.name} is in {corpus.language}; say other languages to translate into, as in "
-                f"--targets {'es' if corpus.language != 'es' else 'en'}"
+                f"targets={'es' if corpus.language != 'es' else 'en'}",
+                parameter="targets",
             )
         self.name = f"{corpus.name}@{','.join(self.targets)}"
         self.language, self.unit = corpus.language, corpus.unit

@@ -422,9 +422,7 @@ def _samples(
         query = query.where(table.c.domain == domain)
     last = {row["study_id"]: dict(row) for row in connection.execute(query).mappings()}
     if design is not None and not last:
-        raise AuditError(
-            f"no sample has been drawn with the design {design}; run `audit sample --design {design}` first"
-        )
+        raise AuditError(f"no sample has been drawn with the design {design}; draw one first")
     return [
         {name: row[name] for name in ("id", "study_id", "design", "seed", "annotators", "protocol", "domain")}
         for row in last.values()

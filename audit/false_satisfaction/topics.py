@@ -71,7 +71,7 @@ def count_topics(engine: Engine, counted: Counted, by: str, clusters: Clusters =
                 topics_by_study[study] = _counted(counted, study, names, sources, code, clusters)
     if not topics_by_study:
         if by == GOLD:
-            raise AuditError("no source has a gold label; say --by with an attribute, or leave it out")
+            raise AuditError("no source has a gold label; say by with an attribute, or leave it out", parameter="by")
         raise UnknownName("attribute", by, [GOLD, *attributes])
     return Topics(by, topics_by_study)
 

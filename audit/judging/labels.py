@@ -74,18 +74,19 @@ def read_labels(path: str | Path, control: str | None = None) -> Labels:
     if kind == ".json":
         return _label_studio(path, text, control)
     if control is not None:
-        raise BadFile(f"{path}: --control names a tag of Label Studio; a CSV has none")
+        raise BadFile(f"{path}: control names a tag of Label Studio; a CSV has none", parameter="control")
     return _csv(path, text)
 
 
-def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int) -> None:
+def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
     """Raise BadFile for entries (where, reason) that are wrong; the first ten are listed."""
     if len(bad) == 1:
-        raise BadFile(f"{path}, {bad[0][0]}: {bad[0][1]}")
+        raise BadFile(f"{path}, {bad[0][0]}: {bad[0][1]}", parameter=parameter)
     if bad:
         listed = "\n".join(f"  {where}: {reason}" for where, reason in bad[:SHOWN])
         more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
-        raise BadFile(f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n{listed}{more}")
+        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n{listed}{more}"
+        raise BadFile(wrong, parameter=parameter)
 
 
 def _csv(path: Path, text: str) -> Labels:
@@ -151,7 +152,7 @@ def _label_studio(path: Path, text: str, control: str | None) -> Labels:
                 without[label] += 1
             else:
                 bad.append((where, label))
-    refuse(path, bad, len(tasks))
+    refuse(path, bad, len(tasks), parameter="control")
     return Labels(path, labels, dict(without))
 
 
@@ -173,7 +174,7 @@ def _annotation(where: str, data: dict[str, Any], annotation: Any, control: str 
     if control is not None:
         results = [result for result in results if result.get("from_name") == control]
     elif len(tags) > 1:
-        return f"choices of several tags ({', '.join(tags)}); choose one with --control"
+        return f"choices of several tags ({', '.join(tags)}); choose one with control=TAG"
     chosen = [result.get("value", {}).get("choices") for result in results if isinstance(result.get("value"), dict)]
     if not any(chosen):
         return _EMPTY
@@ -383,7 +384,9 @@ def _task(connection: Connection, name: str | None) -> Task:
         suffix = f" of the task {name}" if name else ""
         raise AuditError(f"there are no studies{suffix} yet, so no text to label; run `audit run` first")
     if len(tasks) > 1:
-        raise AuditError(f"there are studies of several tasks: {', '.join(tasks)}; choose one with --task")
+        raise AuditError(
+            f"there are studies of several tasks: {', '.join(tasks)}; choose one with task=NAME", parameter="task"
+        )
     return get_task(tasks[0])
 
 
@@ -393,7 +396,7 @@ def _need_questions(file: Labels, task: Task) -> None:
     if asks_pairs(task.name) and unkeyed is not None:
         raise AuditError(
             f"{file.path}, {unkeyed.where}: task {task.name} asks about each output, and a text or row does not say "
-            "which is meant; give the question's key (`audit export --format label-studio` writes it with each task)"
+            "which is meant; give the question's key (an export for Label Studio has it with each task)"
         )
 
 
@@ -401,10 +404,14 @@ def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
     """The name of each label's annotator. Raises AuditError where the file and `annotator` do not give one."""
     names = {label.annotator for label in file.labels}
     if annotator is None and None in names:
-        raise AuditError(f"{file.path}: the file does not say who gave the labels; name them with --annotator")
+        raise AuditError(
+            f"{file.path}: the file does not say who gave the labels; name them with annotator=NAME",
+            parameter="annotator",
+        )
     if annotator is not None and len(names) > 1:
         raise AuditError(
-            f"{file.path}: the file names {len(names)} annotators, --annotator would make one of them; leave it out"
+            f"{file.path}: the file names {len(names)} annotators, annotator would make one of them; leave it out",
+            parameter="annotator",
         )
     annotators = [annotator if annotator is not None else str(label.annotator) for label in file.labels]
     for name in sorted(set(annotators)):
@@ -420,15 +427,17 @@ def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> lis
     allowed = {label.casefold(): label for label in (*task.labels, UNSURE)}
     for name, label in renamed.items():
         if label.casefold() not in allowed:
-            raise AuditError(f"--map {name}={label}: {label!r} is not one of {', '.join(allowed.values())}")
+            raise AuditError(
+                f"renamed {name}={label}: {label!r} is not one of {', '.join(allowed.values())}", parameter="renamed"
+            )
     mapped = {name.casefold(): allowed[label.casefold()] for name, label in renamed.items()}
     answers = [mapped.get(label.label.casefold()) or allowed.get(label.label.casefold()) for label in file.labels]
     bad = [
-        (label.where, f"label {label.label!r} is not one of {', '.join(allowed.values())}; rename it with --map")
+        (label.where, f"label {label.label!r} is not one of {', '.join(allowed.values())}; rename it with renamed")
         for label, answer in zip(file.labels, answers, strict=True)
         if answer is None
     ]
-    refuse(file.path, bad, len(file.labels))
+    refuse(file.path, bad, len(file.labels), parameter="renamed")
     return [str(answer) for answer in answers]
 
 
@@ -491,12 +500,12 @@ def _rows(connection: Connection, file: Labels, task: Task, study: int | None) -
     bad = [
         (
             places[row],
-            f"row {row!r} is another text in study {' than in '.join(map(str, inputs.values()))}; name --study",
+            f"row {row!r} is another text in study {' than in '.join(map(str, inputs.values()))}; name study=ID",
         )
         for row, inputs in inputs_by_row.items()
         if len(inputs) > 1
     ]
-    refuse(file.path, bad, len(file.labels))
+    refuse(file.path, bad, len(file.labels), parameter="study")
     return {row: next(iter(inputs)) for row, inputs in inputs_by_row.items()}
 
 
@@ -529,7 +538,8 @@ def _annotators(connection: Connection, names: Sequence[str]) -> dict[str, int]:
         guidelines = select(judgement.c.guideline).where(judgement.c.annotator_id == row["id"]).distinct()
         if row["role"] != ROLE or [int(guideline[0]) for guideline in connection.execute(guidelines)] != [ELSEWHERE]:
             raise AuditError(
-                f"{name!r} is an account that somebody uses; give who made these labels another name with --annotator"
+                f"{name!r} is an account that somebody uses; give who made these labels another name with annotator",
+                parameter="annotator",
             )
     columns = {"role": ROLE, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
     insert_new(connection, tables.Annotator, [{"name": name} | columns for name in names])
@@ -568,7 +578,10 @@ def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
     for setting in settings:
         name, equals, label = (part.strip() for part in setting.partition("="))
         if not (equals and name and label) or renamed.get(name, label) != label:
-            raise AuditError(f"--map {setting!r}: expected NAME=LABEL, each name once, for example good=positive")
+            raise AuditError(
+                f"renamed {setting!r}: expected NAME=LABEL, each name once, for example good=positive",
+                parameter="renamed",
+            )
         renamed[name] = label
     return renamed
 

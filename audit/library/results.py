@@ -346,7 +346,7 @@ def rerank(
 
 
 class Agreement:
-    """How far annotators agree. `document` is that of `audit agreement --json`; `print` gives it as text."""
+    """How far annotators agree. `document` is that of the command `audit agreement`; `print` gives it as text."""
 
     def __init__(self, document: Mapping[str, Any]):
         self.document = document

@@ -22,8 +22,8 @@ from audit.library.components import Texts, corpus_of, system_names
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.relations import Outcome
 from audit.reports.study import INTERVAL, study_report
-from audit.runner.coordinator import Watcher
 from audit.runner.executors import Executor, InProcess, Processes
+from audit.runner.progress import Bar
 from audit.runner.run import TIME_LIMIT, Ran, fitting
 from audit.runner.run import run as run_study
 from audit.sampling.audits import Audits
@@ -79,7 +79,7 @@ def run(
     database = cache(lambda: open_store(str(store), create=True))  # when the run has been checked, and once
     file = file_of(str(store))
     is_new = file is not None and not file.exists()
-    bar = _ProgressBar(corpus.name) if progress else None
+    bar = Bar(corpus.name, leave=False) if progress else None
     try:
         with _executor(workers) as executor:
             ran = run_study(
@@ -107,7 +107,7 @@ class Study:
     def __init__(self, engine: Engine, store: str, ran: Ran | None = None, folder: str | None = None):
         self.engine = engine
         self.store = store
-        """The database, for `audit.open` and `audit app --db`."""
+        """The database, for `audit.open` and the command `audit app`."""
         self.ran = ran
         """What `audit.run` did."""
         self._end = weakref.finalize(self, _release, engine, folder)
@@ -309,25 +309,3 @@ def _executor(workers: int) -> Executor:
     if workers < 0:
         raise AuditError(f"workers={workers}: expected 0 (this process) or a number of processes")
     return Processes(workers) if workers else InProcess()
-
-
-class _ProgressBar(Watcher):
-    """A bar of tqdm, which notebooks draw as a widget."""
-
-    def __init__(self, name: str):
-        self._name = name
-        self._bar = None
-
-    def begin(self, sources: int) -> None:
-        if sources:
-            from tqdm.auto import tqdm
-
-            self._bar = tqdm(total=sources, desc=self._name, unit="source", leave=False)
-
-    def finished(self, sources: int) -> None:
-        if self._bar is not None:
-            self._bar.update(sources)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()

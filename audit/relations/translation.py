@@ -372,8 +372,8 @@ class MultiGranularity(Fixed):
                 return None
             return f"sources in {language} are parsed with {absent.name}, which is absent; {absent.needs()}"
         if self._proposer(language) is None:
-            setting = f"--set {self.name}.proposer={language}=ngram:FILE"
-            return f"nothing proposes words in {language}; count a text of yours: {setting}"
+            setting = f"{self.name}.proposer={language}=ngram:FILE"
+            return f"nothing proposes words in {language}; count a text of yours, and set {setting}"
         return None
 
     def _parser(self, language: str) -> Parser | None:

@@ -34,7 +34,7 @@ _OF_OTHERS = stat.S_IRWXO
 _IDS = 10
 """Numbers of questions that a finding names."""
 _STRANGE = "take out what is not audit's, if you know where it comes from; else restore a backup with `audit restore`"
-_RESTORE = "restore a backup with `audit restore`, or ask on the project's page with what `audit doctor --json` prints"
+_RESTORE = "restore a backup with `audit restore`, or ask on the project's page with what `audit doctor` prints as JSON"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def doctor(where: str) -> list[Check]:
     try:
         engine = open_store(where)
     except AuditError as problem:
-        advice = "name another with --db, or restore a backup with `audit restore`"
+        advice = "name another, or restore a backup with `audit restore`"
         return [*checks, Check("opens", False, str(problem), advice)]
     except Exception as problem:  # a damaged file may end in anything, and must not end the doctor
         return [*checks, Check("opens", False, _unreadable_text(problem), _RESTORE)]

@@ -184,7 +184,7 @@ CELLS = (
 def progress_document(
     overview: Overview, people: Sequence[PersonActivity], cells: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The document of `audit progress --json`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
+    """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
     return {**totals(overview), "cells": list(cells), "people": [person(at_work) for at_work in people]}
 
 
@@ -246,7 +246,7 @@ def unread_line(item: Mapping[str, Any]) -> str:
     codes, number = item["languages"], item["questions"]
     questions = f"{count(number)} question{'' if number == 1 else 's'} in {', '.join(codes)}"
     ends = "s" if number == 1 else ""
-    add = f"add accounts with `audit user add NAME --languages {','.join(codes)}`"
+    add = "add accounts with these languages"
     if not item["readers"]:
         return f"{questions} wait{ends}, and no annotator reads all of these languages; {add}."
     able = item["readers"] + item["others"]

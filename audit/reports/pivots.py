@@ -120,7 +120,9 @@ def _check(chains: Chains, by: str, score: str, threshold: float, errors: str) -
     if not 0 <= threshold <= 1:
         raise AuditError(f"the threshold {threshold:g} is impossible; it lies between 0 and 1, as scores do")
     if by in chains.lacking:
-        raise AuditError(f"{chains.name} has no column {by}, so means by {by} cannot be had; leave out --by {by}")
+        raise AuditError(
+            f"{chains.name} has no column {by}, so means by {by} cannot be had; leave out by={by}", parameter="by"
+        )
     if errors == "sentence" and "source" in chains.lacking:
         raise AuditError(f"{chains.name} has no column source, so nothing says which pairs are of one sentence")
 

@@ -287,7 +287,7 @@ def output_codes(connection: Connection, study: int, relation_id: int) -> pd.Dat
 
 
 Plan = dict[str, Any]
-"""The document of `audit plan --json`."""
+"""The document of the command `audit plan`."""
 ORDERED_BY = {"simple": "simple"}
 """Designs whose lists are drawn cell by cell; all others share their random numbers."""
 SHARING = ("shared", INFORMATIVE)

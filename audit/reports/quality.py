@@ -61,7 +61,9 @@ def quality_report(
             f"nobody judged a question of the task {task}; there are judgements of {', '.join(judged_tasks)}"
         )
     if len(tasks) > 1:
-        raise AuditError(f"there are judgements of several tasks: {', '.join(tasks)}; choose one with --task")
+        raise AuditError(
+            f"there are judgements of several tasks: {', '.join(tasks)}; choose one with task=NAME", parameter="task"
+        )
     chosen = tasks[0] if tasks else task or "sentiment"
     frame = frame[frame["task"] == chosen]
     question_kind = kind or get_task(chosen).question_kind

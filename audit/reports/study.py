@@ -297,7 +297,7 @@ def _partly_judged_notes(counted: Counted) -> list[str]:
     are = "cell is" if part == 1 else "cells are"
     return [
         f"{part} {are} judged in part: there fixed-n intervals hold if where to stop was not chosen by looking at the "
-        "results; `--interval sequence` holds anyway, for this corpus."
+        "results; the interval `sequence` holds anyway, for this corpus."
     ]
 
 

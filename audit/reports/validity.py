@@ -274,8 +274,8 @@ def carry_note(counted: Counted) -> list[str]:
             "for an answer of their own."
         ]
     return [
-        "Carry error was not measured: no follow-up to which an answer is carried was asked about; ask with "
-        "`audit sample --audit-follow-ups 0.1`."
+        "Carry error was not measured: no follow-up to which an answer is carried was asked about; a sample with "
+        "audited follow-ups does (a share of 0.1)."
     ]
 
 
@@ -300,7 +300,7 @@ def estimators(counted: Counted) -> dict[str, Any]:
 
 # What a report says of whether relations hold: the share of groups per relation in which they do not.
 
-ASSUMED = "That relations hold everywhere is assumed; measure it with `audit sample --audit-groups 20`."
+ASSUMED = "That relations hold everywhere is assumed; measure it with a sample that audits groups (20 a cell)."
 """The note of a report for which no group was asked about."""
 
 
@@ -488,13 +488,15 @@ def check_proxies(names: Sequence[str], interval: str, target: Target) -> None:
         return
     if target == "population":
         raise AuditError(
-            "proxies correct a sample by what is known of this corpus; with --proxy take the target corpus, or leave "
-            "--proxy out for the target population"
+            "proxies correct a sample by what is known of this corpus; with proxy take the target corpus, or leave "
+            "proxy out for the target population",
+            parameter="proxy",
         )
     if interval == SEQUENCE:
         raise AuditError(
             "an estimate with proxies (PPI++) holds for a number of judgements fixed before, and a sequence for every "
-            "number; take either --proxy or --interval sequence"
+            "number; take either proxy or interval=sequence",
+            parameter=("proxy", "interval"),
         )
 
 

@@ -59,7 +59,7 @@ def verdict_values(
         ground = ground_of(connection, study)
         cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]
         if cells.empty:
-            raise AuditError(f"no study of task {task} has been run; `audit run --task {task}` does")
+            raise AuditError(f"no study of task {task} has been run; `audit run` with this task does")
         available = sorted(cells["relation"].unique(), key=name_order)
         for name in relations:
             if name not in available:
@@ -169,14 +169,16 @@ def levels_of(values: pd.DataFrame, relations: Sequence[str] = ()) -> list[str]:
         level = name.split("@")[0]
         if level in LEVELS and level in by_level:
             raise AuditError(
-                f"{level} was run in several versions ({by_level[level]}, {name}); choose with --relations"
+                f"{level} was run in several versions ({by_level[level]}, {name}); choose with relations=A,B",
+                parameter="relations",
             )
         if level in LEVELS:
             by_level[level] = name
     if len(by_level) < 2:
         raise AuditError(
-            f"{len(by_level)} of the relations {', '.join(LEVELS)} has verdicts; run two of them, or choose other "
-            "relations with --relations"
+            f"{len(by_level)} of the relations {', '.join(LEVELS)} has verdicts; run two of them, or choose others "
+            "with relations=A,B",
+            parameter="relations",
         )
     return [by_level[level] for level in LEVELS if level in by_level]
 
@@ -376,7 +378,7 @@ def _meteor(references: Sequence[str], output: str, target: str, synonyms: bool,
     try:
         return max(meteor(reference, output, target, synonyms=synonyms) for reference in references)
     except NotInstalled as problem:
-        note = f"{problem} (--no-synonyms)"
+        note = f"{problem} (or without synonyms)"
         if note not in notes:
             notes.append(note)
         return math.nan

@@ -359,7 +359,8 @@ class Coordinator:
         if self._tries[job.chunk] >= TRIES:
             raise AuditError(
                 f"{TRIES} workers were lost while they made the same groups ({lost.reason}; out of memory?); what was "
-                "finished is stored, and the same command goes on from there: try --workers 1, or 0 for one process"
+                "finished is stored, and the same command goes on from there: try workers=1, or 0 for one process",
+                parameter="workers",
             )
         self._planning += 1
         self._executor.submit(job)
@@ -389,8 +390,9 @@ class Coordinator:
         if pace.lost >= GIVE_UP:
             raise AuditError(
                 f"system {self.systems[system].name} was lost on {GIVE_UP} inputs one after the other ({lost.reason}); "
-                "what was finished is stored, and the same command with --retry-errors goes on from there once the "
-                "system works; --time-limit gives it more time"
+                "what was finished is stored, and the same command with retry_errors goes on from there once the "
+                "system works; time_limit gives it more time",
+                parameter=("retry_errors", "time_limit"),
             )
         return [(system, inputs, [failed(lost.reason)])]
 

@@ -115,7 +115,7 @@ class Ran:
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
 
     def as_json(self) -> dict[str, object]:
-        """Counts for `audit run --json`."""
+        """Counts, as the command `audit run` has them in JSON."""
         return {
             "study": self.study.id,
             "task": self.study.task,
@@ -148,7 +148,7 @@ class Ran:
         if self.counts.failed:
             lines.append(
                 f"{self.counts.failed:,} inputs failed: the errors are stored and counted in the report; "
-                f"the first is {self.first_error!r}. The same command with --retry-errors tries them again."
+                f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
             )
         return lines
 
@@ -166,7 +166,10 @@ def fitting(
     relation that does not fit the corpus' unit or language, or a parameter that it does not have.
     """
     if document_share is not None and corpus.unit != "document":
-        raise AuditError(f"--document-share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out")
+        raise AuditError(
+            f"document_share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out",
+            parameter="document_share",
+        )
     chosen = [get_relation(corpus.task, name) for name in names] if names else all_relations(corpus.task)
     changes = {get_relation(corpus.task, name).name: settings for name, settings in (params or {}).items()}
     chosen = [
@@ -179,7 +182,8 @@ def fitting(
                 spoken = ", ".join(relation.languages)
                 raise AuditError(
                     f"relation {relation.name} reads {spoken}, corpus {corpus.name} is in {corpus.language}; choose "
-                    "another relation, or say the language of your file with --language"
+                    "another relation, or say the language of your file with language=CODE",
+                    parameter="language",
                 )
         elif relation.unit in (corpus.unit, "any"):
             fit.append(relation)
@@ -187,17 +191,19 @@ def fitting(
             fit.append(on_documents(relation, document_share))
         elif names:
             advice = (
-                "; --document-share 0.5 makes it perturb half of a document's sentences"
+                "; document_share=0.5 makes it perturb half of a document's sentences"
                 if relation.unit == "sentence"
                 else ""
             )
             raise AuditError(
-                f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s{advice}"
+                f"relation {relation.name} is about a {relation.unit}, corpus {corpus.name} has {corpus.unit}s{advice}",
+                parameter="document_share",
             )
     if not fit:
         raise AuditError(
             f"no relation of task {corpus.task} fits corpus {corpus.name}, which has {corpus.unit}s in "
-            f"{corpus.language}; --language says which language your file is in"
+            f"{corpus.language}; language=CODE says which language your file is in",
+            parameter="language",
         )
     return list({relation.name: relation for relation in fit}.values())
 
@@ -216,7 +222,9 @@ def fitting_all(
     ran = dict.fromkeys(relation.name for fitted in relations for relation in fitted)
     for corpus, name in product(corpora, params or ()):
         if get_relation(corpus.task, name).name not in ran:
-            raise AuditError(f"--set {name}: this relation is not among those that are run: {', '.join(ran)}")
+            raise AuditError(
+                f"params {name}: this relation is not among those that are run: {', '.join(ran)}", parameter="params"
+            )
     return relations
 
 
@@ -361,7 +369,7 @@ class AllFailed(AuditError):
     status = 1
 
     def __init__(self, reason: str, ran: Ran):
-        super().__init__(reason)
+        super().__init__(reason, parameter="retry_errors")
         self.ran = ran
 
 
@@ -391,8 +399,8 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
     total = sum(row.number for row in rows)
     return (
         f"system {name} failed on each of its {total:,} inputs, most often with {shortened(rows[0].error)!r} "
-        f"({rows[0].number:,} times); the errors are stored, and the same command with --retry-errors tries again once "
-        "the system works"
+        f"({rows[0].number:,} times); the errors are stored, and the same run with retry_errors tries again once the "
+        "system works"
     )
 
 

@@ -54,7 +54,7 @@ def make_study(engine: Engine, corpus: Corpus, seed: int, limit: int | None = No
 def check_limit(limit: int | None) -> None:
     """Raises AuditError for a limit below 1."""
     if limit is not None and limit < 1:
-        raise AuditError(f"--limit {limit}: must be at least 1; leave it out for the whole corpus")
+        raise AuditError(f"limit {limit}: must be at least 1; leave it out for the whole corpus", parameter="limit")
 
 
 def load_study(connection: Connection, study_id: int) -> StudyRow:
@@ -173,7 +173,7 @@ class Listed:
     """Of these, how many failed at the last attempt."""
 
     def as_json(self) -> dict[str, Any]:
-        """For `audit runs --json`."""
+        """As the command `audit runs` has it in JSON."""
         return asdict(self)
 
 

@@ -25,10 +25,13 @@ class Audits:
 
     def __post_init__(self) -> None:
         if self.groups < 0:
-            raise AuditError(f"--audit-groups {self.groups}: must be 0 or more groups of each cell and outcome")
-        for option, share in (("--audit-follow-ups", self.follow_ups), ("--audit-answers", self.answers)):
+            raise AuditError(
+                f"audit_groups {self.groups}: must be 0 or more groups of each cell and outcome",
+                parameter="audit_groups",
+            )
+        for name, share in (("audit_follow_ups", self.follow_ups), ("audit_answers", self.answers)):
             if not 0 <= share <= 1:
-                raise AuditError(f"{option} {share}: must be a share from 0 to 1 of each cell's draw")
+                raise AuditError(f"{name} {share}: must be a share from 0 to 1 of each cell's draw", parameter=name)
 
     def beside(self, other: "Audits") -> "Audits":
         """Both: what was asked for once is not taken back by asking for less.

@@ -179,13 +179,17 @@ class Size:
 
     def __post_init__(self) -> None:
         if (self.per_relation is None) == (self.share is None):
-            raise AuditError("say how many groups to draw: either --per-relation N or --share 0.01, not both")
+            raise AuditError(
+                "say how many groups to draw: either per_relation=N or share=0.01, not both",
+                parameter=("per_relation", "share"),
+            )
         numbers = self.per_relation if isinstance(self.per_relation, Mapping) else {"": self.per_relation}
         for name, number in numbers.items():
             if number is not None and number < 1:
-                raise AuditError(f"--per-relation {f'{name}={number}' if name else number}: must be at least 1")
+                wrong = f"{name}={number}" if name else number
+                raise AuditError(f"per_relation {wrong}: must be at least 1", parameter="per_relation")
         if self.share is not None and not 0 < self.share <= 1:
-            raise AuditError(f"--share {self.share}: must be above 0 and at most 1")
+            raise AuditError(f"share {self.share}: must be above 0 and at most 1", parameter="share")
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -368,13 +372,14 @@ def _check_request(design: str, annotators: int, audits: Audits, protocol: str |
     if design != INFORMATIVE:
         get_design(design)
     if annotators < 1:
-        raise AuditError(f"--annotators {annotators}: must be at least 1")
+        raise AuditError(f"annotators {annotators}: must be at least 1", parameter="annotators")
     if design != INFORMATIVE:
         return audits
     if audits.groups or audits.answers:
         raise AuditError(
-            "--audit-groups and --audit-answers correct the rates of cells, and --design informative only compares "
-            "systems; draw with --design shared for them"
+            "audit_groups and audit_answers correct the rates of cells, and the design informative only compares "
+            "systems; draw with the design shared for them",
+            parameter=("audit_groups", "audit_answers"),
         )
     return Audits()
 
@@ -399,7 +404,7 @@ def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str,
     if len(alone) == len(np.unique(checks.relation)):
         raise NothingToCompare(
             f"study {study_id} has no relation under which two systems were checked, so there is nothing to compare; "
-            "run another system, or draw with --design shared"
+            "run another system, or draw with the design shared"
         )
     relation = table_of(tables.Relation)
     names = select(relation.c.name).where(relation.c.id.in_(alone)).order_by(relation.c.id)
@@ -470,7 +475,7 @@ def _domain(connection: Connection, study_id: int, design: str, seed: int, domai
     if before is not None and domain not in (None, before):
         raise AuditError(
             f"the sample of study {study_id} with the design {design} and the seed {seed} is drawn from the domain "
-            f"{before}; draw from {domain} with another --seed"
+            f"{before}; draw from {domain} with another seed"
         )
     return domain or before or ALL
 

@@ -240,7 +240,7 @@ def group_id(source_id: int, relation_id: int, system_id: int | None) -> int:
     True
     """
     if relation_id >= LIMIT or (system_id or 0) >= LIMIT:
-        raise AuditError(f"a database holds at most {LIMIT - 1} relations and systems; begin another with --db")
+        raise AuditError(f"a database holds at most {LIMIT - 1} relations and systems; begin another")
     return (source_id << 2 * _BITS) | (relation_id << _BITS) | (system_id or 0)
 
 

@@ -130,7 +130,7 @@ def filled(where: str) -> Iterator[Connection]:
             if table is not None:
                 raise BadFile(
                     f"the database {file or engine.url.render_as_string()} is not empty (it has rows in {table}); "
-                    "name a new one with --db"
+                    "name a new one"
                 )
             yield connection
             _number_on(connection)

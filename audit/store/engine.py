@@ -59,10 +59,10 @@ def damaged(name: object, reason: object) -> str:
     """The sentence of a damaged database.
 
     >>> damaged("a.db", "file is not a database")
-    'the database a.db is damaged (file is not a database); look with `audit doctor --db a.db` and bring a backup back with `audit restore`'
+    'the database a.db is damaged (file is not a database); look with `audit doctor` and bring a backup back with `audit restore`'
     """  # noqa: E501
     return (
-        f"the database {name} is damaged ({one_line(reason)}); look with `audit doctor --db {name}` and bring a backup "
+        f"the database {name} is damaged ({one_line(reason)}); look with `audit doctor` and bring a backup "
         "back with `audit restore`"
     )
 
@@ -73,7 +73,7 @@ def unreadable(name: object, problem: BaseException) -> str:
     if "malformed" in reason:
         return damaged(name, reason)
     return (
-        f"{name} is not a database of audit: {reason}; if it was one, look with `audit doctor --db {name}` and bring a "
+        f"{name} is not a database of audit: {reason}; if it was one, look with `audit doctor` and bring a "
         "backup back with `audit restore`"
     )
 
@@ -284,7 +284,7 @@ def _connect(where: str, create: bool = False) -> tuple[Engine, str]:
             f"the database driver {missing.name} is not installed; install it with `pip install 'audit[postgres]'`"
         ) from None
     except SQLAlchemyError as problem:
-        raise AuditError(f"--db {name!r} cannot be used: {one_line(problem)}") from None
+        raise AuditError(f"the database {name!r} cannot be used: {one_line(problem)}") from None
     explain(engine, name)
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _pragmas)
@@ -353,7 +353,9 @@ def file_of(where: str) -> Path | None:
 def _url(where: str) -> URL:
     """The URL of a path or URL. A path is taken as it is: `a?b.db` is a file name, not a query."""
     if not where.strip():
-        raise AuditError("--db is empty; name a path or an SQLAlchemy URL such as sqlite:///audit.db")
+        raise AuditError(
+            "the name of the database is empty; name a path or an SQLAlchemy URL such as sqlite:///audit.db"
+        )
     if "://" not in where:
         return URL.create("sqlite", database=where)
     try:
@@ -361,12 +363,11 @@ def _url(where: str) -> URL:
     except (ArgumentError, ValueError):  # ValueError: a port that is no number
         without_password = where.split("@")[-1]  # what stands before an @ may be a password
         raise AuditError(
-            f"--db {without_password!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db"
+            f"the database {without_password!r} is neither a path nor an SQLAlchemy URL such as sqlite:///audit.db"
         ) from None
     if url.get_backend_name() not in BACKENDS:
         raise AuditError(
-            f"--db {url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or "
-            "postgresql+psycopg://"
+            f"{url.render_as_string()!r}: unknown kind of database; use a path, sqlite:/// or postgresql+psycopg://"
         )
     return url
 
@@ -378,11 +379,11 @@ def _check_path(path: Path, create: bool) -> None:
     except OSError as problem:
         raise BadFile(f"cannot open the database {path}: {problem.strerror}") from None
     if path.is_dir():
-        raise BadFile(f"{path} is a folder; --db names the file of a database, for example {path / 'audit.db'}")
+        raise BadFile(f"{path} is a folder; name the file of a database, for example {path / 'audit.db'}")
     if exists:
         refuse_no_file(path)
     if not exists and not create:
-        raise BadFile(f"there is no database {path}; make one with `audit run` or name another with --db")
+        raise BadFile(f"there is no database {path}; make one with `audit run` or name another")
 
 
 def _make_private(path: Path) -> None:

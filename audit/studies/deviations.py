@@ -299,7 +299,9 @@ def resolve(engine: Engine, primary: Primary, study: int | None = None) -> dict[
             system, other, *relation = (versions[0] for versions in ids if versions)
             resolved[study_id] = (system, other, relation[0] if relation else None)
     if not resolved:
-        raise AuditError(f"no study has all of {primary}; name what one study has, or its number with --study")
+        raise AuditError(
+            f"no study has all of {primary}; name what one study has, or its number with study=ID", parameter="study"
+        )
     return resolved
 
 

@@ -310,7 +310,9 @@ def running_job(engine: Engine, id: int, database: str) -> Iterator[tuple[Worker
             ended = {"state": "stopped", "ended_at": tables.now()}
             connection.execute(table.update().where(table.c.id == id).values(**ended))
     if claim.rowcount != 1 or row is None:
-        raise AuditError(f"job {id} does not wait to be begun; begin another in the app, or leave --job out")
+        raise AuditError(
+            f"job {id} does not wait to be begun; begin another in the app, or leave job out", parameter="job"
+        )
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     with _captured_prints() as printed:
         worker = Worker(engine, id, printed, _secrets(database))
@@ -394,7 +396,7 @@ class CarriedOut:
     """Questions that only audit what relations carry."""
 
     def as_json(self) -> dict[str, Any]:
-        """For `audit study run --json`: the parts are those of `run`, `sample` and `gold`."""
+        """As the command `audit study run` has it in JSON: the parts are those of `run`, `sample` and `gold`."""
         return {
             "plan": self.plan,
             "run": self.ran.as_json(),

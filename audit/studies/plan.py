@@ -191,8 +191,6 @@ WEIGHTS = ("equal", "user-a", "user-b")
 """Weights that have a name; a test compares them with those of reports."""
 _NAMES_ONLY = re.compile(r"[\w,=. -]*")
 
-_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -529,17 +527,8 @@ def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
     try:
         return work()
     except AuditError as problem:
-        note(where, as_key(str(problem)))
+        note(where, str(problem))
         return None
-
-
-def as_key(sentence: str) -> str:
-    """Turn a sentence about a command's option into one about the key of a plan.
-
-    >>> as_key("--per-relation 0: must be at least 1")
-    'per_relation 0: must be at least 1'
-    """
-    return _OPTION.sub(lambda option: option[1].replace("-", "_"), sentence)
 
 
 def _short(value: Any) -> str:

@@ -113,7 +113,7 @@ def all_systems(task: str | None = None) -> list[System]:
 
 
 def listing(task: str | None = None) -> list[dict[str, object]]:
-    """What `audit systems --json` prints: one row per built-in system; neither trains nor loads a model."""
+    """What the command `audit systems` lists: one row per built-in system; neither trains nor loads a model."""
     return [
         {
             "system": system.name,
@@ -128,7 +128,7 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
 
 
 def pair_listing(task: str | None = None) -> list[dict[str, object]]:
-    """What `audit systems --pairs --json` prints: a row for each pair of languages of the systems that list theirs."""
+    """What `audit systems` lists of pairs: a row for each pair of languages of the systems that list theirs."""
     return [
         {
             "system": system.name,

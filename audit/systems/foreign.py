@@ -138,9 +138,9 @@ def late(failed: str, seconds: float) -> str:
     """The sentence about what took too long.
 
     >>> late("prepare() of the system 'mine:C' failed", 300)
-    "prepare() of the system 'mine:C' failed: no end within 300 s; --time-limit gives it more time"
+    "prepare() of the system 'mine:C' failed: no end within 300 s; a longer time limit gives it more"
     """
-    return f"{failed}: no end within {seconds:g} s; --time-limit gives it more time"
+    return f"{failed}: no end within {seconds:g} s; a longer time limit gives it more"
 
 
 def message(problem: BaseException) -> str:

@@ -303,7 +303,7 @@ def _editor(view: View) -> None:
 
 
 def _weights_csv(weights: Mapping[str, float]) -> str:
-    """The weights as CSV, as `audit report --weights` reads them."""
+    """The weights as CSV, as `audit report` reads them."""
     text = io.StringIO()
     csv.writer(text).writerows([("relation", "weight"), *weights.items()])
     return text.getvalue()

@@ -40,7 +40,7 @@ PROFILE = "results-profile"
 """Key of the control that chooses a profile of weights; it stands in a tab, and is read before the tab is drawn."""
 _OWN_WEIGHTS = "results-own-weights"
 FILE = "weights.csv"
-"""Name of the file of a user's own weights, in the signature too: `audit report --weights weights.csv` repeats them."""
+"""Name of the file of a user's own weights, in the signature too: `audit report` with this file repeats them."""
 
 
 @dataclass(frozen=True)

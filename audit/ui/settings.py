@@ -25,8 +25,8 @@ def login_limits(environment: Mapping[str, str] | None = None) -> Limits:
     environment = os.environ if environment is None else environment
     defaults = Limits()
     return Limits(
-        _hours(environment.get(IDLE), f"--idle-hours ({IDLE})") or defaults.idle,
-        _hours(environment.get(LONGEST), f"--login-hours ({LONGEST})") or defaults.longest,
+        _hours(environment.get(IDLE), "idle_hours", IDLE) or defaults.idle,
+        _hours(environment.get(LONGEST), "login_hours", LONGEST) or defaults.longest,
     )
 
 
@@ -49,7 +49,7 @@ def provider_settings() -> dict[str, Any] | None:
     return {"claim": str(own_section.get("claim", CLAIM)), "name": own_section.get("provider")}
 
 
-def _hours(text: str | None, name: str) -> timedelta | None:
+def _hours(text: str | None, name: str, variable: str) -> timedelta | None:
     if not text:
         return None
     try:
@@ -57,7 +57,10 @@ def _hours(text: str | None, name: str) -> timedelta | None:
     except ValueError:
         hours = 0.0
     if not 0 < hours <= _YEAR:
-        raise AuditError(f"{name} is {text[:40]!r}; it must be a number of hours above 0 and at most {_YEAR}")
+        raise AuditError(
+            f"{name} ({variable}) is {text[:40]!r}; it must be a number of hours above 0 and at most {_YEAR}",
+            parameter=name,
+        )
     return timedelta(hours=hours)
 
 

@@ -187,6 +187,6 @@ def test_progress_says_it(world):
     few, nobody = (unread_line(entry) for entry in entries)
     assert few == (
         "3 questions in en, es want 2 people, and only 1 can read all of these languages; "
-        "add accounts with `audit user add NAME --languages en,es`."
+        "add accounts with these languages."
     )
     assert nobody.startswith("1 question in fr, en waits, and no annotator reads all of these languages;")

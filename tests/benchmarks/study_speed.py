@@ -63,7 +63,7 @@ def in_one_process(what, *arguments):
 
 def start(systems):
     """What each process of a run does before its first input: imports, and models."""
-    import audit.cli.run
+    import audit.cli.running
     import audit.runner.run  # noqa: F401
     from audit.systems import get_system
     from audit.tasks import Input

@@ -286,13 +286,12 @@ def test_accounts_are_disabled_enabled_and_given_passwords(answered, run_of, mon
         "ben@example.org": True,
     }
     assert user("enable", "ben@example.org") == (0, "Account ben@example.org enabled.\n")
-    with pytest.raises(SystemExit, match="2"):
-        user("add", "cy", "--no-password", "--languages", "english!")
+    assert user("add", "cy", "--no-password", "--languages", "english!")[0] == 2
     monkeypatch.setenv("AUDIT_PASSWORD", "x" * 1_000_000)
     assert "at most 1000 are allowed" in user("password", "mia")[1]
 
 
-@pytest.mark.parametrize("name", ["argparse", "logging", "statistics", "numpy"])
+@pytest.mark.parametrize("name", ["logging", "statistics", "numpy", "typer", "difflib"])
 def test_the_version_in_a_folder_with_a_file_named_as_one_of_pythons(name, tmp_path):
     (tmp_path / f"{name}.py").write_text("raise SystemExit(9)\n", encoding="utf-8")
     command = [sys.executable, "-m", "audit", "--version"]

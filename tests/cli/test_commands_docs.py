@@ -1,9 +1,9 @@
-"""docs/commands.md has every command, every option and every key of the JSON, and nothing else.
+"""docs/commands.md is what its script writes from the commands, and docs/formats.md has every key of their JSON.
 
 After simonw/sqlite-utils, tests/test_docs.py.
 """
 
-import argparse
+import importlib.util
 import json
 import re
 import shlex
@@ -11,34 +11,28 @@ from pathlib import Path
 
 import pytest
 
-from audit.cli import main, parser
+from audit.cli import application, main
 
-PAGE = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
-
-
-def subcommands(of):
-    """(name, parser) of the commands right under a parser."""
-    for action in of._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            yield from action.choices.items()
+DOCS = Path(__file__).parents[2] / "docs"
+FORMATS = (DOCS / "formats.md").read_text(encoding="utf-8")
 
 
-def commands():
-    """(full name, parser) of every command, `user add` under `user`."""
-    for name, one in subcommands(parser()):
-        yield name, one
-        yield from ((f"{name} {inner}", under) for inner, under in subcommands(one))
+def script():
+    """docs/make_commands.py as a module."""
+    specification = importlib.util.spec_from_file_location("make_commands", DOCS / "make_commands.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+COMMANDS = {name: command for _, name, command in script().commands()}
+WORKING = {name: command for name, command in COMMANDS.items() if not hasattr(command, "commands")}
 
 
 def section(command):
-    """The text from a command's heading to the next heading."""
-    found = re.search(rf"^##+ `audit {command}`\n(.*?)(?=^##|\Z)", PAGE, re.DOTALL | re.MULTILINE)
+    """The text from a command's heading in docs/formats.md to the next heading."""
+    found = re.search(rf"^##+ `audit {command}`\n(.*?)(?=^##|\Z)", FORMATS, re.DOTALL | re.MULTILINE)
     return found.group(1) if found else None
-
-
-def options(command):
-    """What the table of a section explains: option strings and positional arguments."""
-    return re.findall(r"^\| `([^ `]+)[^`]*` \|", section(command) or "", re.MULTILINE)
 
 
 def example(command):
@@ -47,43 +41,50 @@ def example(command):
     return json.loads(found.group(1)) if found else None
 
 
-COMMANDS = dict(commands())
+def examples(command):
+    return [line.removeprefix("Example: audit ") for line in (command.epilog or "").splitlines()]
 
 
-def test_every_command_has_a_section_and_every_section_a_command():
-    assert re.findall(r"^##+ `audit (.*)`$", PAGE, re.MULTILINE) == sorted(
-        COMMANDS, key=lambda name: PAGE.find(f"# `audit {name}`\n")
-    )
-    assert all(section(name) for name in COMMANDS)
+def test_the_page_is_what_the_script_writes():
+    assert (DOCS / "commands.md").read_text(encoding="utf-8") == script().page()
+
+
+def test_every_command_is_on_the_page_and_in_the_overview(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    headings = re.findall(r"^### `audit (.*)`$", script().page(), re.MULTILINE)
+    assert headings == list(COMMANDS)
+    assert {name for name in COMMANDS if " " not in name} == set(application().commands)
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) <= 50
+    first = shown.index(next(line for line in shown if line.startswith("Start here"))) + 1
+    assert [line.split()[0] for line in shown[first : first + 5]] == ["demo", "run", "sample", "report", "app"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_is_explained_and_no_other(command):
-    expected = []
-    for action in COMMANDS[command]._actions:
-        if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
-            continue
-        expected.append(action.option_strings[-1] if action.option_strings else action.metavar or action.dest)
-    assert sorted(options(command)) == sorted(expected)
+def test_every_command_is_described_and_every_option_has_a_help(command):
+    assert COMMANDS[command].help
+    assert COMMANDS[command].short_help
+    assert [param.name for param in COMMANDS[command].params if not param.help] == []
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_option_has_a_help(command):
-    assert [action.dest for action in COMMANDS[command]._actions if action.option_strings and not action.help] == []
+@pytest.mark.parametrize("command", WORKING)
+def test_every_command_has_examples_which_parse(command):
+    assert examples(WORKING[command])
+    for line in examples(WORKING[command]):
+        words = shlex.split(line)
+        assert words[: len(command.split())] == command.split()
+        WORKING[command].make_context(command, words[len(command.split()) :])
 
 
-def test_every_example_parses():
-    examples = re.findall(r"^    audit (.*)$", PAGE, re.MULTILINE)
-    assert len(examples) >= len(COMMANDS) - 1
-    for line in examples:
-        arguments = parser().parse_args(shlex.split(line))
-        assert callable(arguments.run)
+def test_sections_of_formats_are_commands():
+    assert set(re.findall(r"^##+ `audit (.*)`$", FORMATS, re.MULTILINE)) <= set(COMMANDS)
 
 
-def test_every_command_with_json_shows_it():
-    for name, one in COMMANDS.items():
-        has_json = any("--json" in action.option_strings for action in one._actions)
-        assert (example(name) is not None) == (has_json and name != "rerank"), name
+@pytest.mark.parametrize("command", WORKING)
+def test_every_command_with_json_shows_it(command):
+    has_json = any("--json" in param.opts for param in WORKING[command].params)
+    assert (example(command) is not None) == (has_json and command != "rerank")
 
 
 DEEP = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items", "people")

@@ -66,10 +66,7 @@ def contents(folder):
 )
 def test_what_would_be_destroyed_is_refused_before_any_work(here, capsys, command, says):
     before = contents(here)
-    try:
-        status = main(shlex.split(command))
-    except SystemExit as leaving:  # argparse's own way
-        status = leaving.code
+    status = main(shlex.split(command))
     said = capsys.readouterr()
     assert (status, said.out) == (2, "")
     assert says in said.err

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from audit.cli import main
-from audit.cli.options import visible
+from audit.cli.console import visible
 
 HOSTILE = "a\x1b[2J\x1b]0;title\x07\u202eb\x9b31m"
 

@@ -100,7 +100,7 @@ def test_what_cannot_be_translated_is_refused(name, says):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("text\nIt rains.\n", "row '1' does not say which language .* target_language, or say --targets"),
+        ("text\nIt rains.\n", "row '1' does not say which language .* target_language, or say targets="),
         ("text,target_language\nIt rains.,es\nIt snows.,\n", "row '2' does not say"),
         ("text,target_language\nIt rains.,Spanish!\n", "target_language 'Spanish!', which is no code such as"),
         ("text,target_language\nIt rains.,jp\n", "target_language 'jp', which is no code such as"),

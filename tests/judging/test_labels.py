@@ -146,7 +146,7 @@ def test_a_row_that_is_another_text_in_another_study_is_refused(engine, csv, con
         connection.execute(table_of(tables.Source).insert(), row)
     before = content(engine)
     file = read_labels(csv("row,label\n1,positive\n"))
-    with pytest.raises(BadFile, match=r"line 2: row '1' is another text in study \d than in \d; name --study"):
+    with pytest.raises(BadFile, match=r"line 2: row '1' is another text in study \d than in \d; name study=ID"):
         import_labels(engine, file, annotator="x")
     assert content(engine) == before
     assert import_labels(engine, file, annotator="x", study=2).added == 1
@@ -165,13 +165,13 @@ def test_an_annotator_who_contradicts_themselves_says_nothing(engine, csv):
     [
         ("text,label\na,great", {"annotator": "x"}, r"line 2: label 'great' is not one of positive, neutral"),
         ("text,label\na,one\nb,two", {"annotator": "x"}, r"2 of 2 labels are wrong, so nothing was used:\n  line 2: "),
-        ("text,label\na,positive", {}, "does not say who gave the labels; name them with --annotator"),
+        ("text,label\na,positive", {}, "does not say who gave the labels; name them with annotator=NAME"),
         ("text,label,annotator\na,positive,x\nb,positive,y", {"annotator": "z"}, "the file names 2 annotators"),
         ("text,label\na,positive", {"annotator": "gold"}, "annotator 'gold': must be 1 to 80"),
         ("text,label\na,positive", {"annotator": "deleted-3"}, "not begin with 'deleted-'"),
         ("text,label\nFilm 1 was fine.,positive", {"annotator": "anna"}, "'anna' is an account that somebody uses"),
         ("text,label\na,positive", {"annotator": "x", "task": "weather"}, "unknown task 'weather'"),
-        ("text,label\na,positive", {"annotator": "x", "renamed": {"a": "b"}}, "--map a=b: 'b' is not one of"),
+        ("text,label\na,positive", {"annotator": "x", "renamed": {"a": "b"}}, "renamed a=b: 'b' is not one of"),
     ],
 )  # fmt: skip
 def test_what_is_refused_changes_nothing(engine, csv, content, text, options, message):
@@ -220,7 +220,7 @@ def test_files_of_another_kind_or_encoding(csv, tmp_path):
     (tmp_path / "a.csv").write_bytes("text,label\né,positive".encode("latin-1"))
     with pytest.raises(BadFile, match=r"a\.csv, line 2: byte 11 \(0xe9\) is not UTF-8"):
         read_labels(tmp_path / "a.csv")
-    with pytest.raises(BadFile, match="--control names a tag of Label Studio"):
+    with pytest.raises(BadFile, match="control names a tag of Label Studio"):
         read_labels(csv("text,label\na,positive"), control="x")
     assert read_labels(csv("text,label\na,\nb,positive")).without == {"no label": 1}
 
@@ -254,7 +254,7 @@ def test_several_choices_of_label_studio(studio):
     other = dict(two["annotations"][0]["result"][0]) | {"from_name": "irony", "value": {"choices": ["yes"]}}
     two["annotations"][0]["result"].append(other)
     with pytest.raises(
-        BadFile, match=r"task 3: choices of several tags \(irony, sentiment\); choose one with --control"
+        BadFile, match=r"task 3: choices of several tags \(irony, sentiment\); choose one with control=TAG"
     ):
         read_labels(studio(two))
     assert [label.label for label in read_labels(studio(two), "irony").labels] == ["yes"]

@@ -151,7 +151,7 @@ def test_the_language_of_a_model(tmp_path):
         (tmp_path / "vocabs.json").write_text(json.dumps({"chart": {"idx_to_token": labels}}), encoding="utf-8")
         assert HanlpParser(str(tmp_path)).languages == (language,)
     (tmp_path / ABOUT).write_text("{}", encoding="utf-8")
-    with pytest.raises(BadFile, match=r"this is no constituency parser of HanLP .* audit hanlp train-parser"):
+    with pytest.raises(BadFile, match=r"this is no constituency parser of HanLP .* `audit hanlp train-parser`"):
         _ = HanlpParser(str(tmp_path)).languages
 
 
@@ -159,7 +159,7 @@ def test_what_a_parser_needs(tmp_path, monkeypatch):
     pytest.importorskip("hanlp")
     assert HanlpParser(str(tmp_path)).needs() is None
     assert HanlpParser(f"{tmp_path}/none").needs() == (
-        f"there is no directory '{tmp_path}/none'; make a model with: audit hanlp train-parser --out {tmp_path}/none"
+        f"there is no directory '{tmp_path}/none'; make a model with `audit hanlp train-parser`"
     )
     monkeypatch.setattr(hanlp_parser, "find_spec", lambda _: None)
     assert HanlpParser(str(tmp_path)).needs() == 'this needs HanLP; run: pip install "audit[chinese]"'

@@ -201,7 +201,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(real, capsys):
     path, engine = real
     with pytest.raises(AuditError, match="take the target corpus"):
         study_report(engine, proxies=["disagreement"], target="population")
-    with pytest.raises(AuditError, match="either --proxy or --interval sequence"):
+    with pytest.raises(AuditError, match="either proxy or interval=sequence"):
         study_report(engine, proxies=["disagreement"], interval="sequence")
     with pytest.raises(UnknownName, match="unknown proxy 'size'; known are: by, disagreement, length, low_confidence"):
         study_report(engine, proxies=["size"])

@@ -273,7 +273,7 @@ def test_without_wordnet_there_is_no_meteor_and_a_note(references, engine, monke
     monkeypatch.setattr(values, "meteor", absent)
     report = correlation_report(engine, references, relations=["RTT"])
     assert {row["measure"] for row in report["sentences"]} == {"bleu", "wer"}
-    assert "METEOR of English needs WordNet (--no-synonyms)" in report["notes"]
+    assert "METEOR of English needs WordNet (or without synonyms)" in report["notes"]
     table = contribution_report(engine, None, NAMES, references)
     assert {row["meteor"] for row in table["groups"]} == {None}
     assert contribution_lines(table)

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit.cli import main
-from audit.cli import progress as cli_progress
-from audit.runner import coordinator
+from audit.runner import coordinator, progress
 from audit.runner.coordinator import Coordinator
 from audit.store import engine as opening
 from audit.store import open_store
@@ -223,7 +222,7 @@ def test_a_run_waits_for_a_database_that_another_process_locks(
 def test_who_waits_long_says_so_again(command, undisturbed, tmp_path, content, capsys, monkeypatch, in_the_middle):
     database = tmp_path / "a.db"
     pragmas(monkeypatch, "busy_timeout=50")
-    monkeypatch.setattr(cli_progress, "AGAIN", 0.4)
+    monkeypatch.setattr(progress, "AGAIN", 0.4)
     with contextlib.ExitStack() as locks:
         in_the_middle(4, lambda: locks.enter_context(locked(database, 2)))
         assert main([*command, "--db", str(database)]) == 0

@@ -94,7 +94,7 @@ def test_what_failed_is_executed_once_more_and_nothing_else_is(flaky, toy_corpus
     first = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
     failed = {text for text in flaky.executed() if "7" in text}
     assert first.counts.failed == len(failed) > 3
-    assert any("--retry-errors" in line for line in first.lines())
+    assert any("retry_errors" in line for line in first.lines())
     flaky.mend()
     idle = run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
     assert (idle.counts.executed, flaky.executed()) == (0, set())  # nothing is tried again unasked

@@ -20,9 +20,9 @@ def test_relations_that_do_not_fit_are_refused(toy_corpus, toy_relations):
     documents.unit = "document"
     with pytest.raises(AuditError, match=r"relation MR5\.1 is about a document, corpus toy has sentences$"):
         fitting(toy_corpus(), ["MR1.1", "MR5.1"])
-    with pytest.raises(AuditError, match="about a sentence, corpus documents has documents; --document-share"):
+    with pytest.raises(AuditError, match="about a sentence, corpus documents has documents; document_share"):
         fitting(documents, ["MR1.1"])
-    with pytest.raises(AuditError, match="--document-share is for documents"):
+    with pytest.raises(AuditError, match="document_share is for documents"):
         fitting(toy_corpus(), ["MR1.1"], 0.5)
     with pytest.raises(UnknownName, match=r"unknown relation 'MR99'; known are: MR1\.1"):
         fitting(toy_corpus(), ["MR99"])
@@ -65,7 +65,7 @@ def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relatio
         run(opened, corpus or toy_corpus(), systems, toy_relations, InProcess(), **options)
 
     for limit in (0, -3):
-        with pytest.raises(AuditError, match=f"--limit {limit}: must be at least 1"):
+        with pytest.raises(AuditError, match=f"limit {limit}: must be at least 1"):
             attempt(own.specs("calm"), limit=limit)
     with pytest.raises(UnknownName, match="unknown system 'nobody'"):
         attempt(["nobody"])

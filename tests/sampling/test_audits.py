@@ -12,9 +12,9 @@ from audit.store import insert_new, open_store, tables
 @pytest.mark.parametrize(
     ("bad", "names"),
     [
-        ({"groups": -1}, "--audit-groups -1"),
-        ({"follow_ups": 1.5}, "--audit-follow-ups 1.5"),
-        ({"answers": -0.1}, "--audit-answers -0.1"),
+        ({"groups": -1}, "audit_groups -1"),
+        ({"follow_ups": 1.5}, "audit_follow_ups 1.5"),
+        ({"answers": -0.1}, "audit_answers -0.1"),
     ],
 )
 def test_impossible_audits_are_refused(bad, names):
@@ -40,5 +40,5 @@ def test_asking_for_less_later_takes_nothing_back():
 
 def test_a_sample_that_only_compares_systems_has_no_audits():
     engine = open_store("sqlite://", create=True)
-    with pytest.raises(AuditError, match="draw with --design shared"):
+    with pytest.raises(AuditError, match="draw with the design shared"):
         draw(engine, 1, Size(per_relation=5), "informative", audits=Audits(groups=3))

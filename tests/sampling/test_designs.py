@@ -140,11 +140,11 @@ def test_shares_that_are_whole_numbers_do_not_round_up(share, satisfied, drawn):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "either --per-relation N or --share"),
+        ({}, "either per_relation=N or share"),
         ({"per_relation": 1, "share": 0.1}, "not both"),
-        ({"per_relation": 0}, "--per-relation 0: must be at least 1"),
-        ({"per_relation": -2}, "--per-relation -2: must be at least 1"),
-        ({"share": 0.0}, r"--share 0.0: must be above 0 and at most 1"),
+        ({"per_relation": 0}, "per_relation 0: must be at least 1"),
+        ({"per_relation": -2}, "per_relation -2: must be at least 1"),
+        ({"share": 0.0}, r"share 0.0: must be above 0 and at most 1"),
         ({"share": 1.01}, "must be above 0 and at most 1"),
         ({"share": float("nan")}, "must be above 0 and at most 1"),
     ],

@@ -149,7 +149,7 @@ def test_relations_may_have_numbers_of_their_own(full):
     assert (sample.drawn, sample.added) == (14, 6)  # what was drawn of the first stays
     with pytest.raises(UnknownName, match="unknown relation 'MR9'"):
         draw_all(full, Size({first: 4, "MR9": 1}))
-    with pytest.raises(AuditError, match=f"--per-relation {first}=0: must be at least 1"):
+    with pytest.raises(AuditError, match=f"per_relation {first}=0: must be at least 1"):
         Size({first: 0})
 
 
@@ -194,7 +194,7 @@ def test_nothing_to_draw_from_is_said(full):
         draw_all(full, Size(per_relation=5), study=9)
     with pytest.raises(UnknownName, match="unknown design 'clever'"):
         draw_all(full, Size(per_relation=5), design="clever")
-    with pytest.raises(AuditError, match="--annotators 0: must be at least 1"):
+    with pytest.raises(AuditError, match="annotators 0: must be at least 1"):
         draw_all(full, Size(per_relation=5), annotators=0)
     assert drawn(full) == {}
 

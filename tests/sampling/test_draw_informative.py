@@ -110,7 +110,7 @@ def test_systems_that_agree_everywhere_need_no_judging():
 def test_of_several_studies_those_are_drawn_that_compare():
     engine = database()
     add(engine, {(1, 1, n): Outcome.SATISFIED for n in range(1, 31)})
-    with pytest.raises(NothingToCompare, match="run another system, or draw with --design shared"):
+    with pytest.raises(NothingToCompare, match="run another system, or draw with the design shared"):
         draw_all(engine, Size(per_relation=5), "informative")
 
 

@@ -108,7 +108,7 @@ def test_an_empty_file_is_no_database_to_read_but_one_to_fill(tmp_path):
 
 def test_a_folder_is_refused(tmp_path):
     for create in (False, True):
-        with pytest.raises(BadFile, match="is a folder; --db names the file"):
+        with pytest.raises(BadFile, match="is a folder; name the file"):
             open_store(str(tmp_path), create=create)
 
 
@@ -126,7 +126,7 @@ def test_an_unwritable_place_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        ("", "--db is empty"),
+        ("", "the name of the database is empty"),
         ("mysql://root:secret@host/db", "unknown kind of database"),
         ("nonsense://x", "unknown kind of database"),
         ("://", "neither a path nor an SQLAlchemy URL"),

@@ -160,7 +160,7 @@ MISTAKES = [
     (LEAST | {"name": "a.toml"}, "name: 'a.toml' is no name of a plan"),
     (LEAST | {"name": "a\nb"}, "name: 'a\\\\nb' is no name of a plan"),
     ({key: LEAST[key] for key in ("study", "sample")}, "name: a plan needs one"),
-    (LEAST | {"sample": {}}, "sample: say how many groups to draw: either per_relation N or share 0.01, not both"),
+    (LEAST | {"sample": {}}, "sample: say how many groups to draw: either per_relation=N or share=0.01, not both"),
     (changed("sample", share=0.5), "sample: say how many groups to draw"),
     (LEAST | {"sample": {"share": 2}}, "sample.share: 2 must be a number from 0 to 1"),
     (LEAST | {"sample": {"share": 0}}, "sample: share 0.0: must be above 0 and at most 1"),

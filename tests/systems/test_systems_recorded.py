@@ -217,7 +217,7 @@ def test_the_order_of_rows_does_not_change_a_corpus(tmp_path):
 
 def test_a_corpus_has_one_language(tmp_path):
     path = recorded(tmp_path, [*ROWS, "google,es,en,Llueve.,It rains."])
-    with pytest.raises(AuditError, match="has texts in en, es; say which of them are the originals, as in --language"):
+    with pytest.raises(AuditError, match="has texts in en, es; say which of them are the originals, as in language="):
         get_corpus(f"recorded:{path}", "translation")
     assert get_corpus(f"recorded:{path}", "translation", language="es").size() == 1
     with pytest.raises(AuditError, match="has no texts in 'fr'"):

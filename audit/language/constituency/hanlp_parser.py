@@ -78,8 +78,7 @@ class HanlpParser:
         if find_spec("hanlp") is None or find_spec("torch") is None:
             return MISSING
         if ("/" in self._model or "." in self._model) and not Path(self._model).is_dir():
-            command = f"audit hanlp train-parser --out {self._model}"
-            return f"there is no directory {self._model!r}; make a model with: {command}"
+            return f"there is no directory {self._model!r}; make a model with `audit hanlp train-parser`"
         return None
 
     def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
@@ -155,7 +154,7 @@ def _about(model: str) -> About:
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise BadFile(
             f"{folder}: this is no constituency parser of HanLP ({type(problem).__name__} in its files); make one "
-            "with: audit hanlp train-parser --out DIRECTORY"
+            "with `audit hanlp train-parser`"
         ) from problem
     # IP and CP are clauses of the Chinese Treebank alone.
     return About("zh" if {"IP", "CP"} & labels else "en", frozenset(), False)

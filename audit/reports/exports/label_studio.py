@@ -100,7 +100,9 @@ def _chosen_task(connection: Connection, name: str | None) -> str:
         raise AuditError("there are no questions yet; draw groups with `audit sample` first")
     matching = [candidate for candidate in present if matches(candidate, name)]
     if len(matching) > 1:
-        raise AuditError(f"there are questions of several tasks: {', '.join(matching)}; choose one with --task")
+        raise AuditError(
+            f"there are questions of several tasks: {', '.join(matching)}; choose one with task=NAME", parameter="task"
+        )
     return matching[0] if matching else get_task(str(name)).name
 
 

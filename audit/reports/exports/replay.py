@@ -53,7 +53,7 @@ class Replayed:
         return not any(compared.differences for compared in self.documents)
 
     def as_json(self) -> dict[str, Any]:
-        """The document of `audit replay --json`."""
+        """The document of the command `audit replay`."""
         return {
             "equal": self.equal,
             "seal": self.seal,
@@ -125,9 +125,9 @@ def _same(before: object, after: object) -> bool:
 
 
 def _published(path: Path) -> dict[str, Any]:
-    report = read_json(path, "give what `audit report --json` printed")
+    report = read_json(path, "give what `audit report` printed as JSON")
     if not isinstance(report, dict) or not isinstance(report.get("signature"), dict) or "cells" not in report:
-        raise BadFile(f"{path}: not a report; give what `audit report --json` printed")
+        raise BadFile(f"{path}: not a report; give what `audit report` printed as JSON")
     if "answers" not in report["signature"]:
         raise BadFile(f"{path}: a report of a file of totals, which no export holds; run `audit rerank` on the file")
     return report
@@ -143,7 +143,7 @@ def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> dict[str,
         interval, delta = signature["interval"], signature["delta"]
         target = get_target(signature["target"])
     except (KeyError, TypeError):
-        raise BadFile(f"{path}: the signature lacks settings; give what `audit report --json` printed") from None
+        raise BadFile(f"{path}: the signature lacks settings; give what `audit report` printed as JSON") from None
     if whose not in get_args(Whose):
         raise BadFile(f"{path}: the signature says answers of {whose!r}; allowed are {', '.join(get_args(Whose))}")
     return study_report(
@@ -170,7 +170,7 @@ def replay_lines(replayed: Replayed) -> list[str]:
         lines.append(f"{compared.document}: {compared.differences:,} values differ.")
         lines += [f"  {row['where']}: was {row['published']}, is {row['replayed']}" for row in compared.listed[:_LINES]]
         if compared.differences > _LINES:
-            lines.append(f"  and {compared.differences - _LINES:,} more; --json lists {SHOWN}")
+            lines.append(f"  and {compared.differences - _LINES:,} more; the JSON lists {SHOWN}")
     if not replayed.documents:
         lines.append("Nothing had been checked when it was made, so there is nothing to recompute.")
     several = len({winner.study for winner in replayed.winners}) > 1

@@ -43,7 +43,7 @@ def document(name: str, engine: Engine) -> dict[str, Any] | None:
 
 
 def written(document: dict[str, Any]) -> str:
-    """A document as a file has it; `audit report --json` prints the same."""
+    """A document as a file has it; the command `audit report` prints the same as JSON."""
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 

@@ -130,7 +130,9 @@ class _Worker:
         except OSError:
             return self._lost()
         except Exception as problem:  # what cannot be pickled says so in many ways
-            return _Raised(AuditError(f"a job cannot be sent to a worker ({problem}); use --workers 0"))
+            return _Raised(
+                AuditError(f"a job cannot be sent to a worker ({problem}); use workers=0", parameter="workers")
+            )
         if not connection.wait([self._pipe, self._process.sentinel], job.limit):
             self._process.kill()
             self._lost()

@@ -1,8 +1,8 @@
 """The progress bar of a run: sources done, rate, time left."""
 
+from collections.abc import Callable
 from time import monotonic
 
-from audit.cli.options import say
 from audit.runner.coordinator import Watcher
 
 AGAIN = 30.0
@@ -10,10 +10,15 @@ AGAIN = 30.0
 
 
 class Bar(Watcher):
-    """A tqdm bar on stderr; sources count as done when they are committed."""
+    """A bar of tqdm, on stderr or as a widget of a notebook; sources count as done when they are committed.
 
-    def __init__(self, name: str):
+    `leave` keeps it when it is done; `say` is told why the run waits, and nobody is without it.
+    """
+
+    def __init__(self, name: str, leave: bool = True, say: Callable[[str], object] | None = None):
         self._name = name
+        self._leave = leave
+        self._say = say
         self._bar = None
         self._outputs = 0
         self._said: dict[str, float] = {}
@@ -21,9 +26,11 @@ class Bar(Watcher):
     def begin(self, sources: int) -> None:
         if not sources:
             return
-        from tqdm import tqdm
+        from tqdm.auto import tqdm
 
-        self._bar = tqdm(total=sources, desc=self._name, unit="source", smoothing=0.1, mininterval=0.5)
+        self._bar = tqdm(
+            total=sources, desc=self._name, unit="source", leave=self._leave, smoothing=0.1, mininterval=0.5
+        )
 
     def executed(self, outputs: int) -> None:
         self._outputs += outputs
@@ -36,12 +43,12 @@ class Bar(Watcher):
             self._bar.update(sources)
 
     def says(self, sentence: str) -> None:
-        if monotonic() - self._said.get(sentence, -AGAIN) < AGAIN:
+        if self._say is None or monotonic() - self._said.get(sentence, -AGAIN) < AGAIN:
             return
         self._said[sentence] = monotonic()
         if self._bar is not None:
             self._bar.clear()
-        say(f"audit: {sentence}")
+        self._say(f"audit: {sentence}")
 
     def close(self) -> None:
         """Leave the line as it is; a stopped run shows how far it came."""

@@ -1,0 +1,154 @@
+"""What a command says, and where: streams as they may be, answers, remarks, tables."""
+
+import io
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
+from typing import Any, TextIO, cast
+
+from audit.errors import AuditError
+
+_ACTING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but tab and line feed, and those that turn the direction of what follows."""
+Rows = list[dict[str, Any]]
+
+
+def mend_streams() -> None:
+    """Make stdin, stdout and stderr fit to be used by a command.
+
+    Those that are closed are opened again, before another file (a database) gets their number: nothing is read, stderr
+    goes nowhere, and to write to stdout fails. A character that an encoding lacks is written as an escape. Remarks that
+    cannot be written end no command.
+    """
+    if sys.stdin is None:
+        sys.stdin = _opened(0, os.O_RDONLY, "r")
+    if sys.stdout is None:
+        sys.stdout = _opened(1, os.O_RDONLY, "w")
+    if sys.stderr is None:
+        sys.stderr = _opened(2, os.O_WRONLY, "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if sys.stderr is sys.__stderr__ and isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = _Remarks(sys.stderr)
+
+
+def end_streams() -> None:
+    """Leave nothing that the interpreter would fail to write when it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            _discard(stream)
+
+
+def _opened(number: int, how: int, mode: str) -> TextIO:
+    with suppress(OSError):
+        os.close(number)
+    handle = os.open(os.devnull, how)
+    if handle != number:
+        os.dup2(handle, number)
+        os.close(handle)
+    return cast(TextIO, open(number, mode, encoding="utf-8", closefd=False))
+
+
+def _discard(stream: TextIO) -> None:
+    """What a stream still holds, and all that comes, goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+    with suppress(OSError):
+        stream.flush()
+
+
+class _Remarks(io.TextIOWrapper):
+    """Stderr, of which a part that cannot be written is lost."""
+
+    def __init__(self, stream: io.TextIOWrapper):
+        super().__init__(stream.buffer, stream.encoding, stream.errors, line_buffering=True, write_through=True)
+
+    def write(self, text: str) -> int:
+        return self._tried(lambda: super(_Remarks, self).write(text)) or len(text)
+
+    def flush(self) -> None:
+        self._tried(super().flush)
+
+    def _tried(self, do: Callable[[], int | None]) -> int | None:
+        try:
+            return do()
+        except OSError:
+            _discard(sys.__stderr__ or self)
+            return None
+
+
+@contextmanager
+def chatter_to_stderr() -> Iterator[None]:
+    """While users' systems run, here and in worker processes, what they print goes to stderr: stdout is for answers."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def say(message: str) -> None:
+    """Progress and remarks go to stderr."""
+    print(visible(message), file=sys.stderr, flush=True)
+
+
+def answer(as_json: bool, document: Any, lines: Sequence[str]) -> None:
+    """The result of a command: the document as JSON, or the lines for people."""
+    if as_json:
+        # An encoding that lacks characters spells them as Python does, which is not JSON's way.
+        lacking = "utf" not in str(getattr(sys.stdout, "encoding", None)).lower()
+        tell(json.dumps(document, ensure_ascii=lacking, allow_nan=False, indent=2))
+    else:
+        tell(visible("\n".join(lines)))
+
+
+def tell(text: str, end: str = "\n") -> None:
+    """A text on stdout. Raises AuditError where it cannot be written, BrokenPipeError where nobody reads it."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise AuditError(f"the answer cannot be written to stdout: {problem.strerror}") from None
+
+
+def visible(text: str) -> str:
+    """A text for a terminal, in which what would act on the terminal is spelled out: names and texts are users' own.
+
+    >>> visible("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    return _ACTING.sub(lambda sign: sign[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def table(rows: Rows) -> list[str]:
+    """Rows as aligned lines under a header.
+
+    >>> table([{"system": "vader", "tasks": ["sentiment"], "available": True, "needs": None}])[1].rstrip()
+    'vader   sentiment  yes'
+    """
+    if not rows:
+        return ["none"]
+    cells = [[_word(value) for value in row.values()] for row in rows]
+    heads = [str(name) for name in rows[0]]
+    widths = [max(len(line[at]) for line in [heads, *cells]) for at in range(len(heads))]
+    return ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)) for line in [heads, *cells]]
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return "" if value is None else str(value)

@@ -1,0 +1,260 @@
+"""Databases as a whole: exports and replays, backups, migration, whether one is sound."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from audit.cli.console import answer, say
+from audit.cli.options import (
+    DATABASE,
+    NONE,
+    PUBLISH,
+    AsJson,
+    Database,
+    Task,
+    chosen,
+    command,
+    flag,
+    open_database,
+    place,
+    read_from,
+    written_to,
+)
+from audit.errors import AuditError
+
+
+@command(
+    "export",
+    PUBLISH,
+    "everything as CSV and JSONL with a manifest, or tasks of Label Studio",
+    "audit export --db mine.db --out published",
+    "audit export --out shared --pseudonymise --salt-file salt.txt",
+    "audit export --out tasks --format label-studio",
+)
+def export(
+    out: Annotated[str, written_to("a new folder", "DIR")],
+    db: Database = DATABASE,
+    layout: Annotated[Literal["audit", "label-studio"], chosen("audit or label-studio", None, "--format")] = "audit",
+    task: Task = None,
+    pseudonymise: Annotated[
+        bool, flag("--pseudonymise", "pseudonyms for people's names; comments and reasons are left out")
+    ] = False,
+    salt_file: Annotated[
+        str | None, read_from("keeps pseudonyms the same from one export to the next; made where it is absent", "FILE")
+    ] = None,
+    with_comments: Annotated[
+        bool, flag("--with-comments", "keeps comments and reasons in a pseudonymised export")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Writes everything into a new folder: every table as JSONL, from which `audit import` makes the same database,
+    the history of answers as CSV for people, the report, and a manifest with the sums of all files.
+    """
+    from audit.store.dump import salt_of
+
+    for value, option in ((salt_file, "--salt-file"), (with_comments, "--with-comments")):
+        if value and not pseudonymise:
+            raise AuditError(f"{option} is for --pseudonymise; give both, or neither")
+    if task is not None and layout != "label-studio":
+        raise AuditError("--task is for --format label-studio; an export of a database has every task")
+    engine = open_database(db)
+    salt = salt_of(Path(salt_file) if salt_file else None) if pseudonymise else None
+    if layout == "label-studio":
+        _label_studio(engine, Path(out), task, salt, with_comments, as_json)
+    else:
+        _everything(engine, Path(out), salt, with_comments, as_json)
+
+
+def _everything(engine: Any, out: Path, salt: bytes | None, with_comments: bool, as_json: bool) -> None:
+    from audit.reports.exports.writing import export
+
+    written = export(engine, out, salt=salt, with_comments=with_comments)
+    document = {
+        "out": str(written.folder),
+        "seal": written.seal,
+        "rows": written.rows,
+        "tables": dict(written.tables),
+        "documents": list(written.documents),
+        "pseudonymised": written.pseudonymised,
+        "free_text": written.free_text,
+    }
+    people = "names of people are pseudonyms" if written.pseudonymised else "names of people are in it"
+    lines = [
+        f"{written.rows:,} rows of {len(written.tables)} tables in {written.folder}; {people}; passwords are not.",
+        f"Seal: {written.seal}",
+        f"Next: audit replay {written.folder}",
+    ]
+    answer(as_json, document, lines)
+
+
+def _label_studio(
+    engine: Any, out: Path, task: str | None, salt: bytes | None, with_comments: bool, as_json: bool
+) -> None:
+    from audit.reports.exports.label_studio import to_label_studio
+
+    written = to_label_studio(engine, out, task=task, salt=salt, with_comments=with_comments)
+    document = {"out": str(written.folder), "tasks": written.tasks, "annotations": written.annotations}
+    lines = [
+        f"{written.tasks:,} tasks with {written.annotations:,} annotations in {written.folder}/tasks.json; "
+        "the labelling config is config.xml."
+    ]
+    answer(as_json, document, lines)
+
+
+@command("import", PUBLISH, "make a new database from an export", "audit import published --db again.db")
+def import_database(
+    folder: Annotated[str, place("DIR", "a folder that audit export wrote")],
+    db: Database = DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """Makes the database of an export, in a new or empty one, after a check of every file; whole, or not at all."""
+    from audit.reports.exports.reading import import_export
+
+    manifest = import_export(Path(folder), db)
+    rows = {name: entry["rows"] for name, entry in manifest["tables"].items()}
+    document = {
+        "db": db,
+        "seal": manifest["seal"],
+        "rows": sum(rows.values()),
+        "tables": rows,
+        "pseudonymised": manifest["pseudonymised"],
+    }
+    lines = [
+        f"{sum(rows.values()):,} rows of {len(rows)} tables; accounts have no password until they are given one.",
+        f"Next: audit report --db {db}",
+    ]
+    answer(as_json, document, lines)
+
+
+@command(
+    "replay",
+    PUBLISH,
+    "recompute an export's report, and how many answers hold each winner up",
+    "audit replay published",
+    "audit replay published --report table-3.json --json",
+)
+def replay(
+    folder: Annotated[str, place("DIR", "a folder that audit export wrote")],
+    report: Annotated[
+        list[str], read_from("what audit report --json printed, with any options; may be given several times", "FILE")
+    ] = NONE,
+    as_json: AsJson = False,
+) -> int:
+    """Makes the database of an export in a temporary place, computes its report and agreement again, and compares
+    every value; then says of each relation how many answers hold its winner up. The exit status is 1 where a value
+    is another.
+    """
+    from audit.reports.exports.replay import replay, replay_lines
+
+    replayed = replay(Path(folder), [Path(name) for name in report])
+    answer(as_json, replayed.as_json(), [] if as_json else replay_lines(replayed))
+    return 0 if replayed.equal else 1
+
+
+@command(
+    "backup",
+    PUBLISH,
+    "a whole database, accounts included, as one file, while it is in use",
+    "audit backup --db mine.db --out monday.db",
+)
+def backup(
+    out: Annotated[str, written_to("a new file; only its owner may read it", "FILE")],
+    db: Database = DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """Writes the whole database, accounts and passwords' hashes included, to one new SQLite file while it is in use,
+    and checks the file. PostgreSQL is copied to such a file too, table by table in one snapshot.
+    """
+    from audit.store.backup import backup
+
+    copy = backup(open_database(db), Path(out))
+    document = {
+        "file": str(copy.file),
+        "bytes": copy.bytes,
+        "sha256": copy.sha256,
+        "rows": sum(copy.rows.values()),
+        "tables": copy.rows,
+    }
+    lines = [
+        f"{sum(copy.rows.values()):,} rows, {copy.bytes / 2**20:.1f} MiB in {copy.file}, checked.",
+        "Hashes of passwords are in it: keep it where the database would be safe too.",
+        f"Back: audit restore {copy.file} --db NEW.db",
+    ]
+    answer(as_json, document, lines)
+
+
+@command("restore", PUBLISH, "make a new database from a backup", "audit restore monday.db --db mine.db")
+def restore(
+    file: Annotated[str, place("FILE", "a file that audit backup wrote")],
+    db: Database = DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """Makes a database from a backup, SQLite or PostgreSQL, in a new or empty one; whole, or not at all. The backup
+    stays as it is.
+    """
+    from audit.store.backup import restore
+
+    rows = restore(Path(file), db)
+    document = {"db": db, "rows": sum(rows.values()), "tables": rows}
+    lines = [f"{sum(rows.values()):,} rows of {len(rows)} tables.", f"Next: audit doctor --db {db}"]
+    answer(as_json, document, lines)
+
+
+@command(
+    "migrate",
+    PUBLISH,
+    "bring a database of an older version to this one's tables, as every command does",
+    "audit migrate --db mine.db",
+    "audit migrate --db mine.db --check",
+)
+def migrate(
+    db: Database = DATABASE,
+    check: Annotated[bool, flag("--check", "only say the version; the exit status is 1 where it is older")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Brings a database of an older version to this audit's tables. Every command that opens one does so by itself,
+    with a line on stderr; this one does nothing else, and `--check` does not even that.
+    """
+    from audit.store import tables
+    from audit.store.engine import schema_of
+
+    newest = tables.SCHEMA_VERSION
+    present = schema_of(db)
+    old, migrated = present < newest, present < newest and not check
+    if migrated:
+        open_database(db).dispose()
+        line = f"Tables of version {newest}; they were of version {present}."
+    elif old:
+        line = f"Tables of version {present}; the next command that opens it brings them to version {newest}."
+    else:
+        line = f"Tables of version {present}, the newest."
+    answer(as_json, {"found": present, "version": newest, "migrated": migrated}, [line])
+    return int(old and check)
+
+
+@command(
+    "doctor", PUBLISH, "check a database, and say what to do; exit status 1 for a problem", "audit doctor --db mine.db"
+)
+def doctor(
+    db: Database = DATABASE,
+    rebuild: Annotated[bool, flag("--rebuild", "first write the answers and the queue anew")] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Checks a database and says what to do: one line a check. The exit status is 1 where something is a problem. It
+    changes nothing unless `--rebuild` is given, which first writes what follows from the history anew: answers and
+    the queue.
+    """
+    from audit.judging.unit import rebuild as written_anew
+    from audit.reports.doctor import doctor
+
+    if rebuild:
+        say(f"The answers to {written_anew(open_database(db)):,} questions and the queue were written anew.")
+    checks = doctor(db)
+    lines = []
+    for check in checks:
+        lines.append(f"{'ok     ' if check.ok else 'PROBLEM'}  {check.check}: {check.found}")
+        if check.advice:
+            lines.append(f"         {check.advice}")
+    sound = all(check.ok for check in checks)
+    answer(as_json, {"sound": sound, "checks": [asdict(check) for check in checks]}, lines)
+    return 0 if sound else 1

@@ -1,0 +1,517 @@
+"""Judging: the sample, gold, known answers, labels from elsewhere, answers that go stale, quality."""
+
+import math
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from audit.cli.console import answer, table, tell
+from audit.cli.options import (
+    AUDITED_FOLLOW_UPS,
+    DATABASE,
+    JUDGE,
+    NONE,
+    START,
+    Answers,
+    AsJson,
+    Database,
+    Names,
+    Study,
+    Task,
+    command,
+    decimal,
+    exclusive,
+    flag,
+    group,
+    group_sizes,
+    language_code,
+    listed,
+    numbered,
+    open_database,
+    place,
+    text,
+    whole_number,
+)
+from audit.errors import AuditError
+
+WORDS = {
+    "shown": "whoever is asked second sees what was answered before, and an adjudicator inspects what people agree on.",
+    "random": "half of the sources, at random, are judged blind; of the others the second sees the first's answer.",
+}
+"""Protocols other than the usual one, in words."""
+
+
+@command(
+    "sample",
+    START,
+    "draw satisfied groups for judging; drawing more keeps what was drawn",
+    "audit sample --per-relation 60",
+    "audit sample --per-relation 60 --primary vader,textblob",
+    "audit sample --share 0.01 --design simple --seed 7",
+    "audit sample --per-relation 40 --design informative",
+    "audit sample --per-relation MR1.1=40,MR2.1=300 --design informative",
+    "audit sample --per-relation 60 --audit-groups 20 --audit-answers 0.2",
+    "audit sample --per-relation 60 --protocol random",
+)
+def sample(
+    db: Database = DATABASE,
+    per_relation: Annotated[
+        Any | None,
+        group_sizes("the first N groups of each list, or MR1.1=40,MR2.1=300: of the lists of these relations", "N"),
+    ] = None,
+    share: Annotated[float | None, decimal("this share of them, rounded up (this or --per-relation)", "0.01")] = None,
+    design: Annotated[str, text("shared, simple, or informative (to compare systems only)", "DESIGN")] = "shared",
+    domain: Annotated[
+        str | None, text("all (default), or gold: sources with a gold label only, for work with gold alone", "DOMAIN")
+    ] = None,
+    seed: Annotated[int | None, whole_number("of the draw (default: the study's)", "S")] = None,
+    annotators: Annotated[int, whole_number("how many people answer each question", "N")] = 2,
+    protocol: Annotated[
+        str | None,
+        text("how they answer: blind, shown or random (default: what the sample has; of a new one blind)", "PROTOCOL"),
+    ] = None,
+    audit_groups: Annotated[
+        int,
+        whole_number(
+            "ask people about N satisfied and N violated groups of each cell: does the relation hold here?", "N"
+        ),
+    ] = 0,
+    audit_follow_ups: Annotated[
+        float,
+        decimal(
+            "ask about follow-ups anyway, though answers are carried to them, in this share of each cell's draw",
+            "SHARE",
+        ),
+    ] = AUDITED_FOLLOW_UPS,
+    audit_answers: Annotated[
+        float,
+        decimal("let an adjudicator check the answers people agree on, in this share of each cell's draw", "SHARE"),
+    ] = 0.0,
+    primary: Annotated[Names | None, listed("name the comparison that reports test by itself", "SYSTEM,OTHER")] = None,
+    primary_relation: Annotated[
+        str | None, text("under this relation (default: over all relations together)", "NAME")
+    ] = None,
+    study: Study = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draws satisfied groups of every cell (relation and system) for judging. Drawing more later keeps what was drawn:
+    each cell's list has one order for ever, and a sample is its beginning.
+    """
+    from audit.false_satisfaction.questions import queue_length
+    from audit.judging.samples import draw_all
+    from audit.sampling.audits import Audits
+    from audit.sampling.designs import GOLD
+    from audit.sampling.draw import Size
+    from audit.studies.deviations import name_primary, primary_named, resolve
+
+    exclusive(("--per-relation", per_relation), ("--share", share), required=True)
+    size = Size(per_relation, share)
+    audits = Audits(audit_groups, audit_follow_ups, audit_answers)
+    engine = open_database(db)
+    comparison = primary_named(primary, primary_relation)
+    resolved = resolve(engine, comparison, study) if comparison else {}
+    drawn = draw_all(engine, size, design, seed, annotators, study, audits, protocol, domain)
+    primaries = {number: name_primary(engine, number, ids) for number, ids in resolved.items()}
+    waiting, behind = queue_length(engine)
+    lines = [
+        f"Study {draw.study}: {draw.drawn:,} groups of {draw.cells} cells drawn ({draw.design}, seed {draw.seed}; "
+        f"{draw.added:,} new), {draw.distinct_groups:,} different groups of {draw.distinct_sources:,} sources."
+        for draw in drawn
+    ]
+    lines += [
+        f"Nothing to compare in study {draw.study} under {', '.join(draw.not_compared)}: one system alone was checked."
+        for draw in drawn
+        if draw.not_compared
+    ]
+    lines += [
+        f"Study {draw.study}: people are asked of {draw.audited_groups:,} different groups whether the relation holds."
+        for draw in drawn
+        if draw.audited_groups
+    ]
+    lines += [
+        f"Study {draw.study}: drawn from the sources with a gold label; what is estimated is about these."
+        for draw in drawn
+        if draw.domain == GOLD
+    ]
+    lines += [f"Study {draw.study}: {WORDS[draw.protocol]}" for draw in drawn if draw.protocol in WORDS]
+    lines += [
+        f"Study {number}: {comparison} is the primary comparison, "
+        + (
+            "named before the first answer."
+            if not past.answers
+            else f"named after {past.answers:,} answers; see reports."
+        )
+        for number, past in primaries.items()
+    ]
+    unfinished = [draw.study for draw in drawn if draw.unfinished]
+    if unfinished:
+        lines.append(
+            f"The run of study {', '.join(map(str, unfinished))} is not finished: repeat `audit run`, then this."
+        )
+    more = f" {behind:,} more audit what relations carry, and come after these." if behind else ""
+    lines += [f"{waiting:,} questions wait for an answer.{more}", f"Next: audit gold --db {db}"]
+    document = {
+        "design": design,
+        "drawn": sum(draw.drawn for draw in drawn),
+        "added": sum(draw.added for draw in drawn),
+        "cells": sum(draw.cells for draw in drawn),
+        "waiting": waiting,
+        "audits": behind,
+        "primary": [
+            {"study": number, "named_at": past.at.isoformat(timespec="seconds"), "answers_before": past.answers}
+            for number, past in primaries.items()
+        ],
+        "studies": [asdict(draw) for draw in drawn],
+    }
+    answer(as_json, document, lines)
+
+
+@command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
+def gold(db: Database = DATABASE, as_json: AsJson = False) -> None:
+    """Lets the gold labels of the corpora answer the questions they can, under the name `gold`, apart from people,
+    whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
+    nothing about it.
+    """
+    from audit.false_satisfaction.questions import queue_length
+    from audit.judging.labels import answer_with_gold
+
+    engine = open_database(db)
+    gold = answer_with_gold(engine)
+    waiting, audits = queue_length(engine)
+    lines = [f"Gold answers {gold.answered:,} of {gold.questions:,} questions ({gold.added:,} new)."]
+    if gold.contradictory:
+        lines.append(f"{gold.contradictory:,} texts have different gold labels in different rows; people must answer.")
+    if gold.pairs:
+        lines.append(
+            f"{gold.pairs:,} questions ask whether an output is right for a text with a gold label; that label says "
+            "nothing about an output, so people must answer."
+        )
+    behind = f" {audits:,} more audit what relations carry, and come after these." if audits else ""
+    lines += [f"{waiting:,} questions wait for people.{behind}", f"Next: audit report --db {db}"]
+    answer(as_json, asdict(gold) | {"waiting": waiting, "audits": audits}, lines)
+
+
+@command(
+    "import-labels",
+    JUDGE,
+    "labels from elsewhere (CSV, Label Studio) as annotators of their own",
+    "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative",
+    "audit import-labels project-7.json --control sentiment",
+)
+def import_labels(
+    file: Annotated[str, place("FILE", "the CSV (.csv) or Label Studio's JSON (.json)")],
+    db: Database = DATABASE,
+    annotator: Annotated[
+        str | None, text("who gave the labels, where the file names nobody or a single annotator", "NAME")
+    ] = None,
+    renamed: Annotated[
+        Names,
+        listed(
+            "what the file's labels are called here; letters' case does not count",
+            "good=positive,bad=negative",
+            "--map",
+        ),
+    ] = NONE,
+    task: Task = None,
+    language: Annotated[str, language_code("of the texts, where the file has no such column", "CODE")] = "en",
+    control: Annotated[
+        str | None, text("the name of the Choices tag that is meant, where tasks of Label Studio have several", "TAG")
+    ] = None,
+    study: Study = None,
+    as_json: AsJson = False,
+) -> None:
+    """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in."""
+    from audit.false_satisfaction.questions import queue_length
+    from audit.judging.labels import import_labels, read_labels, renamed_labels
+
+    renames = renamed_labels(renamed)
+    labels = read_labels(file, control)
+    engine = open_database(db)
+    imported = import_labels(
+        engine,
+        labels,
+        annotator=annotator,
+        renamed=renames,
+        task=task,
+        language=language,
+        study=study,
+    )
+    waiting, _ = queue_length(engine)
+    lines = [
+        f"{imported.labels:,} labels by {len(imported.annotators)} annotators: {imported.added:,} new, "
+        f"{imported.changed:,} changed, {imported.known:,} known before, {imported.repeated:,} repeated; "
+        f"{imported.opened:,} questions were made for them."
+    ]
+    lines += [
+        f"{n:,} not used: {reason} (first: {imported.first[reason]})." for reason, n in imported.unmatched.items()
+    ]
+    lines += [f"{n:,} without a label: {reason}." for reason, n in imported.without.items()]
+    lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit report --db {db}"]
+    answer(as_json, asdict(imported) | {"waiting": waiting}, lines)
+
+
+@command(
+    "progress",
+    JUDGE,
+    "how far the judging is: questions, pace, cells, people",
+    "audit progress",
+    "audit progress --db mine.db --answers people --json",
+)
+def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "both", as_json: AsJson = False) -> None:
+    """How far the judging is, as the app's dashboard has it: questions and judgements, the pace, every cell that was
+    drawn from, and people. Questions and people are those of the whole database; `--study` and `--answers` are
+    about cells.
+    """
+    from audit.annotation.activity import overview, people_activity
+    from audit.reports.over_time import cells_at_work, progress_document, progress_lines
+    from audit.reports.study import cells_of_report, evidence
+
+    engine = open_database(db)
+    present = evidence(engine, answers, study)
+    cells = cells_at_work(present.counted, cells_of_report(present))
+    document = progress_document(overview(engine), people_activity(engine), cells)
+    answer(as_json, document, progress_lines(document))
+
+
+group(
+    "known",
+    JUDGE,
+    "questions with known answers: for training, and hidden ones",
+    "Questions whose answers are known before: for training, or hidden among the others to measure those who judge "
+    "(docs/quality.md). They settle nothing, and a question that people are waited for cannot be made known.",
+)
+
+
+@command(
+    "known add",
+    JUDGE,
+    "make texts of a file, or settled questions, known",
+    "audit known add training.csv --purpose training --db mine.db",
+    'audit known add --questions 17,19 --purpose training --explanation "Irony: the writer means the opposite."',
+)
+def known_add(
+    purpose: Annotated[
+        str, text("training (answered before judging, with feedback) or gold (hidden among the others)", "NAME")
+    ],
+    file: Annotated[str | None, place("FILE", "the CSV")] = None,
+    questions: Annotated[Names | None, numbered("settled questions of the database instead", "1,2")] = None,
+    explanation: Annotated[str, text("of --questions: what people read after they answered in training", "TEXT")] = "",
+    task: Annotated[str, text("of the file", "NAME")] = "sentiment",
+    language: Annotated[str, language_code("of rows without one", "CODE")] = "en",
+    db: Database = DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """Makes the texts of a UTF-8 CSV known, with the columns `text`, `answer` (several with `|` between them) and
+    perhaps `language` and `explanation`, and `text_2` where a task compares two texts; or, with `--questions`,
+    questions of the database that are settled, by the answer that settles them.
+    """
+    from audit.annotation.control_questions import add_known, add_settled_questions, read_known
+
+    if (file is None) == (questions is None):
+        raise AuditError("name a file of texts, or questions of the database with --questions; one of the two")
+    engine = open_database(db)
+    if questions is not None:
+        added = add_settled_questions(engine, purpose, questions, explanation)
+    else:
+        items = read_known(str(file), task, language)
+        added = add_known(engine, purpose, items, task=task)
+    lines = [f"{added.added:,} questions became known, {added.changed:,} that were known changed.", _next(purpose, db)]
+    answer(as_json, {"purpose": purpose, "added": added.added, "changed": added.changed}, lines)
+
+
+@command(
+    "known pick",
+    JUDGE,
+    "make questions known that cost no sample anything, evenly by label",
+    "audit known pick --purpose gold --count 40 --db mine.db",
+)
+def known_pick(
+    purpose: Annotated[str, text("training or gold", "NAME")],
+    count: Annotated[int, whole_number("how many at most", "N")] = 20,
+    seed: Annotated[int, whole_number("which of a label are taken", "S")] = 0,
+    db: Database = DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """Makes questions known that cost no sample anything: texts of sources with a gold label, and questions that an
+    adjudicator settled, of which no drawn group has any part; as many of each label as there are. `candidates` is
+    how many there were.
+    """
+    from audit.annotation.control_questions import pick_known
+
+    picked = pick_known(open_database(db), purpose, count, seed)
+    by_label = ", ".join(f"{number:,} {label}" for label, number in (picked.labels or {}).items())
+    lines = [f"{picked.added:,} of {picked.candidates:,} questions outside all samples became known: {by_label}."]
+    if picked.added < count:
+        lines.append(f"{count:,} were asked for; there are no more.")
+    answer(as_json, {"purpose": purpose, **asdict(picked)}, [*lines, _next(purpose, db)])
+
+
+@command("known list", JUDGE, "what is known", "audit known list --json")
+def known_list(db: Database = DATABASE, as_json: AsJson = False) -> None:
+    """What is known. `more_texts` are those beside the first of an input of several, `output` what is judged together
+    with the text where the task asks about outputs. `judged` counts the answers given in training, or while it was
+    hidden.
+    """
+    from audit.annotation.control_questions import known_questions
+
+    rows = [
+        {
+            "question": question.id,
+            "purpose": question.purpose,
+            "task": question.task,
+            "kind": question.kind,
+            "answer": list(question.allowed),
+            "judged": question.judged,
+            "languages": list(question.languages),
+            "text": question.texts[0],
+            "more_texts": list(question.texts[1:]),
+            "output": question.output,
+            "explanation": question.explanation,
+        }
+        for question in known_questions(open_database(db))
+    ]
+    hidden = {"task", "explanation"} | {name for name in ("more_texts", "output") if not any(row[name] for row in rows)}
+    shown = [{name: _short(value) for name, value in row.items() if name not in hidden} for row in rows]
+    answer(as_json, rows, table(shown))
+
+
+@command(
+    "known remove",
+    JUDGE,
+    "make questions known no longer; what was judged stays",
+    "audit known remove --questions 17 --db mine.db",
+)
+def known_remove(
+    questions: Annotated[Names | None, numbered("their numbers", "1,2")] = None,
+    everything: Annotated[bool, flag("--all", "all of them")] = False,
+    db: Database = DATABASE,
+) -> None:
+    """Makes questions known no longer. What was judged of them stays in the history. Whoever passed the training round
+    is trained again when it loses or gains a question.
+    """
+    from audit.annotation.control_questions import remove_known
+
+    exclusive(("--questions", questions), ("--all", everything), required=True)
+    number = remove_known(open_database(db), None if everything else questions)
+    tell(f"{number:,} questions are known no longer; what was judged of them stays.")
+
+
+def _next(purpose: str, db: str) -> str:
+    name = "pass_mark=0.8" if purpose == "training" else "gold_share=0.05"
+    return f"Next, where it is not done: audit settings --set {name} --db {db}"
+
+
+def _short(value: object) -> object:
+    return " ".join(value.split())[:60] if isinstance(value, str) else value
+
+
+@command(
+    "stale",
+    JUDGE,
+    "let answers go stale after guideline or labels changed; or list answers",
+    "audit stale",
+    "audit stale --below 2 --dry-run",
+    'audit stale --below 2 --kind input --adjudications --by mia --reason "neutral has a wider meaning now"',
+)
+def stale(
+    below: Annotated[int | None, whole_number("answers given by versions of the guideline before N", "N")] = None,
+    labels: Annotated[
+        Names, listed("answers that are one of these, labels that the task no longer has included", "A,B")
+    ] = NONE,
+    task: Annotated[str | None, text("only questions of this task", "NAME")] = None,
+    kind: Annotated[str | None, text("only questions about an input, a pair or a group", "NAME")] = None,
+    unsettled: Annotated[
+        bool, flag("--unsettled", "only questions that neither people nor an adjudicator have settled")
+    ] = False,
+    elsewhere: Annotated[
+        bool, flag("--elsewhere", "imported labels, too; they have no version, and nobody can give them again here")
+    ] = False,
+    adjudications: Annotated[
+        bool,
+        flag("--adjudications", "adjudications, too; their questions are settled as if nobody had adjudicated them"),
+    ] = False,
+    reason: Annotated[
+        str | None, text("why: kept with the answers, and shown to those who are asked again", "TEXT")
+    ] = None,
+    by: Annotated[str | None, text("the manager in whose name it is done", "NAME")] = None,
+    dry_run: Annotated[bool, flag("--dry-run", "says what would go, and changes nothing")] = False,
+    db: Database = DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """Lets answers go stale after the guideline or the labels were changed in mid-study. Without `--below` and
+    `--labels` it lists the answers that count, by what they are and the guideline they were given by, and changes
+    nothing.
+    """
+    from audit.annotation.accounts import manager_named
+    from audit.annotation.answers import command as client_of
+    from audit.false_satisfaction.questions import queue_length
+    from audit.judging.staleness import Choice, affected_groups, mark_stale, preview_stale, stale_counts
+
+    engine = open_database(db)
+    if below is None and not labels:
+        rows = [row._asdict() for row in stale_counts(engine)]
+        answer(as_json, {"answers": rows}, table(rows) if rows else ["Nobody has answered anything yet."])
+        return
+    choice = Choice(task, kind, below, tuple(labels), elsewhere, unsettled, adjudications)
+    if not dry_run and not (by and reason):
+        raise AuditError("name the manager in whose name answers go stale with --by, and say why with --reason")
+    manager = manager_named(engine, by).id if by else None
+    going = preview_stale(engine, choice, manager)
+    lost = affected_groups(engine, going, manager)
+    waiting = None
+    if manager is not None and not dry_run:
+        going = mark_stale(engine, manager, choice, reason or "", client=client_of("stale"))
+        waiting, _ = queue_length(engine)
+    numbers = {"judgements": going.judgements, "adjudications": going.adjudications, "questions": going.questions}
+    document = numbers | {"people": going.people, "groups": asdict(lost), "done": waiting is not None}
+    verb = "would go" if waiting is None else "went"
+    lines = [
+        f"{going.judgements:,} judgements by {going.people:,} people and {going.adjudications:,} adjudications {verb} "
+        f"stale, on {going.questions:,} questions.",
+        f"Of {lost.settled:,} settled drawn groups that rest on them, {lost.waiting:,} wait for answers again; "
+        f"{lost.turned:,} change sides. {lost.holds:,} groups are asked again whether their relation holds.",
+    ]
+    if waiting is not None:
+        lines.append(f"{waiting:,} questions wait for people.")
+    answer(as_json, document | {"waiting": waiting}, lines)
+
+
+@command(
+    "settings",
+    JUDGE,
+    "how judging goes: pass mark, shares of hidden questions, speed",
+    "audit settings --set pass_mark=0.8 --set gold_share=0.05 --set repeat_share=0.05 --db mine.db",
+)
+def settings(
+    changes: Annotated[list[str], text("change one; may be given several times", "NAME=VALUE", "--set")] = NONE,
+    db: Database = DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """How judging goes in a database; without `--set` it shows the settings. Each change is in the log."""
+    from audit.annotation.settings import change_settings, settings_of
+
+    values: dict[str, Any] = {}
+    for change in changes:
+        name, equals, value = change.partition("=")
+        if not equals:
+            raise AuditError(f"--set {change!r}: must be NAME=VALUE, for example pass_mark=0.8")
+        values[name.strip()] = _number(name.strip(), value.strip())
+    engine = open_database(db)
+    if values:
+        present = change_settings(engine, None, values)
+    else:
+        with engine.connect() as connection:
+            present = settings_of(connection)
+    document = asdict(present)
+    answer(as_json, document, [f"{name} = {value}" for name, value in document.items()])
+
+
+def _number(name: str, text: str) -> float | int:
+    from audit.files import parse_json
+
+    try:
+        value = parse_json(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise AuditError(f"--set {name}={text[:40]}: the value must be a number, for example 0.1")
+    return value

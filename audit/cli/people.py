@@ -1,0 +1,265 @@
+"""People: the app that they use, and their accounts."""
+
+import errno
+import getpass
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from audit.cli.console import Rows, answer, say, table, tell, visible
+from audit.cli.options import (
+    DATABASE,
+    NONE,
+    PEOPLE,
+    START,
+    AsJson,
+    Database,
+    Names,
+    command,
+    decimal,
+    flag,
+    group,
+    language_codes,
+    name_of,
+    open_database,
+    text,
+    whole_number,
+)
+from audit.errors import AuditError
+
+_HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|(?=.*:)[0-9A-Fa-f:.]{2,45}(?:%\w{1,20})?")
+"""The form of a name, an IPv4 address, or an IPv6 address."""
+
+
+@command(
+    "app",
+    START,
+    "serve the app: answer questions, adjudicate, browse, see results",
+    "audit app --db mine.db --port 8600",
+    "audit app --idle-hours 2 --login-hours 24 --https",
+)
+def serve_app(
+    db: Database = DATABASE,
+    port: Annotated[int, whole_number("where to listen", "P")] = 8501,
+    address: Annotated[
+        str, text("a name or address of this machine where to listen; 0.0.0.0 is every one that it has", "ADDRESS")
+    ] = "localhost",
+    idle_hours: Annotated[float | None, decimal("log people out who do nothing for so long (default: 12)", "H")] = None,
+    login_hours: Annotated[float | None, decimal("and everybody after so long (default: 168, a week)", "H")] = None,
+    https: Annotated[bool, flag("--https", "people come by https: never send cookies without it")] = False,
+) -> None:
+    """Serves the app: answer questions, adjudicate, browse groups, see progress and results. It listens on this
+    machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself.
+    """
+    from audit.annotation.accounts import list_accounts
+
+    environment = login_settings(idle_hours, login_hours, https)
+    check_port(port, address)
+    engine = open_database(db)
+    if not list_accounts(engine):
+        say(f"There are no accounts yet: make one with `audit user add NAME --role manager --db {db}`.")
+    engine.dispose()
+    serve(db, port, address, environment)
+
+
+def login_settings(idle_hours: float | None, login_hours: float | None, https: bool) -> dict[str, str]:
+    """The options about logging in, as variables of the environment. Raises AuditError for a bad number of hours."""
+    from audit.ui import settings
+
+    hours = {settings.IDLE: idle_hours, settings.LONGEST: login_hours}
+    variables = {name: str(value) for name, value in hours.items() if value is not None}
+    if https:
+        variables[settings.HTTPS] = "1"
+    settings.login_limits({**os.environ, **variables})
+    return variables
+
+
+def serve(database: str, port: int, address: str = "localhost", environment: Mapping[str, str] | None = None) -> None:
+    """Run Streamlit until it is stopped. Raises AuditError for a port that is no port or is taken."""
+    from audit.runner.leases import another_python, its_environment
+    from audit.ui.settings import arguments
+
+    check_port(port, address)
+    say(f"The app is at http://{address}:{port} (stop it with Ctrl-C).")
+    words = another_python("-m", "streamlit", "run", str(script()))
+    words += [*arguments(port), "--server.address", address]
+    _become(words, {**its_environment(), **(environment or {}), "AUDIT_DB": _absolute(database)})
+
+
+def _become(words: list[str], environment: Mapping[str, str]) -> None:
+    """Run a program in the place of this process, so that whatever ends one ends the other, kill -9 included."""
+    if os.name == "nt":  # where a process cannot become another one
+        subprocess.run(words, env=environment, check=False)
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(words[0], words, environment)
+
+
+def check_port(port: int, address: str) -> None:
+    """Raises AuditError unless one can listen there, at a name or an address of this machine."""
+    import socket
+
+    if not 0 < port < 65536:
+        raise AuditError(f"--port {port}: must be from 1 to 65535")
+    if not _HOST.fullmatch(address):  # an empty one would be every address of the machine
+        raise AuditError(
+            f"--address {address[:80]!r}: must be a name or an IP address of this machine, such as localhost or "
+            "192.0.2.1; 0.0.0.0 is every one that it has"
+        )
+    try:
+        kind, _, _, _, where = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (OSError, UnicodeError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise AuditError(
+            f"--address {address!r}: nobody knows this name ({reason}); localhost is this machine"
+        ) from None
+    with socket.socket(kind) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(where)
+        except OSError as problem:
+            if problem.errno == errno.EADDRNOTAVAIL:
+                raise AuditError(
+                    f"--address {address!r} is no address of this machine; localhost is, and 0.0.0.0 is every one"
+                ) from None
+            raise AuditError(f"cannot listen on {address}:{port} ({problem.strerror}); choose another --port") from None
+
+
+def script() -> Path:
+    """`app.py`, in a checkout or in an installed package."""
+    package = Path(__file__).resolve().parents[1]
+    packaged = package / "script" / "app.py"
+    return packaged if packaged.exists() else package.parent / "app.py"
+
+
+def _absolute(database: str) -> str:
+    return database if "://" in database else str(Path(database).resolve())
+
+
+group(
+    "user",
+    PEOPLE,
+    "accounts of the app",
+    "Accounts of the app. Whoever has the database may do all of it; in the app, managers may.",
+)
+
+
+@command(
+    "user add",
+    PEOPLE,
+    "make an account; the password is asked for, or read from stdin or AUDIT_PASSWORD",
+    "audit user add mia --role manager --db mine.db",
+    "audit user add ann@example.org --no-password --languages en,zh",
+)
+def user_add(
+    name: Annotated[str, name_of("name", "of the account")],
+    role: Annotated[str, text("annotator, adjudicator or manager", "ROLE")] = "annotator",
+    languages: Annotated[Names, language_codes("that it reads (default: all)", "en,zh")] = NONE,
+    no_password: Annotated[
+        bool, flag("--no-password", "it logs in through the identity provider (docs/app.md) only")
+    ] = False,
+    db: Database = DATABASE,
+) -> None:
+    """Makes an account. The password (8 characters or more) is asked for, or read from stdin or the environment
+    variable `AUDIT_PASSWORD`; never from the command line, where others could read it.
+    """
+    from audit.annotation.accounts import add_account
+
+    engine = open_database(db)
+    password = None if no_password else _ask()
+    account = add_account(engine, name, role, password, languages=languages)
+    tell(visible(f"Account {account.name} ({account.role}) made."))
+
+
+def _ask() -> str:
+    """The password; never from the command line, where other users of the machine would read it."""
+    if "AUDIT_PASSWORD" in os.environ:
+        return os.environ["AUDIT_PASSWORD"]
+    if sys.stdin.isatty():
+        return getpass.getpass("Password: ")
+    return sys.stdin.readline().rstrip("\n")
+
+
+@command("user list", PEOPLE, "accounts there are", "audit user list --json")
+def user_list(db: Database = DATABASE, as_json: AsJson = False) -> None:
+    """Every account, the disabled ones too. `last_seen` is the last use of the app, in UTC to the minute; `password`
+    says whether it has one.
+    """
+    from audit.annotation.accounts import account_details
+
+    rows: Rows = [
+        {
+            "name": account.name,
+            "role": account.role,
+            "languages": list(account.languages),
+            "disabled": account.disabled,
+            "password": account.has_password,
+            "last_seen": account.seen_at.isoformat(timespec="minutes") if account.seen_at else None,
+        }
+        for account in account_details(open_database(db))
+    ]
+    answer(as_json, rows, table(rows))
+
+
+@command(
+    "user disable", PEOPLE, "keep an account out, and log it out everywhere", "audit user disable ann --db mine.db"
+)
+def user_disable(name: Annotated[str, name_of("name", "of the account")], db: Database = DATABASE) -> None:
+    """Keeps an account out from now on and logs it out everywhere; the question it was looking at goes to others. What
+    it judged stays. The last manager cannot be disabled.
+    """
+    from audit.annotation.accounts import disable_account
+
+    account = disable_account(open_database(db), name)
+    tell(visible(f"Account {account.name} disabled; it is logged out everywhere."))
+
+
+@command("user enable", PEOPLE, "let a disabled account log in again", "audit user enable ann --db mine.db")
+def user_enable(name: Annotated[str, name_of("name", "of the account")], db: Database = DATABASE) -> None:
+    """Lets a disabled account log in again."""
+    from audit.annotation.accounts import enable_account
+
+    account = enable_account(open_database(db), name)
+    tell(visible(f"Account {account.name} enabled."))
+
+
+@command(
+    "user password",
+    PEOPLE,
+    "give an account another password, and log it out everywhere; it is read as in `add`",
+    "audit user password ann --db mine.db",
+)
+def user_password(name: Annotated[str, name_of("name", "of the account")], db: Database = DATABASE) -> None:
+    """Gives an account another password, read as by `audit user add`, and logs it out everywhere."""
+    from audit.annotation.accounts import set_password
+
+    engine = open_database(db)
+    account = set_password(engine, name, _ask())
+    tell(visible(f"Password of {account.name} set; the account is logged out everywhere."))
+
+
+@command(
+    "user delete",
+    PEOPLE,
+    "take a person's name and password away; what they answered stays",
+    "audit user delete anna --db mine.db",
+)
+def user_delete(name: Annotated[str, name_of("name", "of the account")], db: Database = DATABASE) -> None:
+    """Takes a person's name, password, languages and sessions away. The account stays, disabled, as `deleted-N`; what
+    they answered stays and counts, comments included, since the history is append-only. Their name is free for
+    another account.
+    """
+    from audit.annotation.accounts import delete_person
+
+    left = delete_person(open_database(db), name)
+    tell(
+        visible(
+            f"{name} is now {left.name}, cannot log in, and {left.judgements:,} judgements and "
+            f"{left.adjudications:,} adjudications stay. Older backups and exports still have the name."
+        )
+    )

@@ -1,0 +1,642 @@
+"""Reports: rates and rankings, agreement, annotators, quality, plans of work, recorded chains, values."""
+
+import textwrap
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from audit.cli.console import answer, say
+from audit.cli.options import (
+    DATABASE,
+    INSPECT,
+    NONE,
+    START,
+    STUDY,
+    Answers,
+    AsJson,
+    Database,
+    Delta,
+    Html,
+    Interval,
+    Names,
+    Study,
+    Target,
+    Task,
+    Weights,
+    chosen,
+    command,
+    decimal,
+    decimals,
+    exclusive,
+    flag,
+    group,
+    listed,
+    open_database,
+    place,
+    read_from,
+    text,
+    whole_number,
+)
+from audit.errors import AuditError
+
+By = Literal["relation", "system", "language", "pair"] | None
+Repeats = Literal["first", "last", "majority"] | None
+
+
+@command(
+    "report",
+    START,
+    "observed and genuine rates, and the ranking before and after",
+    "audit report",
+    "audit report --db mine.db --answers people --html report.html",
+    "audit report --by gold --html report.html",
+    "audit report --answers gold --gold-error 0.02-0.05",
+    "audit report --target corpus --delta 0.02 --weights equal",
+    "audit report --interval sequence",
+    "audit report --proxy disagreement,low_confidence --json",
+)
+def report(
+    db: Database = DATABASE,
+    study: Study = None,
+    answers: Answers = "both",
+    design: Annotated[
+        str | None, text("use the last sample of this design (default: the sample drawn last)", "DESIGN")
+    ] = None,
+    interval: Interval = None,
+    target: Target = None,
+    delta: Delta = 0.0,
+    weights: Weights = None,
+    proxy: Annotated[
+        Names,
+        listed(
+            "cheap signals: disagreement, low_confidence, reference, or a numeric column of the corpus",
+            "NAME,...",
+        ),
+    ] = NONE,
+    by: Annotated[
+        str | None,
+        text(
+            "violation rates by topic: by gold label, or by a column of the corpus with at most 50 values",
+            "gold|ATTRIBUTE",
+        ),
+    ] = None,
+    gold_error: Annotated[
+        str | None,
+        text(
+            "share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too",
+            "RATE|LOW-HIGH",
+        ),
+    ] = None,
+    html: Html = None,
+    as_json: AsJson = False,
+) -> None:
+    """Observed and genuine rates of every cell with their intervals, and for each relation who is best before and
+    after. See the report (docs/report.md). It may be asked for at any time: where nothing is judged yet, the
+    corrected rates are `null`.
+    """
+    from audit.reports.preference import read_weights
+    from audit.reports.sensitivity import GoldError
+    from audit.reports.study import INTERVAL, study_report
+    from audit.statistics.intervals import get_target
+
+    document = study_report(
+        open_database(db),
+        answers,
+        study,
+        design,
+        interval=interval or INTERVAL,
+        target=get_target(target) if target else None,
+        delta=delta,
+        weights=read_weights(weights) if weights else None,
+        proxies=proxy,
+        by=by,
+        gold_error=GoldError.read(gold_error) if gold_error else None,
+    )
+    if html:
+        write_html(document, Path(html))
+    show(document, as_json, quiet=bool(html))
+
+
+def show(report: dict[str, Any], as_json: bool, quiet: bool = False) -> None:
+    """The report on stdout, as JSON or for the terminal; `quiet` leaves the latter out."""
+    from audit.reports.terminal import to_terminal
+
+    if as_json or not quiet:
+        answer(as_json, report, [] if as_json else [to_terminal(report)])
+
+
+def write_html(report: dict[str, Any], path: Path) -> None:
+    """Write the HTML file. Raises BadFile where it cannot be written."""
+    from audit.new_files import write_file
+    from audit.reports.html import to_html
+
+    write_file(path, to_html(report))
+    say(f"report: {path}")
+
+
+@command(
+    "rerank",
+    INSPECT,
+    "correct and rank totals of a CSV: relation,system and rates or counts",
+    "audit rerank totals.csv --html corrected.html",
+    "audit rerank totals.csv --interval sequence --weights user-a",
+)
+def rerank(
+    file: Annotated[str, place("FILE", "the CSV")],
+    interval: Interval = None,
+    target: Target = None,
+    delta: Delta = 0.0,
+    weights: Weights = None,
+    html: Html = None,
+    as_json: AsJson = False,
+) -> None:
+    """Corrects and ranks totals that were measured elsewhere. The file is a CSV with the columns `relation,system` and
+    either `sr_observed,fs_rate` or `groups,satisfied,judged,false`, where `groups` is satisfied plus violated.
+    """
+    from audit.reports.preference import read_weights
+    from audit.reports.rerank import rerank
+    from audit.statistics.intervals import get_target
+
+    document = rerank(
+        file,
+        interval,
+        target=get_target(target) if target else None,
+        delta=delta,
+        weights=read_weights(weights) if weights else None,
+    )
+    if html:
+        write_html(document, Path(html))
+    show(document, as_json, quiet=bool(html))
+
+
+@command(
+    "plan",
+    STUDY,
+    "how many questions each design needs, in hours and money too",
+    "audit plan --half-width 0.05 --pace 6 --price 20",
+    "audit plan --db mine.db --decide winner --delta 0.02 --confidence 0.95 --json",
+    "audit plan --decide winner --domain gold",
+)
+def plan(
+    db: Database = DATABASE,
+    study: Study = None,
+    half_width: Annotated[
+        float | None, decimal("the goal: every cell's interval reaches at most this far to either side", "0.05")
+    ] = None,
+    decide: Annotated[
+        Literal["winner", "order"] | None,
+        chosen("or this goal: winner or order, under every relation with two systems or more"),
+    ] = None,
+    delta: Annotated[float, decimal("differences of SR_g that do not count; for --decide", "D")] = 0.02,
+    confidence: Annotated[float, decimal("of the intervals or of each relation's decision", "C")] = 0.95,
+    guess: Annotated[float, decimal("R_FS that is expected where nothing is judged; the worst case is 0.5", "R")] = 0.3,
+    pace: Annotated[float | None, decimal("that one answer takes; gives hours", "SECONDS")] = None,
+    price: Annotated[float | None, decimal("of an hour of work, in any currency; gives price", "PER_HOUR")] = None,
+    annotators: Annotated[
+        int | None,
+        whole_number("people who answer each question (default: as many as for the samples drawn, or 2)", "N"),
+    ] = None,
+    answers: Answers = "both",
+    domain: Annotated[
+        str | None,
+        text(
+            "all, or gold: only sources with a gold label count and are drawn (default: the sample's, or all)", "DOMAIN"
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """How many questions each design needs, before the work and during it, for one of two goals: an interval of at
+    most `--half-width` on either side for the R_FS of every cell, or a decision under every relation, who is best
+    (`winner`) or the whole `order`, where differences of SR_g up to `--delta` do not count.
+    """
+    from audit.reports.plan import lines, plan
+
+    exclusive(("--half-width", half_width), ("--decide", decide), required=True)
+    document = plan(
+        open_database(db),
+        half_width=half_width,
+        decide=decide,
+        delta=delta,
+        confidence=confidence,
+        guess=guess,
+        pace=pace,
+        price_per_hour=price,
+        annotators=annotators,
+        study=study,
+        whose=answers,
+        database=None if db == DATABASE else db,
+        domain=domain,
+    )
+    answer(as_json, document, lines(document))
+
+
+@command(
+    "agreement",
+    INSPECT,
+    "how far annotators agree: percent, kappa, alpha, AC1, intervals",
+    "audit agreement --db mine.db --by relation",
+    "audit agreement --ratings ours.csv --order negative,neutral,positive --json",
+)
+def agreement(
+    db: Annotated[str | None, text("the database (default: audit.db)", "PATH|URL")] = None,
+    ratings: Annotated[str | None, read_from("a CSV in place of a database", "FILE")] = None,
+    about: Annotated[
+        Literal["labels", "false", "groups"],
+        chosen("labels, whether drawn groups are false, or whether relations hold in groups"),
+    ] = "labels",
+    by: Annotated[By, chosen("for each of these, too")] = None,
+    level: Annotated[
+        Literal["nominal", "ordinal", "interval", "ratio", "linear", "quadratic"] | None,
+        chosen("the coefficients of this level, too, where the labels are numbers or have an order"),
+    ] = None,
+    order: Annotated[
+        Names | None,
+        listed("the labels in their order, which allows the levels ordinal, linear and quadratic", "A,B,C"),
+    ] = None,
+    repeats: Annotated[
+        Repeats,
+        chosen("of an item that somebody rated twice: first, last or majority (default: refuse)"),
+    ] = None,
+    task: Task = None,
+    as_json: AsJson = False,
+) -> None:
+    """How far annotators agree: percent, one kappa, alpha and AC1, with 95 % intervals; see agreement
+    (docs/agreement.md). From the judgements of a database, or from a UTF-8 CSV with the columns
+    `item,annotator,label` and one row a judgement.
+    """
+    from audit.annotation.ratings import need_numbers
+    from audit.reports.agreement import agreement_lines, agreement_report
+
+    exclusive(("--db", db), ("--ratings", ratings))
+    rated, parts = (
+        _from_file(ratings, about, by, repeats, task)
+        if ratings
+        else _from_store(db or DATABASE, about, by, repeats, task)
+    )
+    if ratings and level not in (None, "nominal") and not order:
+        need_numbers(rated, ratings, level)
+    report = agreement_report(rated, by=by, parts=parts, level=level, order=order)
+    answer(as_json, report, [] if as_json else agreement_lines(report))
+
+
+def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
+    from audit.annotation.ratings import need_two, once, read_ratings
+
+    if about != "labels":
+        raise AuditError(
+            f"--about {about} needs the drawn groups of a database; name it with --db in place of --ratings"
+        )
+    if task is not None:
+        raise AuditError("--task is for a database; a file of ratings has no task")
+    column = None if by == "pair" else by
+    rated = once(read_ratings(ratings, [column] if column else []), repeats, ratings)
+    need_two(rated, ratings)
+    parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
+    return rated, parts
+
+
+def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
+    from audit.annotation.ratings import attributed, stored_ratings
+    from audit.false_satisfaction.opinions import attributed_outputs, opinions
+    from audit.false_satisfaction.questions import attributed_groups
+
+    if repeats is not None:
+        raise AuditError("--repeats is for --ratings; in a database nobody's answer to a question counts twice")
+    engine = open_database(db)
+    column = None if by == "pair" else by
+    if about == "false":
+        rated = opinions(engine, task)
+        parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
+    elif about == "groups":
+        rated = stored_ratings(engine, task, "group")
+        parts = attributed_groups(engine, column) if column == "relation" or column == "system" else None
+        parts = attributed(engine, column) if column == "language" else parts
+    else:
+        rated = stored_ratings(engine, task)
+        if rated.origin.get("about") == "pairs" and (column == "relation" or column == "system"):
+            parts = attributed_outputs(engine, column)
+        else:
+            parts = attributed(engine, column) if column else None
+    return rated, parts
+
+
+@command(
+    "annotators",
+    INSPECT,
+    "what annotators get wrong: a confusion matrix each (Dawid-Skene)",
+    "audit annotators --ratings ours.csv",
+    "audit annotators --db mine.db --draws 4000 --json",
+)
+def annotators(
+    db: Annotated[str | None, text("the database (default: audit.db)", "PATH|URL")] = None,
+    ratings: Annotated[
+        str | None, read_from("a CSV with the columns item,annotator,label in place of a database", "FILE")
+    ] = None,
+    task: Task = None,
+    draws: Annotated[int, whole_number("draws of the posterior for the intervals", "N")] = 1000,
+    seed: Annotated[int, whole_number("of these draws", "S")] = 0,
+    adjudicator: Annotated[float, decimal("how often an adjudicator is right, for protocol", "A")] = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
+    (docs/agreement.md). Repeated ratings count as they are.
+    """
+    from audit.annotation.ratings import need_two, read_ratings, stored_ratings
+    from audit.false_satisfaction.opinions import answered_outputs
+    from audit.reports.quality import annotators_lines, annotators_report
+
+    exclusive(("--db", db), ("--ratings", ratings))
+    if not 0 <= draws <= 100_000:
+        raise AuditError(f"--draws {draws}: must be from 0 (no intervals) to 100000")
+    if seed < 0:
+        raise AuditError(f"--seed {seed}: must be at least 0")
+    if not 0 <= adjudicator <= 1:
+        raise AuditError(f"--adjudicator {adjudicator}: must be a share from 0 to 1 of right answers")
+    if ratings and task is not None:
+        raise AuditError("--task is for a database; a file of ratings has no task")
+    outputs = None
+    if ratings:
+        rated = read_ratings(ratings)
+        need_two(rated, ratings)
+    else:
+        engine = open_database(db or DATABASE)
+        rated = stored_ratings(engine, task)
+        outputs = answered_outputs(engine, str(rated.origin["task"]))
+    report = annotators_report(rated, draws, seed, outputs, adjudicator)
+    answer(as_json, report, [] if as_json else annotators_lines(report))
+
+
+KINDS: dict[str, Literal["input", "pair", "group"]] = {"inputs": "input", "pairs": "pair", "groups": "group"}
+
+
+@command(
+    "quality",
+    INSPECT,
+    "how well each annotator judges, and alarms",
+    "audit quality --db mine.db",
+    "audit quality --about groups --json",
+)
+def quality(
+    task: Task = None,
+    about: Annotated[
+        Literal["inputs", "pairs", "groups"] | None,
+        chosen(
+            "what its questions are about: inputs, outputs with their inputs, or groups (default: as the task asks)"
+        ),
+    ] = None,
+    db: Database = DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """How well each annotator judges: accuracy, confusion and bias on hidden questions, repeats answered as before,
+    agreement with settled answers and with the others, speed, the first half against the second, and alarms.
+    """
+    from audit.annotation.control_questions import judging_record
+    from audit.reports.quality import quality_lines, quality_report
+
+    record = judging_record(open_database(db))
+    report = quality_report(record, task, KINDS.get(about or ""))
+    answer(as_json, report, [] if as_json else quality_lines(report))
+
+
+@command(
+    "contradictions",
+    INSPECT,
+    "answers that cannot all be true if their relation holds",
+    "audit contradictions --db mine.db",
+)
+def contradictions(
+    answers: Annotated[
+        Literal["people", "gold", "both"],
+        chosen("whose answers are compared: people (default, adjudicators included), gold or both"),
+    ] = "people",
+    db: Database = DATABASE,
+    as_json: AsJson = False,
+) -> None:
+    """Answers about a source and its follow-up that cannot both be true if the relation carries truth from one to the
+    other: one of them is wrong, or the relation does not hold there. The page *Quality* sends both to the
+    adjudicators.
+    """
+    from audit.false_satisfaction.browse import contradictions
+
+    pairs = contradictions(open_database(db), answers)
+    lines = [f"{len(pairs):,} pairs of answers cannot both be true if their relation holds."]
+    if pairs:
+        lines.append("In each, an answer is wrong, or the relation does not carry truth there (a carry error).")
+    for pair in pairs:
+        expected = " or ".join(pair.carried)
+        lines += [
+            "",
+            f"{pair.relation}, in {pair.groups:,} drawn groups of systems; the follow-up should be {expected}",
+        ]
+        for name, side in (("source", pair.source), ("follow-up", pair.follow_up)):
+            told = f"question {side.question}: {' or '.join(side.answer)} ({side.origin})"
+            lines.append(f"  {name}, {told}{', flagged' if side.waits else ''}")
+            lines += textwrap.wrap(" ".join(side.texts)[:400], 96, initial_indent="    ", subsequent_indent="    ")
+    answer(as_json, {"answers": answers, "contradictions": [asdict(pair) for pair in pairs]}, lines)
+
+
+_LONG = 20_000
+"""Pairs from which scoring them takes long enough for a progress bar."""
+
+
+@command(
+    "pivots",
+    INSPECT,
+    "recorded pivot chains of machine translation: scores, means, tests",
+    "audit pivots pivot_runs.csv --targets zh,ja",
+    "audit pivots pivot_runs.csv --targets zh,ja,ko,fr --systems google,bing --errors independent --json",
+)
+def pivots(
+    file: Annotated[str, place("FILE", "the CSV")],
+    by: Annotated[
+        Literal["target", "pivot"],
+        chosen("the languages of the model beside the systems: target or pivot; for round trips the pivot always"),
+    ] = "target",
+    score: Annotated[
+        Literal["consistency", "levenshtein", "bleu", "cosine"],
+        chosen("what is analysed: consistency (default, the mean of the others), levenshtein, bleu or cosine"),
+    ] = "consistency",
+    threshold: Annotated[float, decimal("a pair whose score is at least this is satisfied", "S")] = 0.8,
+    systems: Annotated[Names | None, listed("only these systems (default: all)", "A,B")] = None,
+    targets: Annotated[Names | None, listed("only these target languages (default: all)", "zh,ja")] = None,
+    exclude_target: Annotated[Names, listed("target languages to leave out, round trips too", "en")] = NONE,
+    source_language: Annotated[
+        str, text("the language of the sources: pairs toward it are round trips, and stand apart", "CODE")
+    ] = "en",
+    additive: Annotated[
+        bool,
+        flag("--additive", "a model without the interaction of languages and systems; its means need no full cells"),
+    ] = False,
+    errors: Annotated[
+        Literal["sentence", "independent"] | None,
+        chosen("pairs of a sentence go together (default, where there is a column source), or are independent"),
+    ] = None,
+    distinct: Annotated[bool, flag("--distinct", "leave out rows that repeat another in every column")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Recorded machine translations beside those that went over another language, as in the MCMT study: scores,
+    least-squares means by language and system, F tests of type III and Tukey-Kramer's pairs.
+    """
+    from audit.corpora.recordings import read_chains
+    from audit.reports.pivots import pivot_lines, pivots_report
+
+    report = pivots_report(
+        read_chains(file, distinct),
+        by=by,
+        score=score,
+        threshold=threshold,
+        source_language=source_language,
+        targets=targets,
+        systems=systems,
+        exclude=exclude_target,
+        interaction=not additive,
+        errors=errors,
+        watch=_bar,
+    )
+    answer(as_json, report, [] if as_json else pivot_lines(report))
+
+
+def _bar(pairs: Iterable[Any], number: int) -> Iterable[Any]:
+    from tqdm import tqdm
+
+    return tqdm(pairs, total=number, desc="scoring", unit="pair", disable=number < _LONG)
+
+
+group(
+    "values",
+    INSPECT,
+    "what relations compared: other bounds, means, references, levels",
+    "What relations compared, beyond satisfied and violated: a verdict keeps the value that was compared with the "
+    "relation's bound (docs/translation-relations.md).",
+)
+
+
+@command(
+    "values bounds",
+    INSPECT,
+    "observed rates at other bounds, without running again",
+    "audit values bounds --relations MCMT,RTT --at 0.5,0.6,0.7",
+)
+def values_bounds(
+    db: Database = DATABASE,
+    study: Study = None,
+    relations: Annotated[Names, listed("only these, named as in the report (default: all with a bound)", "A,B")] = NONE,
+    at: Annotated[Names | None, decimals("the bounds (default: 0, 0.1, ... 1)", "0.5,0.6")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """SR_o at other bounds than those that were run, without running anything again. A relation is shown where it has
+    a bound: a parameter `threshold` or `bound`, at or above which it is satisfied.
+    """
+    from audit.reports.values import STEPS, bounds_lines, bounds_report
+
+    report = bounds_report(open_database(db), study, relations, at or STEPS)
+    answer(as_json, report, [] if as_json else bounds_lines(report))
+
+
+@command(
+    "values means",
+    INSPECT,
+    "least-squares means by target language and system, and which differ",
+    "audit values means --relation MCMT --db mine.db",
+)
+def values_means(
+    relation: Annotated[str, text("whose values", "MCMT")],
+    db: Database = DATABASE,
+    study: Study = None,
+    independent: Annotated[bool, flag("--independent", "as if values of one text were independent")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Which target languages and systems are consistent: the linear model of the MCMT study on the values of one
+    relation, with least-squares means, F tests of type III, all pairs by Tukey and Kramer, and the subsets that are
+    not told apart.
+    """
+    from audit.reports.values import means_lines, means_report
+
+    engine = open_database(db)
+    report = means_report(engine, relation, study, independent=independent)
+    answer(as_json, report, [] if as_json else means_lines(report))
+
+
+@command(
+    "values correlate",
+    INSPECT,
+    "do values go with BLEU, METEOR and WER against references?",
+    "audit values correlate --reference parallel.csv --db mine.db",
+)
+def values_correlate(
+    reference: Annotated[str, read_from("a CSV of reference translations: source,reference,target_language", "FILE")],
+    db: Database = DATABASE,
+    study: Study = None,
+    no_synonyms: Annotated[
+        bool, flag("--no-synonyms", "METEOR by the same words and the same stems alone: English needs no WordNet then")
+    ] = False,
+    relations: Annotated[Names, listed("only these (default: all with values, and MGMT)", "A,B")] = NONE,
+    as_json: AsJson = False,
+) -> None:
+    """Whether values go with scores of the same translations against references: BLEU, METEOR (English needs WordNet)
+    and 1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on.
+    """
+    from audit.reports.values import correlation_lines, correlation_report, read_references
+
+    references = read_references(reference, synonyms=not no_synonyms)
+    report = correlation_report(open_database(db), references, study, relations)
+    answer(as_json, report, [] if as_json else correlation_lines(report))
+
+
+@command(
+    "values contribute",
+    INSPECT,
+    "what each relation adds to the others",
+    "audit values contribute --reference parallel.csv --db mine.db",
+    "audit values contribute --relations RTT,MCMT,MGMT-sentence",
+)
+def values_contribute(
+    db: Database = DATABASE,
+    study: Study = None,
+    reference: Annotated[
+        str | None, read_from("as of audit values correlate; without it there are no scores", "FILE")
+    ] = None,
+    no_synonyms: Annotated[bool, flag("--no-synonyms", "as of audit values correlate")] = False,
+    relations: Annotated[Names, listed("these (default: the levels of MGMT)", "A,B")] = NONE,
+    as_json: AsJson = False,
+) -> None:
+    """What each relation adds to the others, after tables 2, 5 and 6 of the MGMT study: whether two relations see the
+    same (Spearman's correlation of their outcomes), how many translations satisfy each combination of them, and,
+    with references, the mean scores of each combination and what a relation adds to it.
+    """
+    from audit.reports.values import contribution_lines, contribution_report, read_references
+
+    references = read_references(reference, synonyms=not no_synonyms) if reference else None
+    engine = open_database(db)
+    report = contribution_report(engine, study, relations, references)
+    answer(as_json, report, [] if as_json else contribution_lines(report))
+
+
+@command(
+    "values levels",
+    INSPECT,
+    "the MGMT score of each system: the mean share of satisfied levels",
+    "audit values levels --domain topic --db mine.db",
+)
+def values_levels(
+    db: Database = DATABASE,
+    study: Study = None,
+    domain: Annotated[
+        str | None, text("a column of the corpus (default: each corpus is one domain)", "ATTRIBUTE")
+    ] = None,
+    relations: Annotated[
+        Names,
+        listed(
+            "the levels (default: MGMT-sentence, MGMT-phrase and MGMT-word, two of which must have been run)", "A,B"
+        ),
+    ] = NONE,
+    as_json: AsJson = False,
+) -> None:
+    """The MGMT score of each system: the mean share of satisfied groups over the levels of granularity, by domain
+    (table 1 of the MGMT study).
+    """
+    from audit.reports.values import levels_lines, levels_report
+
+    report = levels_report(open_database(db), study, relations, domain)
+    answer(as_json, report, [] if as_json else levels_lines(report))
