@@ -27,7 +27,7 @@ ROOMS = [
     "ui",
     "cli",
 ]
-GROUND = {"errors", "keys", "resources", "files", "new_files", "kept_arrays"}
+GROUND = {"errors", "registry", "keys", "resources", "files", "new_files", "kept_arrays"}
 """Modules that every room may use; they use none but each other."""
 HEAVY = {"streamlit", "pandas", "numpy", "scipy", "sklearn", "sqlalchemy", "sqlmodel", "nltk", "textblob", "altair"}
 

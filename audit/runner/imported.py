@@ -139,8 +139,9 @@ def _record(line: int, value: object, content: str) -> Record:
     members = (source, *(one for one, _ in made))
     if base_of(task.name) == "translation" and (odd := [one for one in members if len(one.texts) != 1]):
         raise AuditError(f"an input of {task.name} is one text, not a list of {len(odd[0].texts)}")
-    if base_of(task.name) == "similarity" and (odd := [one for one in members if len(one.texts) != 2]):
-        raise AuditError(f"an input of similarity is a list of two texts, not {len(odd[0].texts)}")
+    if task.texts > 1 and (odd := [one for one in members if len(one.texts) != task.texts]):
+        number = "two" if task.texts == 2 else task.texts
+        raise AuditError(f"an input of {task.name} is a list of {number} texts, not {len(odd[0].texts)}")
     given = value["outputs"]
     if not isinstance(given, list) or len(given) != len(members):
         found = len(given) if isinstance(given, list) else "no list of"

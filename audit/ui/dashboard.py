@@ -29,7 +29,17 @@ from audit.store import tables
 from audit.ui import session
 from audit.ui.background_cache import computed, current
 from audit.ui.dashboard_parts import Drawn, chart, moment, study_of, table, take_along, tiles
-from audit.ui.language import label_name, language_name, one_of, plain, t, task_name, translated, whose_answers
+from audit.ui.language import (
+    known_or,
+    label_name,
+    language_name,
+    one_of,
+    plain,
+    t,
+    task_name,
+    translated,
+    whose_answers,
+)
 from audit.ui.results_parts import heading
 
 # How well people agree: coefficients, over time, between each two, and which labels they take for each other.
@@ -125,7 +135,7 @@ def _pairs(report: dict[str, Any]) -> None:
 
 
 def _named(name: str) -> str:
-    return t(f"coefficient.{name}")
+    return known_or(f"coefficient.{name}", name)
 
 
 def _number(value: float | None) -> str:

@@ -28,7 +28,7 @@ from audit.statistics.rates import BOUNDS
 from audit.ui import session
 from audit.ui.background_cache import Found, computed
 from audit.ui.dashboard_parts import built
-from audit.ui.language import one_of, plain, sentence, t, translated, whose_answers
+from audit.ui.language import known_or, one_of, plain, sentence, t, translated, whose_answers
 
 # How the report is computed: what a manager chose, and the report for it, which is computed once per choice.
 #
@@ -79,7 +79,7 @@ class View:
 def choose() -> Options:
     """The controls above the report. What they say is kept for the session."""
     targets: dict[Target, str] = {one: t(f"target.{one}") for one in TARGETS}
-    methods = {name: t(f"interval.{name}") for name in METHODS}
+    methods = {name: known_or(f"interval.{name}", name) for name in METHODS}
     with st.container(horizontal=True):
         whose = whose_answers(WHOSE, "whose")
         target = one_of(

@@ -1,6 +1,6 @@
 """Plans of studies: for managers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from audit.annotation.settings import BOUNDS
 from audit.corpora import Corpus, all_corpora
 from audit.errors import AuditError
+from audit.registry import Registry
 from audit.relations import all_relations
 from audit.reports.build import Report
 from audit.reports.words import count
@@ -31,7 +32,7 @@ from audit.studies.plan import (
 from audit.studies.versions import ENGLISH, Version, all_versions, freeze, from_to, frozen_version, set_plan, steps
 from audit.systems import all_systems
 from audit.ui import session
-from audit.ui.language import one_of, plain, sentence, summary, t, task_name, translated
+from audit.ui.language import known_or, one_of, plain, sentence, summary, t, task_name, translated
 
 # Carrying out a plan from the app: the process goes on without the page, which only looks at it.
 
@@ -163,7 +164,7 @@ Store = Callable[[Plan], None]
 _BEGIN = {"per_relation": 60, "share": 0.05}
 """What an empty plan begins with in the form where a plan has no default."""
 _SIZES = ("per_relation", "share")
-_REPORT = {"answers": ANSWERS, "interval": tuple(METHODS), "target": TARGETS}
+_REPORT: dict[str, Collection[str] | Registry[Any]] = {"answers": ANSWERS, "interval": METHODS, "target": TARGETS}
 _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
 """Where the texts of the choices of a report are."""
 
@@ -255,10 +256,10 @@ class _Fields:
             )
         )
 
-    def perhaps(self, table: str, name: str, known: Sequence[str], before: str) -> str | None:
+    def perhaps(self, table: str, name: str, known: Collection[str] | Registry[Any], before: str) -> str | None:
         """One of a few whose texts begin with `before`, or nothing."""
         value = self.value(table, name)
-        words = {"": t("studies.not_planned")} | {one: t(f"{before}{one}") for one in known}
+        words = {"": t("studies.not_planned")} | {one: known_or(f"{before}{one}", one) for one in known}
         found = st.selectbox(
             t(f"field.{name}"),
             list(words),

@@ -9,6 +9,7 @@ from audit.errors import NotInstalled
 from audit.language.constituency import base as constituency
 from audit.language.tagging import tag
 from audit.language.text import words
+from audit.registry import Entry
 
 GRAMMAR = """
 NP: {<DT|PRP\\$>?<RB.*|JJ.*>*<NN.*>+}
@@ -67,7 +68,8 @@ class AbsentParser(SmallParser):
 def register(monkeypatch) -> SmallParser:
     """Make both parsers known for one test; the one that can be asked."""
     made = SmallParser()
-    monkeypatch.setitem(constituency.PARSERS, "small-parser", lambda _: made)
-    monkeypatch.setitem(constituency.PARSERS, "absent-parser", lambda _: AbsentParser())
+    for name, parser in {"small-parser": made, "absent-parser": AbsentParser()}.items():
+        entry = Entry(name, lambda parser=parser: lambda: parser, __name__)
+        monkeypatch.setitem(constituency.PARSERS._entries, name, entry)
     constituency._made.cache_clear()
     return made
