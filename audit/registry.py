@@ -239,7 +239,9 @@ class Registry(Generic[T]):
 
     def unknown(self, name: str, known: list[str] | None = None) -> UnknownName:
         """The error for a name that nobody registered."""
-        return UnknownName(self.kind, name, self.names() if known is None else known, broken_plugins())
+        wanted = absent(self.kind, name)
+        notes = [*([wanted] if wanted else []), *broken_plugins()]
+        return UnknownName(self.kind, name, self.names() if known is None else known, notes)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.find(name) is not None
@@ -334,6 +336,55 @@ def broken_plugins() -> list[str]:
     return list(_problems)
 
 
+# What databases were made with: a thing of a plug-in that is not there would change numbers without a word.
+
+
+@dataclass(frozen=True)
+class Brought:
+    """Where a thing that a study used came from."""
+
+    plugin: str
+    """The distribution with its version, or the module."""
+    module: str
+    version: str = ""
+    """Of the thing; empty where it has none."""
+
+
+_expected: dict[tuple[str, str], Brought] = {}
+
+
+def brought(kind: Registry[Any], name: str) -> Brought | None:
+    """Which plug-in brings this thing; None for one of audit's own, and where nobody brings it."""
+    found = kind.find(name)
+    if found is None or not found.origin:
+        return None
+    module = found.origin if found.origin in _plugins else found.module
+    return Brought(found.origin, module, str(getattr(kind.get(name), "version", "")))
+
+
+def expect(kind: str, name: str, by: Brought) -> None:
+    """Remember that a database has a thing of a plug-in, so that `absent` can say where it comes from."""
+    _expected[kind, name] = by
+
+
+def absent(kind: str, name: str) -> str | None:
+    """Why a thing that a database was made with is not the one that is registered now, and how to bring it; None where
+    it is, and where no database that this process opened has it."""
+    by = _expected.get((kind, name))
+    if by is None:
+        return None
+    what = f"{kind} {name} of this database comes from the plug-in {by.plugin}"
+    way = f"load it with --plugin {by.module} (or AUDIT_PLUGINS={by.module}), or install its package"
+    lost = "; without it, answers about a source say nothing about its follow-ups" if kind == "relation" else ""
+    entry = {"task": tasks, "relation": relations}[kind].find(name)
+    if entry is None:
+        return f"{what}, which is not there{lost}; {way}"
+    now = str(getattr(relations.get(name), "version", "")) if kind == "relation" else by.version
+    if now != by.version:
+        return f"{what}; it was run in version {by.version}, and version {now} is there; {way} as it was"
+    return None
+
+
 def import_from_here(name: str, what: str) -> ModuleType:
     """Import a module of the current directory or of an installed package; raises whatever the import raises.
 
@@ -388,7 +439,17 @@ def report_broken(problem: str) -> None:
     """Say once in a process what is wrong with a plug-in: without a handler of its own the log goes to stderr."""
     if problem not in _problems:
         _problems.append(problem)
-        _log.warning(problem)
+        warn_once(problem)
+
+
+_said: set[str] = set()
+
+
+def warn_once(sentence: str) -> None:
+    """Say something in the log, once in a process."""
+    if sentence not in _said:
+        _said.add(sentence)
+        _log.warning("%s", sentence)
 
 
 def _entry_points(group: str) -> list[Any]:

@@ -6,7 +6,7 @@ from functools import cache
 from audit import registry
 from audit.errors import AuditError
 from audit.registry import Registry
-from audit.tasks.base import Input, Output, Task
+from audit.tasks.base import Input, LabelTask, Output, Task, Wording, wording_of
 from audit.tasks.classification import Classification
 from audit.tasks.sentiment import Sentiment
 from audit.tasks.similarity import Similarity
@@ -72,4 +72,16 @@ def spellings(tasks: Iterable[str]) -> dict[str, str]:
     return {label.casefold(): label for task in tasks for label in get_task(task).labels}
 
 
-__all__ = ["TASKS", "Input", "Output", "Task", "base_of", "get_task", "matches", "spellings"]
+__all__ = [
+    "TASKS",
+    "Input",
+    "LabelTask",
+    "Output",
+    "Task",
+    "Wording",
+    "base_of",
+    "get_task",
+    "matches",
+    "spellings",
+    "wording_of",
+]

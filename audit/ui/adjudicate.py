@@ -207,7 +207,7 @@ def _inspection(engine: Engine, account_id: int, one: Inspection) -> bool:
     # In the order in which they were given, by numbers in the place of names.
     votes = enumerate(one.votes, start=1)
     st.html(listed([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}))
-    said = t("inspect.confirm", answer=plain(label_name(agreed)))
+    said = t("inspect.confirm", answer=plain(label_name(agreed, shown.task)))
     confirm = st.button(said, type="primary", key=f"confirm-{shown.id}", width="stretch")
     with st.form(f"inspect-{shown.id}"):
         chosen = chosen_labels(shown, "inspect", words=t("inspect.other"))

@@ -88,7 +88,7 @@ def _training_question(engine: Engine, account_id: int, training: Training, leas
     with st.container(key="judge", horizontal=True):
         for number, answer in enumerate(answers, start=1):
             st.button(
-                plain(label_name(answer)),
+                plain(label_name(answer, shown.task)),
                 key=f"judge-training-{place}-{answer}",
                 shortcut=shortcut(answer, number),
                 on_click=_training_answer,
@@ -107,8 +107,8 @@ def _training_question(engine: Engine, account_id: int, training: Training, leas
 def _feedback(shown: Shown, said: Feedback) -> None:
     """The text again, what was said of it, what is right and why; signs and words, not colours alone."""
     show_question(shown)
-    allowed = plain(label_names(said.allowed))
-    given = plain(label_name(said.answer))
+    allowed = plain(label_names(said.allowed, shown.task))
+    given = plain(label_name(said.answer, shown.task))
     if said.right:
         st.success(t("training.right", answer=given), icon=":material/check_circle:")
         if len(said.allowed) > 1:
@@ -298,7 +298,7 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     with st.container(key="judge", horizontal=True):
         for number, answer in enumerate(answers, start=1):
             st.button(
-                plain(label_name(answer)),
+                plain(label_name(answer, shown.task)),
                 key=f"judge-{_name(shown.id)}-{answer}",
                 shortcut=shortcut(answer, number),
                 on_click=_answer,

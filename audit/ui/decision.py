@@ -57,7 +57,7 @@ def chosen_labels(
 
     `words` stand above the fields of a text, in place of the usual ones.
     """
-    names = {label: plain(label_name(label)) for label in shown.labels}
+    names = {label: plain(label_name(label, shown.task)) for label in shown.labels}
     if shown.group:
         only = st.radio(
             t("adjudicate.holds"),

@@ -15,7 +15,7 @@ from audit.annotation.deferral import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
 from audit.resources import data_file
-from audit.tasks import Input, base_of
+from audit.tasks import Input, base_of, wording_of
 from audit.ui.language import (
     compared,
     direction,
@@ -26,6 +26,8 @@ from audit.ui.language import (
     language,
     language_name,
     plain,
+    plugin_task,
+    question_of,
     reading,
     summary,
     t,
@@ -48,12 +50,12 @@ def show_question(shown: Shown) -> None:
     the question itself is about."""
     if shown.group is None:
         task = base_of(shown.task)
-        asked = f'<h2 class="audit-question">{html(t(f"task.{task}.question"))}</h2>'
+        asked = f'<h2 class="audit-question">{html(question_of(shown.task))}</h2>'
         texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
         if shown.output is not None:
             st.html(asked + _sections(_pair(task, shown, shown.output), _fills([*shown.texts, shown.output])))
         elif len(texts) > 1:
-            st.html(asked + _sections(_texts(texts), _fills(shown.texts)))
+            st.html(asked + _sections(_texts(texts, shown.task), _fills(shown.texts)))
         else:
             st.html(asked + "".join(reading(text, code, "audit-large") for text, code in texts))
         return
@@ -75,7 +77,7 @@ def guideline_shown(shown: Shown) -> Guideline:
     one = guideline_of(shown.task, shown.kind, language())
     if _LABELS not in one.text:
         return one
-    labels = "\n".join(f"- **{plain(label_name(label))}**" for label in shown.labels)
+    labels = "\n".join(f"- **{plain(label_name(label, shown.task))}**" for label in shown.labels)
     return replace(one, text=one.text.replace(_LABELS, labels))
 
 
@@ -87,9 +89,11 @@ def shortcut(answer: str, number: int) -> str | None:
 def _pair(task: str, shown: Shown, output: str) -> list[str]:
     """The texts and the output that is judged with them; of a translation each with the name of its language."""
     given = Input(shown.texts, shown.languages)
-    name, code = t(f"task.{task}.output"), given.output_language
+    own = plugin_task(task)
+    name = known_or(f"task.{task}.output", t("asked.output"))
+    name, code = (own and wording_of(own, language()).output) or name, given.output_language
     if given.target is None:
-        texts = _texts(list(zip(shown.texts, shown.languages, strict=True)))
+        texts = _texts(list(zip(shown.texts, shown.languages, strict=True)), task)
     else:
         title = in_language(t(f"task.{task}.text"), language_name(given.languages[0]))
         texts = [_section(title, reading(given.text, given.languages[0]))]
@@ -105,8 +109,11 @@ def comparable(given: Input, other: Input | None, place: int) -> str | None:
     return other.texts[place]
 
 
-def _texts(texts: Sequence[tuple[str, str]]) -> list[str]:
-    """Texts of an input, each with its name: one is the text, several have numbers."""
+def _texts(texts: Sequence[tuple[str, str]], task: str) -> list[str]:
+    """Texts of an input, each with its name: one is the text, several have numbers or the names of a plug-in's task."""
+    own = plugin_task(task)
+    if own is not None and len(named := wording_of(own, language()).texts) == len(texts):
+        return [_section(name, reading(text, code)) for name, (text, code) in zip(named, texts, strict=True)]
     if len(texts) == 1:
         return [_section(t("asked.text"), reading(*texts[0]))]
     names = (known_or(f"asked.text_{number}", f"{t('asked.text')} {number}") for number in count(1))
