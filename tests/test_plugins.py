@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from plugged import EXAMPLE, MODULE, environment, install, plugged
 
@@ -45,10 +46,6 @@ def test_run_sample_answer_and_report(command, tmp_path):
     (cell,) = report["cells"]
     assert (cell["relation"], cell["system"], cell["satisfied"], cell["judged"]) == ("NLI1.1", "overlap", 10, 10)
     assert report["signature"]["interval"] == "agresti-coull"
-    ratings = "\n".join(["item,annotator,label", *(f"{n},{who},{'ab'[n % 2]}" for n in range(6) for who in "xy")])
-    (tmp_path / "ratings.csv").write_text(ratings, encoding="utf-8")
-    found = json.loads(command("agreement", "ratings.csv", "--json"))
-    assert {one["name"]: one["estimate"] for one in found["coefficients"]}["brennan_prediger"] == 1.0
 
     assert "overlap" in command("systems", "--task", "inference")
     assert "NLI1.1" in command("relations", "--task", "inference")
@@ -109,6 +106,8 @@ def test_the_library_takes_it(tmp_path):
         study = audit.run("tiny-inference", systems=["overlap"], relations=["NLI1.1"], task="inference")
         report = study.sample(per_relation=10).answer_with_gold().report(interval="agresti-coull")
         assert report.relations["NLI1.1"].order_observed == ("overlap",)
+        frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxyy")})
+        assert audit.agreement(frame).to_frame().set_index("name").loc["brennan_prediger", "estimate"] == 1.0
         assert study_report(study.engine, interval="agresti-coull")["signature"]["interval"] == "agresti-coull"
 
 
