@@ -4,8 +4,9 @@ A message is one sentence that says what is wrong, where, what is allowed and wh
 it and exits 2, the app shows it in place.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 
 class AuditError(Exception):
@@ -29,10 +30,21 @@ class AuditError(Exception):
 
 
 class UnknownName(AuditError):
-    """A task, corpus, relation, system or design that nobody registered."""
+    """A task, corpus, relation, system or design that nobody registered. `broken`: sentences about plug-ins that could
+    not be loaded, one of which may have it.
 
-    def __init__(self, kind: str, name: str, names: list[str]):
-        super().__init__(f"unknown {kind} {name!r}; known are: {', '.join(sorted(names)) or 'none'}")
+    >>> raise UnknownName("corpus", "imbd", ["imdb", "inews"])
+    Traceback (most recent call last):
+    audit.errors.UnknownName: unknown corpus 'imbd'; known are: imdb, inews; did you mean 'imdb'?
+    """
+
+    def __init__(self, kind: str, name: str, names: Sequence[str], broken: Sequence[str] = ()):
+        near = get_close_matches(name, names, 1)
+        super().__init__(
+            f"unknown {kind} {name!r}; known are: {', '.join(sorted(names)) or 'none'}"
+            + "".join(f"; {sentence}" for sentence in broken)
+            + "".join(f"; did you mean {match!r}?" for match in near)
+        )
 
 
 class NotInstalled(AuditError):

@@ -47,11 +47,11 @@ def relation(name: str = "R", task: str = "summarization") -> Rewriting:
 
 def registered() -> Iterator[None]:
     """The relation `R` is registered until the test ends; for fixtures."""
-    before = dict(registry._RELATIONS)
+    before = dict(registry.RELATIONS._entries)
     registry.register(relation())
     yield
-    registry._RELATIONS.clear()
-    registry._RELATIONS.update(before)
+    registry.RELATIONS._entries.clear()
+    registry.RELATIONS._entries.update(before)
 
 
 def said(system: str, text: str) -> str:

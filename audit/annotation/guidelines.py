@@ -15,7 +15,7 @@ from audit.annotation.accounts import ROLES, require
 from audit.errors import AuditError
 from audit.resources import data_file
 from audit.store import reading, table_of, tables
-from audit.tasks import base_of
+from audit.tasks import TASKS, Task, base_of, wording_of
 
 ELSEWHERE = 0
 """Version of labels that were given elsewhere, without ours."""
@@ -35,6 +35,15 @@ class Guideline:
     """Markdown that we wrote, without the line of the version. `{labels}` in it stands for the task's labels."""
 
 
+def _of_plugin(task: Task, language: str) -> Guideline:
+    """What a plug-in's task says, or what is true of every task."""
+    version = getattr(task, "guideline_version", 1)
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise AuditError(f"task {task.name} has guideline_version = {version!r}; it must be a whole number from 1")
+    text = wording_of(task, language).guideline.strip()
+    return Guideline(version, text or _read("general", language).text)
+
+
 @cache
 def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
     """The guideline of questions of this task and kind (input, pair or group) in a language of the app.
@@ -51,6 +60,12 @@ def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
     stem = spelled if spelled in OWN else base_of(task)
     if kind == "group":
         stem = f"group-{stem}" if stem in GROUPS else "group"
+    elif (entry := TASKS.find(stem)) is not None and entry.origin:
+        return _of_plugin(TASKS.get(stem), language)
+    return _read(stem, language)
+
+
+def _read(stem: str, language: str) -> Guideline:
     name = f"guidelines/{stem}.{language}.md"
     content = data_file(name).read_text(encoding="utf-8")
     match = _FIRST.match(content)

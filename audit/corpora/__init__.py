@@ -1,40 +1,44 @@
 """Where sources come from: corpora of packages, NLTK's corpora, the user's files and copies of published corpora.
 
-A new corpus is one class or function and one line in `_CORPORA`; one that users have files of, a line in `LOADERS`.
+A new corpus is one class or function and one line that registers it in `audit.registry.corpora`, here or in a plug-in;
+one that users have files of is registered with an argument.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
-from audit.corpora.base import Corpus, Row, Unit
-from audit.corpora.chinese import ClimateTopics, Cluener, CluenerPairs, Inews, InewsBodies, InewsPairs, InewsSentences
-from audit.corpora.english import Imdb, ImdbSentences, Polarity, PolaritySentences, RottenTomatoes, Treebank
+from audit.corpora.base import CORPORA, Corpus, Row, Unit
 from audit.corpora.files import FileCorpus, is_file_name
-from audit.corpora.published import LOADERS, short_name, split_name
+from audit.corpora.published import loaded, short_name, split_name
 from audit.corpora.recordings import RecordedTexts, Toward, check_targets, split_targets
-from audit.errors import AuditError, UnknownName
+from audit.errors import AuditError
 from audit.tasks import matches
 
-_CORPORA: dict[str, Callable[[], Corpus]] = {
-    "rotten-tomatoes": RottenTomatoes,
-    "imdb": Imdb,
-    "imdb-sentences": ImdbSentences,
-    "polarity-v2": Polarity,
-    "polarity-v2-sentences": PolaritySentences,
-    "inews": Inews,
-    "inews-sentences": InewsSentences,
-    "inews-bodies": InewsBodies,
-    "climate-topics": ClimateTopics,
-    "cluener": Cluener,
-    "inews-pairs": InewsPairs,
-    "cluener-pairs": CluenerPairs,
-    "treebank": Treebank,
-}
+for _name, _where in {
+    "rotten-tomatoes": "audit.corpora.english:RottenTomatoes",
+    "imdb": "audit.corpora.english:Imdb",
+    "imdb-sentences": "audit.corpora.english:ImdbSentences",
+    "polarity-v2": "audit.corpora.english:Polarity",
+    "polarity-v2-sentences": "audit.corpora.english:PolaritySentences",
+    "inews": "audit.corpora.chinese:Inews",
+    "inews-sentences": "audit.corpora.chinese:InewsSentences",
+    "inews-bodies": "audit.corpora.chinese:InewsBodies",
+    "climate-topics": "audit.corpora.chinese:ClimateTopics",
+    "cluener": "audit.corpora.chinese:Cluener",
+    "inews-pairs": "audit.corpora.chinese:InewsPairs",
+    "cluener-pairs": "audit.corpora.chinese:CluenerPairs",
+    "treebank": "audit.corpora.english:Treebank",
+}.items():
+    CORPORA.register(_name, _where)
 
 
 def all_corpora(task: str | None = None) -> list[Corpus]:
-    """Every registered corpus, available or not, in the order of registration."""
-    corpora = [make() for make in _CORPORA.values()]
+    """Every registered corpus, available or not, in the order of registration. One of a plug-in that cannot be
+    loaded is left out; the log says so."""
+    corpora = []
+    for entry in CORPORA.entries():
+        if not entry.argument:
+            with CORPORA.tolerant(entry):
+                corpora.append(CORPORA.get(entry.name)())
     return [corpus for corpus in corpora if matches(corpus.task, task)]
 
 
@@ -61,33 +65,39 @@ def get_corpus(
             return RecordedTexts(split_name(base)[1], language, unit, targets)
         if targets:
             return Toward(_to_translate(base, unit, language), targets)
-        if name in _CORPORA:
+        if _is_registered(name):
             raise AuditError(
                 f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or targets=es,fr",
                 parameter="targets",
             )
-    if name in _CORPORA:
-        return _as_asked(_CORPORA[name](), task, unit, language)
+    if _is_registered(name):
+        return _as_asked(CORPORA.get(name)(), task, unit, language)
     prefix, path = split_name(name)
     if prefix:
-        return _as_asked(LOADERS[prefix](path, language if prefix == "paws-x" else None), task, unit, language)
+        return _as_asked(loaded(prefix, path, language), task, unit, language)
     if is_file_name(name):
         corpus = FileCorpus(name, task, unit, language)
         if task == "translation":
             check_targets(name, corpus.rows())
         return corpus
     known = [corpus.name for corpus in all_corpora(task)]
-    raise UnknownName("corpus", name, [*known, *(f"{prefix}:FILE" for prefix in LOADERS)])
+    with_file = [usage for usage in CORPORA.usages() if ":" in usage]
+    raise CORPORA.unknown(name, [*known, *with_file])
+
+
+def _is_registered(name: str) -> bool:
+    found = CORPORA.find(name)
+    return found is not None and not found.argument
 
 
 def _to_translate(name: str, unit: Unit | None, language: str | None) -> Corpus:
     """The texts of this name, whatever the task is that they come with."""
-    if name in _CORPORA:
-        corpus = _CORPORA[name]()
+    if _is_registered(name):
+        corpus = CORPORA.get(name)()
         return _as_asked(corpus, corpus.task, unit, language)
     prefix, path = split_name(name)
     if prefix:
-        corpus = LOADERS[prefix](path, language if prefix == "paws-x" else None)
+        corpus = loaded(prefix, path, language)
         return _as_asked(corpus, corpus.task, unit, language)
     if is_file_name(name):
         return FileCorpus(name, "translation", unit, language)

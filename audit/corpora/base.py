@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, Protocol
 
+from audit import registry
 from audit.errors import BadFile
 from audit.new_files import write_file
+from audit.registry import Registry
 from audit.resources import cache_folder as folder
 from audit.tasks import Input
 
@@ -55,6 +57,11 @@ class Corpus(Protocol):
     def rows(self) -> Iterator[Row]:
         """Every row that may become a source, in corpus order. Raises NotInstalled or BadFile; never a part."""
         ...
+
+
+CORPORA: Registry[Callable[..., Corpus]] = registry.corpora
+"""Who makes the corpora of these names. One with an argument is called with the path and the language (None: the
+corpus's own); any other without arguments."""
 
 
 def languages_of(corpus: Corpus) -> tuple[str, ...]:

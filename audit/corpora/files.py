@@ -112,7 +112,7 @@ def _check_language(language: str | None) -> None:
 
 
 def _texts_of(task: str) -> tuple[str, ...]:
-    return ("text", "text_b") if base_of(task) == "similarity" else ("text",)
+    return ("text", *(f"text_{chr(ord('a') + number)}" for number in range(1, get_task(task).texts)))
 
 
 class FrameCorpus(FileCorpus):

@@ -7,11 +7,11 @@ is used, and a second time when its rows are: some have two million, which nobod
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
-from audit.corpora.base import Corpus, Row, Unit
+from audit.corpora.base import CORPORA, Corpus, Row, Unit
 from audit.corpora.chinese import tidy
 from audit.corpora.recordings import RecordedTexts
 from audit.errors import BadFile, BadRow
@@ -222,8 +222,8 @@ def _decode_line(path: Path, number: int, content: bytes) -> str:
 
 
 _LOADERS: tuple[Any, ...] = (PawsX, Lcsts, Thucnews, RecordedTexts)
-LOADERS: dict[str, Callable[[str, str | None], Corpus]] = {loader.prefix: loader for loader in _LOADERS}
-"""Loaders by what stands before the colon in a corpus' name; each takes the path and the language (None: Chinese)."""
+for _loader in _LOADERS:
+    CORPORA.register(_loader.prefix, _loader, argument="FILE")
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -233,7 +233,15 @@ def split_name(name: str) -> tuple[str, str]:
     (('lcsts', 'PART_I.txt'), ('', 'imdb'))
     """
     prefix, colon, path = name.partition(":")
-    return (prefix, path) if colon and prefix in LOADERS else ("", name)
+    found = CORPORA.find(prefix) if colon else None
+    return (prefix, path) if found is not None and found.argument else ("", name)
+
+
+def loaded(prefix: str, path: str, language: str | None) -> Corpus:
+    """The user's copy of a published corpus. Only PAWS-X, of ours, has a choice of languages."""
+    own = CORPORA.find(prefix)
+    chooses = prefix == PawsX.prefix or (own is not None and own.origin)
+    return CORPORA.get(prefix)(path, language if chooses else None)
 
 
 def short_name(name: str) -> str:

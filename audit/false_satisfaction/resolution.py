@@ -23,6 +23,7 @@ from sqlalchemy import Connection, Select, and_, or_, select
 
 from audit.annotation.answers import ORIGINS, PEOPLE
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
+from audit.registry import absent, warn_once
 from audit.relations import COUNTED, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
 from audit.store import pieces, table_of, tables
@@ -220,6 +221,8 @@ def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
     if params != "{}" and (carry := _declared(params)) is not None:
         return carry
     registered = find_relation(base_of(task), relation)
+    if missing := absent("relation", f"{base_of(task)}/{relation}"):
+        warn_once(missing)
     return registered.carry if registered else nothing
 
 

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Protocol
 
-from audit.errors import NotInstalled, UnknownName
+from audit import registry
+from audit.errors import NotInstalled
 from audit.language.text import Token, words
+from audit.registry import Registry
 
 DEFAULT = "jieba"
 
@@ -53,26 +55,14 @@ def version_of(tagger: str = DEFAULT) -> str:
 @cache
 def tagger_of(name: str) -> Tagger:
     """The tagger of this name, made once in a process; raises as `chinese` does."""
-    kind, colon, model = name.partition(":")
-    if kind not in TAGGERS or bool(colon) != (kind in _WITH_MODEL) or (colon and not model):
-        raise UnknownName("tagger", name, [f"{one}:MODEL" if one in _WITH_MODEL else one for one in TAGGERS])
-    return TAGGERS[kind](model)
+    tagger: Tagger = TAGGERS.make(name)
+    return tagger
 
 
-def _jieba(_: str) -> Tagger:
-    from audit.language.jieba_tagger import JiebaTagger
-
-    return JiebaTagger()
-
-
-def _hanlp(model: str) -> Tagger:
-    from audit.language.hanlp_tagger import HanlpTagger
-
-    return HanlpTagger(model)
-
-
-TAGGERS: dict[str, Callable[[str], Tagger]] = {"jieba": _jieba, "hanlp": _hanlp}
-_WITH_MODEL = frozenset({"hanlp"})
+TAGGERS: Registry[Callable[..., Tagger]] = registry.taggers
+"""Makers of taggers, given what stands behind the colon."""
+TAGGERS.register("jieba", "audit.language.jieba_tagger:JiebaTagger")
+TAGGERS.register("hanlp", "audit.language.hanlp_tagger:HanlpTagger", argument="MODEL")
 
 
 # Simplified and traditional Chinese characters, told apart by OpenCC.

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from typing import Protocol
 
-from audit.errors import UnknownName
+from audit import registry
 from audit.language.languages import entries
 from audit.language.text import words
+from audit.registry import Registry
 
 # Who proposes words: the protocol, and proposers by name.
 #
@@ -63,10 +64,8 @@ def get_proposer(spec: str) -> Proposer:
     >>> get_proposer("ngram").languages
     ('en',)
     """
-    kind, colon, model = spec.partition(":")
-    if kind not in PROPOSERS or (colon and not model) or (kind in _WITH_MODEL and not model):
-        raise UnknownName("proposer", spec, ["ngram", "ngram:FILE", *(f"{one}:MODEL" for one in _WITH_MODEL)])
-    return PROPOSERS[kind](model)
+    proposer: Proposer = PROPOSERS.make(spec)
+    return proposer
 
 
 def proposer_of(language: str, spec: str = "") -> Proposer | None:
@@ -99,20 +98,16 @@ def _listed(spec: str) -> list[tuple[str, Proposer]]:
     return [(for_language, get_proposer(name)) for for_language, name in entries(spec or DEFAULT, "proposer")]
 
 
-def _ngram(file: str) -> Proposer:
+def _ngram(file: str = "") -> Proposer:
     from audit.language.ngrams import FilmReviews, NgramProposer, OwnText
 
     return NgramProposer(OwnText(file) if file else FilmReviews())
 
 
-def _fill_mask(model: str) -> Proposer:
-    from audit.language.fill_mask import FillMask
-
-    return FillMask(model)
-
-
-PROPOSERS: dict[str, Callable[[str], Proposer]] = {"ngram": _ngram, "fill-mask": _fill_mask}
-_WITH_MODEL = frozenset({"fill-mask"})
+PROPOSERS: Registry[Callable[..., Proposer]] = registry.proposers
+"""Makers of proposers, given what stands behind the colon where there is one."""
+PROPOSERS.register("ngram", _ngram, argument="[FILE]")
+PROPOSERS.register("fill-mask", "audit.language.fill_mask:FillMask", argument="MODEL")
 
 
 __all__ = ["PROPOSERS", "Masked", "Proposer", "get_proposer", "proposer_of", "proposers_in"]

@@ -1,4 +1,5 @@
-"""Relations by task and name. A new relation is one decorated function, or one `register` call."""
+"""Relations by task and name, in `audit.registry.relations`. A new relation is one decorated function, or one
+`register` call."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,7 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from audit.errors import AuditError, UnknownName
+from audit import registry
+from audit.errors import AuditError
+from audit.registry import Registry
 from audit.relations.base import (
     Carry,
     Chained,
@@ -22,28 +25,31 @@ from audit.relations.base import (
 )
 from audit.tasks import base_of
 
-_RELATIONS: dict[tuple[str, str], Relation] = {}
+RELATIONS: Registry[Relation] = registry.relations
+"""Relations by TASK/NAME."""
 
 
 def register(relation: Relation) -> Relation:
     """Make a relation known under (task, name). Raises AuditError when that is taken."""
-    key = (relation.task, relation.name)
-    if key in _RELATIONS:
+    key = _key(relation.task, relation.name)
+    if RELATIONS.taken(key):
         raise AuditError(f"relation {relation.name!r} of task {relation.task!r} is registered twice")
-    _RELATIONS[key] = relation
-    return relation
+    return RELATIONS.register(key, relation)
+
+
+def _key(task: str, name: str) -> str:
+    return f"{base_of(task)}/{name}"
 
 
 def replace_relation(relation: Relation) -> Relation:
     """As `register`, but one of family `own` may be defined again, as a notebook's cell does that is run twice."""
-    before = _RELATIONS.get((relation.task, relation.name))
+    before = find_relation(relation.task, relation.name)
     if before is not None and before.family != relation.family:
         raise AuditError(
             f"relation {relation.name!r} of task {relation.task!r} is there already, in the family {before.family!r}; "
             "give yours another name"
         )
-    _RELATIONS[relation.task, relation.name] = relation
-    return relation
+    return RELATIONS.register(_key(relation.task, relation.name), relation, replace=True)
 
 
 def plain(
@@ -124,7 +130,7 @@ def all_relations(task: str | None = None) -> list[Relation]:
     Those of a task with a label scheme are those of the task, for that scheme.
     """
     base = None if task is None else base_of(task)
-    chosen = [_of(relation, task) for relation in _RELATIONS.values() if base in (None, relation.task)]
+    chosen = [_of(relation, task) for relation in RELATIONS.values() if base in (None, relation.task)]
     return sorted(chosen, key=lambda relation: (relation.task, name_order(relation.name)))
 
 
@@ -177,14 +183,14 @@ def get_relation(task: str, name: str) -> Relation:
     """The relation of this name within its task. Raises UnknownName, which lists the known ones."""
     found = find_relation(task, name)
     if found is None:
-        raise UnknownName("relation", name, [known.name for known in all_relations(task)])
+        raise RELATIONS.unknown(name, [known.name for known in all_relations(task)])
     return found
 
 
 def find_relation(task: str, name: str) -> Relation | None:
     """The relation of this name within its task, None when nobody registered it: an imported run names its own."""
-    found = _RELATIONS.get((base_of(task), name))
-    return None if found is None else _of(found, task)
+    key = _key(task, name)
+    return _of(RELATIONS.get(key), task) if key in RELATIONS else None
 
 
 def _of(relation: Relation, task: str | None) -> Relation:
@@ -193,6 +199,7 @@ def _of(relation: Relation, task: str | None) -> Relation:
 
 
 __all__ = [
+    "RELATIONS",
     "Source",
     "all_relations",
     "chained",

@@ -13,11 +13,9 @@ import audit
 from audit.annotation.ratings import Rated
 from audit.errors import AuditError
 from audit.reports.words import UNKNOWN, count, percent, signature_line
-from audit.statistics.agreement import Ratings, agreement_of_pairs, check_level, suite
+from audit.statistics.agreement import COEFFICIENTS, Ratings, agreement_of_pairs, check_level, suite
 
 WIDTH = 100
-SHOWN = ("percent_agreement", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
-"""Coefficients that the text shows for each part, of those without weights."""
 _MATRIX = 10
 """Annotators up to which the text shows a matrix of pairs; with more it lists the pairs that agree least."""
 _FIRM = 20
@@ -190,8 +188,8 @@ def _table(report: dict[str, Any]) -> list[str]:
 
 
 def _groups(report: dict[str, Any]) -> list[str]:
-    """One line for each part: its items, and those coefficients of `SHOWN` that it has."""
-    names = [name for name in SHOWN if any(_coefficient(part, name) for part in report["groups"])]
+    """One line for each part: its items, and those unweighted coefficients that it has."""
+    names = [name for name in COEFFICIENTS if any(_coefficient(part, name) for part in report["groups"])]
     widest = min(max(len(part["value"]) for part in report["groups"]), 30)
     lines = [f"  {report['groups'][0]['by']:<{widest}}{'items':>9}" + "".join(f"{name:>20}" for name in names)]
     for part in report["groups"]:

@@ -57,6 +57,7 @@ from audit.statistics.intervals import HOLDS, MIDP, SEQUENCE, Target, get_method
 from audit.statistics.prediction_powered import FOLDS
 from audit.statistics.rates import overall
 from audit.store import table_of, tables
+from audit.store.brought import absent_plugins
 from audit.studies.deviations import Primary
 from audit.studies.versions import PlanAdherence
 from audit.tasks import get_task
@@ -353,6 +354,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
         audited = {sample["id"]: audits_of(connection, int(str(sample["id"]))).groups for sample in counted.samples}
+        missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
     compares = [sample["design"] == INFORMATIVE for sample in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
     audits = not compares or not all(compares)
@@ -372,6 +374,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
         "estimator": "; ".join(ESTIMATORS[compares_only] for compares_only in sorted(set(compares or [False]))),
         **estimators(counted),
         "notes": [
+            *missing,
             *(
                 TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
                 for task, labels in (lacking if answers.get("gold") else {}).items()

@@ -139,8 +139,9 @@ def _record(line: int, value: object, content: str) -> Record:
     members = (source, *(member for member, _ in read_follow_ups))
     if base_of(task.name) == "translation" and (odd := [member for member in members if len(member.texts) != 1]):
         raise AuditError(f"an input of {task.name} is one text, not a list of {len(odd[0].texts)}")
-    if base_of(task.name) == "similarity" and (odd := [member for member in members if len(member.texts) != 2]):
-        raise AuditError(f"an input of similarity is a list of two texts, not {len(odd[0].texts)}")
+    if task.texts > 1 and (odd := [member for member in members if len(member.texts) != task.texts]):
+        number = "two" if task.texts == 2 else task.texts
+        raise AuditError(f"an input of {task.name} is a list of {number} texts, not {len(odd[0].texts)}")
     raw_outputs = value["outputs"]
     if not isinstance(raw_outputs, list) or len(raw_outputs) != len(members):
         count = len(raw_outputs) if isinstance(raw_outputs, list) else "no list of"

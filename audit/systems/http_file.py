@@ -354,7 +354,7 @@ def read_description(path: str) -> Description:
     translates = "translation" in tasks
     languages = table.names("languages", (EVERY,) if translates else ("en",))
     headers = _headers(table)
-    request, many = _request(table, pairs="similarity" in tasks, translates=translates)
+    request, many = _request(table, pairs=any(get_task(task).texts == 2 for task in tasks), translates=translates)
     between = read_languages(table, languages, [url, *(text for _, text in strings(request))]) if translates else None
     label, score, text, score_needed = _answer(table, tasks)
     paths = [path for path in (label, score, text) if path is not None]

@@ -10,14 +10,12 @@ Three lines are enough (docs/reference/systems.md has more)::
 and then `--systems mine:classify`.
 """
 
-import importlib
 import inspect
 import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib.machinery import PathFinder
 from numbers import Real
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +23,7 @@ from typing import Any
 
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
+from audit.registry import import_from_here
 from audit.systems.base import System
 from audit.systems.foreign import contained, exits_raised, foreign, message, shortened, shown
 from audit.tasks import Input, Output, get_task, spellings
@@ -35,8 +34,6 @@ _ALLOWED = {
     "translation": "allowed are a text, None for a pair of languages that it does not have, or an audit.tasks.Output",
 }
 """Allowed return values for the tasks whose output is not a label."""
-_folders: list[str] = []
-"""Directories that stand at the end of Python's path for the modules of users, the present one first."""
 _LONGEST = 200
 """Characters of a name or a version."""
 _SETTINGS = 100_000
@@ -85,6 +82,21 @@ def load_object(spec: str, obj: Any, module: ModuleType, seconds: float | None =
         return _system_of(spec, obj, module, seconds)
 
 
+def load_registered(
+    spec: str, find: Callable[[], Any], arguments: tuple[str, ...], module: str, seconds: float | None = None
+) -> System:
+    """As `load`, of what a plug-in registered: a class, a function that makes a `System`, or whatever `load` takes.
+
+    A class is created with the arguments, and a function is called with them where there are any.
+    """
+    with foreign(f"system {spec!r} cannot be loaded", seconds), exits_raised():
+        obj = find()
+        if inspect.isclass(obj) or arguments:
+            with foreign(f"{spec!r} cannot be created with {shown(arguments) if arguments else 'no arguments'}"):
+                obj = obj(*arguments)
+        return _system_of(spec, obj, sys.modules.get(module) or ModuleType(module), seconds)
+
+
 def is_system(obj: object) -> bool:
     """Whether an object is a `System` already."""
     return callable(getattr(obj, "run", None)) and callable(getattr(obj, "needs", None))
@@ -120,7 +132,9 @@ class Described:
 
     def __reduce__(self):
         # A worker imports the user's module itself: functions of models are seldom fit to be pickled.
-        return load, (self.spec,)
+        from audit.systems import get_system
+
+        return get_system, (self.spec,)
 
     def prepare(self) -> None:
         """The object's own `prepare`, where it has one. Raises AuditError for whatever that raises."""
@@ -236,13 +250,18 @@ class Own(Described):
 def _returns(spec: str, tasks: Sequence[str]) -> str:
     """The task whose outputs the user's code returns, "labels" for those with labels. Raises AuditError for several of
     which one cannot say what is returned."""
-    kinds = {task if task in _ALLOWED else "labels" for task in tasks}
+    kinds = {task if task in _ALLOWED else "labels" for task in map(_similar_task, tasks)}
     if len(kinds) > 1:
         raise AuditError(
             f"{spec!r} has tasks = {shown(tasks)}, whose outputs are of different kinds; "
             "write a function or class for each kind"
         )
     return kinds.pop()
+
+
+def _similar_task(task: str) -> str:
+    """The task, or of a plug-in's whose outputs are texts the built-in one that is like it."""
+    return "summarization" if task not in _ALLOWED and get_task(task).question_kind == "pair" else task
 
 
 def _number(value: object) -> float | None:
@@ -252,12 +271,9 @@ def _number(value: object) -> float | None:
 
 def _import_module(name: str, spec: str) -> ModuleType:
     here = os.getcwd()
-    importlib.invalidate_caches()
-    _refuse_duplicate(name, spec, here)
-    _stand_last(here)
     try:
         with foreign(f"module {name!r} of the system {spec!r} failed to import"):
-            return importlib.import_module(name)
+            return import_from_here(name, f"module of the system {spec!r}")
     except AuditError as problem:
         missing = problem.__cause__
         if not isinstance(missing, ModuleNotFoundError):
@@ -269,36 +285,6 @@ def _import_module(name: str, spec: str) -> ModuleType:
         raise AuditError(
             f"module {name!r} needs {missing.name!r}, which is not installed; the system is {spec!r}"
         ) from missing
-
-
-def _stand_last(here: str) -> None:
-    """Put the current directory at the end of Python's path: a user's file called statistics.py or numpy.py must never
-    replace the library's. Directories that were current before stay, behind it."""
-    if here in sys.path and here not in _folders:
-        return
-    before = [folder for folder in _folders if folder != here]
-    sys.path[:] = [path for path in sys.path if path not in _folders] + [here, *before]
-    _folders[:] = [here, *before]
-
-
-def _refuse_duplicate(name: str, spec: str, here: str) -> None:
-    """Raise AuditError where the module is both in the current directory and installed: either could be meant."""
-    top = name.partition(".")[0]
-    local = PathFinder.find_spec(top, [here])
-    if local is None or local.origin is None:
-        return
-    others = [path for path in sys.path if path not in _folders and not _same_file(path or here, here)]
-    installed = PathFinder.find_spec(top, others)
-    twice = installed is not None and installed.origin is not None and not _same_file(installed.origin, local.origin)
-    if top in sys.stdlib_module_names or twice:
-        owner = "one of Python's own" if installed is None or not twice else f"that of {installed.origin}"
-        raise AuditError(
-            f"the module of the system {spec!r}, {local.origin}, has the same name as another, {owner}; rename the file"
-        )
-
-
-def _same_file(path: str, other_path: str) -> bool:
-    return os.path.realpath(path) == os.path.realpath(other_path)
 
 
 def _source_version(obj: object, module: ModuleType) -> str:

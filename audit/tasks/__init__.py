@@ -1,23 +1,24 @@
-"""One file per task; a new task is one file and one line in `TASKS`."""
+"""One file per task; a new task is one object and one line that registers it."""
 
 from collections.abc import Iterable
 from functools import cache
 
-from audit.errors import AuditError, UnknownName
-from audit.tasks.base import Input, Output, Task
+from audit import registry
+from audit.errors import AuditError
+from audit.registry import Registry
+from audit.tasks.base import Input, LabelTask, Output, Task, Wording, wording_of
 from audit.tasks.classification import Classification
 from audit.tasks.sentiment import Sentiment
 from audit.tasks.similarity import Similarity
 from audit.tasks.summarization import Summarization
 from audit.tasks.translation import Translation
 
-TASKS: dict[str, Task] = {
-    task.name: task for task in (Sentiment(), Similarity(), Summarization(), Classification(), Translation())
-}
+TASKS: Registry[Task] = registry.tasks
 """Tasks by name, those whose labels come with the corpus without labels."""
+for _task in (Sentiment(), Similarity(), Summarization(), Classification(), Translation()):
+    TASKS.register(_task.name, _task)
 
 
-@cache
 def get_task(name: str) -> Task:
     """The task of this name; `classification/SCHEME` is classification with the labels of a scheme.
 
@@ -28,11 +29,17 @@ def get_task(name: str) -> Task:
     """
     base, slash, scheme = name.partition("/")
     if base not in TASKS:
-        raise UnknownName("task", name, list(TASKS))
+        raise TASKS.unknown(name)
+    task = TASKS.get(base)
     if not slash:
-        return TASKS[base]
-    if not isinstance(TASKS[base], Classification):
+        return task
+    if not isinstance(task, Classification):
         raise AuditError(f"task {base} has labels of its own, it takes no scheme ({scheme!r}); say {base}")
+    return _classification(scheme)
+
+
+@cache
+def _classification(scheme: str) -> Task:
     return Classification(scheme)
 
 
@@ -65,4 +72,16 @@ def spellings(tasks: Iterable[str]) -> dict[str, str]:
     return {label.casefold(): label for task in tasks for label in get_task(task).labels}
 
 
-__all__ = ["TASKS", "Input", "Output", "Task", "base_of", "get_task", "matches", "spellings"]
+__all__ = [
+    "TASKS",
+    "Input",
+    "LabelTask",
+    "Output",
+    "Task",
+    "Wording",
+    "base_of",
+    "get_task",
+    "matches",
+    "spellings",
+    "wording_of",
+]

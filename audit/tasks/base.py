@@ -1,9 +1,11 @@
 """What a system does: the values that pass between relations, systems and people, and the protocol of a task."""
 
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from audit.errors import BadOutput
 from audit.keys import digest
 
 
@@ -84,8 +86,29 @@ class Output:
         return self.label is None and self.score is None and self.text is None and self.error is None
 
 
+@dataclass(frozen=True)
+class Wording:
+    """What people read about a task, in one language. What is empty is said in general words, labels as they are."""
+
+    name: str = ""
+    """As menus and reports call the task."""
+    question: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Label -> how it reads."""
+    texts: tuple[str, ...] = ()
+    """What the texts of an input are called, in their order: ("Premise", "Hypothesis")."""
+    output: str = ""
+    """What an output that is judged beside the text is called."""
+    guideline: str = ""
+    """Markdown; `{labels}` in it stands for a list of the labels."""
+
+
 class Task(Protocol):
-    """Output type, label scheme, question, and when an output is wrong given an answer. One file per task."""
+    """Output type, label scheme, question, and when an output is wrong given an answer. One file per task.
+
+    A plug-in's task may have `wordings`, a mapping from "en" and "zh" to `Wording`, and `guideline_version`, a number
+    from 1 that counts up whenever a guideline changes (`wording_of`).
+    """
 
     name: str
     labels: tuple[str, ...]
@@ -104,3 +127,47 @@ class Task(Protocol):
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
         """Whether the output is wrong when the answer to its question is one of `allowed`."""
         ...
+
+
+def wording_of(task: Task, language: str) -> Wording:
+    """The task's own wording in a language, in English where it has none in that; one that says nothing where it has
+    none at all, as the tasks of audit, whose words are in data/ui.
+
+    >>> films = LabelTask("films", ("good", "bad"), "How is it?", wordings={"en": Wording(labels={"bad": "Poor"})})
+    >>> wording_of(films, "zh").labels["bad"]
+    'Poor'
+    """
+    own: Mapping[str, Wording] = getattr(task, "wordings", None) or {}
+    found = own.get(language) or own.get("en")
+    return found if isinstance(found, Wording) else Wording()
+
+
+@dataclass(frozen=True)
+class LabelTask:
+    """A task whose outputs are one label of a few, with a confidence from 0 to 1; for plug-ins.
+
+    >>> inference = LabelTask("inference", ("entailed", "neutral", "contradicted"), "Does it follow?", texts=2)
+    >>> inference.checked(Output("neutral")).score, inference.is_wrong(Output("neutral"), {"entailed"})
+    (1.0, True)
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    question: str
+    texts: int = 1
+    wordings: Mapping[str, Wording] = field(default_factory=dict)
+    guideline_version: int = 1
+    question_kind: Literal["input", "pair"] = field(default="input", init=False)
+
+    def checked(self, output: Output) -> Output:
+        """The output with a score. Raises BadOutput for a label or a score that is not allowed."""
+        if output.label not in self.labels:
+            raise BadOutput(f"label {output.label!r} is not one of {', '.join(self.labels)}")
+        score = 1.0 if output.score is None else output.score
+        if not math.isfinite(score) or not 0 <= score <= 1:
+            raise BadOutput(f"score {output.score!r} is not a number from 0 to 1")
+        return Output(output.label, score)
+
+    def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
+        """Whether the label is none of those that the answer allows."""
+        return output.label not in allowed

@@ -212,7 +212,7 @@ def _inspection_form(engine: Engine, account_id: int, inspection: Inspection) ->
     # In the order in which they were given, with numbers in place of names.
     votes = enumerate(inspection.votes, start=1)
     st.html(opinions_html([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}))
-    confirm_text = t("inspect.confirm", answer=plain(label_name(agreed)))
+    confirm_text = t("inspect.confirm", answer=plain(label_name(agreed, shown.task)))
     confirm = st.button(confirm_text, type="primary", key=f"confirm-{shown.id}", width="stretch")
     with st.form(f"inspect-{shown.id}"):
         chosen = chosen_labels(shown, "inspect", heading=t("inspect.other"))

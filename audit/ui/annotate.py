@@ -88,7 +88,7 @@ def _training_question(engine: Engine, account_id: int, training: Training, leas
     with st.container(key="judge", horizontal=True):
         for number, answer in enumerate(answers, start=1):
             st.button(
-                plain(label_name(answer)),
+                plain(label_name(answer, shown.task)),
                 key=f"judge-training-{place}-{answer}",
                 shortcut=shortcut(answer, number),
                 on_click=_training_answer,
@@ -111,8 +111,8 @@ def _training_question(engine: Engine, account_id: int, training: Training, leas
 def _feedback(shown: Shown, feedback: Feedback) -> None:
     """The text again, the answer to it, what is right and why; with signs and words, not colours alone."""
     show_question(shown)
-    allowed = plain(label_names(feedback.allowed))
-    answer = plain(label_name(feedback.answer))
+    allowed = plain(label_names(feedback.allowed, shown.task))
+    answer = plain(label_name(feedback.answer, shown.task))
     if feedback.right:
         st.success(t("training.right", answer=answer), icon=":material/check_circle:")
         if len(feedback.allowed) > 1:
@@ -304,7 +304,7 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     with st.container(key="judge", horizontal=True):
         for number, answer in enumerate(answers, start=1):
             st.button(
-                plain(label_name(answer)),
+                plain(label_name(answer, shown.task)),
                 key=f"judge-{_browser_id(shown.id)}-{answer}",
                 shortcut=shortcut(answer, number),
                 on_click=_answer,

@@ -29,7 +29,17 @@ from audit.store import tables
 from audit.ui import session
 from audit.ui.background_cache import computed, computed_with_freshness
 from audit.ui.dashboard_parts import ShownChart, chart, download_buttons, minute_of, study_name, table, tiles
-from audit.ui.language import label_name, language_name, plain, single_choice, t, task_name, translated, whose_answers
+from audit.ui.language import (
+    label_name,
+    language_name,
+    plain,
+    single_choice,
+    t,
+    task_name,
+    text_or,
+    translated,
+    whose_answers,
+)
 from audit.ui.results_parts import heading
 
 # How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
@@ -132,7 +142,7 @@ def _pairs(report: dict[str, Any]) -> None:
 
 
 def _coefficient_name(name: str) -> str:
-    return t(f"coefficient.{name}")
+    return text_or(f"coefficient.{name}", name)
 
 
 def _number(value: float | None) -> str:

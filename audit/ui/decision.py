@@ -57,7 +57,7 @@ def chosen_labels(
 
     `heading` stands above the fields of a text, in place of the usual one.
     """
-    names = {label: plain(label_name(label)) for label in shown.labels}
+    names = {label: plain(label_name(label, shown.task)) for label in shown.labels}
     if shown.group:
         selected = st.radio(
             t("adjudicate.holds"),

@@ -14,7 +14,7 @@ import streamlit as st
 from audit.false_satisfaction.resolution import Whose
 from audit.language.languages import display_name
 from audit.resources import data_file
-from audit.tasks import Input, base_of
+from audit.tasks import TASKS, Input, Task, base_of, get_task, wording_of
 from audit.ui.settings import LANGUAGE
 
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -94,23 +94,52 @@ def sentence_in(code: str, sentence: str) -> str:
     return sentence
 
 
-def label_name(label: str) -> str:
-    """A label in this session's language; a label without a translation, as of a corpus's own scheme, as it is.
+def label_name(label: str, task: str = "") -> str:
+    """A label in this session's language; a label without a translation, as of a corpus's own scheme, as it is. A label
+    of a plug-in's task reads as the task says.
 
     It is text, not Markdown: `audit.ui.language.plain` where a button or a message shows it.
     """
-    return text_or(f"label.{label}", label)
+    own = plugin_task(task)
+    if own is not None and label in own.labels:
+        return wording_of(own, language()).labels.get(label, label)
+    words = texts(language()).get(f"label.{label}")
+    return words or (_plugin_label(label) if not task else None) or label
 
 
-def label_names(labels: Iterable[str]) -> str:
+def _plugin_label(label: str) -> str | None:
+    """How a label reads in a task of a plug-in, where the task is not known."""
+    tasks = (TASKS.get(entry.name) for entry in TASKS.entries() if entry.origin)
+    return next((words for task in tasks if (words := wording_of(task, language()).labels.get(label))), None)
+
+
+def plugin_task(task: str) -> Task | None:
+    """The task of this name where a plug-in brings it: its words are its own."""
+    entry = TASKS.find(base_of(task)) if task else None
+    return get_task(task) if entry is not None and entry.origin else None
+
+
+def question_of(task: str) -> str:
+    """The question of a task in this session's language."""
+    own = plugin_task(task)
+    if own is not None:
+        return wording_of(own, language()).question or own.question
+    return t(f"task.{base_of(task)}.question")
+
+
+def label_names(labels: Iterable[str], task: str = "") -> str:
     """Allowed labels in this session's language, with "or" between them."""
-    return t("browse.or").join(map(label_name, labels))
+    return t("browse.or").join(label_name(label, task) for label in labels)
 
 
 def task_name(task: str) -> str:
     """A task in this session's language, with its label scheme where it has one."""
     scheme = task.partition("/")[2]
-    return t(f"task.{base_of(task)}.name") + (f" ({scheme})" if scheme else "")
+    own = plugin_task(task)
+    if own is not None:
+        return wording_of(own, language()).name or own.name
+    # A database may have a task whose plug-in is not there.
+    return text_or(f"task.{base_of(task)}.name", base_of(task)) + (f" ({scheme})" if scheme else "")
 
 
 def language_name(code: str) -> str:

@@ -6,6 +6,7 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import Account
 from audit.errors import AuditError
 from audit.resources import data_file
+from audit.store.brought import absent_plugins
 from audit.ui import session
 from audit.ui.language import ask_browser, html, language_switch, plain, sentence, set_page_language, t, translated
 from audit.ui.pages import pages_for
@@ -75,6 +76,10 @@ def _menu(engine: Engine, account: Account) -> None:
         language_switch()
         with st.container(key="log-out"):
             _logout_control(engine)
+    if account.role == "manager":
+        with engine.connect() as connection:
+            for absent in absent_plugins(connection):
+                st.warning(plain(sentence(absent)), icon=":material/extension_off:")
     selected.run()
 
 

@@ -15,7 +15,7 @@ from audit.annotation.deferral import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
 from audit.resources import data_file
-from audit.tasks import Input, base_of
+from audit.tasks import Input, base_of, wording_of
 from audit.ui.language import (
     difference_html,
     direction,
@@ -25,6 +25,8 @@ from audit.ui.language import (
     language,
     language_name,
     plain,
+    plugin_task,
+    question_of,
     summary,
     t,
     text_html,
@@ -48,7 +50,7 @@ def show_question(shown: Shown) -> None:
     the question is about."""
     if shown.group is None:
         task = base_of(shown.task)
-        heading = f'<h2 class="audit-question">{html(t(f"task.{task}.question"))}</h2>'
+        heading = f'<h2 class="audit-question">{html(question_of(shown.task))}</h2>'
         texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
         if shown.output is not None:
             st.html(
@@ -58,7 +60,7 @@ def show_question(shown: Shown) -> None:
                 )
             )
         elif len(texts) > 1:
-            st.html(heading + _sections_html(_text_sections(texts), _exceeds_screen(shown.texts)))
+            st.html(heading + _sections_html(_text_sections(texts, shown.task), _exceeds_screen(shown.texts)))
         else:
             st.html(heading + "".join(text_html(text, code, "audit-large") for text, code in texts))
         return
@@ -80,7 +82,7 @@ def guideline_shown(shown: Shown) -> Guideline:
     guideline_text = guideline_of(shown.task, shown.kind, language())
     if _LABELS not in guideline_text.text:
         return guideline_text
-    labels = "\n".join(f"- **{plain(label_name(label))}**" for label in shown.labels)
+    labels = "\n".join(f"- **{plain(label_name(label, shown.task))}**" for label in shown.labels)
     return replace(guideline_text, text=guideline_text.text.replace(_LABELS, labels))
 
 
@@ -92,9 +94,11 @@ def shortcut(answer: str, number: int) -> str | None:
 def _pair_sections(task: str, shown: Shown, output: str) -> list[str]:
     """The texts and the output that is judged with them; for translation each with the name of its language."""
     task_input = Input(shown.texts, shown.languages)
-    name, code = t(f"task.{task}.output"), task_input.output_language
+    own = plugin_task(task)
+    name = text_or(f"task.{task}.output", t("asked.output"))
+    name, code = (own and wording_of(own, language()).output) or name, task_input.output_language
     if task_input.target is None:
-        texts = _text_sections(list(zip(shown.texts, shown.languages, strict=True)))
+        texts = _text_sections(list(zip(shown.texts, shown.languages, strict=True)), task)
     else:
         title = in_language(t(f"task.{task}.text"), language_name(task_input.languages[0]))
         texts = [_section_html(title, text_html(task_input.text, task_input.languages[0]))]
@@ -110,8 +114,11 @@ def comparable(task_input: Input, other: Input | None, index: int) -> str | None
     return other.texts[index]
 
 
-def _text_sections(texts: Sequence[tuple[str, str]]) -> list[str]:
-    """Texts of an input, each with its name; several texts are numbered."""
+def _text_sections(texts: Sequence[tuple[str, str]], task: str) -> list[str]:
+    """Texts of an input, each with its name; several are numbered, or have the names of a plug-in's task."""
+    own = plugin_task(task)
+    if own is not None and len(named := wording_of(own, language()).texts) == len(texts):
+        return [_section_html(name, text_html(text, code)) for name, (text, code) in zip(named, texts, strict=True)]
     if len(texts) == 1:
         return [_section_html(t("asked.text"), text_html(*texts[0]))]
     names = (text_or(f"asked.text_{number}", f"{t('asked.text')} {number}") for number in count(1))

@@ -28,7 +28,7 @@ from audit.statistics.rates import BOUNDS
 from audit.ui import session
 from audit.ui.background_cache import CachedAnswer, computed
 from audit.ui.dashboard_parts import chart_spec
-from audit.ui.language import plain, sentence, single_choice, t, translated, whose_answers
+from audit.ui.language import plain, sentence, single_choice, t, text_or, translated, whose_answers
 
 # The options of the report, as a manager chose them, and the report itself, which is computed once per choice.
 #
@@ -79,7 +79,7 @@ class View:
 def choose_options() -> Options:
     """The controls above the report. Their values are kept for the session."""
     targets: dict[Target, str] = {name: t(f"target.{name}") for name in TARGETS}
-    methods = {name: t(f"interval.{name}") for name in METHODS}
+    methods = {name: text_or(f"interval.{name}", name) for name in METHODS}
     with st.container(horizontal=True):
         whose = whose_answers(WHOSE, "whose")
         target = single_choice(
@@ -215,7 +215,7 @@ def method_sentence(view: View) -> str:
     options = view.options
     confidence = f"{percent(view.report['signature'].get('confidence') or 0.95, 0)} %"
     parts = (
-        t("how.interval", confidence=confidence, method=t(f"interval.{options.interval}")),
+        t("how.interval", confidence=confidence, method=text_or(f"interval.{options.interval}", options.interval)),
         t(f"how.{options.target}"),
         t(f"how.{options.whose}"),
         _delta_text(view),

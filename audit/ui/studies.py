@@ -1,6 +1,6 @@
 """Plans of studies, for managers: make, store and freeze one, and run it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 from audit.annotation.settings import BOUNDS
 from audit.corpora import Corpus, all_corpora
 from audit.errors import AuditError
+from audit.registry import Registry
 from audit.relations import all_relations
 from audit.reports.build import Report
 from audit.reports.words import count
@@ -31,7 +32,7 @@ from audit.studies.plan import (
 from audit.studies.versions import ENGLISH, Version, all_versions, freeze, from_to, frozen_version, set_plan, steps
 from audit.systems import all_systems
 from audit.ui import session
-from audit.ui.language import plain, sentence, single_choice, summary, t, task_name, translated
+from audit.ui.language import plain, sentence, single_choice, summary, t, task_name, text_or, translated
 
 # Running a plan from the app: the process goes on without the page, which only shows its state.
 
@@ -167,7 +168,7 @@ Store = Callable[[Plan], None]
 _INITIAL = {"per_relation": 60, "share": 0.05}
 """Values of an empty form for settings that have no default."""
 _SIZES = ("per_relation", "share")
-_REPORT = {"answers": ANSWERS, "interval": tuple(METHODS), "target": TARGETS}
+_REPORT: dict[str, Collection[str] | Registry[Any]] = {"answers": ANSWERS, "interval": METHODS, "target": TARGETS}
 _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
 """Setting of a report -> prefix of the keys of its texts."""
 
@@ -259,10 +260,12 @@ class _Fields:
             )
         )
 
-    def optional_choice(self, table: str, name: str, options: Sequence[str], prefix: str) -> str | None:
+    def optional_choice(
+        self, table: str, name: str, options: Collection[str] | Registry[Any], prefix: str
+    ) -> str | None:
         """A choice of one option or none; keys of the texts begin with `prefix`."""
         value = self.value(table, name)
-        titles = {"": t("studies.not_planned")} | {option: t(f"{prefix}{option}") for option in options}
+        titles = {"": t("studies.not_planned")} | {option: text_or(f"{prefix}{option}", option) for option in options}
         selected = st.selectbox(
             t(f"field.{name}"),
             list(titles),

@@ -24,6 +24,8 @@ PINNED = {
     ("classification-inews.zh.md", 1): "c71e7409c61e943a",
     ("classification.en.md", 1): "554e857fd2f91e28",
     ("classification.zh.md", 1): "3b95206421d668ff",
+    ("general.en.md", 1): "707de293f93f1b3b",
+    ("general.zh.md", 1): "620c1e5e93f65494",
     ("group-translation.en.md", 1): "e87f756dcbe4a76f",
     ("group-translation.zh.md", 1): "47fb19c5864f2411",
     ("group.en.md", 1): "104cf4b6519beeb7",

@@ -25,10 +25,10 @@ def by_keyword(text: str) -> str:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    before = dict(registry._RELATIONS)
+    before = dict(registry.RELATIONS._entries)
     yield
-    registry._RELATIONS.clear()
-    registry._RELATIONS.update(before)
+    registry.RELATIONS._entries.clear()
+    registry.RELATIONS._entries.update(before)
 
 
 def shouted(name: str = "MINE.1", **more: object) -> None:

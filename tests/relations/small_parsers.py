@@ -9,6 +9,7 @@ from audit.errors import NotInstalled
 from audit.language.constituency import base as constituency
 from audit.language.tagging import tag
 from audit.language.text import words
+from audit.registry import Entry
 
 GRAMMAR = """
 NP: {<DT|PRP\\$>?<RB.*|JJ.*>*<NN.*>+}
@@ -67,7 +68,8 @@ class AbsentParser(SmallParser):
 def register(monkeypatch) -> SmallParser:
     """Make both parsers known for one test; the one that can be asked."""
     parser = SmallParser()
-    monkeypatch.setitem(constituency.PARSERS, "small-parser", lambda _: parser)
-    monkeypatch.setitem(constituency.PARSERS, "absent-parser", lambda _: AbsentParser())
+    for name, made in {"small-parser": parser, "absent-parser": AbsentParser()}.items():
+        entry = Entry(name, lambda made=made: lambda: made, __name__)
+        monkeypatch.setitem(constituency.PARSERS._entries, name, entry)
     constituency._made.cache_clear()
     return parser

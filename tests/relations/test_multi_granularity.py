@@ -16,6 +16,7 @@ from audit.keys import fingerprint
 from audit.language import Analysis
 from audit.language import masked as masked
 from audit.language.constituency import structure_similarity
+from audit.registry import Entry
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
 from audit.runner.coordinator import Watcher
@@ -52,7 +53,7 @@ def parser(monkeypatch):
 @pytest.fixture
 def proposer(monkeypatch):
     listed = Listed()
-    monkeypatch.setitem(masked.PROPOSERS, "listed", lambda _: listed)
+    monkeypatch.setitem(masked.PROPOSERS._entries, "listed", Entry("listed", lambda: lambda: listed, __name__))
     monkeypatch.setattr("audit.language.masked.get_proposer", masked.get_proposer.__wrapped__)
     return listed
 

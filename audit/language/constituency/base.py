@@ -9,11 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
+from audit import registry
 from audit.errors import AuditError, UnknownName
 from audit.language.languages import entries
 from audit.language.sentences import spans
 from audit.language.tagging import TAGGERS, tag
 from audit.language.text import BRACKETS, ESCAPED, Token, words
+from audit.registry import Registry
 
 if TYPE_CHECKING:
     from nltk import Tree
@@ -140,52 +142,16 @@ class _Remembering:
 
 @cache
 def _made(spec: str) -> Parser:
-    kind, colon, argument = spec.partition(":")
-    if kind not in PARSERS or bool(colon) != (kind in _WITH_ARGUMENT) or (colon and not argument):
-        known = [f"{one}:{_WITH_ARGUMENT[one]}" if one in _WITH_ARGUMENT else one for one in PARSERS]
-        raise UnknownName("parser", spec, known)
-    return _Remembering(PARSERS[kind](argument))
+    return _Remembering(PARSERS.make(spec))
 
 
-def _hanlp(model: str) -> Parser:
-    from audit.language.constituency.hanlp_parser import HanlpParser
-
-    return HanlpParser(model)
-
-
-def _link_grammar(_: str) -> Parser:
-    from audit.language.constituency.link_grammar import LinkGrammar
-
-    return LinkGrammar()
-
-
-def _benepar(model: str) -> Parser:
-    from audit.language.constituency.benepar_parser import BeneparParser
-
-    return BeneparParser(model)
-
-
-def _corenlp(address: str) -> Parser:
-    from audit.language.constituency.corenlp import CoreNlp
-
-    return CoreNlp(address)
-
-
-def _shallow(_: str) -> Parser:
-    from audit.language.constituency.shallow import Shallow
-
-    return Shallow()
-
-
-PARSERS: dict[str, Callable[[str], Parser]] = {
-    "hanlp": _hanlp,
-    "link-grammar": _link_grammar,
-    "benepar": _benepar,
-    "corenlp": _corenlp,
-    "shallow": _shallow,
-}
-"""Kind -> who makes the parser of what stands behind the colon. A new parser is one line here."""
-_WITH_ARGUMENT = {"hanlp": "DIRECTORY", "benepar": "MODEL", "corenlp": "URL"}
+PARSERS: Registry[Callable[..., Parser]] = registry.parsers
+"""Makers of parsers, given what stands behind the colon. A new parser is one line here, or one in a plug-in."""
+PARSERS.register("hanlp", "audit.language.constituency.hanlp_parser:HanlpParser", argument="DIRECTORY")
+PARSERS.register("link-grammar", "audit.language.constituency.link_grammar:LinkGrammar")
+PARSERS.register("benepar", "audit.language.constituency.benepar_parser:BeneparParser", argument="MODEL")
+PARSERS.register("corenlp", "audit.language.constituency.corenlp:CoreNlp", argument="URL")
+PARSERS.register("shallow", "audit.language.constituency.shallow:Shallow")
 
 
 def leaf_spans(text: str, tree: Tree) -> list[tuple[int, int]] | None:

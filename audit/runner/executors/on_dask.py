@@ -21,6 +21,7 @@ from uuid import uuid4
 
 import audit
 from audit.errors import AuditError, NotInstalled
+from audit.registry import plugins
 from audit.runner.executors.base import Job, Lost
 from audit.runner.executors.processes import IDLE, Child
 from audit.runner.leases import safe_path
@@ -38,6 +39,8 @@ class Terms:
     """Where the run was started."""
     version: str
     """The version of audit."""
+    plugins: tuple[str, ...] = ()
+    """Modules that the run loaded (`audit.registry`); the processes load them before they do a job."""
 
 
 _lock = threading.Lock()
@@ -97,7 +100,7 @@ def _take_child(terms: Terms) -> Child | None:
                 break
             child.end()
         else:
-            child = Child(terms.folder)
+            child = Child(terms.folder, terms.plugins)
         _busy.setdefault(terms.run, set()).add(child)
         return child
 
@@ -140,7 +143,7 @@ class Dask(AbstractContextManager["Dask"]):
             raise NotInstalled("Dask is not installed; pip install 'audit[dask]'")
         self.address = address
         self._workers = workers or os.cpu_count() or 1
-        self._terms = Terms(uuid4().hex, os.getcwd(), audit.__version__)
+        self._terms = Terms(uuid4().hex, os.getcwd(), audit.__version__, tuple(plugins()))
         self._number = count()
         self._cluster: Any = None
         self._client: Any = None

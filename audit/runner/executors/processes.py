@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from multiprocessing import Pipe, Process, connection, parent_process
 from multiprocessing.connection import Connection
@@ -22,6 +23,7 @@ from types import TracebackType
 from typing import Any
 
 from audit.errors import AuditError
+from audit.registry import VARIABLE
 from audit.runner.executors.base import Job, Lost, ended, too_long
 from audit.runner.leases import another_python
 
@@ -219,7 +221,7 @@ class Child:
     The folder matters for the user's own systems, `module:name` of the current directory.
     """
 
-    def __init__(self, folder: str):
+    def __init__(self, folder: str, plugins: Sequence[str] = ()):
         self._pipe, theirs = Pipe()
         with theirs:
             # Neither a fork of a process with threads, nor one of multiprocessing's: Dask's workers may have none.
@@ -227,7 +229,11 @@ class Child:
                 another_python("-c", f"from {__name__} import child_main; child_main({theirs.fileno()})"),
                 pass_fds=[theirs.fileno()],
                 cwd=folder if Path(folder).is_dir() else None,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                    VARIABLE: ",".join(plugins),
+                },
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # what systems print is for the worker's log
                 start_new_session=True,  # Ctrl-C is for the run, which ends what it started

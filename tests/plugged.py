@@ -1,0 +1,78 @@
+"""The example plug-in: in this process for one test, and installed in a folder of its own."""
+
+import os
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import audit
+from audit import registry
+
+EXAMPLE = Path(__file__).parent / "example_plugin"
+MODULE = "audit_example.plugin"
+_KINDS = ("tasks", "relations", "systems", "corpora", "coefficients", "intervals", "taggers", "parsers", "proposers")
+
+
+@contextmanager
+def registries_kept() -> Iterator[pytest.MonkeyPatch]:
+    """Whatever is registered or loaded in this block is forgotten at its end."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in _KINDS:
+            kind = getattr(registry, name)
+            kind.names()  # audit's own things are there, and are kept
+            patch.setattr(kind, "_entries", dict(kind._entries))
+        patch.setattr(registry, "_plugins", {})
+        patch.setattr(registry, "_problems", [])
+        patch.setattr(registry, "_said", set())
+        patch.setattr(registry, "_expected", {})
+        patch.setattr(sys, "path", list(sys.path))
+        patch.setattr(registry, "_folders", list(registry._folders))
+        patch.setenv(registry.VARIABLE, "")
+        before = set(sys.modules)
+        try:
+            yield patch
+        finally:
+            for name in set(sys.modules) - before:
+                if name.split(".")[0] == "audit_example" or name.startswith("plugin_"):
+                    del sys.modules[name]
+
+
+@contextmanager
+def plugged() -> Iterator[None]:
+    """The example is loaded by its name, as `--plugin` does."""
+    with registries_kept() as patch:
+        patch.syspath_prepend(str(EXAMPLE))
+        registry.load_plugin(MODULE)
+        yield
+
+
+def install(folder: Path) -> Path:
+    """What `pip install --target FOLDER` makes of the example: its package, and metadata with its entry points."""
+    with (EXAMPLE / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    shutil.copytree(EXAMPLE / "audit_example", folder / "audit_example")
+    info = folder / f"audit_example-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8"
+    )
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {where}" for name, where in points.items()), ""]
+    (info / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+def environment(*folders: Path, plugins: str = "") -> dict[str, str]:
+    """Of a process that imports from these folders and from this checkout."""
+    here = Path(audit.__file__).parents[1]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(map(str, (*folders, here))),
+        registry.VARIABLE: plugins,
+    }

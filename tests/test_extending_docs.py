@@ -1,0 +1,55 @@
+"""The code of docs/extending.md is one plug-in: it is executed, and what it registers works together."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from plugged import registries_kept
+
+import audit
+from audit import registry
+from audit.statistics.agreement import Ratings, measures
+
+PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.fixture
+def loaded(tmp_path, monkeypatch):
+    (tmp_path / "plugin_of_docs.py").write_text("\n".join(blocks("python")), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with registries_kept():
+        registry.load_plugin("plugin_of_docs")
+        yield
+
+
+def test_the_pages_plugin_goes_from_run_to_report(loaded):
+    study = audit.run(
+        "tiny-entailment", systems=["overlap-baseline"], relations=["ENT.1"], task="entailment", workers=0
+    )
+    report = study.sample(per_relation=2).answer_with_gold().report(interval="wald-plus")
+    (cell,) = report.to_frame().to_dict("records")
+    assert (cell["satisfied"], cell["false"], cell["method"]) == (2, 1, "Agresti-Coull")
+
+
+def test_its_relation_on_single_texts(loaded):
+    study = audit.run(["A good film.", "A bad film."], systems=["vader"], relations=["SHOUT.1"], workers=0)
+    assert list(study.report().relations) == ["SHOUT.1"]
+
+
+def test_its_coefficient(loaded):
+    frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxxy")})
+    ratings = Ratings.of(frame)
+    assert measures(ratings)["uniform_chance"](ratings).value == pytest.approx(0.0)  # (0.5 - 0.5) / (1 - 0.5)
+
+
+def test_its_groups_of_entry_points_are_those_there_are():
+    (points,) = blocks("toml")
+    named = set(tomllib.loads(points)["project"]["entry-points"]) | set(re.findall(r"`(audit\.[a-z]+)`", PAGE))
+    kinds = [kind for kind in vars(registry).values() if isinstance(kind, registry.Registry)]
+    assert {kind.group for kind in kinds} <= named

@@ -1,0 +1,153 @@
+"""Names of what anybody may add: registering, finding, plug-ins that are broken, and how they are told of."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from plugged import environment, registries_kept
+
+from audit import registry
+from audit.errors import AuditError, UnknownName
+from audit.registry import Registry, load_plugin
+from audit.systems import all_systems, get_system, is_own, offer_system
+from audit.tasks import Input
+
+CALM = """
+from audit import registry
+
+@registry.systems.register("calm")
+def classify(text):
+    return "neutral"
+"""
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with registries_kept():
+        yield tmp_path
+
+
+def module(folder, name: str, text: str) -> str:
+    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return name
+
+
+def test_things_are_registered_by_call_by_decorator_and_by_where_they_are():
+    shapes = Registry("shape", "audit.shapes")
+    shapes.register("line", int)
+    shapes.register("ordered", "collections:OrderedDict")
+
+    @shapes.register("made")
+    def make():
+        return 3
+
+    assert shapes.names() == ["line", "ordered", "made"]
+    assert shapes["ordered"]([(1, 2)]) == {1: 2}
+    assert (shapes.make("made"), "made" in shapes, "square" in shapes) == (3, True, False)
+    shapes.unregister("made")
+    with pytest.raises(UnknownName, match=r"unknown shape 'made'; known are: line, ordered$"):
+        shapes.get("made")
+
+
+@pytest.mark.parametrize("name", ["", " ", "a:b", None])
+def test_names_that_are_none(name):
+    with pytest.raises(AuditError, match="cannot be the name of a shape"):
+        Registry("shape", "audit.shapes").register(name, int)
+
+
+def test_a_name_is_taken_once():
+    shapes = Registry("shape", "audit.shapes")
+    shapes.register("line", int)
+    with pytest.raises(AuditError, match="shape 'line' is registered twice"):
+        shapes.register("line", float)
+    shapes.register("line", float, replace=True)
+    assert shapes.get("line") is float
+
+
+@pytest.mark.parametrize("spec", ["plain:x", "needs", "needs:", "may:", "nothing", "nothing:x"])
+def test_specs_that_do_not_fit(spec):
+    shapes = Registry("shape", "audit.shapes")
+    shapes.register("plain", str)
+    shapes.register("needs", str, argument="FILE")
+    shapes.register("may", str, argument="[URL]")
+    with pytest.raises(UnknownName, match="known are: may, may:URL, needs:FILE, plain"):
+        shapes.make(spec)
+    assert [shapes.make(fit) for fit in ("plain", "needs:a:b", "may", "may:c")] == ["", "a:b", "", "c"]
+
+
+def test_a_plugin_registers_when_it_is_loaded_once(kept):
+    name = module(kept, "plugin_calm", CALM)
+    load_plugin(name)
+    load_plugin(name)
+    assert os.environ[registry.VARIABLE] == name
+    assert get_system("calm").run([Input.of("A film.")])[0].label == "neutral"
+    assert [system.name for system in all_systems()][-1] == "calm"
+    assert is_own("calm")
+    assert registry.systems.find("calm").origin == name
+    with pytest.raises(AuditError, match="has the name of a built-in one"):
+        offer_system("calm", lambda: get_system("vader"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 / 0", r"the plug-in 'plugin_bad' could not be loaded \(ZeroDivisionError: division by zero\)"),
+        ("raise SystemExit(3)", r"could not be loaded \(SystemExit: 3\)"),
+        ("import no_such_package", r"ModuleNotFoundError: No module named 'no_such_package'"),
+        (
+            "from audit import registry\nregistry.systems.register('vader', int)",
+            "system 'vader' is registered twice, by audit itself",
+        ),
+        ("from audit import registry\nregistry.systems.register('a:b', int)", "'a:b' cannot be the name of a system"),
+    ],
+)
+def test_a_plugin_that_cannot_be_loaded_is_one_sentence(kept, text, message):
+    name = module(kept, "plugin_bad", text)
+    with pytest.raises(AuditError, match=message) as caught:
+        load_plugin(name)
+    assert "\n" not in str(caught.value)
+    assert not os.environ[registry.VARIABLE]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("no_such_module", "no module 'no_such_module'"), ("a b", "is no plug-in")]
+)
+def test_no_such_plugin(kept, name, message):
+    with pytest.raises(AuditError, match=message):
+        load_plugin(name)
+
+
+def test_a_broken_plugin_of_the_environment_takes_no_other_down(tmp_path):
+    module(tmp_path, "plugin_bad", "1 / 0")
+    module(tmp_path, "plugin_good", CALM)
+    code = "from audit.systems import get_system; print(get_system('calm').name); get_system('nobody')"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=False, cwd=tmp_path, env=environment(plugins="plugin_bad, plugin_good"),
+    )  # fmt: skip
+    assert ran.stdout == "calm\n"
+    assert ran.stderr.splitlines()[0].startswith("the plug-in 'plugin_bad' could not be loaded (ZeroDivisionError")
+    assert "unknown system 'nobody'" in ran.stderr
+    assert ran.stderr.splitlines()[-1].count("ZeroDivisionError") == 1
+
+
+def test_entry_points_that_are_broken_or_take_names_of_ours_are_told_and_left_out(tmp_path):
+    info = tmp_path / "broken_plugin-2.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-plugin\nVersion: 2.1\n", encoding="utf-8")
+    points = "[audit.systems]\nmissing = nowhere:System\nvader = here:System\nfine = here:System\nalso = nowhere\n"
+    (info / "entry_points.txt").write_text(points, encoding="utf-8")
+    module(tmp_path, "here", "def System(text):\n    return 'neutral'\n")
+    code = "from audit.systems import all_systems, get_system; print([s.name for s in all_systems()][-2:])"
+    ran = subprocess.run(
+        [sys.executable, "-c", f"{code}; print(type(get_system('vader')).__module__)"],
+        capture_output=True, text=True, check=True, cwd=tmp_path, env=environment(tmp_path),
+    )  # fmt: skip
+    assert ran.stdout.splitlines() == ["['apertium', 'fine']", "audit.systems.sentiment"]
+    said = ran.stderr.splitlines()
+    assert len(said) == 3
+    assert all("broken-plugin 2.1" in line for line in said)
+    assert "the plug-in broken-plugin 2.1 has a system 'vader', a name that audit itself has" in ran.stderr
+    assert "No module named 'nowhere'" in ran.stderr
