@@ -228,9 +228,9 @@ def _earlier_answer_html(earlier: Earlier, number: int, total: int) -> str:
 
 LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less time: an answer so soon was meant for the question before."""
-PACE_KEPT = timedelta(seconds=30)
+PACE_MAX_AGE = timedelta(seconds=30)
 """How long the pace is kept before it is computed again, which reads the whole day's judgements."""
-COUNTS_KEPT = timedelta(seconds=30)
+COUNTS_MAX_AGE = timedelta(seconds=30)
 """The same for counts, which read the whole queue. Until then each answer changes them by one; after a skip, a flag or
 an undo they are counted again."""
 _SHOWN = "shown"
@@ -243,7 +243,7 @@ _DONE = "done"
 
 _PACE = "pace"
 """(when it was computed, the pace)"""
-_MIXED = "mixed"
+_HAS_HIDDEN = "mixed"
 """Whether hidden questions come between the others."""
 ABOUT = 10
 """With hidden questions, the number of questions left is rounded to tens: else one that does not count would show."""
@@ -269,7 +269,7 @@ def _card() -> None:
     way = judging_mode(engine, account.id)
     if training_card(engine, account.id, way.training, LEAST):
         return
-    st.session_state[_MIXED] = way.mixed
+    st.session_state[_HAS_HIDDEN] = way.mixed
     shown = _next(engine, account.id)
     note, action_done = st.session_state.pop(_NOTE, None), st.session_state.pop(_DONE, None)
     if shown is None:
@@ -376,7 +376,7 @@ def _progress(engine: Engine, account_id: int) -> None:
 def _counts(engine: Engine, account_id: int) -> Queue:
     now = datetime.now(UTC)
     counted_at, counts = st.session_state.get(_COUNTS, (None, None))
-    if counts is None or now - counted_at >= COUNTS_KEPT:
+    if counts is None or now - counted_at >= COUNTS_MAX_AGE:
         counts = queue_of(engine, account_id)
         st.session_state[_COUNTS] = (now, counts)
     return counts
@@ -395,7 +395,7 @@ def _count_answer() -> None:
 def _pace(engine: Engine, account_id: int) -> Pace:
     now = datetime.now(UTC)
     computed_at, pace = st.session_state.get(_PACE, (None, None))
-    if pace is None or now - computed_at >= PACE_KEPT:
+    if pace is None or now - computed_at >= PACE_MAX_AGE:
         pace = pace_of(engine, account_id)
         st.session_state[_PACE] = (now, pace)
     return pace
@@ -537,7 +537,7 @@ def _comment_key(question_id: int) -> str:
 
 def _browser_id(question_id: int) -> str:
     """The question's id for the browser. Not its number where there are hidden questions: that could give them away."""
-    if not st.session_state.get(_MIXED):
+    if not st.session_state.get(_HAS_HIDDEN):
         return str(question_id)
     return hashlib.blake2b(str(question_id).encode(), key=_key(), digest_size=6).hexdigest()
 

@@ -32,11 +32,11 @@ from audit.ui.language import t
 
 QUICK = 2.0
 """Seconds: what took no longer is computed anew whenever answers have come."""
-KEPT = 200
+MAX_ANSWERS = 200
 """Answers that are kept."""
-FLEETING = ("totals", "people")
+DAILY_REQUESTS = ("totals", "people")
 """What also changes with the day and with flags, which change no report."""
-_LOOK = 0.25
+_POLL_INTERVAL = 0.25
 """Seconds after which a waiting page looks whether somebody went elsewhere."""
 State = tuple[Any, ...]
 T = TypeVar("T")
@@ -152,7 +152,7 @@ class AnswerCache:
             if problem is None:
                 answer = CachedAnswer(done.result(), state, datetime.now(UTC), time.monotonic() - began)
                 self.answers[key] = answer
-                while len(self.answers) > KEPT:
+                while len(self.answers) > MAX_ANSWERS:
                     self.answers.popitem(last=False)
         if problem is None:
             result.set_result(answer)
@@ -167,7 +167,7 @@ def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute:
     refused with.
     """
     cache, state = _cache(), state_of(engine)
-    if request in FLEETING:
+    if request in DAILY_REQUESTS:
         state += (f"{datetime.now(UTC):%Y-%m-%d}", _last_aside(engine))
     name = repr((session.database_url(), request, sorted(values.items())))
     cached = cache.get(name)
@@ -252,7 +252,7 @@ def _wait(future: "Future[CachedAnswer]", clock: Callable[[], float] = time.mono
     started, place = clock(), st.empty()
     while True:
         try:
-            answer = future.result(timeout=_LOOK)
+            answer = future.result(timeout=_POLL_INTERVAL)
         except StillWorking:
             if future.done():
                 raise  # the computation itself timed out

@@ -45,7 +45,7 @@ def show_opinions(engine: Engine, account_id: int, shown: Shown) -> None:
             type="tertiary",
             icon=":material/visibility:",
             help=t("dispute.reveal_help"),
-            on_click=_reveal,
+            on_click=_reveal_names,
             args=(engine, account_id, shown.id),
         )
 
@@ -158,7 +158,7 @@ def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str]) -> str:
     return f'<ul class="audit-votes">{"".join(rows)}</ul>'
 
 
-def _reveal(engine: Engine, account_id: int, question_id: int) -> None:
+def _reveal_names(engine: Engine, account_id: int, question_id: int) -> None:
     try:
         session.require_login(engine, account_id)
         st.session_state[_NAMES] = (question_id, reveal_names(engine, account_id, question_id))

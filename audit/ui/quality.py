@@ -350,9 +350,9 @@ def settings_section(engine: Engine, account_id: int) -> None:
 ROLES = ("manager",)
 ANNOTATORS, CONTRADICTIONS, KNOWN, SETTINGS = MODES = ("annotators", "contradictions", "known", "settings")
 _MODE = "quality-mode"
-_KEPT = "quality-kept"
+_CACHED_REPORT = "quality-kept"
 """((whether about groups, the task), time, number of log entries then, the report)"""
-KEPT = timedelta(minutes=1)
+REPORT_MAX_AGE = timedelta(minutes=1)
 """How long a report on the screen stands: while fifty people judge, a new one with each click would be in their way."""
 
 
@@ -546,11 +546,11 @@ def _tasks(engine: Engine, groups: bool) -> list[str]:
 def _current_report(engine: Engine, account_id: int, groups: bool, task: str | None) -> tuple[datetime, dict[str, Any]]:
     """The report and its time: at most a minute old, and never older than a change of a setting or a known answer."""
     now, changes = datetime.now(UTC), _change_count(engine)
-    cached = st.session_state.get(_KEPT)
-    if cached and cached[0] == (groups, task) and now - cached[1] < KEPT and cached[2] == changes:
+    cached = st.session_state.get(_CACHED_REPORT)
+    if cached and cached[0] == (groups, task) and now - cached[1] < REPORT_MAX_AGE and cached[2] == changes:
         return cached[1], cached[3]
     report = _report(engine, account_id, groups, task)
-    st.session_state[_KEPT] = ((groups, task), now, changes, report)
+    st.session_state[_CACHED_REPORT] = ((groups, task), now, changes, report)
     return now, report
 
 

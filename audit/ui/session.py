@@ -108,7 +108,7 @@ _OWNER = "state-belongs-to"
 """The id of the account that this session's state belongs to."""
 _ENDED = "login-ended"
 """Set when a login has ended while its page is still on the screen."""
-_KEPT = ("language", _ENDED)
+_PERMANENT_KEYS = ("language", _ENDED)
 
 
 def cookie_token() -> str | None:
@@ -209,7 +209,7 @@ def end_provider_login(engine: Engine) -> None:
 def clear_state() -> None:
     """Remove everything from the session's state but the language and the mark of an ended login."""
     for key in list(st.session_state):
-        if key not in _KEPT:
+        if key not in _PERMANENT_KEYS:
             del st.session_state[key]
 
 

@@ -21,7 +21,7 @@ from audit.ui.language import sentence_in, text_in
 @pytest.fixture(autouse=True)
 def _no_waiting(no_waiting: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor is a pace kept for half a minute."""
-    monkeypatch.setattr(annotate, "PACE_KEPT", timedelta(0))
+    monkeypatch.setattr(annotate, "PACE_MAX_AGE", timedelta(0))
 
 
 def said(app: AppTest) -> str:

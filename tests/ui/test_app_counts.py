@@ -59,7 +59,7 @@ def test_answers_move_the_counts_and_undo_and_skip_count_anew(prepared: Prepared
 def test_counts_are_made_anew_after_a_while(
     prepared: Prepared, counted: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(annotate, "COUNTS_KEPT", timedelta(0))
+    monkeypatch.setattr(annotate, "COUNTS_MAX_AGE", timedelta(0))
     app = open_app(prepared.ann)
     click(app, "judge-")
     assert len(counted) == 2

@@ -163,7 +163,7 @@ def test_a_page_that_waits_says_for_how_long(monkeypatch: pytest.MonkeyPatch) ->
             said.append("")
 
     monkeypatch.setattr(background_cache.st, "empty", Place)
-    monkeypatch.setattr(background_cache, "_LOOK", 0.01)
+    monkeypatch.setattr(background_cache, "_POLL_INTERVAL", 0.01)
     future: Future[Any] = Future()
     ticks = iter([0.0, 0.5, 3.0])
 
