@@ -32,8 +32,8 @@ def engine(tmp_path):
 )
 def test_the_last_one_that_was_not_taken_back_counts(engine, history, code):
     with engine.begin() as connection:
-        for who, code in history:
-            add_cause(connection, who, (7, 1), code, None)
+        for who, chosen in history:
+            add_cause(connection, who, (7, 1), chosen, None)
         causes = current_causes(connection)
         assert (causes[7, 1].code if causes else None) == code
         assert current_causes(connection, 8) == {}

@@ -147,7 +147,7 @@ def test_groups_behind_the_first_open_one_are_told():
 def test_informative_lists_end_together():
     people = {about(1): says("positive", "people")}
     long, short = (settled("MR1.1", [("positive", "positive")] * n, people) for n in (1, 2))
-    assert counts([long, short], together=True) == [(1, 0), (1, 0)]
+    assert counts([long, short], one_list=True) == [(1, 0), (1, 0)]
     second = [replace(group, drawn=replace(group.drawn, rank=group.drawn.rank + 1)) for group in long]
     assert [beginning.judged for beginning in beginnings([second, short], one_list=True)] == [0, 1]
 
