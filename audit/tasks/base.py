@@ -130,7 +130,7 @@ class Task(Protocol):
 
 
 def wording_of(task: Task, language: str) -> Wording:
-    """The task's own wording in a language, in English where it has none in that; one that says nothing where it has
+    """The task's own wording in a language, of what is not there in that in English; one that says nothing where it has
     none at all, as the tasks of audit, whose words are in data/ui.
 
     >>> films = LabelTask("films", ("good", "bad"), "How is it?", wordings={"en": Wording(labels={"bad": "Poor"})})
@@ -138,8 +138,15 @@ def wording_of(task: Task, language: str) -> Wording:
     'Poor'
     """
     own: Mapping[str, Wording] = getattr(task, "wordings", None) or {}
-    found = own.get(language) or own.get("en")
-    return found if isinstance(found, Wording) else Wording()
+    there, english = own.get(language) or Wording(), own.get("en") or Wording()
+    return Wording(
+        there.name or english.name,
+        there.question or english.question,
+        {**english.labels, **there.labels},
+        there.texts or english.texts,
+        there.output or english.output,
+        there.guideline or english.guideline,
+    )
 
 
 @dataclass(frozen=True)
