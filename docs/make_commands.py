@@ -72,7 +72,7 @@ def section(name: str, command: Any, formats: str) -> str:
 def _linked(help: str) -> str:
     """The help with `(docs/NAME.md)` as a link to the page of this name, wherever below docs/ it is."""
     pages = {page.name: page.relative_to(PAGE.parent).as_posix() for page in sorted(PAGE.parent.rglob("*.md"))}
-    return re.sub(r"\(docs/([\w-]+)\.md\)", lambda named: f"([{named[1]}]({pages[named[1] + '.md']}))", help)
+    return re.sub(r"\(docs/((?:[\w-]+/)*)([\w-]+)\.md\)", r"([\2](\1\2.md))", help)
 
 
 def _called(param: Any) -> str:

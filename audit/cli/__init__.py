@@ -17,7 +17,7 @@ import typer
 import audit
 from audit.cli.console import end_streams, mend_streams, say, tell
 from audit.cli.options import app, shell_wording, wording
-from audit.errors import AuditError
+from audit.errors import AuditError, installed_extras
 
 INTERRUPTED = 130
 _SUBJECTS = ("running", "judging", "reports", "people", "studies", "database")
@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _refuse_no_text(words)
         words = _load_plugins(words)
         top = application()
-        with top.make_context("audit", words) as context:
+        with installed_extras(), top.make_context("audit", words) as context:
             status = top.invoke(context)
     except typer.Exit as leaving:
         status = leaving.exit_code

@@ -277,7 +277,7 @@ group(
     JUDGE,
     "questions with known answers: for training, and hidden ones",
     "Questions whose answers are known before: for training, or hidden among the others to measure those who judge "
-    "(docs/quality.md). They settle nothing, and a question that people are waited for cannot be made known.",
+    "(docs/how-to/quality.md). They settle nothing, and a question that people are waited for cannot be made known.",
 )
 
 

@@ -161,7 +161,7 @@ def user_add(
     role: Annotated[str, text("annotator, adjudicator or manager", "ROLE")] = "annotator",
     languages: Annotated[Names, language_codes("that it reads (default: all)", "en,zh")] = NONE,
     no_password: Annotated[
-        bool, flag("--no-password", "it logs in through the identity provider (docs/app.md) only")
+        bool, flag("--no-password", "it logs in through the identity provider (docs/how-to/app.md) only")
     ] = False,
     db: Database = DATABASE,
 ) -> None:

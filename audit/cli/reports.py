@@ -92,7 +92,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Observed and genuine rates of every cell with their intervals, and for each relation who is best before and
-    after. See the report (docs/report.md). It may be asked for at any time: where nothing is judged yet, the
+    after. See the report (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the
     corrected rates are `null`.
     """
     from audit.reports.preference import read_weights
@@ -262,7 +262,7 @@ def agreement(
     as_json: AsJson = False,
 ) -> None:
     """How far annotators agree: percent, one kappa, alpha and AC1, with 95 % intervals; see agreement
-    (docs/agreement.md). From the judgements of a database, or from a UTF-8 CSV with the columns
+    (docs/reference/agreement.md). From the judgements of a database, or from a UTF-8 CSV with the columns
     `item,annotator,label` and one row a judgement.
     """
     from audit.annotation.ratings import need_numbers
@@ -340,7 +340,7 @@ def annotators(
     as_json: AsJson = False,
 ) -> None:
     """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
-    (docs/agreement.md). Repeated ratings count as they are.
+    (docs/reference/agreement.md). Repeated ratings count as they are.
     """
     from audit.annotation.ratings import need_two, read_ratings, stored_ratings
     from audit.false_satisfaction.opinions import answered_outputs
@@ -508,7 +508,7 @@ group(
     INSPECT,
     "what relations compared: other bounds, means, references, levels",
     "What relations compared, beyond satisfied and violated: a verdict keeps the value that was compared with the "
-    "relation's bound (docs/translation-relations.md).",
+    "relation's bound (docs/reference/translation-relations.md).",
 )
 
 

@@ -370,7 +370,7 @@ def import_run(
 )
 def recorded(path: Annotated[str, place("PATH", "a CSV, or a folder of them")], as_json: AsJson = False) -> None:
     """What recorded translations there are, before they are audited as `recorded:PATH` (format
-    (docs/translation-systems.md)): systems, pairs of languages, and how many rows have what wrong.
+    (docs/reference/translation-systems.md)): systems, pairs of languages, and how many rows have what wrong.
     """
     from audit.corpora.recordings import read_recording
 
@@ -483,8 +483,9 @@ group(
     DATA,
     "make HanLP models, where none can be downloaded",
     "Small models of HanLP, made where none can be downloaded. A relation with a tagger takes jieba, or hanlp: with a "
-    "directory or a name that hanlp.load knows (docs/chinese.md); one with a parser takes hanlp: with a directory "
-    "(docs/translation-parsers.md).",
+    "directory or a name that hanlp.load knows (docs/reference/chinese.md); one with a parser takes hanlp: with a "
+    "directory "
+    "(docs/reference/translation-parsers.md).",
 )
 
 

@@ -33,7 +33,8 @@ group(
     "study",
     STUDY,
     "plans of studies: check, store, freeze and carry them out",
-    "Plans of studies (docs/studies.md). Whoever has the database may do all of it; in the app, managers may, with "
+    "Plans of studies (docs/how-to/studies.md). Whoever has the database may do all of it; in the app, managers may, "
+    "with "
     "registered corpora and systems.",
 )
 
