@@ -84,7 +84,7 @@ def read_answer(line: str) -> Any:
         return found["answer"]
     kind = getattr(errors, found["kind"], AuditError)
     # Errors that are made of parts cannot be made again from their sentence; they are AuditErrors all the same.
-    raise kind(found["refused"]) if kind.__init__ is Exception.__init__ else AuditError(found["refused"])
+    raise kind(found["refused"]) if kind.__init__ is AuditError.__init__ else AuditError(found["refused"])
 
 
 def main(requests: TextIO, answers: TextIO) -> None:
