@@ -84,7 +84,7 @@ def read_answer(line: str) -> Any:
         return answer["answer"]
     kind = getattr(errors, answer["kind"], AuditError)
     # Errors with several arguments cannot be rebuilt from their text, so they come back as AuditError.
-    raise kind(answer["refused"]) if kind.__init__ is Exception.__init__ else AuditError(answer["refused"])
+    raise kind(answer["refused"]) if kind.__init__ is AuditError.__init__ else AuditError(answer["refused"])
 
 
 def main(requests: TextIO, answers: TextIO) -> None:

@@ -52,7 +52,7 @@ def test_mistakes_are_one_sentence(folder, capsys, monkeypatch):
     for command, message in (
         ("bounds --at high", "'high' is not a number"),
         ("correlate --reference none.csv", "none.csv: there is no such file"),
-        ("levels", "run two of them, or choose other relations with --relations"),
+        ("levels", "run two of them, or choose others with --relations A,B"),
         ("means --relation X", "unknown relation 'X'"),
     ):
         assert main(["values", *command.split()]) == 2
