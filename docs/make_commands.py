@@ -70,8 +70,7 @@ def section(name: str, command: Any, formats: str) -> str:
 
 
 def _linked(help: str) -> str:
-    """The help with `(docs/NAME.md)` as a link to the page of this name, wherever below docs/ it is."""
-    pages = {page.name: page.relative_to(PAGE.parent).as_posix() for page in sorted(PAGE.parent.rglob("*.md"))}
+    """The help with `(docs/FOLDER/NAME.md)` as a link to the page."""
     return re.sub(r"\(docs/((?:[\w-]+/)*)([\w-]+)\.md\)", r"([\2](\1\2.md))", help)
 
 
