@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from audit.cli.console import answer, say
 from audit.cli.options import (
@@ -38,6 +38,9 @@ from audit.cli.options import (
     text,
     whole_number,
 )
+
+if TYPE_CHECKING:
+    from audit.reports.document import ReportDocument
 from audit.errors import AuditError
 
 By = Literal["relation", "system", "language", "pair"] | None
@@ -118,7 +121,7 @@ def report(
     show(document, as_json, quiet=bool(html))
 
 
-def show(report: dict[str, Any], as_json: bool, quiet: bool = False) -> None:
+def show(report: "ReportDocument", as_json: bool, quiet: bool = False) -> None:
     """The report on stdout, as JSON or for the terminal; `quiet` leaves the latter out."""
     from audit.reports.terminal import to_terminal
 
@@ -126,7 +129,7 @@ def show(report: dict[str, Any], as_json: bool, quiet: bool = False) -> None:
         answer(as_json, report, [] if as_json else [to_terminal(report)])
 
 
-def write_html(report: dict[str, Any], path: Path) -> None:
+def write_html(report: "ReportDocument", path: Path) -> None:
     """Write the HTML file. Raises BadFile where it cannot be written."""
     from audit.new_files import write_file
     from audit.reports.html import to_html

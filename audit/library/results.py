@@ -16,6 +16,7 @@ from audit.errors import AuditError, UnknownName, installed_extras
 from audit.keys import fingerprint
 from audit.new_files import write_file
 from audit.reports.agreement import agreement_lines, agreement_report
+from audit.reports.document import ReportDocument
 from audit.reports.rerank import rerank as _rerank
 from audit.reports.words import headlines, notes_of, signature_line
 from audit.statistics.intervals import Target
@@ -165,7 +166,7 @@ class Report:
     `document` is the JSON document of `audit report --json`. Two reports are equal where their documents are.
     """
 
-    def __init__(self, document: Mapping[str, Any]):
+    def __init__(self, document: ReportDocument):
         self.document = document
 
     @cached_property
@@ -191,12 +192,12 @@ class Report:
     @property
     def headlines(self) -> tuple[str, ...]:
         """The report in a few sentences."""
-        return tuple(f"{number} {rest}".strip() for number, rest in headlines(dict(self.document)))
+        return tuple(f"{number} {rest}".strip() for number, rest in headlines(self.document))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader has to know of the numbers."""
-        return tuple(notes_of(dict(self.document)))
+        return tuple(notes_of(self.document))
 
     @property
     def signature(self) -> str:
@@ -236,7 +237,7 @@ class Report:
         if name not in names:
             raise UnknownName("relation of this report", name, names)
         position = names.index(name)
-        row, document = self.document["relations"][position], dict(self.document)
+        row, document = self.document["relations"][position], self.document
         figure: alt.Chart | None
         if chart == "rates":
             figure = charts.rates_chart(document, row)
@@ -255,7 +256,7 @@ class Report:
         """Write the report as one HTML file that needs nothing else. Raises BadFile."""
         from audit.reports.html import to_html
 
-        write_file(Path(path), to_html(dict(self.document)))
+        write_file(Path(path), to_html(self.document))
 
     def to_json(self, path: str | Path) -> None:
         """Write the document as JSON. Raises BadFile."""
@@ -272,7 +273,7 @@ class Report:
     def __str__(self) -> str:
         from audit.reports.terminal import to_terminal
 
-        return to_terminal(dict(self.document))
+        return to_terminal(self.document)
 
     def _repr_html_(self) -> str:
         headlines = "".join(f"<li>{escape(headline)}</li>" for headline in self.headlines)

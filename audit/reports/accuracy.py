@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
+from audit.reports.document import AccuracyEntry, AccuracySystem, ViolationTable
 from audit.reports.violations import rates_of
 from audit.reports.words import in_order
 from audit.statistics.intervals import mid_p
@@ -14,8 +15,8 @@ SCORES = {"accuracy": "accuracy", "observed": "sr_observed", "genuine": "sr_genu
 
 
 def accuracy_entries(
-    violations: Sequence[Mapping[str, Any]], right_outputs: Sequence[RightOutputs], confidence: float = 0.95
-) -> list[dict[str, Any]]:
+    violations: Sequence[ViolationTable], right_outputs: Sequence[RightOutputs], confidence: float = 0.95
+) -> list[AccuracyEntry]:
     """One entry a table of `violations`: each system's accuracy with its interval, and its SR_o and SR_g.
 
     SR_o = 1 - VR_o and SR_g = 1 - VR_g are what a study reports as accuracy by metamorphic testing. Both are over all
@@ -24,26 +25,30 @@ def accuracy_entries(
     document. `order_*` are the systems, best first (ties by name), by each of the three; None where one system lacks
     the rate. Without gold `systems` is empty, with the reason.
     """
-    counts = {outputs.study: outputs for outputs in right_outputs}
+    counts: dict[int | str | None, RightOutputs] = {outputs.study: outputs for outputs in right_outputs}
     return [_entry(table, counts.get(table["study"]), confidence) for table in violations]
 
 
-def _entry(table: Mapping[str, Any], right_outputs: RightOutputs | None, confidence: float) -> dict[str, Any]:
-    entry: dict[str, Any] = {name: table[name] for name in ("task", "study", "corpus")}
-    entry |= {
-        "sources": right_outputs.sources if right_outputs else 0,
-        "systems": [],
-        "reason": right_outputs.reason if right_outputs else NO_GOLD,
-    }
-    entry["over"] = next(row["name"] for row in table["rows"] if row["by"] == _totals_row(table))
+def _entry(table: ViolationTable, right_outputs: RightOutputs | None, confidence: float) -> AccuracyEntry:
+    systems: list[AccuracySystem] = []
     if right_outputs is not None and right_outputs.reason is None:
         by_name = {answered.system: answered for answered in right_outputs.systems}
-        entry["systems"] = [_system(table, by_name[system], confidence) for system in table["systems"]]
-    orders = {score: _order(entry["systems"], rate) for score, rate in SCORES.items()}
-    return entry | {f"order_{score}": order for score, order in orders.items()}
+        systems = [_system(table, by_name[system], confidence) for system in table["systems"]]
+    return {
+        "task": table["task"],
+        "study": table["study"],
+        "corpus": table["corpus"],
+        "sources": right_outputs.sources if right_outputs else 0,
+        "systems": systems,
+        "reason": right_outputs.reason if right_outputs else NO_GOLD,
+        "over": next(row["name"] for row in table["rows"] if row["by"] == _totals_row(table)),
+        "order_accuracy": _order({system["system"]: system["accuracy"] for system in systems}),
+        "order_observed": _order({system["system"]: system["sr_observed"] for system in systems}),
+        "order_genuine": _order({system["system"]: system["sr_genuine"] for system in systems}),
+    }
 
 
-def _system(table: Mapping[str, Any], answered: SystemAccuracy, confidence: float) -> dict[str, Any]:
+def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) -> AccuracySystem:
     # Outputs of one document count as their effective number.
     share = 1.0 if answered.worth is None else answered.worth / answered.outputs
     ends = (
@@ -66,7 +71,7 @@ def _system(table: Mapping[str, Any], answered: SystemAccuracy, confidence: floa
     }
 
 
-def _totals_row(table: Mapping[str, Any]) -> str:
+def _totals_row(table: ViolationTable) -> str:
     return "estimated" if any(row["by"] == "estimated" for row in table["rows"]) else "all"
 
 
@@ -74,13 +79,12 @@ def _complement(rate: float | None) -> float | None:
     return None if rate is None else 1 - rate
 
 
-def _order(systems: Sequence[Mapping[str, Any]], rate: str) -> list[str] | None:
-    """Systems, best first; None where there are none or one lacks the rate."""
-    if not systems or any(system[rate] is None for system in systems):
+def _order(rates: Mapping[str, float | None]) -> list[str] | None:
+    """Systems by their rates, best first; None where there are none or one lacks the rate."""
+    known = {system: rate for system, rate in rates.items() if rate is not None}
+    if not rates or len(known) < len(rates):
         return None
-    return [
-        system["system"] for system in sorted(systems, key=lambda system: (-round(system[rate], 12), system["system"]))
-    ]
+    return sorted(known, key=lambda system: (-round(known[system], 12), system))
 
 
 def order_words(entry: Mapping[str, Any], score: str) -> str:

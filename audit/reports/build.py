@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,19 @@ from audit.reports.certainty import (
     with_documents,
     with_worth,
 )
+from audit.reports.document import (
+    CellEntry,
+    HoldsEntry,
+    PairEntry,
+    PrimaryEntry,
+    RelationResultEntry,
+    ReportDocument,
+    Signature,
+    SimultaneousEnds,
+)
 from audit.reports.preference import Weights, preference
 from audit.reports.primary import Named, primary_entries
-from audit.reports.validity import Findings, add_audits
+from audit.reports.validity import Findings, audit_parts
 from audit.reports.violations import violation_tables
 from audit.statistics import comparison, corrected
 from audit.statistics.comparison import Common
@@ -37,9 +47,8 @@ from audit.statistics.intervals import METHODS, SEQUENCE, Estimator, Target, mid
 from audit.statistics.orders import compare_orders, order_where_known
 from audit.statistics.rates import BOUNDS, RATES, WORTH, overall, with_bounds, with_estimates, with_rates
 
-Report = dict[str, Any]
-"""{"signature": {...}, "cells": [...], "relations": [...], "overall": {...}, "rollups": [...], "violations":
-[...]}, ready for `json.dumps`; with "preference" where weights were given."""
+Report = ReportDocument
+"""What is ready for `json.dumps`; `audit.reports.document` declares every key."""
 
 NAMES = ("study", "corpus", "task", "relation", "system")
 COUNTS = (
@@ -58,15 +67,6 @@ COUNTS = (
 )
 CommonBy = Mapping[tuple[str, object, str], Common]
 """The common groups of relations, by (task, study, relation)."""
-
-
-ALL_TOGETHER = {
-    "fs_all_low": "fs_low",
-    "fs_all_high": "fs_high",
-    "sr_genuine_all_low": "sr_genuine_low",
-    "sr_genuine_all_high": "sr_genuine_high",
-}
-"""Keys of cells whose ends hold for all cells together, and the rates' columns that they are."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Groups:
     checked: pd.DataFrame | None = None
     common: CommonBy | None = None
     estimates: pd.DataFrame | None = None
-    holds: Mapping[tuple[str, object, str], Mapping[str, Any]] | None = None
+    holds: Mapping[tuple[str, object, str], HoldsEntry] | None = None
     audits: Findings | None = None
     primary: Sequence[Named] = ()
     drawn: pd.DataFrame | None = None
@@ -100,7 +100,7 @@ class Groups:
 
 def build_report(
     cells: pd.DataFrame,
-    signature: Mapping[str, Any],
+    signature: Signature,
     *,
     waiting: int | None = None,
     interval: Estimator = mid_p,
@@ -149,24 +149,32 @@ def build_report(
     stopping = interval is METHODS[SEQUENCE]
     primary_named = groups.primary if groups else ()
     relations, standing, commons, primary = compare_all(
-        frame, shared, target, delta, confidence, stopping, comparison.DRAWS, primary_named
+        frame, shared, target, delta, confidence, stopping, comparison.DRAWS, primary_named, holds
     )
-    for relation in relations:
-        relation["holds"] = holds.get((relation["task"], relation["study"], relation["relation"]))
     families = families_of(frame, "file" not in signature)
-    entries = cell_entries(frame)
+    entries = cell_entries(frame, _simultaneous_ends(frame, interval, confidence, target))
+    audited = audit_parts(
+        entries,
+        relations,
+        frame,
+        groups.audits if groups else None,
+        cell_certainty.of_false,
+        interval,
+        confidence,
+        target,
+    )
     report: Report = {
-        "signature": dict(signature) | _expected_misses_note(frame, signature, confidence),
-        "cells": [
-            cell | ends
-            for cell, ends in zip(entries, _simultaneous_ends(frame, interval, confidence, target), strict=True)
-        ],
-        "relations": relations,
-        "overall": dict(overall(frame, relations, waiting)) | covered(frame, cell_certainty),
+        "signature": _with_expected_misses(frame, signature, confidence),
+        "cells": [{**cell, **audit} for cell, audit in zip(entries, audited.cells, strict=True)],
+        "relations": [{**relation, "carry": carry} for relation, carry in zip(relations, audited.carry, strict=True)],
+        "overall": {
+            **overall(frame, relations, waiting),
+            **covered(frame, cell_certainty),
+            **audited.totals,
+        },
         "rollups": roll_ups(frame, cell_certainty, families),
         "violations": violation_tables(frame, cell_certainty, families),
     }
-    add_audits(report, frame, groups.audits if groups else None, cell_certainty.of_false, interval, confidence, target)
     if primary:
         report["primary"] = primary
     if weights is not None:
@@ -178,33 +186,39 @@ def _with_interval(frame: pd.DataFrame) -> pd.Series:
     return frame["fs_low"].notna()
 
 
-def _expected_misses_note(frame: pd.DataFrame, signature: Mapping[str, Any], confidence: float) -> dict[str, list[str]]:
-    """The notes, and one that says how many intervals are expected to miss, where these are two or more."""
+def _with_expected_misses(frame: pd.DataFrame, signature: Signature, confidence: float) -> Signature:
+    """The signature, with a note of how many intervals are expected to miss, where these are two or more."""
     number = int(_with_interval(frame).sum())
     missing = (1 - confidence) * number
     if missing < 2 - 1e-9:
-        return {}
+        return signature.copy()
     note = (
         f"Each interval alone holds with {100 * confidence:g} %: of {number} cells about {missing:.0f} are expected to "
         "miss. The JSON has ends that hold for all cells together."
     )
-    return {"notes": [*(signature.get("notes") or []), note]}
+    return {**signature, "notes": [*(signature.get("notes") or []), note]}
 
 
 def _simultaneous_ends(
     frame: pd.DataFrame, interval: Estimator, confidence: float, target: Target
-) -> list[dict[str, float | None]]:
+) -> list[SimultaneousEnds]:
     """Ends that hold for all cells at once: the risk of each is divided by their number (Bonferroni).
 
     None where R_FS was estimated with proxies, which have no other ends.
     """
+    ends = ["fs_low", "fs_high", "sr_genuine_low", "sr_genuine_high"]
     number = int(_with_interval(frame).sum())
     adjusted = with_rates(frame, interval, 1 - (1 - confidence) / max(number, 1), target)
     if "gain" in frame:
-        adjusted.loc[frame["gain"] > 1, list(ALL_TOGETHER.values())] = float("nan")
+        adjusted.loc[frame["gain"] > 1, ends] = float("nan")
     return [
-        {name: _plain(row[column]) for name, column in ALL_TOGETHER.items()}
-        for row in adjusted[list(ALL_TOGETHER.values())].to_dict("records")
+        {
+            "fs_all_low": _plain(row["fs_low"]),
+            "fs_all_high": _plain(row["fs_high"]),
+            "sr_genuine_all_low": _plain(row["sr_genuine_low"]),
+            "sr_genuine_all_high": _plain(row["sr_genuine_high"]),
+        }
+        for row in adjusted[ends].to_dict("records")
     ]
 
 
@@ -217,16 +231,17 @@ def compare_all(
     stopping: bool,
     size: int = 0,
     named: Sequence[Named] = (),
-) -> tuple[list[dict[str, Any]], pd.DataFrame, list[Common | None], list[dict[str, Any]]]:
+    holds: Mapping[tuple[str, object, str], HoldsEntry] | None = None,
+) -> tuple[list[RelationResultEntry], pd.DataFrame, list[Common | None], list[PrimaryEntry]]:
     """The relations of a report, its cells with rates over the common groups, the common groups by relation, and the
     primary comparisons of those `named`.
 
-    `frame` is what `rated` made, `shared` the common groups where they are known. Without `size` there are no
-    probabilities.
+    `frame` is what `rated` made, `shared` the common groups where they are known, `holds` as in `Groups`. Without
+    `size` there are no probabilities.
     """
     # Orders and rankings are about common groups, and may need differences only; the rest is about cells.
     standing = frame.assign(own=frame["sr_genuine"], relative=False)
-    relations: list[dict[str, Any]] = []
+    relations: list[RelationResultEntry] = []
     commons: dict[tuple[str, object, str], Common | None] = {}
     for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
         key = (task, _plain(study), relation)
@@ -235,14 +250,25 @@ def compare_all(
         standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
         standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
         draws = None if common is None or stopping or not size else common.draws(target, size, len(relations))
+        order_corrected, best_corrected = order_where_known(group, "sr_corrected") or (None, None)
         relations.append(
-            {"task": task, "study": _plain(study), "corpus": _plain(group["corpus"].iloc[0]), "relation": relation}
-            | dict(compare_orders(standing.loc[group.index]))
-            | {"best_own": (order_where_known(group, "sr_genuine") or (None, None))[1]}
-            | _corrected_order(group)
-            | {"common": common_entry(common, stopping), "overtaking": []}
-            | {"ranking": compared(group, common, draws, delta, confidence)}
-            | {"pairs": _pairs(common, target, confidence, delta, stopping)}
+            {
+                "task": task,
+                "study": _plain(study),
+                "corpus": _plain(group["corpus"].iloc[0]),
+                "relation": relation,
+                **compare_orders(standing.loc[group.index]),
+                "best_own": (order_where_known(group, "sr_genuine") or (None, None))[1],
+                # None if a system of the relation lacks sr_corrected.
+                "order_corrected": order_corrected,
+                "best_corrected": best_corrected,
+                "common": common_entry(common, stopping),
+                "overtaking": [],
+                "ranking": compared(group, common, draws, delta, confidence),
+                "pairs": _pairs(common, target, confidence, delta, stopping),
+                "best_changes_sure": False,
+                "holds": (holds or {}).get(key),
+            }
         )
     primary = primary_entries(named, relations, commons, target, confidence, delta, stopping)
     decide(relations, delta, confidence, primary)
@@ -267,15 +293,23 @@ def rated(
     return frame
 
 
-def cell_entries(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The cells of a report, from what `rated` made."""
+def cell_entries(frame: pd.DataFrame, simultaneous: Sequence[SimultaneousEnds] | None = None) -> list[CellEntry]:
+    """The cells of a report, from what `rated` made; without `simultaneous` ends, a row each, these are None."""
+    no_ends: SimultaneousEnds = {
+        "fs_all_low": None,
+        "fs_all_high": None,
+        "sr_genuine_all_low": None,
+        "sr_genuine_all_high": None,
+    }
     return [
-        _cell(row, bool(compared_only))
-        for row, compared_only in zip(frame.to_dict("records"), only_compared(frame), strict=True)
+        _cell(row, bool(compared_only), ends)
+        for row, compared_only, ends in zip(
+            frame.to_dict("records"), only_compared(frame), simultaneous or [no_ends] * len(frame), strict=True
+        )
     ]
 
 
-def cells_of(report: Report, task: str, study: object, relation: str) -> list[dict[str, Any]]:
+def cells_of(report: Report, task: str, study: object, relation: str) -> list[CellEntry]:
     """The cells of one relation of a report, in its order."""
     key = (task, study, relation)
     return [cell for cell in report["cells"] if (cell["task"], cell["study"], cell["relation"]) == key]
@@ -291,27 +325,21 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[sorted(range(len(frame)), key=by_name.__getitem__)].reset_index(drop=True)
 
 
-def _pairs(
-    common: Common | None, target: Target, confidence: float, delta: float, stopping: bool
-) -> list[dict[str, Any]]:
+def _pairs(common: Common | None, target: Target, confidence: float, delta: float, stopping: bool) -> list[PairEntry]:
     if common is None:
         return []
     return pair_entries(common.systems, common.differences(target, confidence, delta, stopping))
 
 
-def _corrected_order(cells: pd.DataFrame) -> dict[str, list[str] | None]:
-    """The order of systems by sr_corrected; None if a system of the relation lacks it."""
-    order, best = order_where_known(cells, "sr_corrected") or (None, None)
-    return {"order_corrected": order, "best_corrected": best}
-
-
-def _cell(row: Mapping[str, Any], only_compared: bool) -> dict[str, Any]:
+def _cell(row: Mapping[str, Any], only_compared: bool, ends: SimultaneousEnds) -> CellEntry:
     cell: dict[str, Any] = {name: _plain(row[name]) for name in NAMES}
     cell |= {name: None if _unknown(row[name]) else int(row[name]) for name in COUNTS}
     cell |= {name: None if _unknown(row[name]) else float(row[name]) for name in (*RATES, *BOUNDS, *corrected.RATES)}
     cell["holds_judged"] = None if _unknown(row["holds_judged"]) else int(row["holds_judged"])
     cell |= {"reason": _reason(cell, only_compared)}
-    return cell | {name: _plain(row.get(name)) for name in ("method", "gain", "method_reason")}
+    cell |= {name: _plain(row.get(name)) for name in ("method", "gain", "method_reason")}
+    # The columns of a frame are `CellEntry`'s keys; no type says so.
+    return cast(CellEntry, cell | ends)
 
 
 def _reason(cell: Mapping[str, Any], only_compared: bool) -> str | None:

@@ -2,20 +2,28 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audit.errors import UnknownName
 from audit.relations import get_relation
+from audit.reports.document import (
+    CommonEntry,
+    Covered,
+    OvertakingEntry,
+    PairEntry,
+    PrimaryEntry,
+    RankedEntry,
+    RelationResultEntry,
+    RollupEntry,
+)
 from audit.reports.primary import settle_primary
 from audit.statistics.comparison import LEAST, Common, PairedDifference, Sums, deviations, holm, of_products, opposed
 from audit.statistics.corrected import SHARES, Documents
 from audit.statistics.intervals import METHODS, PRIOR_POSTERIOR, SEQUENCE, Estimator, Target, mid_p
 from audit.statistics.orders import TIED, letters_of, rank_systems
 from audit.statistics.rates import (
-    BOUNDS,
     SUPPOSED,
     Combined,
     Supposed,
@@ -279,9 +287,7 @@ def _places(cells: pd.DataFrame, groups: pd.DataFrame) -> np.ndarray:
     return np.array([place.get(key, -1) for key in distinct.tolist()], np.int64)[code]
 
 
-def roll_ups(
-    cells: pd.DataFrame, certainty: Certainty, families: Mapping[tuple[str, str], str]
-) -> list[dict[str, Any]]:
+def roll_ups(cells: pd.DataFrame, certainty: Certainty, families: Mapping[tuple[str, str], str]) -> list[RollupEntry]:
     """Rates per relation, system, family and overall, of a frame with the rates of every cell.
 
     `families` maps (task, relation) to the family's name; relations without one are in no family. Studies of a task are
@@ -298,11 +304,11 @@ def roll_ups(
             if name[by] is not None:
                 members.setdefault((None if by == "overall" else task, str(name[by])), []).append(place)
         for (task, label), places in members.items():
-            entries.append({"by": by, "name": label, "task": task} | _roll_up(cells, certainty, places))
+            entries.append(_roll_up(cells, certainty, places, by, label, task))
     return entries
 
 
-def covered(cells: pd.DataFrame, certainty: Certainty) -> dict[str, Any]:
+def covered(cells: pd.DataFrame, certainty: Certainty) -> Covered:
     """The share of false satisfactions over the cells of which enough is judged, its interval, and what they cover.
 
     Cells count from `LEAST` judged groups on, or judged whole. `satisfied_covered` is their satisfied groups; rates are
@@ -313,41 +319,81 @@ def covered(cells: pd.DataFrame, certainty: Certainty) -> dict[str, Any]:
     enough = ~np.isnan(satisfied + violated + false) & ((judged >= LEAST) | (judged == satisfied)) & (satisfied > 0)
     places = np.flatnonzero(enough)
     roll_up = _roll_up(cells, certainty, places.tolist())
-    rates = ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
-    return {name: roll_up[name] for name in rates} | {
+    return {
+        "sr_observed": roll_up["sr_observed"],
+        "fs_rate": roll_up["fs_rate"],
+        "fs_low": roll_up["fs_low"],
+        "fs_high": roll_up["fs_high"],
+        "sr_genuine": roll_up["sr_genuine"],
+        "sr_genuine_low": roll_up["sr_genuine_low"],
+        "sr_genuine_high": roll_up["sr_genuine_high"],
         "least_judged": LEAST,
         "cells_covered": len(places),
         "satisfied_covered": int(satisfied[places].sum()),
     }
 
 
-def _roll_up(cells: pd.DataFrame, certainty: Certainty, places: Sequence[int]) -> dict[str, Any]:
+def _roll_up(
+    cells: pd.DataFrame,
+    certainty: Certainty,
+    places: Sequence[int],
+    by: str = "overall",
+    name: str = "all",
+    task: str | None = None,
+) -> RollupEntry:
     chosen = cells.iloc[list(places)]
     satisfied, violated = (chosen[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated"))
     fs_rate, sr_genuine = chosen["fs_rate"].to_numpy(float), chosen["sr_genuine"].to_numpy(float)
     counted = not np.isnan(satisfied + violated).any()
     checked = satisfied + violated
     lacking = (np.isnan(sr_genuine) & ~(checked == 0)) if counted else np.zeros(len(chosen), bool)
-    entry: dict[str, Any] = dict.fromkeys(
-        ("sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high", *BOUNDS)
-    )
-    entry |= {"cells": len(chosen), "method": None, "reason": None, "missing": []}
+    entry: RollupEntry = {
+        "by": by,
+        "name": name,
+        "task": task,
+        "sr_observed": None,
+        "fs_rate": None,
+        "fs_low": None,
+        "fs_high": None,
+        "sr_genuine": None,
+        "sr_genuine_low": None,
+        "sr_genuine_high": None,
+        "fs_least": None,
+        "fs_most": None,
+        "fs_bound_low": None,
+        "fs_bound_high": None,
+        "sr_least": None,
+        "sr_most": None,
+        "sr_bound_low": None,
+        "sr_bound_high": None,
+        "cells": len(chosen),
+        "method": None,
+        "reason": None,
+        "missing": [],
+    }
     if not counted:
         return entry | {"reason": "the totals have rates without counts, so cells cannot be weighed"}
     if not checked.sum():
         return entry | {"reason": "nothing was satisfied or violated"}
     entry["sr_observed"] = float(satisfied.sum() / checked.sum())
     if lacking.any():
-        names = ("study", "relation", "system")
-        blamed = chosen.loc[lacking, list(names)].astype(object).where(lambda frame: frame.notna(), None)
-        entry["missing"] = [{name: row[name] for name in names} for row in blamed.to_dict("records")]
+        blamed = chosen.loc[lacking, ["study", "relation", "system"]].astype(object)
+        blamed = blamed.where(lambda frame: frame.notna(), None)
+        entry["missing"] = [
+            {"study": row["study"], "relation": row["relation"], "system": row["system"]}
+            for row in blamed.to_dict("records")
+        ]
         was, has = ("cell was", "cell has") if lacking.sum() == 1 else ("cells were", "cells have")
         if (only_compared(chosen) | ~lacking).all():
             return entry | {"reason": f"{lacking.sum()} {was} drawn to compare systems only"}
         if not bounds_together(chosen, lacking):
             return entry | {"reason": f"{lacking.sum()} {has} no estimate yet"}
-        for ends, satisfaction in ((BOUNDS[:4], False), (BOUNDS[4:], True)):
-            entry |= dict(zip(ends, certainty.bounds(cells, places, satisfaction) or (None,) * 4, strict=True))
+        if false_bounds := certainty.bounds(cells, places, False):
+            least, most, low, high = false_bounds
+            entry |= {"fs_least": least, "fs_most": most, "fs_bound_low": low, "fs_bound_high": high}
+        if genuine_bounds := certainty.bounds(cells, places, True):
+            least, most, low, high = genuine_bounds
+            entry |= {"sr_least": least, "sr_most": most, "sr_bound_low": low, "sr_bound_high": high}
         entry["reason"] = f"{lacking.sum()} {has} bounds only, so there are bounds of all together"
         return entry | {"method": certainty.method(chosen)}
     of_false, false_together = certainty.together(cells, places, certainty.of_false)
@@ -377,7 +423,7 @@ def bounds_together(cells: pd.DataFrame, lacking: np.ndarray) -> bool:
 
 def compared(
     cells: pd.DataFrame, common: Common | None, draws: np.ndarray | None, delta: float, confidence: float
-) -> list[dict[str, Any]]:
+) -> list[RankedEntry]:
     """The `ranking` of one relation's cells, without letters: those need the tests of the whole report.
 
     `common` are its common groups (None: rates alone are known), `draws` (draws, systems) those of `Common.draws`. The
@@ -387,10 +433,17 @@ def compared(
     reason = WITHOUT_COUNTS if common is None else common.short or (NO_PROBABILITIES if draws is None else None)
     observed, genuine = rates_of(cells, common)
     has_rate = ~np.isnan(observed)
-    entries: list[dict[str, Any]] = [
-        {"system": str(system), "sr_observed": _number(before), "sr_genuine": _number(after)}
-        | {"p_best": None, "rank_low": None, "rank_high": None, "letters": None}
-        | {"reason": (reason if compares else "nothing was satisfied or violated")}
+    entries: list[RankedEntry] = [
+        {
+            "system": str(system),
+            "sr_observed": _number(before),
+            "sr_genuine": _number(after),
+            "p_best": None,
+            "rank_low": None,
+            "rank_high": None,
+            "letters": None,
+            "reason": reason if compares else "nothing was satisfied or violated",
+        }
         for system, before, after, compares in zip(cells["system"], observed, genuine, has_rate, strict=True)
     ]
     if common is None or draws is None:
@@ -417,7 +470,7 @@ def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False)
 
 
 def decide(
-    relations: Sequence[dict[str, Any]], delta: float, confidence: float, primary: Sequence[dict[str, Any]] = ()
+    relations: Sequence[RelationResultEntry], delta: float, confidence: float, primary: Sequence[PrimaryEntry] = ()
 ) -> None:
     """Say in every relation which systems are told apart, with what letters, and which surely overtake the best.
 
@@ -427,37 +480,42 @@ def decide(
     rival has to be better than each of them (the largest p counts). Where a `primary` comparison was named
     (`audit.reports.primary`), it is tested by itself, and no other adjusted p is below its own.
     """
-    decided = [relation for relation in relations if relation["common"] and not relation["common"]["reason"]]
+    with_common = [
+        (relation, relation["common"])
+        for relation in relations
+        if relation["common"] is not None and not relation["common"]["reason"]
+    ]
+    decided = [relation for relation, _ in with_common]
     pairs = [pair for relation in decided for pair in relation["pairs"]]
     gate, primary_pairs = settle_primary(primary, decided, delta, confidence)
     tested = [
-        pair
+        (pair, pair["p"])
         for pair in pairs
         if pair["p"] is not None and not any(pair is primary_pair for primary_pair in primary_pairs)
     ]
-    for pair, p in zip(tested, holm([pair["p"] for pair in tested]), strict=True):
+    for (pair, _), p in zip(tested, holm([alone for _, alone in tested]), strict=True):
         pair |= {"p_holm": max(p, gate), "apart": max(p, gate) <= 1 - confidence}
     for pair in pairs:
         if pair["p"] is None and pair["difference"] is not None:
             pair["apart"] = bool(abs(pair["difference"]) > delta + TIED)
-    rivals: list[dict[str, Any]] = []
-    for relation in decided:
+    rivals: list[tuple[OvertakingEntry, float]] = []
+    for relation, common in with_common:
         relation["overtaking"] = [
             rival for system in relation["order_observed"] if (rival := _overtakes(relation, system, delta)) is not None
         ]
-        rivals += [rival for rival in relation["overtaking"] if rival["p"] is not None]
-        if not relation["common"]["stopping"]:
+        rivals += [(rival, rival["p"]) for rival in relation["overtaking"] if rival["p"] is not None]
+        if not common["stopping"]:
             apart = [(pair["system"], pair["other"]) for pair in relation["pairs"] if pair["apart"]]
             letters = letters_of(relation["order_genuine"], apart)
             for entry in relation["ranking"]:
                 entry["letters"] = letters.get(entry["system"])
-    for rival, p in zip(rivals, holm([rival["p"] for rival in rivals]), strict=True):
+    for (rival, _), p in zip(rivals, holm([alone for _, alone in rivals]), strict=True):
         rival |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
     for relation in relations:
         relation["best_changes_sure"] = any(rival["sure"] for rival in relation["overtaking"])
 
 
-def _overtakes(relation: Mapping[str, Any], rival: str, delta: float) -> dict[str, Any] | None:
+def _overtakes(relation: RelationResultEntry, rival: str, delta: float) -> OvertakingEntry | None:
     """Test whether a rival is better than every system reported as best; no p if that is known without error."""
     best = relation["best_observed"]
     if rival in best:
@@ -470,14 +528,15 @@ def _overtakes(relation: Mapping[str, Any], rival: str, delta: float) -> dict[st
             sign = 1 if pair["system"] == rival else -1
             p = pair["p_above" if sign == 1 else "p_below"]
             if p is None and pair["p"] is not None:  # of a sequence, which is two-sided
-                p = pair["p"] if min(sign * pair["low"], sign * pair["high"]) > delta else 1.0
+                ends = [sign * end for end in (pair["low"], pair["high"]) if end is not None]
+                p = pair["p"] if min(ends) > delta else 1.0
             if p is None and sign * pair["difference"] <= delta + TIED:
                 return {"system": rival, "p": None, "p_holm": None, "sure": False}
             worst = p if worst is None else max(worst, p) if p is not None else worst
     return {"system": rival, "p": worst, "p_holm": None, "sure": worst is None}
 
 
-def pair_entries(systems: Sequence[str], differences: Iterable[PairedDifference]) -> list[dict[str, Any]]:
+def pair_entries(systems: Sequence[str], differences: Iterable[PairedDifference]) -> list[PairEntry]:
     """Differences as entries of a report, with the systems' names in place of their columns."""
     return [
         {
@@ -501,7 +560,7 @@ def pair_entries(systems: Sequence[str], differences: Iterable[PairedDifference]
     ]
 
 
-def common_entry(common: Common | None, stopping: bool) -> dict[str, Any] | None:
+def common_entry(common: Common | None, stopping: bool) -> CommonEntry | None:
     """What a relation's comparisons are about: how many common groups, how many of them decide and are judged."""
     if common is None:
         return None

@@ -174,6 +174,26 @@ class CellEntry(TypedDict):
     fs_carry_high: NotRequired[Rate]
 
 
+class SimultaneousEnds(TypedDict):
+    """The part of a cell that comes from all cells together."""
+
+    fs_all_low: Rate
+    fs_all_high: Rate
+    sr_genuine_all_low: Rate
+    sr_genuine_all_high: Rate
+
+
+class CellAudit(TypedDict):
+    """The part of a cell that comes from audits; null: not measured."""
+
+    checked: int | None
+    fs_checked: Rate
+    fs_checked_low: Rate
+    fs_checked_high: Rate
+    fs_carry_low: Rate
+    fs_carry_high: Rate
+
+
 class CommonEntry(TypedDict):
     """The groups that apply to all systems of a relation, on which its order rests."""
 
@@ -266,12 +286,12 @@ class RelationResultEntry(TypedDict):
     study: int | str | None
     corpus: str | None
     relation: str
-    order_observed: list[str] | None
-    order_genuine: list[str] | None
-    best_observed: list[str] | None
-    best_genuine: list[str] | None
-    order_changes: bool | None
-    best_changes: bool | None
+    order_observed: list[str]
+    order_genuine: list[str]
+    best_observed: list[str]
+    best_genuine: list[str]
+    order_changes: bool
+    best_changes: bool
     best_changes_sure: bool
     best_own: list[str] | None
     order_corrected: list[str] | None
@@ -305,8 +325,8 @@ class ChecksEntry(TypedDict):
     error_high: Rate
     cells: int
     groups: int
-    added: int
-    removed: int
+    added: int | None
+    removed: int | None
     fs_rate: Rate
     fs_low: Rate
     fs_high: Rate
@@ -356,6 +376,29 @@ class OverallEntry(TypedDict):
     audits_waiting: NotRequired[int | None]
     checks_waiting: NotRequired[int | None]
     checks: NotRequired[ChecksEntry | None]
+
+
+class Covered(TypedDict):
+    """The part of the totals that is about the cells of which enough is judged."""
+
+    sr_observed: Rate
+    fs_rate: Rate
+    fs_low: Rate
+    fs_high: Rate
+    sr_genuine: Rate
+    sr_genuine_low: Rate
+    sr_genuine_high: Rate
+    least_judged: int
+    cells_covered: int
+    satisfied_covered: int | None
+
+
+class AuditTotals(TypedDict):
+    """The part of the totals that comes from audits; null: not measured."""
+
+    audits_waiting: int | None
+    checks_waiting: int | None
+    checks: ChecksEntry | None
 
 
 class MissingCell(TypedDict):

@@ -164,7 +164,7 @@ def to_html(report: Report) -> str:
         confidence=words.percent(report["signature"].get("confidence") or 0.95, 0),
         intervals=any(cell["fs_low"] is not None for cell in report["cells"]),
         bounds=any(entry.get("sr_least") is not None for entry in (*report["cells"], *report["rollups"])),
-        counts=[name for name in COUNTS if any(cell[name] is not None for cell in report["cells"])],
+        counts=[name for name in COUNTS if any(cell.get(name) is not None for cell in report["cells"])],
         population=report["signature"].get("target") == "population",
         corrected=any(cell["sr_corrected"] is not None for cell in report["cells"]),
         audited=any(cell["holds_judged"] for cell in report["cells"]),

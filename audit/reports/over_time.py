@@ -108,7 +108,8 @@ def _systems(report: Report) -> Iterator[tuple[str, dict[str, Any], tuple[str, A
     }
     for cell in report["cells"]:
         key = (cell["task"], cell["study"], cell["relation"])
-        numbers = {name: cell[name] for name in RATES} | {"p_best": chances.get((*key, cell["system"]))}
+        values: Mapping[str, Any] = cell
+        numbers = {name: values[name] for name in RATES} | {"p_best": chances.get((*key, cell["system"]))}
         yield cell["system"], numbers, key
 
 

@@ -7,6 +7,7 @@ from sqlalchemy import Engine
 
 from audit.reports.build import Report
 from audit.reports.charts import p_text
+from audit.reports.document import PlanEntry
 from audit.reports.words import count, percent
 from audit.statistics.intervals import RENAMED
 from audit.studies.deviations import Deviation, Primary, differences, primary_named
@@ -23,7 +24,7 @@ def plans_of(
 
 def plan_entries(
     plans: Sequence[PlanAdherence], settings: Mapping[str, Any], primary: Mapping[int, Primary]
-) -> list[dict[str, Any]]:
+) -> list[PlanEntry]:
     """The key `plan` of a report: one entry a study and plan, ready for JSON.
 
     `settings` has the answers, interval, target, delta and weights of the report, `primary` by study the
@@ -40,8 +41,13 @@ def plan_entries(
             "judgements": standing.judgements,
             "judgements_before": standing.before,
             "changed": [
-                {"key": change.key, "before": change.before, "after": change.after, "version": version.version}
-                | {"at": _time(version.at)}
+                {
+                    "key": change.key,
+                    "before": change.before,
+                    "after": change.after,
+                    "version": version.version,
+                    "at": _time(version.at),
+                }
                 for version, change in standing.changed
             ],
             "deviates": [

@@ -13,6 +13,7 @@ from audit.errors import BadFile, UnknownName
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
+from audit.reports.document import Move, PreferenceEntry, PreferredSystem
 from audit.statistics.comparison import Common, weighted_draws
 from audit.statistics.intervals import Target
 from audit.statistics.orders import best_of, normalised, rank_systems, smallest_move
@@ -103,7 +104,7 @@ def preference(
     weights: Weights,
     delta: float,
     stopping: bool = False,
-) -> dict[str, Any]:
+) -> PreferenceEntry:
     """The entry `preference` of a report: every system's weighted SR_g, how sure the winner is, what would change it.
 
     `cells` are the report's, with rates over the common groups of their relation, and with the cells' own SR_g in a
@@ -127,10 +128,18 @@ def preference(
     lacks = np.isnan(observed[:, weighted])
     compared = np.flatnonzero(~lacks.any(axis=1))
     names = entries["relation"].to_numpy()[weighted]
-    ranking: list[dict[str, Any]] = [
-        {"system": system, "score_observed": None, "score": None, "score_low": None, "score_high": None}
-        | {"p_best": None, "rank_low": None, "rank_high": None}
-        | {"reason": f"no rate for {', '.join(dict.fromkeys(names[lacks[at]]))}" if lacks[at].any() else None}
+    ranking: list[PreferredSystem] = [
+        {
+            "system": system,
+            "score_observed": None,
+            "score": None,
+            "score_low": None,
+            "score_high": None,
+            "p_best": None,
+            "rank_low": None,
+            "rank_high": None,
+            "reason": f"no rate for {', '.join(dict.fromkeys(names[lacks[at]]))}" if lacks[at].any() else None,
+        }
         for at, system in enumerate(systems)
     ]
     before = observed[np.ix_(compared, weighted)] @ weight[weighted]
@@ -146,7 +155,7 @@ def preference(
         if np.isnan(score_after):
             blamed = dict.fromkeys(names[np.isnan(genuine[at, weighted])])
             ranking[at]["reason"] = f"no estimate for {', '.join(blamed)}"
-    entry: dict[str, Any] = {
+    entry: PreferenceEntry = {
         "weights": shares,
         "source": weights.source,
         "ranking": ranking,
@@ -156,10 +165,11 @@ def preference(
     }
     if not len(compared) or np.isnan(after).any():
         return entry
-    entry["winner"] = best_of(dict(zip((systems[at] for at in compared), after, strict=True)))
+    best = best_of(dict(zip((systems[at] for at in compared), after, strict=True)))
     if not relative:
-        for at in compared:
-            ranking[at] |= _ends(cells, certainty, place[at, weighted], weight[weighted], ranking[at]["score"])
+        for at, score in zip(compared, after.tolist(), strict=True):
+            low, high = _ends(cells, certainty, place[at, weighted], weight[weighted], score)
+            ranking[at] |= {"score_low": low, "score_high": high}
     draws = _score_draws(
         [common for common, counts in zip(commons, weighted, strict=True) if counts],
         weight[weighted],
@@ -168,8 +178,8 @@ def preference(
         stopping,
     )
     _add_ranks([ranking[at] for at in compared], draws, delta, certainty.confidence)
-    winner = systems.index(entry["winner"][0])
-    return entry | _move_entry(genuine, weight, winner, systems, entries["relation"].tolist(), delta)
+    move = _move_entry(genuine, weight, systems.index(best[0]), systems, entries["relation"].tolist(), delta)
+    return entry | {"winner": best, "move": move}
 
 
 def _place_of_cells(cells: pd.DataFrame, systems: Sequence[str], entries: pd.DataFrame) -> np.ndarray:
@@ -182,7 +192,7 @@ def _place_of_cells(cells: pd.DataFrame, systems: Sequence[str], entries: pd.Dat
     return place
 
 
-def _add_ranks(ranking: Sequence[dict[str, Any]], draws: np.ndarray | str, delta: float, confidence: float) -> None:
+def _add_ranks(ranking: Sequence[PreferredSystem], draws: np.ndarray | str, delta: float, confidence: float) -> None:
     """Add P(best) and rank intervals, from draws (draws, systems), to the entries; or why there are none."""
     if isinstance(draws, str):
         for entry in ranking:
@@ -207,15 +217,15 @@ def _score_draws(
 
 def _ends(
     cells: pd.DataFrame, certainty: Certainty, places: np.ndarray, weight: np.ndarray, score: float
-) -> dict[str, float]:
+) -> tuple[float, float] | tuple[None, None]:
     """The interval of a score: as wide as that of the cells' own rates, taken together with these weights."""
     chosen, together = certainty.together(cells.assign(sr_genuine=cells["own"]), places.tolist(), certainty.of_genuine)
     columns = ("own", "sr_genuine_low", "sr_genuine_high", "sr_genuine_reach")
     own, lows, highs, reach = (chosen[name].to_numpy(float) for name in columns)
     combined = None if np.isnan(lows + highs).any() else combine(own, lows, highs, weight.tolist(), together, reach)
     if combined is None:
-        return {}
-    return {"score_low": score - (combined.rate - combined.low), "score_high": score + (combined.high - combined.rate)}
+        return None, None
+    return score - (combined.rate - combined.low), score + (combined.high - combined.rate)
 
 
 def known_everywhere(report: Mapping[str, Any]) -> dict[str, float]:
@@ -236,16 +246,15 @@ def known_everywhere(report: Mapping[str, Any]) -> dict[str, float]:
 
 def _move_entry(
     genuine: np.ndarray, weight: np.ndarray, winner: int, systems: list[str], relations: list[str], delta: float
-) -> dict[str, Any]:
+) -> Move | None:
     """How far the weights can move before another system draws level; None where no move can do it."""
-    entry: dict[str, Any] = {}
     move = smallest_move(genuine, weight, winner, delta)
-    if move is not None:
-        new: dict[str, float] = {}
-        for relation, share in zip(relations, move.weights, strict=True):
-            new[relation] = new.get(relation, 0.0) + share
-        entry["move"] = {"distance": move.distance, "rival": systems[move.rival], "weights": new}
-    return entry
+    if move is None:
+        return None
+    new: dict[str, float] = {}
+    for relation, share in zip(relations, move.weights, strict=True):
+        new[relation] = new.get(relation, 0.0) + share
+    return {"distance": move.distance, "rival": systems[move.rival], "weights": new}
 
 
 def _keys(frame: pd.DataFrame) -> list[tuple[object, object, object]]:

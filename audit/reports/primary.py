@@ -9,13 +9,14 @@ Statistics in Medicine 22 (2003).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import pandas as pd
 from sqlalchemy import Engine
 
+from audit.reports.document import PairEntry, PrimaryEntry, RelationResultEntry
 from audit.statistics.comparison import Common, Pooled, holm, pooled_difference
 from audit.statistics.intervals import Target
 from audit.statistics.orders import TIED
@@ -81,13 +82,13 @@ def read_named(engine: Engine, keys: pd.DataFrame) -> list[Named]:
 
 def primary_entries(
     named: Sequence[Named],
-    relations: Sequence[Mapping[str, Any]],
+    relations: Sequence[RelationResultEntry],
     shared: Shared,
     target: Target,
     confidence: float,
     delta: float,
     sequence: bool,
-) -> list[dict[str, Any]]:
+) -> list[PrimaryEntry]:
     """The key `primary` of a report, an entry each, before anything is decided: `decide` fills in `p_holm` and `apart`.
 
     A comparison under one relation is that relation's pair, over all relations `pooled_difference` of the study.
@@ -97,33 +98,53 @@ def primary_entries(
 
 def _entry(
     named: Named,
-    relations: Sequence[Mapping[str, Any]],
+    relations: Sequence[RelationResultEntry],
     shared: Shared,
     target: Target,
     confidence: float,
     delta: float,
     sequence: bool,
-) -> dict[str, Any]:
+) -> PrimaryEntry:
     if named.relation is None:
         commons = [common for (_, study, _), common in shared.items() if study == named.study and common is not None]
         difference = pooled_difference(commons, (named.system, named.other), target, confidence, delta, sequence)
     else:
         difference = _pair(named, relations)
-    entry = {name: getattr(named, name) for name in ("study", "task", "system", "other", "relation", "tested")}
-    entry |= {"named_at": _time(named.naming.at), "answers_before": named.naming.answers}
-    entry |= {name: getattr(difference, name) for name in Pooled.__slots__}
-    return entry | {
+    return {
+        "study": named.study,
+        "task": named.task,
+        "system": named.system,
+        "other": named.other,
+        "relation": named.relation,
+        "tested": named.tested,
+        "named_at": _time(named.naming.at),
+        "answers_before": named.naming.answers,
+        "difference": difference.difference,
+        "low": difference.low,
+        "high": difference.high,
+        "p": difference.p,
+        "relations": difference.relations,
+        "compared": difference.compared,
+        "groups": difference.groups,
+        "informative": difference.informative,
+        "judged": difference.judged,
+        "reason": difference.reason,
         "p_holm": None,
         "apart": False,
         "later": [
-            {"system": system, "other": other, "relation": relation, "named_at": _time(naming.at)}
-            | {"answers_before": naming.answers}
+            {
+                "system": system,
+                "other": other,
+                "relation": relation,
+                "named_at": _time(naming.at),
+                "answers_before": naming.answers,
+            }
             for system, other, relation, naming in named.later
         ],
     }
 
 
-def _pair(named: Named, relations: Sequence[Mapping[str, Any]]) -> Pooled:
+def _pair(named: Named, relations: Sequence[RelationResultEntry]) -> Pooled:
     """The relation's pair as `Pooled`, with the sign of the comparison that was named."""
     relation = next(
         (entry for entry in relations if (entry["study"], entry["relation"]) == (named.study, named.relation)), None
@@ -133,22 +154,22 @@ def _pair(named: Named, relations: Sequence[Mapping[str, Any]]) -> Pooled:
         return Pooled(None, None, None, None, 0, 0, 0, 0, 0, "the relation has no such pair of systems")
     sizes = (pair["groups"], pair["informative"], pair["judged"])
     reason = relation["common"]["reason"] if relation["common"] else None
-    if reason or pair["difference"] is None:
+    difference, low, high = pair["difference"], pair["low"], pair["high"]
+    if reason or difference is None or low is None or high is None:
         return Pooled(None, None, None, None, 0, 1, *sizes, reason or pair["reason"])
-    pooled = Pooled(pair["difference"], pair["low"], pair["high"], pair["p"], 1, 1, *sizes)
     if pair["system"] == named.system:
-        return pooled
-    return replace(pooled, difference=-pair["difference"], low=-pair["high"], high=-pair["low"])
+        return Pooled(difference, low, high, pair["p"], 1, 1, *sizes)
+    return Pooled(-difference, -high, -low, pair["p"], 1, 1, *sizes)
 
 
-def pair_of(relation: Mapping[str, Any], system: str, other: str) -> dict[str, Any] | None:
+def pair_of(relation: RelationResultEntry, system: str, other: str) -> PairEntry | None:
     """The entry of `pairs` that has these two systems, in whatever order."""
     return next((pair for pair in relation["pairs"] if {pair["system"], pair["other"]} == {system, other}), None)
 
 
 def settle_primary(
-    entries: Sequence[dict[str, Any]], relations: Sequence[Mapping[str, Any]], delta: float, confidence: float
-) -> tuple[float, list[dict[str, Any]]]:
+    entries: Sequence[PrimaryEntry], relations: Sequence[RelationResultEntry], delta: float, confidence: float
+) -> tuple[float, list[PairEntry]]:
     """Fill in `p_holm` and `apart` of the comparisons that are tested by themselves, here and in their pairs.
 
     Returns the gate, below which no adjusted p of another hypothesis can be, and the pairs that are settled. Of several
@@ -163,17 +184,18 @@ def settle_primary(
     (0.03, 0.03, True)
     """
     first = [entry for entry in entries if entry["tested"]]
-    tested = [entry for entry in first if entry["p"] is not None]
+    tested = [(entry, entry["p"]) for entry in first if entry["p"] is not None]
     gate = 0.0
-    for entry, p in zip(tested, holm([entry["p"] for entry in tested]), strict=True):
+    for (entry, _), p in zip(tested, holm([alone for _, alone in tested]), strict=True):
         entry |= {"p_holm": p, "apart": p <= 1 - confidence}
         gate = max(gate, p)
     pairs = []
     for entry in first:
-        if entry["p"] is None and entry["difference"] is None:
-            gate = 1.0
-        elif entry["p"] is None:
-            entry["apart"] = bool(abs(entry["difference"]) > delta + TIED)
+        if entry["p"] is None:
+            if entry["difference"] is None:
+                gate = 1.0
+            else:
+                entry["apart"] = bool(abs(entry["difference"]) > delta + TIED)
         for relation in relations if entry["relation"] is not None else ():
             if (relation["study"], relation["relation"]) == (entry["study"], entry["relation"]):
                 pair = pair_of(relation, entry["system"], entry["other"])

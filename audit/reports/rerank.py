@@ -13,6 +13,7 @@ from audit.errors import BadFile, BadRow
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
 from audit.reports.build import Report, build_report
+from audit.reports.document import Signature
 from audit.reports.preference import Weights
 from audit.reports.study import settings_of
 from audit.statistics.intervals import MIDP, Target, get_method, get_target, method_name
@@ -54,7 +55,7 @@ def rerank(
     header, lines = read_table(path, text, _needed_columns())
     by_counts = _form(path, header)
     cells = list(_cells(path, header, lines, by_counts))
-    signature = {
+    signature: Signature = {
         "audit": audit.__version__,
         "file": path.name,
         "sha": fingerprint(text.splitlines()),

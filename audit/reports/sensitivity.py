@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,11 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, DrawnCell, Ground, counted_from, drawn_cells
 from audit.false_satisfaction.groups import Comparison, Shared, shared_groups
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, known_answers, read_process
+from audit.reports.document import Covered, GoldErrorEntry, GoldErrorSystem, OverallEntry, SensitivityEntry
 from audit.statistics.comparison import LEAST
 from audit.statistics.corrected import Resting, correct, corrected_values, resting_share
 from audit.statistics.intervals import Target
+from audit.statistics.rates import Overall
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,8 @@ _OBSERVED = ["groups", "satisfied", "violated", "inapplicable", "errors"]
 
 
 def sensitivity_entry(
-    counted: Counted, lenient: Lenient, totals: Mapping[str, Any], lenient_totals: Mapping[str, Any]
-) -> dict[str, Any]:
+    counted: Counted, lenient: Lenient, totals: OverallEntry, lenient_totals: Overall
+) -> SensitivityEntry:
     """R_FS, over all and by system, as it is, with the labels counted right, and without the groups that have one.
 
     The rates are over the judged groups of the cells that are in the headline, each weighted by the satisfied groups
@@ -94,7 +96,7 @@ def sensitivity_entry(
         "labels": list(lenient.labels),
         "share": _mean(of_false, "says"),
         **_rates(judged),
-        "systems": [{"system": system} | _rates(of_system) for system, of_system in judged.groupby("system")],
+        "systems": [{"system": str(system), **_rates(of_system)} for system, of_system in judged.groupby("system")],
         "best_changes_sure": totals["best_changes_sure"],
         "best_changes_estimated": totals["best_changes_estimated"],
         "best_changes_sure_right": lenient_totals["best_changes_sure"],
@@ -132,8 +134,8 @@ class GoldError:
 
 
 def gold_error_entry(
-    counted: Counted, resting: pd.DataFrame, error: GoldError, totals: Mapping[str, Any], target: Target
-) -> dict[str, Any] | None:
+    counted: Counted, resting: pd.DataFrame, error: GoldError, totals: Covered, target: Target
+) -> GoldErrorEntry | None:
     """The key `gold_error` of a report: R_FS of the headline, and by system, corrected for wrong gold labels.
 
     `resting` is what `read_resting` read, `totals` the report's `overall`. The rates are those at the least and the
@@ -153,14 +155,14 @@ def gold_error_entry(
         )
         for row in judged.to_dict("records")
     ]
-    if totals["fs_rate"] is None or not any(group.labels for group in groups):
+    observed, low, high = totals["fs_rate"], totals["fs_low"], totals["fs_high"]
+    if observed is None or low is None or high is None or not any(group.labels for group in groups):
         return None
-    observed, low, high = (float(totals[name]) for name in ("fs_rate", "fs_low", "fs_high"))
     corrections = [
         correct(groups, rate, low, high) for rate in np.unique(np.linspace(error.low, error.high, STEPS)).tolist()
     ]
     reach = resting_share(groups, error.high)
-    systems = []
+    systems: list[GoldErrorSystem] = []
     for system, places in judged.groupby("system").indices.items():
         of_system = [groups[at] for at in places]
         weight = np.array([group.weight for group in of_system])
@@ -198,7 +200,15 @@ def _weighted_groups(counted: Counted) -> pd.DataFrame:
     return judged.assign(weight=judged["satisfied"] / judged["of"])
 
 
-def _rates(judged: pd.DataFrame) -> dict[str, float | None]:
+class _Rates(TypedDict):
+    """R_FS as it is, with the labels counted right, and without the groups that have one."""
+
+    fs_rate: float | None
+    fs_rate_right: float | None
+    fs_rate_left_out: float | None
+
+
+def _rates(judged: pd.DataFrame) -> _Rates:
     return {
         "fs_rate": _mean(judged, "false"),
         "fs_rate_right": _mean(judged[judged["right"].notna()], "right"),

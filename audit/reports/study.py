@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,16 @@ from audit.false_satisfaction.topics import Topics, count_topics
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
 from audit.reports.certainty import with_worth
+from audit.reports.document import (
+    CellEntry,
+    DisputesEntry,
+    RelationEntry,
+    SampleEntry,
+    SensitivityEntry,
+    Signature,
+    StudyEntry,
+    SystemEntry,
+)
 from audit.reports.plan_texts import plan_entries, plans_of
 from audit.reports.preference import Weights
 from audit.reports.primary import Named, read_named, signature_entry
@@ -94,9 +104,9 @@ class Evidence:
     checked: pd.DataFrame | None
     shared: Sequence[Shared]
     holds: Holds
-    made_from: Mapping[str, Any]
+    made_from: Signature
     causes: pd.DataFrame
-    disputes: dict[str, Any] | None
+    disputes: DisputesEntry | None
     plans: Sequence[PlanAdherence] = ()
     arms: Arms | None = None
     accuracy: Sequence[RightOutputs] = ()
@@ -174,7 +184,10 @@ def evidence(
     made_from = signature(engine, counted, whose, lacking)
     if not made_from["answers"].get("gold"):
         lacking = {}
-    described = made_from | ({"causes": named_causes} if named_causes else {})
+    if named_causes:
+        made_from["causes"] = named_causes
+    if arms:
+        made_from["protocols"] = METHOD
     return Evidence(
         counted,
         judged_groups(counted, clusters),
@@ -182,7 +195,7 @@ def evidence(
         checked_groups(counted, clusters) if target == "population" else None,
         shared_groups(counted, compared),
         count_holds(engine, counted, whose, clusters),
-        described | ({"protocols": METHOD} if arms else {}),
+        made_from,
         causes,
         dispute_entry(engine),
         plans_of(engine, counted.studies, counted.samples),
@@ -219,7 +232,7 @@ def report_of(
         )
     counted, holds = basis.counted, basis.holds
     common: CommonBy = {(shared.task, shared.study, shared.relation): shared.common for shared in basis.shared}
-    described = _described(basis, settings_of(interval, target, delta, weights, proxies))
+    described = _described(basis, settings_of(interval, target, delta, weights, proxies), gold_error)
     estimates, judged = proxied or (None, basis.judged)
     entries = holds_entries(holds.units, holds.waiting, 0.95, target)
     asked_groups = holds.groups.merge(counted.keys, on=CELL)
@@ -250,24 +263,23 @@ def report_of(
     )
     report["sensitivity"] = _sensitivity(basis, report, interval, target, delta)
     if gold_error is not None and basis.resting is not None:
-        report["signature"]["gold_error"] = [gold_error.low, gold_error.high]
         report["gold_error"] = gold_error_entry(counted, basis.resting, gold_error, report["overall"], target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
     if basis.topics is not None:
         report["topics"] = topic_entries(
             report["violations"], basis.topics, basis.judged, basis.checked, get_method(interval, target), target
         )
-    report |= {
-        "causes": cause_entries(basis.causes),
-        "disputes": basis.disputes,
-        "plan": plan_entries(basis.plans, planned, tested),
-    }
-    return report if basis.arms is None else report | {"protocols": protocol_entry(basis.arms)}
+    report["causes"] = cause_entries(basis.causes)
+    report["disputes"] = basis.disputes
+    report["plan"] = plan_entries(basis.plans, planned, tested)
+    if basis.arms is not None:
+        report["protocols"] = protocol_entry(basis.arms)
+    return report
 
 
-def _described(basis: Evidence, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _described(basis: Evidence, settings: Signature, gold_error: GoldError | None) -> Signature:
     """The signature of a report that is computed from `basis` with these settings."""
-    described = dict(basis.made_from) | dict(settings)
+    described: Signature = {**basis.made_from, **settings}
     if basis.topics is not None:
         described["by"] = basis.topics.by
     notes = [*described["notes"], *_bounds_notes(basis.counted)]
@@ -276,10 +288,12 @@ def _described(basis: Evidence, settings: Mapping[str, Any]) -> dict[str, Any]:
     described["notes"] = notes
     if tested := [named for named in basis.primary if named.tested]:
         described["primary"] = [signature_entry(named) for named in tested]
+    if gold_error is not None and basis.resting is not None:
+        described["gold_error"] = [gold_error.low, gold_error.high]
     return described
 
 
-def cells_of_report(basis: Evidence) -> list[dict[str, Any]]:
+def cells_of_report(basis: Evidence) -> list[CellEntry]:
     """The cells of `report_of` with their counts and rates, but without what audits found: its roll-ups take longer."""
     return cell_entries(rated(with_worth(_cells_frame(basis), basis.judged, basis.checked, drawn=basis.drawn)))
 
@@ -316,9 +330,9 @@ def _bounds_notes(counted: Counted) -> list[str]:
 
 def settings_of(
     interval: str | None, target: Target, delta: float, weights: Weights | None, proxies: Sequence[str] = ()
-) -> dict[str, Any]:
+) -> Signature:
     """The part of a signature that says how a report was computed; the notes come after it."""
-    settings: dict[str, Any] = {
+    settings: Signature = {
         "interval": interval,
         "confidence": None if interval is None else 0.95,
         "target": target,
@@ -329,10 +343,12 @@ def settings_of(
         settings["stopping"] = HOLDS
     if proxies:
         settings["proxy"] = {"names": list(proxies), "folds": FOLDS, "comparisons": "without proxies"}
-    return settings | ({} if weights is None else {"weights": weights.source})
+    if weights is not None:
+        settings["weights"] = weights.source
+    return settings
 
 
-def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[str, Sequence[str]]) -> Signature:
     """Versions, seeds, design and answers: with these and `settings_of` the same numbers come out. Holds no times.
 
     `lacking` is that of `never_gold`.
@@ -347,10 +363,10 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
             select(system).where(system.c.id.in_(counted.checks.systems)).order_by(system.c.name, system.c.id)
         ).mappings()
         answers, about_groups = _answer_counts(connection, whose)
-        used = [
+        used: list[RelationEntry] = [
             {"name": row["name"], "version": row["version"], "params": json.loads(row["params"])} for row in relations
         ]
-        run = [
+        run: list[SystemEntry] = [
             {"name": row["name"], "version": row["version"], "settings": json.loads(row["settings"])} for row in systems
         ]
         audited = {sample["id"]: audits_of(connection, int(str(sample["id"]))).groups for sample in counted.samples}
@@ -360,11 +376,14 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
     audits = not compares or not all(compares)
     return {
         "audit": audit.__version__,
-        "studies": [dict(study) for study in counted.studies],
+        "studies": [cast(StudyEntry, dict(study)) for study in counted.studies],
         "samples": [
-            {name: value for name, value in sample.items() if name != "id" and (name, value) not in _USUAL}
-            | {"audit_groups": audited[sample["id"]]}
-            | shares(counted, int(str(sample["study_id"])))
+            cast(
+                SampleEntry,
+                {name: value for name, value in sample.items() if name != "id" and (name, value) not in _USUAL}
+                | {"audit_groups": audited[sample["id"]]}
+                | shares(counted, int(str(sample["study_id"]))),
+            )
             for sample in counted.samples
         ],
         "systems": run,
@@ -404,7 +423,9 @@ def _answer_counts(connection: Connection, whose: Whose) -> tuple[dict[str, int]
     return answers, about_groups
 
 
-def _sensitivity(basis: Evidence, report: Report, interval: str, target: Target, delta: float) -> dict[str, Any] | None:
+def _sensitivity(
+    basis: Evidence, report: Report, interval: str, target: Target, delta: float
+) -> SensitivityEntry | None:
     """What the report would say if gold had the labels that it lacks; None where it lacks none."""
     if basis.lenient is None:
         return None

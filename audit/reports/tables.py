@@ -42,12 +42,12 @@ def table_blocks(report: Report, width: int) -> list[str]:
         else:
             lines += aligned(TOPIC_HEADS, topic_rows(entry), 2, width)
             blocks.append("\n".join([*lines, *textwrap.wrap(topic_key(entry), width)]))
-    for entry in shown_accuracy(report):
-        lines = headed(title_of(report, entry, ACCURACY))
-        if entry["systems"]:
-            lines += aligned(ACCURACY_HEADS, accuracy_rows(entry), 1, width)
+    for accuracy in shown_accuracy(report):
+        lines = headed(title_of(report, accuracy, ACCURACY))
+        if accuracy["systems"]:
+            lines += aligned(ACCURACY_HEADS, accuracy_rows(accuracy), 1, width)
         wrapped = [
-            line for text in accuracy_lines(entry) for line in textwrap.wrap(text, width, subsequent_indent="  ")
+            line for text in accuracy_lines(accuracy) for line in textwrap.wrap(text, width, subsequent_indent="  ")
         ]
         blocks.append("\n".join([*lines, *wrapped]))
     return blocks

@@ -1,14 +1,14 @@
 """Violation rates by topic: by gold label, or by an attribute of the sources."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
 
 from audit.false_satisfaction.topics import GOLD, StudyTopics, Topics
 from audit.reports.certainty import KEY, Certainty, dependence, with_worth
-from audit.reports.violations import as_entry
+from audit.reports.document import TopicRate, TopicsEntry, ViolationTable
 from audit.statistics.intervals import ClusteredRate, Estimator, Target, clustered_rate
 from audit.statistics.rates import violations, with_rates
 
@@ -16,14 +16,14 @@ COUNTS = ("satisfied", "violated", "judged", "false")
 
 
 def topic_entries(
-    tables: Sequence[Mapping[str, Any]],
+    tables: Sequence[ViolationTable],
     topics: Topics,
     judged: pd.DataFrame,
     checked: pd.DataFrame | None,
     interval: Estimator,
     target: Target,
     confidence: float = 0.95,
-) -> list[dict[str, Any]]:
+) -> list[TopicsEntry]:
     """One entry a table of `violations`: the rates of every topic and system, over all relations and of each.
 
     An entry has `topics`, their names in order (None last, where sources have none), and `rates`: one for each (topic,
@@ -41,29 +41,33 @@ def topic_entries(
 
 
 def _entry(
-    table: Mapping[str, Any],
+    table: ViolationTable,
     topics: Topics,
     judged: pd.DataFrame,
     checked: pd.DataFrame | None,
     interval: Estimator,
     target: Target,
     confidence: float,
-) -> dict[str, Any]:
-    entry: dict[str, Any] = {name: table[name] for name in ("task", "study", "corpus")}
-    entry |= {"by": topics.by, "topics": [], "systems": table["systems"]}
-    entry |= {
+) -> TopicsEntry:
+    entry: TopicsEntry = {
+        "task": table["task"],
+        "study": table["study"],
+        "corpus": table["corpus"],
+        "by": topics.by,
+        "topics": [],
+        "systems": table["systems"],
         "relations": [row["name"] for row in table["rows"] if row["by"] == "relation"],
         "rates": [],
         "reason": None,
     }
-    study_topics = topics.studies.get(table["study"])
+    study_topics = topics.studies.get(table["study"]) if isinstance(table["study"], int) else None
     if study_topics is None:
         return entry | {"reason": f"no source of this corpus has {'a gold label' if topics.by == GOLD else topics.by}"}
     cells = _with_judged(study_topics, judged)
     present = sorted(set(cells["topic"]))
     of_topic: list[pd.DataFrame] = []
     names: list[str | None] = [*study_topics.names, None]
-    over_relations: list[dict[str, Any]] = []
+    over_relations: list[TopicRate] = []
     for topic in present:
         in_judged = _within(judged, study_topics, topic)
         in_checked = None if checked is None else checked[checked["study"] == table["study"]]
@@ -82,22 +86,30 @@ def _entry(
             sums = clusters.loc[system]
             observed = clustered_rate(sums["violated"], sums["groups"], confidence)
             over_relations.append(
-                {"topic": names[topic], "relation": None, "system": system}
-                | _rates(
-                    *certainty.together(topic_cells, places.tolist(), certainty.of_genuine),
-                    observed,
-                    int(sums["sources"]),
-                )
+                {
+                    "topic": names[topic],
+                    "relation": None,
+                    "system": system,
+                    **_rates(
+                        *certainty.together(topic_cells, places.tolist(), certainty.of_genuine),
+                        observed,
+                        int(sums["sources"]),
+                    ),
+                }
             )
     place = {relation: at for at, relation in enumerate(entry["relations"])}
-    by_relation: list[tuple[int, int, str, dict[str, Any]]] = []
+    by_relation: list[tuple[int, int, str, TopicRate]] = []
     frame = pd.concat(of_topic, ignore_index=True) if of_topic else cells
     for at, row in enumerate(frame.to_dict("records")):
         observed = clustered_rate(row["wrong"], row["size"], confidence)
-        identity = {"topic": names[row["topic"]], "relation": row["relation"], "system": row["system"]}
-        # A source has one group under a relation.
-        rates = _rates(frame.iloc[[at]], None, observed, observed.size)
-        by_relation.append((row["topic"], place[row["relation"]], row["system"], identity | rates))
+        rate: TopicRate = {
+            "topic": names[row["topic"]],
+            "relation": row["relation"],
+            "system": row["system"],
+            # A source has one group under a relation.
+            **_rates(frame.iloc[[at]], None, observed, observed.size),
+        }
+        by_relation.append((row["topic"], place[row["relation"]], row["system"], rate))
     by_relation.sort(key=lambda ranked: ranked[:3])
     entry["rates"] = [*over_relations, *(rates for *_, rates in by_relation)]
     return entry | {"topics": [names[topic] for topic in present]}
@@ -121,7 +133,24 @@ def _within(groups: pd.DataFrame, study_topics: StudyTopics, topic: int) -> pd.D
     return groups[study_topics.topic_of(groups["source"].to_numpy()) == topic]
 
 
-def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: ClusteredRate, sources: int) -> dict[str, Any]:
+class _Rates(TypedDict):
+    """`TopicRate` without what it is of."""
+
+    groups: int
+    violated: int
+    sources: int
+    vr_observed: float | None
+    vr_observed_low: float | None
+    vr_observed_high: float | None
+    judged: int
+    false: int | None
+    vr_genuine: float | None
+    vr_genuine_low: float | None
+    vr_genuine_high: float | None
+    reason: str | None
+
+
+def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: ClusteredRate, sources: int) -> _Rates:
     """The rates of some cells of one topic and system together."""
     satisfied, violated, judged, false = (int(cells[name].sum()) for name in COUNTS)
     names = ("satisfied", "violated", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
@@ -129,7 +158,6 @@ def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: Cluster
     together = violations(
         satisfied_by_cell, violated_by_cell, rate, low, high, of_genuine, cells["sr_genuine_reach"].to_numpy(float)
     )
-    genuine = as_entry(together)
     reason = None
     if together.vr_genuine is None:
         none = "it has no judged group" if len(cells) == 1 else f"{together.unestimated} of {len(cells)} relations have"
@@ -143,6 +171,8 @@ def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: Cluster
         "vr_observed_high": observed.high,
         "judged": judged,
         "false": false,
-        **{name: genuine[name] for name in ("vr_genuine", "vr_genuine_low", "vr_genuine_high")},
+        "vr_genuine": together.vr_genuine,
+        "vr_genuine_low": together.vr_genuine_low,
+        "vr_genuine_high": together.vr_genuine_high,
         "reason": reason,
     }

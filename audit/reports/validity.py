@@ -1,8 +1,8 @@
 """What a report says about its own errors: answers that relations carry, and answers that people agree on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,24 @@ from audit.false_satisfaction.protocol_arms import Arms
 from audit.false_satisfaction.proxies import CellProxies, cell_proxies
 from audit.false_satisfaction.resolution import State
 from audit.relations import name_order
+from audit.reports.document import (
+    AuditTotals,
+    CarryEntry,
+    CausesEntry,
+    CauseShare,
+    CellAudit,
+    CellEntry,
+    ChecksEntry,
+    DisputesEntry,
+    HoldsEntry,
+    HoldsShare,
+    ProtocolArm,
+    ProtocolsEntry,
+    ReasonCount,
+    RelationResultEntry,
+    RoganGladen,
+    Signature,
+)
 from audit.sampling.designs import BLIND, SHOWN
 from audit.statistics.annotators import rogan_gladen
 from audit.statistics.comparison import Sums, difference, difference_of_cells
@@ -31,8 +49,6 @@ KEY = ["study", "task", "relation", "system"]
 RELATION = ["study", "task", "relation"]
 LEAST = 10
 """Checked groups that a cell needs for a corrected rate of its own; with fewer its interval would say nothing."""
-CELLS = ("checked", "fs_checked", "fs_checked_low", "fs_checked_high", "fs_carry_low", "fs_carry_high")
-"""Keys that every cell of a report has; None: not measured."""
 
 
 @dataclass(frozen=True)
@@ -67,32 +83,55 @@ def findings(counted: Counted, clusters: Clusters = ALONE) -> Findings:
     )
 
 
-def add_audits(
-    report: dict[str, Any],
+@dataclass(frozen=True)
+class AuditParts:
+    """What audits add to a report: to each cell, to each relation (`carry`), both in its order, and to the totals."""
+
+    cells: list[CellAudit]
+    carry: list[CarryEntry | None]
+    totals: AuditTotals
+
+
+def audit_parts(
+    entries: Sequence[CellEntry],
+    relations: Sequence[RelationResultEntry],
     cells: pd.DataFrame,
     findings: Findings | None,
     of_false: Sums | None,
     interval: Estimator,
     confidence: float,
     target: Target,
-) -> None:
-    """Put what audits found into a report: cells get the keys `CELLS`, relations `carry`, the totals `checks`.
+) -> AuditParts:
+    """What audits found, as the report with these `entries` of cells and these `relations` has it.
 
     `cells` is the report's frame with its rates, `of_false` how its cells' R_FS go together. Without findings (totals
     of a file) all of it is None.
     """
-    for cell in report["cells"]:
-        cell |= dict.fromkeys(CELLS)
-    for relation in report["relations"]:
-        relation["carry"] = None
-    report["overall"] |= dict.fromkeys(("audits_waiting", "checks_waiting", "checks"))
+    audited: list[CellAudit] = [
+        {
+            "checked": None,
+            "fs_checked": None,
+            "fs_checked_low": None,
+            "fs_checked_high": None,
+            "fs_carry_low": None,
+            "fs_carry_high": None,
+        }
+        for _ in entries
+    ]
     if findings is None:
-        return
-    report["overall"] |= {"audits_waiting": findings.waiting, "checks_waiting": findings.checks_waiting}
-    _add_carry(report, findings, confidence, target)
-    protocol = _add_checks(report, cells, findings, interval, confidence, target)
+        return AuditParts(
+            audited, [None] * len(relations), {"audits_waiting": None, "checks_waiting": None, "checks": None}
+        )
+    carry = _carries(entries, relations, audited, findings, confidence, target)
+    protocol = _check_rates(entries, audited, cells, findings, interval, confidence, target)
+    checks = None
     if len(findings.answers) or len(findings.checks):
-        report["overall"]["checks"] = _together(protocol, findings, of_false, confidence, target)
+        checks = _together(protocol, findings, of_false, confidence, target)
+    return AuditParts(
+        audited,
+        carry,
+        {"audits_waiting": findings.waiting, "checks_waiting": findings.checks_waiting, "checks": checks},
+    )
 
 
 def _unit(target: Target) -> str:
@@ -100,15 +139,23 @@ def _unit(target: Target) -> str:
     return "cluster" if target == "population" else "source"
 
 
-def _add_carry(report: dict[str, Any], findings: Findings, confidence: float, target: Target) -> None:
-    """Add each relation's carry error, and how far it can move the R_FS of its cells."""
+def _carries(
+    entries: Sequence[CellEntry],
+    relations: Sequence[RelationResultEntry],
+    audited: Sequence[CellAudit],
+    findings: Findings,
+    confidence: float,
+    target: Target,
+) -> list[CarryEntry | None]:
+    """Each relation's carry error; how far it can move the R_FS of its cells is filled in in `audited`, one a cell."""
     resting = dict(iter(findings.cells.groupby(RELATION, dropna=False)))
-    audited = dict(iter(findings.follow_ups.groupby(RELATION, dropna=False)))
+    audits = dict(iter(findings.follow_ups.groupby(RELATION, dropna=False)))
     by_cell = findings.cells.set_index(KEY)
-    for relation in report["relations"]:
-        key = tuple(relation[name] for name in RELATION)
+    carries: list[CarryEntry | None] = []
+    for relation in relations:
+        key = (relation["study"], relation["task"], relation["relation"])
         # A follow-up of several systems is one observation, and so are several follow-ups of one group.
-        follow_ups = audited.get(key, findings.follow_ups.iloc[:0])
+        follow_ups = audits.get(key, findings.follow_ups.iloc[:0])
         most_of = {"wrong": "max", "cluster": "first"}
         by_follow_up, by_group = (
             follow_ups.groupby(["source", name], sort=False).agg(most_of).reset_index()
@@ -119,37 +166,46 @@ def _add_carry(report: dict[str, Any], findings: Findings, confidence: float, ta
             for observations in (by_follow_up, by_group)
         )
         most = of_groups.high
-        cells = [cell for cell in report["cells"] if tuple(cell[name] for name in RELATION) == key]
-        judged = sum(cell["judged"] or 0 for cell in cells)
+        cells = [
+            (entry, parts)
+            for entry, parts in zip(entries, audited, strict=True)
+            if (entry["study"], entry["task"], entry["relation"]) == key
+        ]
+        judged = sum(entry["judged"] or 0 for entry, _ in cells)
         rests = int(resting[key][["rests_true", "rests_false"]].to_numpy().sum()) if key in resting else 0
         share = rests / judged if judged else None
-        relation["carry"] = {
-            "audited": error.audited,
-            "wrong": error.wrong,
-            "error": error.rate,
-            "low": error.low,
-            "high": error.high,
-            "rests_on_carried": share,
-            "effect": None if most is None or share is None else share * most,
-        }
-        for cell in cells:
-            if most is None or not cell["judged"]:
+        carries.append(
+            {
+                "audited": error.audited,
+                "wrong": error.wrong,
+                "error": error.rate,
+                "low": error.low,
+                "high": error.high,
+                "rests_on_carried": share,
+                "effect": None if most is None or share is None else share * most,
+            }
+        )
+        for entry, parts in cells:
+            fs_low, fs_high = entry["fs_low"], entry["fs_high"]
+            if most is None or not entry["judged"] or fs_low is None or fs_high is None:
                 continue
-            row = by_cell.loc[tuple(cell[name] for name in KEY)]
+            row = by_cell.loc[(*key, entry["system"])]
             true, false = int(row["rests_true"]), int(row["rests_false"])
-            effect = carry_effect(cell["judged"], true, false, most, cell["fs_low"], cell["fs_high"], confidence)
-            cell |= {"fs_carry_low": effect.low, "fs_carry_high": effect.high}
+            effect = carry_effect(entry["judged"], true, false, most, fs_low, fs_high, confidence)
+            parts |= {"fs_carry_low": effect.low, "fs_carry_high": effect.high}
+    return carries
 
 
-def _add_checks(
-    report: dict[str, Any],
+def _check_rates(
+    entries: Sequence[CellEntry],
+    audited: Sequence[CellAudit],
     cells: pd.DataFrame,
     findings: Findings,
     interval: Estimator,
     confidence: float,
     target: Target,
 ) -> pd.DataFrame:
-    """Add each cell's corrected rate; return the cells with checked groups and their rates by the protocol.
+    """Fill in corrected rates in `audited`; return the cells with checked groups and their rates by the protocol.
 
     Columns: those of `KEY`, position (in the report), satisfied, judged, false, rate, low, high, checked.
     """
@@ -159,10 +215,10 @@ def _add_checks(
     by_cell = findings.cells.set_index(KEY)
     checks = dict(iter(findings.checks.groupby(KEY, dropna=False)))
     rows = []
-    for position, cell in enumerate(report["cells"]):
-        key = tuple(cell[name] for name in KEY)
+    for position, (cell, parts) in enumerate(zip(entries, audited, strict=True)):
+        key = (cell["study"], cell["task"], cell["relation"], cell["system"])
         checked_groups = checks.get(key)
-        cell["checked"] = 0 if checked_groups is None else len(checked_groups)
+        parts["checked"] = 0 if checked_groups is None else len(checked_groups)
         if checked_groups is None:
             continue
         judged, false = (int(by_cell.loc[key, f"protocol_{name}"]) for name in ("judged", "false"))
@@ -188,17 +244,17 @@ def _add_checks(
             confidence=confidence,
             worth=size,
         )
-        cell |= {"fs_checked": corrected.rate, "fs_checked_low": corrected.low, "fs_checked_high": corrected.high}
+        parts |= {"fs_checked": corrected.rate, "fs_checked_low": corrected.low, "fs_checked_high": corrected.high}
     columns = [*KEY, "position", "satisfied", "judged", "false", "rate", "low", "high", "checked"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _together(
     cells: pd.DataFrame, findings: Findings, of_false: Sums | None, confidence: float, target: Target
-) -> dict[str, Any]:
+) -> ChecksEntry:
     """The protocol's error over all checked answers, and R_FS of the cells with checked groups, before and after."""
     error = carry_error(findings.answers[_unit(target)].to_numpy(), findings.answers["wrong"].to_numpy(int), confidence)
-    entry: dict[str, Any] = {
+    entry: ChecksEntry = {
         "answers": error.audited,
         "answers_wrong": error.wrong,
         "error": error.rate,
@@ -208,9 +264,15 @@ def _together(
         "groups": len(findings.checks),
         "added": None,
         "removed": None,
+        "fs_rate": None,
+        "fs_low": None,
+        "fs_high": None,
+        "fs_checked": None,
+        "fs_checked_low": None,
+        "fs_checked_high": None,
+        "bias": None,
+        "rogan_gladen": None,
     }
-    rates = ("fs_rate", "fs_low", "fs_high", "fs_checked", "fs_checked_low", "fs_checked_high", "bias")
-    entry |= dict.fromkeys((*rates, "rogan_gladen"))
     if cells.empty:
         return entry
     places = cells["position"].to_numpy(int)
@@ -240,7 +302,7 @@ def _together(
     }
 
 
-def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: float) -> dict[str, Any]:
+def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: float) -> RoganGladen:
     """The correction by sensitivity and specificity, from the same checked groups; its rate None with a reason."""
     called_false, false = checks["protocol"].to_numpy(int) == 1, checks["checked"].to_numpy(int) == 1
     sensitivity, specificity = (
@@ -250,8 +312,14 @@ def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: fl
             int((~false).sum()),
         ),
     )
-    entry: dict[str, Any] = {"rate": None, "low": None, "high": None, "reason": None}
-    entry |= {"sensitivity": list(sensitivity), "specificity": list(specificity)}
+    entry: RoganGladen = {
+        "rate": None,
+        "low": None,
+        "high": None,
+        "reason": None,
+        "sensitivity": list(sensitivity),
+        "specificity": list(specificity),
+    }
     if not (sensitivity[1] and specificity[1]):
         kind = "false" if specificity[1] else "true"
         return entry | {"reason": f"no checked group is a {kind} satisfaction"}
@@ -285,7 +353,7 @@ def shares(counted: Counted, study: int) -> dict[str, float]:
     return {f"audit_{name}": share for name, share in study_shares.items() if share}
 
 
-def estimators(counted: Counted) -> dict[str, Any]:
+def estimators(counted: Counted) -> Signature:
     """The part of a signature that says how audits are estimated; empty where nothing is audited."""
     audited = [
         name for study_shares in counted.audited.shares.values() for name, share in study_shares.items() if share
@@ -306,7 +374,7 @@ ASSUMED = "That relations hold everywhere is assumed; measure it with a sample t
 
 def holds_entries(
     units: pd.DataFrame, waiting: Mapping[tuple[str, object, str], int], confidence: float, target: Target
-) -> dict[tuple[str, object, str], dict[str, Any]]:
+) -> dict[tuple[str, object, str], HoldsEntry]:
     """`holds` of the relations of which groups were asked about, by (task, study, relation).
 
     `units` has a row per different judged group (task, study, relation, broken, satisfied, violated, pi, cluster);
@@ -316,24 +384,32 @@ def holds_entries(
     """
     of_relation = dict(iter(units.groupby(["task", "study", "relation"])))
     empty = units.iloc[:0]
-    entries = {}
+    entries: dict[tuple[str, object, str], HoldsEntry] = {}
     for key, open_questions in waiting.items():
         relation_units = of_relation.get(key, empty)
-        entries[key] = _share(relation_units, confidence, target) | {
-            outcome: _share(relation_units[relation_units[outcome].astype(bool)], confidence, target)
+        satisfied, violated = (
+            _share(relation_units[relation_units[outcome].astype(bool)], confidence, target)
             for outcome in ("satisfied", "violated")
+        )
+        entries[key] = {
+            **_share(relation_units, confidence, target),
+            "satisfied": satisfied,
+            "violated": violated,
+            "waiting": open_questions,
         }
-        entries[key]["waiting"] = open_questions
     return entries
 
 
-def _share(units: pd.DataFrame, confidence: float, target: Target) -> dict[str, Any]:
+def _share(units: pd.DataFrame, confidence: float, target: Target) -> HoldsShare:
     broken, pi, cluster = (units[name].tolist() for name in ("broken", "pi", "cluster"))
     rate = weighted_rate(broken, pi, confidence, target, cluster)
-    numbers = dict.fromkeys(("rate", "low", "high")) if rate is None else {
-        "rate": rate.rate, "low": rate.low, "high": rate.high
-    }  # fmt: skip
-    return {"judged": len(units), "broken": int(units["broken"].sum())} | numbers
+    return {
+        "judged": len(units),
+        "broken": int(units["broken"].sum()),
+        "rate": rate.rate if rate else None,
+        "low": rate.low if rate else None,
+        "high": rate.high if rate else None,
+    }
 
 
 # What a report says of two protocols: R_FS by arm, the difference, and how each was answered.
@@ -342,7 +418,7 @@ METHOD = "plain means over judged groups by arm; MOVER over exact intervals at t
 """What a signature says of the estimator."""
 
 
-def protocol_entry(by_arm: Arms, confidence: float = 0.95) -> dict[str, Any]:
+def protocol_entry(by_arm: Arms, confidence: float = 0.95) -> ProtocolsEntry:
     """`protocols` of a report: `arms` (blind, then shown) and the `difference` shown - blind with its ends.
 
     The rates are plain means over the judged groups of the arm, whatever cell they are of. `crossed` counts the groups
@@ -355,19 +431,27 @@ def protocol_entry(by_arm: Arms, confidence: float = 0.95) -> dict[str, Any]:
         groups["protocol"].eq(SHOWN).to_numpy(bool),
         confidence,
     )
-    arms = [
-        {
-            "protocol": protocol,
-            "sources": rate.sources,
-            "groups": rate.groups,
-            "false": rate.false,
-            "fs_rate": rate.rate,
-            "fs_low": rate.low,
-            "fs_high": rate.high,
-        }
-        | asdict(by_arm.answering[protocol])
-        for protocol, rate in ((BLIND, between.first), (SHOWN, between.second))
-    ]
+    arms: list[ProtocolArm] = []
+    for protocol, rate in ((BLIND, between.first), (SHOWN, between.second)):
+        answering = by_arm.answering[protocol]
+        arms.append(
+            {
+                "protocol": protocol,
+                "sources": rate.sources,
+                "groups": rate.groups,
+                "false": rate.false,
+                "fs_rate": rate.rate,
+                "fs_low": rate.low,
+                "fs_high": rate.high,
+                "questions": answering.questions,
+                "agreement": answering.agreement,
+                "disputed": answering.disputed,
+                "validations": answering.validations,
+                "unchanged": answering.unchanged,
+                "inspected": answering.inspected,
+                "inspected_changed": answering.inspected_changed,
+            }
+        )
     return {
         "randomised": by_arm.randomised,
         "arms": arms,
@@ -407,7 +491,7 @@ def named_falses(engine: Engine, counted: Counted) -> pd.DataFrame:
     return rows[[*KEY, "satisfied", "judged", "source", "code"]].reset_index(drop=True)
 
 
-def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[dict[str, Any]]:
+def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[CausesEntry]:
     """Shares of causes by relation, by system and over all; empty where no cause was given.
 
     `falses` is what `named_falses` returns. An entry has by, name, task, study (of a relation), `false` (false
@@ -422,7 +506,7 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[dict[s
     named = falses.groupby(KEY, sort=False)["code"].transform("count")
     estimated = falses["satisfied"] * count / falses["judged"]
     falses = falses.assign(weight=(estimated / named.where(named > 0)).astype(float))
-    entries = []
+    entries: list[CausesEntry] = []
     for by in LEVELS:
         keys = {"relation": ["task", "study", "relation"], "system": ["task", "system"], "overall": ["task"]}[by]
         parts = [
@@ -437,18 +521,27 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[dict[s
                     "name": "all" if by == "overall" else str(key[-1]),
                     "task": str(key[0]),
                     "study": int(key[1]) if by == "relation" else None,
+                    **_shares(group_falses, confidence),
                 }
-                | _shares(group_falses, confidence)
             )
     return entries
 
 
-def _shares(falses: pd.DataFrame, confidence: float) -> dict[str, Any]:
+class _Shares(TypedDict):
+    """The part of `CausesEntry` that says what was counted."""
+
+    false: int
+    named: int
+    cells: int
+    causes: list[CauseShare]
+
+
+def _shares(falses: pd.DataFrame, confidence: float) -> _Shares:
     named = falses[falses["code"].notna()]
     weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
     # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
     whole = bool((weight <= 1 + 1e-9).all()) and len(named) == len(falses)
-    causes = []
+    causes: list[CauseShare] = []
     for code in CAUSES:
         has_code = (named["code"] == code).to_numpy()
         share = min(float(weight @ has_code / weight.sum()), 1.0)
@@ -460,7 +553,7 @@ def _shares(falses: pd.DataFrame, confidence: float) -> dict[str, Any]:
     return {"false": len(falses), "named": len(named), "cells": len(named.drop_duplicates(KEY)), "causes": causes}
 
 
-def dispute_entry(engine: Engine) -> dict[str, Any] | None:
+def dispute_entry(engine: Engine) -> DisputesEntry | None:
     """How adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there is none.
 
     A question's last adjudication counts. Spot checks are none of them: people agreed there.
@@ -472,7 +565,7 @@ def dispute_entry(engine: Engine) -> dict[str, Any] | None:
     codes = [code for code, reason in rows if not is_check(code, str(reason))]
     if not codes:
         return None
-    reasons = [{"reason": code, "count": codes.count(code)} for code in REASONS]
+    reasons: list[ReasonCount] = [{"reason": code, "count": codes.count(code)} for code in REASONS]
     return {"settled": len(codes), "reasons": reasons, "uncoded": codes.count(None)}
 
 

@@ -8,6 +8,7 @@ from unicodedata import east_asian_width
 from audit.reports.accuracy import order_words
 from audit.reports.build import Report
 from audit.reports.charts import LETTER, LIGHT, LONGEST_FAMILY, NUMBERS, ROW, Palette, cut, styled
+from audit.reports.document import AccuracyEntry
 from audit.reports.violations import counterpart
 from audit.reports.words import UNKNOWN, count, percent, place, with_interval
 
@@ -161,9 +162,9 @@ def _order_line(entry: Mapping[str, Any], score: str) -> str:
     return f"Order by {SCORES[score]}: {order} ({'the same' if same else 'another'} order)."
 
 
-def shown_accuracy(report: Report) -> Sequence[Mapping[str, Any]]:
+def shown_accuracy(report: Report) -> list[AccuracyEntry]:
     """The entries of `accuracy` that a reader sees: all, where one has systems; else none, as nothing could be said."""
-    entries: list[Mapping[str, Any]] = report.get("accuracy") or []
+    entries = report.get("accuracy") or []
     return entries if any(entry["systems"] for entry in entries) else []
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 
 from audit.relations.chinese import TASKS
 from audit.reports.certainty import COMPARES, Certainty, bounds_together, only_compared
-from audit.statistics.rates import BOUNDS, Violations, violations
+from audit.reports.document import ViolationRate, ViolationTable
+from audit.statistics.rates import BOUNDS, violations
 from audit.tasks import base_of
 
-RATES = ("vr_observed", "vr_genuine", "vr_genuine_low", "vr_genuine_high")
 VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
 """Where there is no VR_g: what answers leave possible of it."""
 FLAGS = ("only_compared", "known")
@@ -23,7 +23,7 @@ NOT_RUN = "not run"
 
 def violation_tables(
     cells: pd.DataFrame, certainty: Certainty, families: Mapping[tuple[str, str], str]
-) -> list[dict[str, Any]]:
+) -> list[ViolationTable]:
     """One table a study: rows are its relations, then its families of relations, then totals; columns its systems.
 
     `cells` has the rates of every cell, in the report's order, `certainty` their correlations, `families` the family's
@@ -33,7 +33,7 @@ def violation_tables(
     Where some relation lacks an estimate for a system, a row `estimated` after `all` is over the other relations, so
     that VR_o and VR_g of all systems can be compared. Families and totals weigh each cell by its groups.
     """
-    tables = []
+    tables: list[ViolationTable] = []
     columns = _columns(cells)
     for (task, study), study_cells in cells.groupby(["task", "study"], sort=False, dropna=False):
         places = {
@@ -69,8 +69,8 @@ def violation_tables(
                         "name": str(name),
                         "family": family,
                         "rates": [
-                            {"system": system}
-                            | _entry(
+                            _entry(
+                                system,
                                 cells,
                                 columns,
                                 certainty,
@@ -86,10 +86,16 @@ def violation_tables(
     return tables
 
 
-def rates_of(table: Mapping[str, Any], by: str, system: str) -> list[dict[str, Any]]:
+class NamedRate(ViolationRate):
+    """A violation rate with the name of its row."""
+
+    name: str
+
+
+def rates_of(table: ViolationTable, by: str, system: str) -> list[NamedRate]:
     """The entries of one system in a table, of the rows of one kind, in their order, each with its row's `name`."""
     column = table["systems"].index(system)
-    return [{"name": row["name"]} | row["rates"][column] for row in table["rows"] if row["by"] == by]
+    return [{"name": row["name"], **row["rates"][column]} for row in table["rows"] if row["by"] == by]
 
 
 def counterpart(task: str, relation: str) -> str | None:
@@ -118,16 +124,33 @@ def _columns(cells: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def _entry(
-    cells: pd.DataFrame, columns: Mapping[str, np.ndarray], certainty: Certainty, places: Sequence[int]
-) -> dict[str, Any]:
+    system: str,
+    cells: pd.DataFrame,
+    columns: Mapping[str, np.ndarray],
+    certainty: Certainty,
+    places: Sequence[int],
+) -> ViolationRate:
     """The rates of the cells at `places`, all of one system. A single cell has its own rates, several are pooled."""
+    entry: ViolationRate = {
+        "system": system,
+        "groups": None,
+        "vr_observed": None,
+        "vr_genuine": None,
+        "vr_genuine_low": None,
+        "vr_genuine_high": None,
+        "vr_least": None,
+        "vr_most": None,
+        "vr_bound_low": None,
+        "vr_bound_high": None,
+        "reason": NOT_RUN,
+    }
     if not places:
-        return {"groups": None} | dict.fromkeys((*RATES, *VR_BOUNDS)) | {"reason": NOT_RUN}
+        return entry
     chosen = {name: values[places] for name, values in columns.items()}
     if len(places) == 1:
         own = {name: _plain(float(values[0])) for name, values in chosen.items() if name not in FLAGS}
         counts = own["satisfied"], own["violated"]
-        entry = {
+        entry |= {
             "groups": None if None in counts else int(sum(counts)),
             "vr_observed": own["vr_observed"],
             "vr_genuine": own["vr_genuine"],
@@ -141,15 +164,21 @@ def _entry(
         together = violations(
             chosen["satisfied"], chosen["violated"], chosen["sr_genuine"], low, high, of_genuine, reach
         )
-        entry, lacking = as_entry(together), together.unestimated
-    entry |= dict.fromkeys(VR_BOUNDS)
+        entry |= {
+            "groups": together.groups,
+            "vr_observed": together.vr_observed,
+            "vr_genuine": together.vr_genuine,
+            "vr_genuine_low": together.vr_genuine_low,
+            "vr_genuine_high": together.vr_genuine_high,
+        }
+        lacking = together.unestimated
     chosen_cells = cells.iloc[list(places)]
     if lacking and bounds_together(chosen_cells, ~chosen["known"]):
         # VR_g = 1 - SR_g, so the lower bound of SR_g is the upper bound of VR_g.
         of_genuine_bounds = _own_bounds(chosen_cells) if len(places) == 1 else certainty.bounds(cells, places, True)
         if of_genuine_bounds:
             least, most, low, high = (1 - bound for bound in of_genuine_bounds)
-            entry |= dict(zip(VR_BOUNDS, (most, least, high, low), strict=True))
+            entry |= {"vr_least": most, "vr_most": least, "vr_bound_low": high, "vr_bound_high": low}
     return entry | {"reason": _reason(entry, lacking, bool(chosen["only_compared"].any()))}
 
 
@@ -157,12 +186,7 @@ def _own_bounds(cell: pd.DataFrame) -> tuple[float, ...]:
     return tuple(float(bound) for bound in cell[list(BOUNDS[4:])].iloc[0])
 
 
-def as_entry(rates: Violations) -> dict[str, Any]:
-    """Rates of cells together, by their names in the report."""
-    return {"groups": rates.groups} | {name: getattr(rates, name) for name in RATES}
-
-
-def _reason(entry: Mapping[str, Any], lacking: int, compared: bool) -> str | None:
+def _reason(entry: ViolationRate, lacking: int, compared: bool) -> str | None:
     """Why there is no VR_g; None where there is."""
     if entry["vr_genuine"] is not None:
         return None

@@ -191,10 +191,8 @@ def preference_lines(report: Report) -> list[str]:
     preference = report.get("preference")
     if preference is None:
         return []
-    scored = sorted(
-        (entry for entry in preference["ranking"] if entry["score"] is not None),
-        key=lambda entry: (-entry["score"], entry["system"]),
-    )
+    known = [(-entry["score"], entry["system"], entry) for entry in preference["ranking"] if entry["score"] is not None]
+    scored = [entry for _, _, entry in sorted(known, key=lambda best_first: best_first[:2])]
     scores = "; ".join(
         f"{entry['system']} {with_interval(entry, 'score', 'score_low', 'score_high')}" for entry in scored
     )
@@ -209,7 +207,7 @@ def preference_lines(report: Report) -> list[str]:
             lacks = "is not ranked" if entry["p_best"] is None else "has no score"
             lines.append(f"{entry['system']} {lacks}: {entry['reason']}.")
     if preference["winner"]:
-        before, after = (", ".join(preference[name]) for name in ("winner_observed", "winner"))
+        before, after = (", ".join(preference[name] or ()) for name in ("winner_observed", "winner"))
         lines.append(f"Best is {after}." if before == after else f"Best was {before}, is {after}.")
         move = preference["move"]
         if move is None:
@@ -433,14 +431,14 @@ def estimator_text(report: Report) -> str:
     if "proxy" not in report["signature"]:
         return ""
     names = ", ".join(report["signature"]["proxy"]["names"])
-    used = [cell for cell in report["cells"] if (cell["gain"] or 0) > 1]
+    used = [(cell["method"], cell["gain"]) for cell in report["cells"] if cell["gain"] is not None and cell["gain"] > 1]
     if not used:
         return f"Of the proxies {names} none helps in any cell: every R_FS is that of the judged groups alone."
-    gain = f"{median(cell['gain'] for cell in used):.2f}"
+    gain = f"{median(gain for _, gain in used):.2f}"
     cells = part_of(len(used), len(report["cells"]), "cell")
     others = "" if len(used) == len(report["cells"]) else " In the others R_FS is that of the judged groups alone."
     return (
-        f"R_FS by {used[0]['method']} with {names} in {cells}; median gain {gain}: as if {gain} times as many had been "
+        f"R_FS by {used[0][0]} with {names} in {cells}; median gain {gain}: as if {gain} times as many had been "
         f"judged.{others}"
     )
 
@@ -553,7 +551,7 @@ def check_lines(report: Report) -> list[str]:
         lines.append(
             f"An adjudicator checked {_answers(entry['answers'])} on which people agreed: {errors_text}{PERCENT}."
         )
-    if entry["fs_checked"] is None:
+    if entry["fs_checked"] is None or entry["rogan_gladen"] is None:
         return lines
     groups = f"{count(entry['groups'])} group{'' if entry['groups'] == 1 else 's'}"
     lines.append(
@@ -581,7 +579,7 @@ def checked_rows(report: Report) -> list[tuple[str, str, str, int, str, str]]:
             with_interval(cell, "fs_checked", "fs_checked_low", "fs_checked_high"),
         )
         for cell in report["cells"]
-        if cell["fs_checked"] is not None
+        if cell["fs_checked"] is not None and cell["checked"] is not None
     ]
 
 
@@ -676,14 +674,15 @@ def protocol_lines(report: Report) -> list[str]:
         f"R_FS of groups {NAMES['blind']}: {with_interval(blind, 'fs_rate', 'fs_low', 'fs_high')} ({_groups(blind)}); "
         f"{NAMES['shown']}: {with_interval(shown, 'fs_rate', 'fs_low', 'fs_high')} ({_groups(shown)})."
     ]
-    if protocols["difference"] is not None:
-        points = f"{signed(protocols['difference'])} points [{signed(protocols['low'])} to {signed(protocols['high'])}]"
+    difference, low, high = protocols["difference"], protocols["low"], protocols["high"]
+    if difference is not None and low is not None and high is not None:
+        points = f"{signed(difference)} points [{signed(low)} to {signed(high)}]"
         moved = (
             f"Seeing an earlier answer moves R_FS by {points}"
             if protocols["randomised"]
             else f"The difference: {points}"
         )
-        lines.append(f"{moved}: {_effect_text(protocols)}.")
+        lines.append(f"{moved}: {_effect_text(protocols['randomised'], low, high)}.")
     lines += [_answering_text(arm) for arm in (blind, shown) if arm["questions"]]
     if protocols["crossed"]:
         lines.append(f"Of {count(protocols['crossed'])} of these groups some answer came under the other protocol.")
@@ -740,10 +739,10 @@ def _groups(arm: Mapping[str, Any]) -> str:
     return f"{count(arm['groups'])} groups of {count(arm['sources'])} sources"
 
 
-def _effect_text(protocols: Mapping[str, Any]) -> str:
-    if not protocols["randomised"]:
+def _effect_text(randomised: bool, low: float, high: float) -> str:
+    if not randomised:
         return "the samples differ in more than their protocol, so that this is no effect of it"
-    if protocols["low"] <= 0 <= protocols["high"]:
+    if low <= 0 <= high:
         return "no effect is shown, nor ruled out within this interval"
     return "sources were divided at random, so that this is the effect of the protocol"
 

@@ -21,6 +21,7 @@ from audit.annotation.activity import overview, people_activity
 from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
+from audit.reports.document import ReportDocument
 from audit.reports.html import to_html
 from audit.reports.over_time import cells_at_work, history_report, person, stored_agreement, totals
 from audit.reports.plan import plan
@@ -105,7 +106,7 @@ def _report(
     delta: float,
     weights: list[Any] | None,
     gold_error: str | None = None,
-) -> dict[str, Any]:
+) -> ReportDocument:
     """The report; `weights` are the name of a profile, or a source and weights by relation, `gold_error` is a rate, or
     two, as they are written."""
     error = None if gold_error is None else GoldError.read(gold_error)
@@ -161,7 +162,7 @@ def _levels(database: str, _state: str, *, study: int) -> dict[str, Any]:
     return levels_report(_engine(database), study)
 
 
-def _html(_database: str, _state: str, *, report: dict[str, Any]) -> str:
+def _html(_database: str, _state: str, *, report: ReportDocument) -> str:
     return to_html(report)
 
 

@@ -16,6 +16,7 @@ from audit.reports.build import Report, cells_of
 from audit.reports.certainty import LEVELS
 from audit.reports.charts import differences_chart, exact, oriented, p_text
 from audit.reports.dashboard_charts import bounds_chart, levels_chart, means_chart
+from audit.reports.document import CellEntry
 from audit.reports.plan_texts import ENGLISH, primary_lines
 from audit.reports.preference import PROFILES
 from audit.reports.values import FACTORS
@@ -197,7 +198,7 @@ def strongest(pair: Mapping[str, Any]) -> str:
     return t("pairs.apart" if pair["apart"] else "pairs.not_apart", **values)
 
 
-def _rates_alt(entry: Mapping[str, Any], cells: list[dict[str, Any]]) -> str:
+def _rates_alt(entry: Mapping[str, Any], cells: Sequence[CellEntry]) -> str:
     """The alternative text of the chart of rates."""
     numbers = "; ".join(
         f"{cell['system']} {percent(cell['sr_observed'])} → {percent(cell['sr_genuine'])}" for cell in cells
@@ -276,7 +277,9 @@ def _editor(view: View) -> None:
     own_weights = dict(st.session_state["results-own-weights"])
     relations = list(dict.fromkeys(entry["relation"] for entry in view.report["relations"]))
     name, value = t("column.relation"), t("column.own_weight")
-    rows = [{name: relation, value: float(own_weights.get(relation, 0.0))} for relation in relations]
+    rows: list[dict[str, Any]] = [
+        {name: relation, value: float(own_weights.get(relation, 0.0))} for relation in relations
+    ]
     # The key changes with the weights and the language, so that edits never reach rows they were not made for.
     key = f"results-editor-{language()}-{hash(tuple(own_weights.items()))}"
     with st.form(f"{key}-form", border=False):

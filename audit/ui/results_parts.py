@@ -11,6 +11,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.reports import charts
 from audit.reports.build import Report
+from audit.reports.document import ProtocolArm
 from audit.reports.preference import known_everywhere
 from audit.reports.study import INTERVAL
 from audit.reports.words import (
@@ -320,13 +321,13 @@ def spot_check_results(report: Report) -> None:
     if not checks or not checks["answers"]:
         return
     heading(t("audits.checks"))
-    ends = {name: percent(checks[f"error_{name}"]) for name in ("low", "high")}
+    ends = {"low": percent(checks["error_low"]), "high": percent(checks["error_high"])}
     rate = percent(checks["error"])
     write_plain(t("audits.answers", answers=checks["answers"], wrong=checks["answers_wrong"], rate=rate, **ends))
-    if checks["fs_checked"] is None:
+    rogan_gladen = checks["rogan_gladen"]
+    if checks["fs_checked"] is None or rogan_gladen is None:
         return
     st.caption(plain(t("audits.groups", groups=checks["groups"], removed=checks["removed"], added=checks["added"])))
-    rogan_gladen = checks["rogan_gladen"]
     estimates = (
         ("protocol", checks["fs_rate"], checks["fs_low"], checks["fs_high"]),
         ("difference", checks["fs_checked"], checks["fs_checked_low"], checks["fs_checked_high"]),
@@ -350,19 +351,19 @@ def protocol_effects(report: Report) -> None:
     if not protocols:
         return
     heading(t("protocols.title"))
-    if protocols["difference"] is None:
+    difference, low, high = protocols["difference"], protocols["low"], protocols["high"]
+    if difference is None or low is None or high is None:
         write_plain(t("protocols.one_empty"))
     else:
-        includes_zero = protocols["low"] <= 0 <= protocols["high"]
+        includes_zero = low <= 0 <= high
         kind = "not_random" if not protocols["randomised"] else "no_effect" if includes_zero else "effect"
-        points, low, high = (signed(protocols[name]) for name in ("difference", "low", "high"))
-        write_plain(t(f"protocols.{kind}", points=points, low=low, high=high))
+        write_plain(t(f"protocols.{kind}", points=signed(difference), low=signed(low), high=signed(high)))
     st.dataframe([_row(arm) for arm in protocols["arms"]], hide_index=True)
     if protocols["crossed"]:
         st.caption(plain(t("protocols.crossed", count=protocols["crossed"])))
 
 
-def _row(arm: dict[str, object]) -> dict[str, object]:
+def _row(arm: ProtocolArm) -> dict[str, object]:
     rate = with_interval(arm, "fs_rate", "fs_low", "fs_high")
     agreement = arm["agreement"]
     texts = {

@@ -129,7 +129,7 @@ def plan_texts(report: Report) -> list[str]:
         lines.append(t("plan.line", study=entry["study"], plan=entry["plan"], how=_freeze_text(entry)))
         if entry["changed"]:
             sentences = [
-                f"{change['key']} {value_change(change['before'], change['after'])} ({change['at'][:10]})"
+                f"{change['key']} {value_change(change['before'], change['after'])} ({(change['at'] or '')[:10]})"
                 for change in entry["changed"]
             ]
             lines.append(t("plan.changed", changes=t("plan.comma").join(sentences)))

@@ -16,7 +16,7 @@ from scipy.special import betaincinv
 
 from audit.reports.build import cell_entries, rated
 from audit.reports.certainty import certainty, dependence, with_documents, with_worth
-from audit.reports.validity import Findings, add_audits
+from audit.reports.validity import Findings, audit_parts
 from audit.statistics.corrected import weighted_rate
 from audit.statistics.intervals import mid_p
 from audit.statistics.rates import BOUNDS, with_bounds, with_rates
@@ -175,11 +175,11 @@ def audits_coverage(documents, sentences, icc, drawn, redraws=400, seed=5):
         audits = Findings(one["cells"], one["follow_ups"], one["checks"], answers, 0, 0)
         cells = with_worth(pd.DataFrame(rows), one["judged"], one["checked"])
         cells = rated(with_documents(cells, one["judged"], one["checked"], one["asked"], 0.95))
-        report = {"cells": cell_entries(cells), "relations": [row.copy() for row in rows], "overall": {}}
+        entries = cell_entries(cells)
         of_false, _ = dependence(cells, one["judged"], one["checked"], "population")
-        add_audits(report, cells, audits, of_false, mid_p, 0.95, "population")
-        carried, protocol, _, holds = report["cells"]
-        checks, carry = report["overall"]["checks"], report["relations"][0]["carry"]
+        parts = audit_parts(entries, rows, cells, audits, of_false, mid_p, 0.95, "population")
+        carried, protocol, _, holds = (entry | part for entry, part in zip(entries, parts.cells, strict=True))
+        checks, carry = parts.totals["checks"], parts.carry[0]
         found.append(
             [
                 held(holds["sr_corrected_low"], holds["sr_corrected_high"], clean),

@@ -12,6 +12,7 @@ from audit.errors import BadFile
 from audit.false_satisfaction.impact import Fragile, fragile
 from audit.false_satisfaction.resolution import Whose
 from audit.files import read_json
+from audit.reports.document import ReportDocument
 from audit.reports.exports.reading import opened
 from audit.reports.exports.writing import document
 from audit.reports.preference import read_weights
@@ -133,7 +134,7 @@ def _published(path: Path) -> dict[str, Any]:
     return report
 
 
-def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> dict[str, Any]:
+def _recomputed(path: Path, report: dict[str, Any], engine: Engine) -> ReportDocument:
     """The report with the settings of a signature."""
     signature = report["signature"]
     try:

@@ -27,14 +27,14 @@ from audit.tasks import Input
 
 # The documents with published numbers that an export has in it: what `audit replay` recomputes.
 
-DOCUMENTS: dict[str, Callable[[Engine], dict[str, Any]]] = {
+DOCUMENTS: dict[str, Callable[[Engine], Mapping[str, Any]]] = {
     "report.json": study_report,
     "agreement.json": lambda engine: agreement_report(stored_ratings(engine)),
 }
 """By file: how the document is made from a database, with the settings that a command has by default."""
 
 
-def document(name: str, engine: Engine) -> dict[str, Any] | None:
+def document(name: str, engine: Engine) -> Mapping[str, Any] | None:
     """A document of a database; None where there is nothing yet to say (nothing checked, fewer than two annotators)."""
     try:
         return DOCUMENTS[name](engine)
@@ -42,7 +42,7 @@ def document(name: str, engine: Engine) -> dict[str, Any] | None:
         return None
 
 
-def written(document: dict[str, Any]) -> str:
+def written(document: Mapping[str, Any]) -> str:
     """A document as a file has it; the command `audit report` prints the same as JSON."""
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
