@@ -140,7 +140,8 @@ def is_counted(judgement: Any) -> ColumnElement[bool]:
 def by_people(judgement: Any) -> ColumnElement[bool]:
     """Condition on a judgement, the table or an alias of it: a person's, not gold's."""
     annotator = table_of(tables.Annotator).alias()
-    return judgement.c.annotator_id.in_(select(annotator.c.id).where(is_person(annotator)))
+    condition: ColumnElement[bool] = judgement.c.annotator_id.in_(select(annotator.c.id).where(is_person(annotator)))
+    return condition
 
 
 def is_vote(judgement: Any) -> ColumnElement[bool]:

@@ -503,7 +503,8 @@ def pivots(
 def _bar(pairs: Iterable[Any], number: int) -> Iterable[Any]:
     from tqdm import tqdm
 
-    return tqdm(pairs, total=number, desc="scoring", unit="pair", disable=number < _LONG)
+    bar: Iterable[Any] = tqdm(pairs, total=number, desc="scoring", unit="pair", disable=number < _LONG)
+    return bar
 
 
 group(

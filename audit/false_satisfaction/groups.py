@@ -166,7 +166,8 @@ class Comparison:
     def resting_on(self, common: Common, judged: np.ndarray) -> np.ndarray:
         """The drawn groups that `common.by_false` counts, bool (drawn,); `judged` as in the method `common`."""
         if common.outcomes is None or common.genuine is None or common.decides is None:
-            return self.inside & judged
+            groups: np.ndarray = self.inside & judged
+            return groups
         rows = common.decides & ~unsettled(common.genuine)
         resting = self.inside.copy()
         resting[resting] = rows[self.place[resting]]

@@ -17,9 +17,9 @@ from sqlalchemy import Connection, Engine, Select, and_, func, select
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
-from audit.false_satisfaction.resolution import COUNTED, State
+from audit.false_satisfaction.resolution import State
 from audit.language.text_similarity import levenshtein_similarity
-from audit.relations import Outcome
+from audit.relations import COUNTED, Outcome
 from audit.statistics.prediction_powered import disagreement, low_confidence
 from audit.store import table_of, tables
 
@@ -48,7 +48,10 @@ class Distances:
 
     def of(self, sources: np.ndarray, system: int) -> np.ndarray:
         """The distances of one system's outputs about these sources, in their order."""
-        return self.values[np.searchsorted(self.sources, sources), int(np.searchsorted(self.systems, system))]
+        values: np.ndarray = self.values[
+            np.searchsorted(self.sources, sources), int(np.searchsorted(self.systems, system))
+        ]
+        return values
 
 
 def distances(connection: Connection, study: int, systems: Sequence[int]) -> Distances:
@@ -315,7 +318,8 @@ def _read(connection: Connection, query: Select[Any], types: str) -> list[np.nda
 def _coded(texts: Sequence[str | None], codes: dict[str, int]) -> np.ndarray:
     code, distinct = pd.factorize(np.array(texts, object))
     numbers = np.array([codes.setdefault(text, len(codes)) for text in distinct] + [math.nan])
-    return numbers[code]  # None is -1: the last
+    of_rows: np.ndarray = numbers[code]  # None is -1: the last
+    return of_rows
 
 
 def _parts(connection: Connection, query: Select[Any]) -> Iterator[Sequence[Any]]:

@@ -35,7 +35,6 @@ from audit.annotation.questions import (
 from audit.false_satisfaction.resolution import (
     ALLOWED,
     CARRIED,
-    COUNTED,
     Drawn,
     KnownAnswer,
     Settled,
@@ -47,7 +46,7 @@ from audit.false_satisfaction.resolution import (
     settle_group,
     source_of,
 )
-from audit.relations import Outcome
+from audit.relations import COUNTED, Outcome
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import Terms, arms_of, terms_of
 from audit.store import pieces, table_of, tables, upsert

@@ -7,7 +7,7 @@ train` made, for instance) or a name that `hanlp.load` knows. `TAGGERS` says who
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from audit import registry
 from audit.errors import NotInstalled
@@ -93,7 +93,7 @@ def _changes(text: str, other: str) -> int:
 
 
 @cache
-def _converters():
+def _converters() -> tuple[Any, Any]:
     try:
         from opencc import OpenCC
     except ImportError as problem:

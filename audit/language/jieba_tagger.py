@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
+from typing import Any
 
 from audit.errors import NotInstalled
 from audit.language.chinese import from_jieba
@@ -214,7 +215,7 @@ class JiebaTagger:
 
 
 @cache
-def _posseg():
+def _posseg() -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # jieba asks for pkg_resources, which warns that it will go

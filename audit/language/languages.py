@@ -97,7 +97,8 @@ def display_name(code: str, language: str) -> str | None:
     except ImportError:
         return None
     try:
-        return Locale.parse(code, sep="-").get_display_name(language)
+        name: str | None = Locale.parse(code, sep="-").get_display_name(language)
+        return name
     except (UnknownLocaleError, ValueError):
         return None
 

@@ -161,7 +161,8 @@ class Counts:
         total = self.singles.sum()
         alone = _BACK * _BACK * np.maximum(self.singles[third], 1) / total
         backed = np.where(next_pair > 0, _BACK * next_pair / np.maximum(self.singles[second], 1), alone)
-        return np.log(np.where((triple > 0) & (pair > 0), triple / np.maximum(pair, 1), backed))
+        logarithms: np.ndarray = np.log(np.where((triple > 0) & (pair > 0), triple / np.maximum(pair, 1), backed))
+        return logarithms
 
 
 def _look_up(keys: "np.ndarray", counts: "np.ndarray", wanted: "np.ndarray") -> "np.ndarray":

@@ -45,7 +45,8 @@ def base(verb: str) -> str | None:
         return None
     # "found" is a form of find and the base of found: as an inflected form the other verb is always meant.
     others = [lemma for lemma in lemmas if lemma != verb]
-    return others[0] if others and verb in {"found", "felt", "saw", "left", "lay", "wound"} else lemmas[0]
+    base_form: str = others[0] if others and verb in {"found", "felt", "saw", "left", "lay", "wound"} else lemmas[0]
+    return base_form
 
 
 @lru_cache(maxsize=65536)

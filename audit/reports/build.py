@@ -250,6 +250,7 @@ def compare_all(
         standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
         standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
         draws = None if common is None or stopping or not size else common.draws(target, size, len(relations))
+        orders = compare_orders(standing.loc[group.index])
         order_corrected, best_corrected = order_where_known(group, "sr_corrected") or (None, None)
         relations.append(
             {
@@ -257,7 +258,12 @@ def compare_all(
                 "study": _plain(study),
                 "corpus": _plain(group["corpus"].iloc[0]),
                 "relation": relation,
-                **compare_orders(standing.loc[group.index]),
+                "order_observed": orders["order_observed"],
+                "order_genuine": orders["order_genuine"],
+                "best_observed": orders["best_observed"],
+                "best_genuine": orders["best_genuine"],
+                "order_changes": orders["order_changes"],
+                "best_changes": orders["best_changes"],
                 "best_own": (order_where_known(group, "sr_genuine") or (None, None))[1],
                 # None if a system of the relation lacks sr_corrected.
                 "order_corrected": order_corrected,

@@ -257,7 +257,8 @@ def spec_of(chart: "alt.Chart") -> dict[str, Any]:
     Altair's own check of it would take as long as drawing; tests check every chart. Without being told to pad it,
     Streamlit would squeeze it, numbers beside the plot included, into its plot's width.
     """
-    return chart.to_dict(validate=False) | {"autosize": "pad"}
+    spec: dict[str, Any] = chart.to_dict(validate=False) | {"autosize": "pad"}
+    return spec
 
 
 def cut(name: str) -> str:

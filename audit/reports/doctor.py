@@ -18,9 +18,8 @@ from audit.annotation.answers import is_counted, settled_answers, wrongly_filled
 from audit.annotation.questions import question_key
 from audit.errors import AuditError, first_line
 from audit.false_satisfaction.questions import queue_difference
-from audit.false_satisfaction.resolution import COUNTED
 from audit.keys import uniform
-from audit.relations import Outcome
+from audit.relations import COUNTED, Outcome
 from audit.store import group_id, open_store, pieces, table_of, tables
 from audit.store.bulk import BATCH
 from audit.store.engine import file_of

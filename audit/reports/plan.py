@@ -624,7 +624,8 @@ def _settled_differences(y: np.ndarray, contest: Contest, pair: int) -> np.ndarr
     i, j = contest.pairs[pair]
     difference = y[contest.groups[pair], i] - y[contest.groups[pair], j]
     unknown = np.isnan(difference)
-    return difference[: int(np.argmax(unknown))] if unknown.any() else difference
+    settled: np.ndarray = difference[: int(np.argmax(unknown))] if unknown.any() else difference
+    return settled
 
 
 def _first_questions(match: Match, first: int, group_questions: pd.DataFrame) -> set[int]:

@@ -179,7 +179,8 @@ def preference(
     )
     _add_ranks([ranking[at] for at in compared], draws, delta, certainty.confidence)
     move = _move_entry(genuine, weight, systems.index(best[0]), systems, entries["relation"].tolist(), delta)
-    return entry | {"winner": best, "move": move}
+    entry |= {"winner": best, "move": move}
+    return entry
 
 
 def _place_of_cells(cells: pd.DataFrame, systems: Sequence[str], entries: pd.DataFrame) -> np.ndarray:

@@ -112,7 +112,8 @@ def _entry(
         by_relation.append((row["topic"], place[row["relation"]], row["system"], rate))
     by_relation.sort(key=lambda ranked: ranked[:3])
     entry["rates"] = [*over_relations, *(rates for *_, rates in by_relation)]
-    return entry | {"topics": [names[topic] for topic in present]}
+    entry["topics"] = [names[topic] for topic in present]
+    return entry
 
 
 def _with_judged(study_topics: StudyTopics, judged: pd.DataFrame) -> pd.DataFrame:

@@ -633,7 +633,7 @@ def _reason(cell: CellProxies, result: PredictionPowered) -> str:
 
 def _values(counted: Counted, judged: pd.DataFrame, residuals: dict[tuple[int, int, int], np.ndarray]) -> np.ndarray:
     """The residuals by cell in the order of the rows of `judged`, which has each cell's groups by rank."""
-    values = judged["false"].to_numpy(float).copy()
+    values: np.ndarray = judged["false"].to_numpy(float).copy()
     keys = counted.keys[[*CELL, *NAMES]].itertuples(index=False, name=None)
     names = {key[: len(CELL)]: key[len(CELL) :] for key in keys}
     places = judged.groupby(NAMES, sort=False).indices

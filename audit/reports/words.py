@@ -779,7 +779,7 @@ def order_text(relation: Mapping[str, Any], when: str) -> str:
 
     def tied(before: str, after: str) -> bool:
         if rates[before] is None or rates[after] is None:
-            return abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED
+            return bool(abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED)
         return bool(rates[before] - rates[after] <= TIED)
 
     return in_order(systems, tied) or UNKNOWN

@@ -100,7 +100,8 @@ def _try(job: Job, failed: str) -> Identity:
         ((_, result),) = process.finished()
     if isinstance(result, Lost):
         raise AuditError(late(failed, job.limit or 0) if result.late else f"{failed}: {result.reason}")
-    return result
+    identity: Identity = result
+    return identity
 
 
 @dataclass(frozen=True)

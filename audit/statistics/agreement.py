@@ -430,7 +430,8 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> Parts:
     def chance(sums: np.ndarray) -> np.ndarray:
         # The same ratings, dealt anew to the items: nobody meets a rating of one's own.
         total = sums[:, 0]
-        return 1 - (1 - _pairs(_shares(sums), weights)) * total / (total - 1)
+        by_chance: np.ndarray = 1 - (1 - _pairs(_shares(sums), weights)) * total / (total - 1)
+        return by_chance
 
     return _of_items(ratings, weights, chance, by_rating=True)
 
@@ -459,7 +460,8 @@ def interval_level(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
     >>> interval_level(np.array([1.0, 4.0]), np.zeros(2))[0].tolist()
     [0.0, 9.0]
     """
-    return (values[:, None] - values[None, :]) ** 2
+    distances: np.ndarray = (values[:, None] - values[None, :]) ** 2
+    return distances
 
 
 def ratio(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -471,7 +473,8 @@ def ratio(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
     if (values < 0).any():
         raise AuditError(f"label {values[values < 0][0]:g} is negative; the level ratio allows numbers from 0")
     sums = values[:, None] + values[None, :]
-    return ((values[:, None] - values[None, :]) / np.where(sums > 0, sums, 1.0)) ** 2
+    distances: np.ndarray = ((values[:, None] - values[None, :]) / np.where(sums > 0, sums, 1.0)) ** 2
+    return distances
 
 
 DISTANCES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
@@ -491,7 +494,8 @@ def linear(values: np.ndarray) -> np.ndarray:
     >>> linear(np.array([1.0, 2.0, 5.0]))[0].tolist()
     [1.0, 0.75, 0.0]
     """
-    return 1 - np.abs(values[:, None] - values[None, :]) / (np.ptp(values) or 1.0)
+    weights: np.ndarray = 1 - np.abs(values[:, None] - values[None, :]) / (np.ptp(values) or 1.0)
+    return weights
 
 
 def quadratic(values: np.ndarray) -> np.ndarray:
@@ -544,7 +548,8 @@ def _prior(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _shares(sums: np.ndarray) -> np.ndarray:
     """Shares of labels (d, q) from sums (d, 2 + q)."""
-    return sums[:, 2:] / sums[:, 2:].sum(axis=1, keepdims=True)
+    shares: np.ndarray = sums[:, 2:] / sums[:, 2:].sum(axis=1, keepdims=True)
+    return shares
 
 
 def _pairs(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -772,7 +777,8 @@ def label_pairs(ratings: Ratings) -> np.ndarray:
     """
     counts = ratings.counts
     pairs = (counts.T @ counts).toarray() - np.diag(np.asarray(counts.sum(axis=0)).ravel())
-    return np.rint(pairs).astype(int)
+    numbers: np.ndarray = np.rint(pairs).astype(int)
+    return numbers
 
 
 # How every two annotators agree: a matrix of pairs, all at once.

@@ -463,7 +463,8 @@ def _shares(patterns: csr_array, kinds: int) -> np.ndarray:
     """Share of each label in each pattern's ratings, (patterns, q)."""
     fold = csr_array(np.tile(np.eye(kinds), (patterns.shape[1] // kinds, 1)))
     counts = (patterns @ fold).toarray()
-    return counts / counts.sum(axis=1, keepdims=True)
+    shares: np.ndarray = counts / counts.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _fit(patterns: csr_array, weights: np.ndarray, start: np.ndarray, people: int) -> _Fitted:
@@ -494,7 +495,8 @@ def _accuracy(fitted: _Fitted) -> np.ndarray:
     """Probability of the true label by annotator, (a,), over the true labels of which the annotator rated something."""
     right = np.diagonal(fitted.confusion, axis1=1, axis2=2)
     weights = np.where(np.isnan(right), 0.0, fitted.marginals)
-    return np.nansum(right * weights, axis=1) / weights.sum(axis=1)
+    accuracy: np.ndarray = np.nansum(right * weights, axis=1) / weights.sum(axis=1)
+    return accuracy
 
 
 def _intervals(
@@ -701,7 +703,8 @@ def _joint_answers(rows: np.ndarray, people: int) -> np.ndarray:
     a = len(rows)
     single, double = rows.sum(axis=0), rows.T @ rows
     if people == 2:
-        return (np.multiply.outer(single, single) - double) / (a * (a - 1))
+        together: np.ndarray = (np.multiply.outer(single, single) - double) / (a * (a - 1))
+        return together
     shared = np.einsum("ij,k->ijk", double, single)
     triples = np.einsum("i,j,k->ijk", single, single, single)
     triples -= shared + shared.transpose(0, 2, 1) + shared.transpose(2, 1, 0)
@@ -715,7 +718,8 @@ def _majority(joint: np.ndarray) -> np.ndarray:
     label = np.eye(kinds)
     votes = label[:, None, None, :] + label[None, :, None, :] + label[None, None, :, :]
     leading = votes == votes.max(axis=-1, keepdims=True)
-    return np.einsum("ijk,ijkl->l", joint, leading / leading.sum(axis=-1, keepdims=True))
+    shares: np.ndarray = np.einsum("ijk,ijkl->l", joint, leading / leading.sum(axis=-1, keepdims=True))
+    return shares
 
 
 def _bias(answers: np.ndarray, outputs: np.ndarray | None) -> float | None:

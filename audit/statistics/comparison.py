@@ -88,7 +88,8 @@ def informative(satisfied: np.ndarray, outputs: np.ndarray) -> np.ndarray:
             f"verdicts of shape {satisfied.shape} and outputs of shape {outputs.shape}; both must be (groups, systems)"
         )
     identical = satisfied.all(axis=1) & (outputs == outputs[:, :1]).all(axis=1)
-    return ~identical & satisfied.any(axis=1)
+    rows: np.ndarray = ~identical & satisfied.any(axis=1)
+    return rows
 
 
 def paired_differences(
@@ -333,7 +334,8 @@ def _between_clusters(change: np.ndarray, decides: np.ndarray, cluster: np.ndarr
     of_share = np.bincount(cluster, decides - share, minlength=number) / groups
     of_mean = np.bincount(cluster[among], change - mean, minlength=number) / n
     varies = mean * mean * (of_share @ of_share) + 2 * mean * share * (of_share @ of_mean)
-    return max(0.0, float(varies) * number / max(number - 1, 1) - share * (1 - share) * mean * mean / groups)
+    variance: float = max(0.0, float(varies) * number / max(number - 1, 1) - share * (1 - share) * mean * mean / groups)
+    return variance
 
 
 def _beyond(
@@ -436,7 +438,8 @@ def hierarchical_draws(
     values, vectors = np.linalg.eigh(covariance)
     noise = rng.standard_normal((draws, systems)) @ (vectors * np.sqrt(np.clip(values, 0.0, None))).T
     gap = np.einsum("dij,dj->di", weight[at], fs_rate - prior - noise)
-    return np.clip(prior + (GRID**2)[at, None] * gap + gap @ slopes, low, high)
+    of_systems: np.ndarray = np.clip(prior + (GRID**2)[at, None] * gap + gap @ slopes, low, high)
+    return of_systems
 
 
 LEAST = 30
@@ -499,7 +502,8 @@ class Common:
         """Deciding rows of `genuine` judged for all systems, (judged, systems); None where none are drawn so."""
         if self.genuine is None or self.decides is None:
             return None
-        return self.genuine[self._settled]
+        rows: np.ndarray = self.genuine[self._settled]
+        return rows
 
     @cached_property
     def _settled(self) -> np.ndarray:
@@ -569,7 +573,8 @@ class Common:
     def _by_cells(self) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
             rate = np.where(self.satisfied > 0, self.false / self.judged, 0.0)
-        return self.sr_observed * (1 - rate)
+        genuine: np.ndarray = self.sr_observed * (1 - rate)
+        return genuine
 
     @property
     def short(self) -> str | None:
@@ -1131,7 +1136,8 @@ def _tables(
 def _means(size: csr_array, total: csr_array) -> np.ndarray:
     counts = np.asarray(size.sum(axis=0), float).ravel()
     means = np.full(len(counts), np.nan)
-    return np.divide(np.asarray(total.sum(axis=0), float).ravel(), counts, out=means, where=counts > 0)
+    filled: np.ndarray = np.divide(np.asarray(total.sum(axis=0), float).ravel(), counts, out=means, where=counts > 0)
+    return filled
 
 
 def _sums(events: np.ndarray, influence: csr_array, size: csr_array, means: np.ndarray) -> Sums:

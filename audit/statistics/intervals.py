@@ -158,7 +158,8 @@ def _tail(k: int, n: int, population: int, false: int, *, upper: bool) -> float:
 
 
 def _log_choose(total: int, chosen: np.ndarray) -> np.ndarray:
-    return gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1)
+    logarithms: np.ndarray = gammaln(total + 1) - gammaln(chosen + 1) - gammaln(total - chosen + 1)
+    return logarithms
 
 
 # Intervals that hold at every number of judgements at once, so that anybody may stop whenever they like.

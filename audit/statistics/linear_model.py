@@ -198,7 +198,8 @@ def mean_rows(fit: Fit, factor: str) -> np.ndarray:
     """(levels, p): the combination of coefficients that is each level's least-squares mean."""
     axis = _axis(fit, factor)
     shape = fit.counts.shape
-    return _design(shape, fit.interaction).reshape(*shape, -1).mean(axis=1 - axis)
+    rows: np.ndarray = _design(shape, fit.interaction).reshape(*shape, -1).mean(axis=1 - axis)
+    return rows
 
 
 def can_be_estimated(fit: Fit, row: np.ndarray) -> bool:
@@ -249,7 +250,8 @@ def _interaction_rows(fit: Fit) -> np.ndarray:
     adding = _design(shape, False)[seen]
     basis, sizes, _ = np.linalg.svd(adding)
     orthogonal = basis[:, int((sizes > _ZERO * sizes[0]).sum()) :]
-    return orthogonal.T @ _design(shape, True)[seen]
+    rows: np.ndarray = orthogonal.T @ _design(shape, True)[seen]
+    return rows
 
 
 def _tested(fit: Fit, effect: str, rows: np.ndarray, left_out: tuple[str, ...]) -> FTest:

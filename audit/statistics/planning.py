@@ -56,7 +56,8 @@ def judged_size(effective: ArrayLike, population: ArrayLike) -> np.ndarray:
     np.divide(np.where(many, size, 0.0) * total, size + total - 1, out=exact, where=many)
     exact = np.where(np.isinf(size), total, exact)
     # A last bit above a whole number is not another group.
-    return np.minimum(np.ceil(exact - 1e-9), total).astype(int)
+    sizes: np.ndarray = np.minimum(np.ceil(exact - 1e-9), total).astype(int)
+    return sizes
 
 
 def sizes_for_half_width(
@@ -103,7 +104,8 @@ def width_targeted(
     cautious = np.where(rate < 0.5, np.minimum(rate + CAUTION * error, 0.5), np.maximum(rate - CAUTION * error, 0.5))
     wanted = np.maximum(sizes_for_half_width(cautious, total, half_width, confidence), n)
     first = np.minimum(FIRST_PHASE, total)
-    return np.where(n < first, first, wanted).astype(int)
+    sizes: np.ndarray = np.where(n < first, first, wanted).astype(int)
+    return sizes
 
 
 def _check(rate: np.ndarray, population: np.ndarray, half_width: float, confidence: float) -> None:

@@ -126,7 +126,8 @@ def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:
         voting = pd.notna(theirs)
         votes += voting
         against += voting & (theirs != own)
-    return np.divide(against, votes, out=np.full(len(own), 0.5), where=votes > 0)
+    share: np.ndarray = np.divide(against, votes, out=np.full(len(own), 0.5), where=votes > 0)
+    return share
 
 
 def low_confidence(scores: ArrayLike) -> np.ndarray:

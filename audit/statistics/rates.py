@@ -335,7 +335,8 @@ def _numbers(cells: pd.DataFrame, name: str) -> np.ndarray:
     """A column as floats, NaN where it or a value is absent."""
     if name not in cells:
         return np.full(len(cells), np.nan)
-    return pd.to_numeric(cells[name]).to_numpy(dtype=float, na_value=np.nan)
+    numbers: np.ndarray = pd.to_numeric(cells[name]).to_numpy(dtype=float, na_value=np.nan)
+    return numbers
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray, default: np.ndarray) -> np.ndarray:
@@ -447,7 +448,8 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
 def _column(cells: pd.DataFrame, name: str) -> np.ndarray:
     if name not in cells:
         return np.full(len(cells), np.nan)
-    return pd.to_numeric(cells[name]).to_numpy(dtype=float, na_value=np.nan)
+    numbers: np.ndarray = pd.to_numeric(cells[name]).to_numpy(dtype=float, na_value=np.nan)
+    return numbers
 
 
 def _total(cells: pd.DataFrame, name: str) -> int | None:

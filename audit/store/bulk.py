@@ -91,7 +91,8 @@ def _columns(table: Table, rows: Rows) -> tuple[tuple[str, ...], list[Sequence[A
 
 def _plain(values: Any) -> Sequence[Any]:
     """Numbers of Python: drivers do not know those of numpy."""
-    return values.tolist() if hasattr(values, "tolist") else values
+    plain: Sequence[Any] = values.tolist() if hasattr(values, "tolist") else values
+    return plain
 
 
 def _driver_values(

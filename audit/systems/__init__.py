@@ -40,11 +40,13 @@ _RECORDED = "recorded:"
 
 
 def _recorded(path: str) -> System:
-    return import_module("audit.systems.recorded").Recorded(f"{_RECORDED}{path}")
+    system: System = import_module("audit.systems.recorded").Recorded(f"{_RECORDED}{path}")
+    return system
 
 
 def _seq2seq(model: str) -> System:
-    return import_module("audit.systems.seq2seq").Seq2Seq(f"seq2seq:{model}")
+    system: System = import_module("audit.systems.seq2seq").Seq2Seq(f"seq2seq:{model}")
+    return system
 
 
 SYSTEMS.register("recorded", _recorded, argument="PATH", listed=False)

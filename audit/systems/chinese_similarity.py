@@ -47,7 +47,8 @@ def _vector(text: str) -> "np.ndarray":
     for one_thread in _openmp():
         one_thread(1)
     # A text ends at its first NUL in C.
-    return model.query(text.replace("\0", " "))
+    vector: np.ndarray = model.query(text.replace("\0", " "))
+    return vector
 
 
 @lru_cache(maxsize=1)
@@ -179,7 +180,8 @@ def pieces(text: str) -> list[str]:
     """
     from snownlp import normal
 
-    return normal.get_sentences(text)
+    sentences: list[str] = normal.get_sentences(text)
+    return sentences
 
 
 @lru_cache(maxsize=PIECES_KEPT)
@@ -242,7 +244,8 @@ def share(query: Sequence[str], document: Sequence[str]) -> float:
 
     # One document gives every word the same (negative) weight, which the division takes out.
     ranking = BM25([list(document)])
-    return min(1.0, max(0.0, ranking.sim(query, 0) / ranking.sim(document, 0)))
+    share: float = min(1.0, max(0.0, ranking.sim(query, 0) / ranking.sim(document, 0)))
+    return share
 
 
 # Words as jieba finds them: what several systems, and packages that they stand on, use.

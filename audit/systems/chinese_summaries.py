@@ -59,7 +59,7 @@ class JioNlp:
     def _choose(self, text: str) -> str:
         extract, printed = _extractor(), StringIO()
         with redirect_stderr(printed):
-            summary = extract(text, **self.settings)
+            summary: str = extract(text, **self.settings)
         if text.strip() and not summary.strip():
             # The package catches whatever it raises, says so on stderr and returns an empty text.
             raise BadOutput(f"jionlp made no summary: {' '.join(printed.getvalue().split()) or 'it says nothing'}")
@@ -119,7 +119,8 @@ def best(pieces: Sequence[str], number: int) -> list[int]:
 
     rank = TextRank([list(snownlp_words(piece)) for piece in pieces])
     rank.solve()
-    return rank.top_index(number)
+    places: list[int] = rank.top_index(number)
+    return places
 
 
 # LexRank and latent semantic analysis, from the package sumy: some sentences of a text, as they stand in it.

@@ -62,7 +62,8 @@ class Model:
         import numpy as np
 
         values = np.fromiter(terms.values(), float, len(terms))
-        return (values[:, None] * self.weights[list(terms)]).sum(axis=0) + self.intercept
+        margins: np.ndarray = (values[:, None] * self.weights[list(terms)]).sum(axis=0) + self.intercept
+        return margins
 
 
 class Classifier(ABC):

@@ -130,7 +130,7 @@ class Described:
             spec, obj, "languages", ("*",) if "translation" in self.tasks else ("en",)
         )
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         # A worker imports the user's module itself: functions of models are seldom fit to be pickled.
         from audit.systems import get_system
 
@@ -199,8 +199,8 @@ class Own(Described):
         super().__init__(spec, obj, module)
         self._returns = _returns(spec, self.tasks)
         self._spelling = spellings(self.tasks)
-        self._predict: Callable | None = predict if callable(predict) else None
-        self._call: Callable | None = obj if callable(obj) else None
+        self._predict: Callable[..., Any] | None = predict if callable(predict) else None
+        self._call: Callable[..., Any] | None = obj if callable(obj) else None
 
     def needs(self) -> str | None:
         return None

@@ -375,10 +375,11 @@ def _progress(engine: Engine, account_id: int) -> None:
 
 def _counts(engine: Engine, account_id: int) -> Queue:
     now = datetime.now(UTC)
-    counted_at, counts = st.session_state.get(_COUNTS, (None, None))
-    if counts is None or now - counted_at >= COUNTS_MAX_AGE:
-        counts = queue_of(engine, account_id)
-        st.session_state[_COUNTS] = (now, counts)
+    stored: tuple[datetime, Queue] | None = st.session_state.get(_COUNTS)
+    if stored is not None and now - stored[0] < COUNTS_MAX_AGE:
+        return stored[1]
+    counts = queue_of(engine, account_id)
+    st.session_state[_COUNTS] = (now, counts)
     return counts
 
 
@@ -394,10 +395,11 @@ def _count_answer() -> None:
 
 def _pace(engine: Engine, account_id: int) -> Pace:
     now = datetime.now(UTC)
-    computed_at, pace = st.session_state.get(_PACE, (None, None))
-    if pace is None or now - computed_at >= PACE_MAX_AGE:
-        pace = pace_of(engine, account_id)
-        st.session_state[_PACE] = (now, pace)
+    stored: tuple[datetime, Pace] | None = st.session_state.get(_PACE)
+    if stored is not None and now - stored[0] < PACE_MAX_AGE:
+        return stored[1]
+    pace = pace_of(engine, account_id)
+    st.session_state[_PACE] = (now, pace)
     return pace
 
 
@@ -418,7 +420,7 @@ def _guideline(engine: Engine, account_id: int, shown: Shown) -> None:
 
 def _last_version_judged_by(engine: Engine, account_id: int, shown: Shown, version: int) -> int | None:
     """The version by which this person last judged such a question; read again until it is the one in force."""
-    versions = st.session_state.setdefault(_JUDGED_BY, {})
+    versions: dict[tuple[str, str], int | None] = st.session_state.setdefault(_JUDGED_BY, {})
     kind = (shown.task, shown.kind)
     if versions.get(kind) != version:
         versions[kind] = guideline_before(engine, account_id, *kind)

@@ -59,7 +59,7 @@ def cause_card(roles: tuple[str, ...]) -> None:
 
 
 def _next(without: tuple[Pair, ...]) -> Pair | None:
-    reopened = st.session_state.get(_REOPENED)
+    reopened: Pair | None = st.session_state.get(_REOPENED)
     if reopened is not None and reopened in without:
         return reopened
     return next(iter(put_last(_LATER, without)), None)

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from starlette.middleware import Middleware
 from starlette.routing import Route
 from streamlit import config
+from streamlit.config_option import ConfigOption
 
 from audit.ui import settings
 from audit.ui.auth_routes import LoginRoutes
@@ -29,7 +30,7 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
     Modules stay for good: frozen, they are not looked through again whenever Python itself collects.
     """
     for name in _NEEDED:
-        if config.get_where_defined(name) == config.ConfigOption.DEFAULT_DEFINITION:
+        if config.get_where_defined(name) == ConfigOption.DEFAULT_DEFINITION:
             config.set_option(name, json.loads(FLAGS[name]), "audit")
     importlib.import_module("audit.ui.main")
     gc.collect()

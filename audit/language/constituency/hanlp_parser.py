@@ -137,7 +137,8 @@ class HanlpParser:
             return _multitask_parser(component, self._model)
         if type(component).__name__ != "CRFConstituencyParser":
             raise AuditError(f"HanLP's model {self._model!r} finds no constituents; name a constituency parser")
-        return component
+        parse: Callable[[list[list[str]]], list[Any]] = component
+        return parse
 
 
 def _about(model: str) -> About:
@@ -298,7 +299,7 @@ class WordsAndLetters:
 
         sizes = self
 
-        class Network(nn.Module):
+        class Network(nn.Module):  # type: ignore[misc]  # PyTorch is not read by the type checker
             def __init__(self) -> None:
                 super().__init__()
                 self.word = nn.Embedding(len(sizes.words) + _KNOWN, sizes.word_size, padding_idx=_PADDING)

@@ -329,10 +329,11 @@ def _tag_accuracy(gold: Sequence[Tree], predicted: Sequence[Tree | None]) -> flo
         for gold_tree, predicted_tree in zip(gold, predicted, strict=True)
         if predicted_tree is not None
     )
-    return (
+    share: float = (
         sum(a == b for gold_tags, predicted_tags in pairs for a, b in zip(gold_tags, predicted_tags, strict=True))
         / words
     )
+    return share
 
 
 def _label_scores(gold: Sequence[Tree], predicted: Sequence[Tree | None]) -> dict[str, Part]:
@@ -415,7 +416,7 @@ def _adamw() -> Iterator[None]:
     from torch.optim import AdamW as Original
     from transformers import optimization
 
-    class AdamW(Original):
+    class AdamW(Original):  # type: ignore[misc]  # PyTorch is not read by the type checker
         def __init__(self, parameters: Any, no_deprecation_warning: bool = False, **settings: Any):
             super().__init__(parameters, betas=(0.9, 0.95), **settings)
 

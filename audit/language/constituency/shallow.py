@@ -315,4 +315,5 @@ def _phrase_tree(chunk: Any, words: Sequence[Word], top: bool = True) -> Tree:
 
 
 def _name(chunk: Any) -> str:
-    return _NAMES.get(chunk.label(), chunk.label())
+    name: str = _NAMES.get(chunk.label(), chunk.label())
+    return name

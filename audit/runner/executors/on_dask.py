@@ -234,7 +234,8 @@ class Dask(AbstractContextManager["Dask"]):
         if any(future.cancelled() for future in futures):
             return None
         try:
-            return self._client.gather(list(futures))
+            gathered: list[Any] = self._client.gather(list(futures))
+            return gathered
         except Exception:  # one failed; or its result went with its worker, and it was done again and failed then
             values = [_value(future) for future in futures]
         return None if any(isinstance(value, CancelledError) for value in values) else values
@@ -338,7 +339,8 @@ def _ask(address: str) -> None:
         async with rpc(
             address, timeout=_CONNECT, connection_args=Security().get_connection_args("client")
         ) as scheduler:
-            return (await asyncio.wait_for(scheduler.identity(), _CONNECT))["type"]
+            kind: str = (await asyncio.wait_for(scheduler.identity(), _CONNECT))["type"]
+            return kind
 
     if (kind := asyncio.run(identity())) != "Scheduler":
         raise ValueError(f"it is a {kind}")
