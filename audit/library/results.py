@@ -16,7 +16,7 @@ from audit.errors import AuditError, UnknownName, installed_extras
 from audit.keys import fingerprint
 from audit.new_files import write_file
 from audit.reports.agreement import agreement_lines, agreement_report
-from audit.reports.document import ReportDocument
+from audit.reports.document import CellEntry, RelationResultEntry, ReportDocument
 from audit.reports.rerank import rerank as _rerank
 from audit.reports.words import headlines, notes_of, signature_line
 from audit.statistics.intervals import Target
@@ -64,10 +64,10 @@ class Cell:
     task: str
     relation: str
     system: str
-    groups: int
-    satisfied: int
-    judged: int
-    false: int
+    groups: int | None
+    satisfied: int | None
+    judged: int | None
+    false: int | None
     waiting: int
     sr_observed: float | None
     """Observed satisfaction rate."""
@@ -309,7 +309,7 @@ def _estimate(row: Mapping[str, Any], value: str, interval: str, bounds: str | N
     )  # fmt: skip
 
 
-def _cell(row: Mapping[str, Any]) -> Cell:
+def _cell(row: CellEntry) -> Cell:
     return Cell(
         row.get("corpus"), row["task"], row["relation"], row["system"], row["groups"], row["satisfied"],
         row["judged"], row["false"], row.get("waiting") or 0, row["sr_observed"],
@@ -317,7 +317,7 @@ def _cell(row: Mapping[str, Any]) -> Cell:
     )  # fmt: skip
 
 
-def _relation(row: Mapping[str, Any]) -> RelationResult:
+def _relation(row: RelationResultEntry) -> RelationResult:
     def build(result_type: type, entry: Mapping[str, Any]) -> Any:
         return result_type(**{field.name: entry.get(field.name) for field in fields(result_type)})
 

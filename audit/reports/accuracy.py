@@ -87,12 +87,13 @@ def _order(rates: Mapping[str, float | None]) -> list[str] | None:
     return sorted(known, key=lambda system: (-round(known[system], 12), system))
 
 
-def order_words(entry: Mapping[str, Any], score: str) -> str:
+def order_words(entry: AccuracyEntry, score: str) -> str:
     """An order of `accuracy_entries` in words, with `=` between ties; empty where it is not known.
 
     >>> systems = [{"system": "a", "accuracy": 0.9}, {"system": "b", "accuracy": 0.8}]
     >>> order_words({"systems": systems, "order_accuracy": ["a", "b"]}, "accuracy")
     'a > b'
     """
-    rates = {system["system"]: system[SCORES[score]] for system in entry["systems"]}
-    return in_order(entry[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
+    fields: Mapping[str, Any] = entry  # `score` is a part of keys
+    rates = {system["system"]: system[SCORES[score]] for system in fields["systems"]}
+    return in_order(fields[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from audit.reports.build import Report, cells_of
+from audit.reports.document import PairEntry, RelationResultEntry
 from audit.reports.words import UNKNOWN, genuine_text, percent, rollup_name
 from audit.statistics.orders import TIED
 
@@ -43,7 +44,9 @@ LIGHT = Palette("#1e252c", "#5d6873", "#dedbd4", "#fffefc", "#74808c", "#0b6b74"
 DARK = Palette("#e6e3dd", "#a3abb3", "#3a4149", "#1b2026", "#98a3ae", "#4db4bd", "#c9573f")
 
 
-def rates_chart(report: Report, relation: Mapping[str, Any], palette: Palette = LIGHT, width: int = 250) -> "alt.Chart":
+def rates_chart(
+    report: Report, relation: RelationResultEntry, palette: Palette = LIGHT, width: int = 250
+) -> "alt.Chart":
     """Observed and genuine satisfaction of one relation, a row a system, the genuinely best on top.
 
     `relation` is an entry of `report["relations"]`. A ring is SR_o, a disc SR_g, the line between them is what is
@@ -228,7 +231,7 @@ def heat_map(
     return styled(layers, palette)
 
 
-def rates_in_words(report: Report, relation: Mapping[str, Any]) -> str:
+def rates_in_words(report: Report, relation: RelationResultEntry) -> str:
     """What `rates_chart` shows, for those who cannot see it."""
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
     parts = []
@@ -298,7 +301,7 @@ def styled(chart: "alt.Chart", palette: Palette) -> "alt.Chart":
 # Pairs of systems in words and in a chart: who is better, by how much, and whether that is sure.
 
 
-def oriented(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def oriented(pairs: Sequence[PairEntry]) -> list[PairEntry]:
     """The pairs of a relation whose difference is known, the better system first, the surest difference first.
 
     `pairs` are those of an entry of `report["relations"]`; where `other` was better, the two are swapped and the signs
@@ -311,20 +314,19 @@ def oriented(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
     turned = []
     for pair in pairs:
-        if pair["difference"] is None:
+        difference, low, high = pair["difference"], pair["low"], pair["high"]
+        if difference is None or low is None or high is None:
             continue
-        entry = dict(pair)
-        if pair["difference"] < 0:
-            entry |= {"system": pair["other"], "other": pair["system"], "difference": -pair["difference"]}
-            entry |= {"low": -pair["high"], "high": -pair["low"]}
-        turned.append(entry)
-    # Differences without error have no p and come first.
-    return sorted(
-        turned, key=lambda entry: (entry["p_holm"] or 0.0, -entry["difference"], entry["system"], entry["other"])
-    )
+        entry = pair.copy()
+        if difference < 0:
+            entry |= {"system": pair["other"], "other": pair["system"]}
+            entry |= {"difference": -difference, "low": -high, "high": -low}
+        # Differences without error have no p and come first.
+        turned.append(((entry["p_holm"] or 0.0, -abs(difference), entry["system"], entry["other"]), entry))
+    return [entry for _, entry in sorted(turned, key=lambda placed: placed[0])]
 
 
-def exact(pair: Mapping[str, Any]) -> bool:
+def exact(pair: PairEntry) -> bool:
     """Whether the difference is known without error: for the corpus, every group that decides was judged."""
     return bool(pair["low"] == pair["high"])
 
@@ -342,7 +344,7 @@ def p_text(p: float | None) -> str:
     return "=\N{NO-BREAK SPACE}" + ("1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0"))
 
 
-def pairs_text(pairs: Sequence[Mapping[str, Any]]) -> str:
+def pairs_text(pairs: Sequence[PairEntry]) -> str:
     r"""The strongest difference of a relation in plain words; empty where none is known.
 
     >>> pair = {"system": "a", "other": "b", "difference": 0.2, "low": 0.1, "high": 0.3, "p_holm": 0.01}
@@ -374,7 +376,7 @@ def pairs_text(pairs: Sequence[Mapping[str, Any]]) -> str:
 
 
 def differences_chart(
-    pairs: Sequence[Mapping[str, Any]], delta: float, palette: Palette = LIGHT, width: int = 250
+    pairs: Sequence[PairEntry], delta: float, palette: Palette = LIGHT, width: int = 250
 ) -> "alt.Chart | None":
     """The differences of SR_g between two systems each, with their intervals; None where none is known.
 
@@ -386,7 +388,7 @@ def differences_chart(
     ordered = oriented(pairs)
     if not ordered:
         return None
-    values = [
+    values: list[dict[str, Any]] = [
         {
             "pair": f"{cut(pair['system'])} – {cut(pair['other'])}",
             "difference": 100 * pair["difference"],
@@ -396,6 +398,7 @@ def differences_chart(
             "numbers": f"{percent(pair['difference'])} · p {p_text(pair['p_holm'])}",
         }
         for pair in ordered
+        if pair["difference"] is not None and pair["low"] is not None and pair["high"] is not None
     ]
     lowest, highest = (pick(value[end] for value in values) for pick, end in ((min, "low"), (max, "high")))
     reach = [min(lowest, -100 * delta, -5.0), max(highest, 100 * delta, 5.0)]
@@ -458,7 +461,7 @@ class Moved:
     genuine: float
 
 
-def moves(relation: Mapping[str, Any]) -> list[Moved]:
+def moves(relation: RelationResultEntry) -> list[Moved]:
     """The systems of a relation that have both rates over the groups that apply to all,
     the genuinely best first; none where there are fewer than two.
 
@@ -499,7 +502,7 @@ def moves(relation: Mapping[str, Any]) -> list[Moved]:
 
 
 def order_chart(
-    relation: Mapping[str, Any],
+    relation: RelationResultEntry,
     palette: Palette = LIGHT,
     titles: tuple[str, str] = ("reported", "genuine"),
 ) -> "alt.Chart | None":
@@ -564,7 +567,7 @@ def order_chart(
     )
 
 
-def order_in_words(relation: Mapping[str, Any]) -> str:
+def order_in_words(relation: RelationResultEntry) -> str:
     """What `order_chart` shows, for those who cannot see it."""
     parts = [f"{move.system} from rank {move.rank_before} to {move.rank_after}" for move in moves(relation)]
     return f"Ranks by the reported and by the genuine rate of {relation['relation']}: " + "; ".join(parts) + "."

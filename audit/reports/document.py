@@ -33,6 +33,14 @@ class StudyEntry(TypedDict):
     imported: bool
 
 
+class Place(TypedDict):
+    """What cells, relations and tables have in common: what they belong to."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+
+
 class SampleEntry(TypedDict):
     """How the groups of a study were drawn; what is as usual is left out."""
 
@@ -499,9 +507,9 @@ class GoldErrorSystem(TypedDict):
     """R_FS of a system, and between what it may lie."""
 
     system: str
-    fs_rate: Rate
-    fs_rate_least: Rate
-    fs_rate_most: Rate
+    fs_rate: float
+    fs_rate_least: float
+    fs_rate_most: float
 
 
 class GoldErrorEntry(TypedDict):
@@ -509,16 +517,16 @@ class GoldErrorEntry(TypedDict):
 
     low: float
     high: float
-    fs_rate: Rate
-    fs_rate_least: Rate
-    fs_rate_most: Rate
-    fs_low: Rate
-    fs_high: Rate
+    fs_rate: float
+    fs_rate_least: float
+    fs_rate_most: float
+    fs_low: float
+    fs_high: float
     cut: bool
-    worst_least: Rate
-    worst_most: Rate
-    worst_low: Rate
-    worst_high: Rate
+    worst_least: float
+    worst_most: float
+    worst_low: float
+    worst_high: float
     groups: int
     by_gold: int
     left_out: int
@@ -560,9 +568,9 @@ class CauseShare(TypedDict):
 
     cause: str
     count: int
-    share: Rate
-    low: Rate
-    high: Rate
+    share: float
+    low: float
+    high: float
 
 
 class CausesEntry(TypedDict):
@@ -697,7 +705,7 @@ class PlanChange(TypedDict):
     before: Any
     after: Any
     version: int
-    at: str | None
+    at: str
 
 
 class Deviation(TypedDict):
@@ -716,7 +724,7 @@ class PlanEntry(TypedDict):
     version: int
     frozen_version: int | None
     frozen_at: str | None
-    run_began: str | None
+    run_began: str
     judgements: int
     judgements_before: int | None
     changed: list[PlanChange]
@@ -729,7 +737,7 @@ class LaterNaming(TypedDict):
     system: str
     other: str
     relation: str | None
-    named_at: str | None
+    named_at: str
     answers_before: int
 
 
@@ -742,7 +750,7 @@ class PrimaryEntry(TypedDict):
     other: str
     relation: str | None
     tested: bool
-    named_at: str | None
+    named_at: str
     answers_before: int
     difference: float | None
     low: float | None

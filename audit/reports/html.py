@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -10,6 +9,7 @@ import audit
 from audit.reports import charts, violation_charts, words
 from audit.reports.build import Report, cells_of
 from audit.reports.charts import to_svg
+from audit.reports.document import AccuracyEntry, RelationResultEntry, TopicsEntry, ViolationTable
 from audit.reports.plan_texts import plan_lines, primary_lines
 from audit.resources import data_file
 
@@ -77,7 +77,7 @@ def tables_html(report: Report) -> Any:
     )
 
 
-def _table(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
+def _table(report: Report, table: ViolationTable) -> dict[str, Any]:
     title = violation_charts.title_of(report, table, violation_charts.TITLE)
     kinds: list[list[tuple[str, list[str]]]] = []
     above = None
@@ -101,7 +101,7 @@ def _table(report: Report, table: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _topics(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _topics(report: Report, entry: TopicsEntry) -> dict[str, Any]:
     title = violation_charts.title_of(
         report, entry, f"{violation_charts.TITLE} by {violation_charts.property_name(entry['by'])}"
     )
@@ -117,7 +117,7 @@ def _topics(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _accuracy(report: Report, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _accuracy(report: Report, entry: AccuracyEntry) -> dict[str, Any]:
     title = violation_charts.title_of(report, entry, violation_charts.ACCURACY)
     return {
         "title": title,
@@ -223,7 +223,7 @@ def _sections(report: Report) -> list[dict[str, Any]]:
     return list(sections.values())
 
 
-def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
+def _relation(report: Report, relation: RelationResultEntry) -> dict[str, Any]:
     cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
     sentences = (
         f"{words.common_text(relation)[:1].upper()}{words.common_text(relation)[1:]}",
@@ -263,7 +263,7 @@ def _relation(report: Report, relation: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _pairs(relation: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _pairs(relation: RelationResultEntry) -> list[dict[str, Any]]:
     """The pairs of a relation whose difference is known, as rows of text."""
     return [
         {

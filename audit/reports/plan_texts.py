@@ -1,13 +1,14 @@
 """What a report says of the plans that its studies belong to: frozen when, changed since, done otherwise."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Engine
 
 from audit.reports.build import Report
 from audit.reports.charts import p_text
-from audit.reports.document import PlanEntry
+from audit.reports.document import LaterNaming, PlanEntry, PrimaryEntry
 from audit.reports.words import count, percent
 from audit.statistics.intervals import RENAMED
 from audit.studies.deviations import Deviation, Primary, differences, primary_named
@@ -36,7 +37,7 @@ def plan_entries(
             "study": standing.study,
             "version": standing.version,
             "frozen_version": standing.plan.version if standing.frozen_at else None,
-            "frozen_at": _time(standing.frozen_at),
+            "frozen_at": _time(standing.frozen_at) if standing.frozen_at else None,
             "run_began": _time(standing.began),
             "judgements": standing.judgements,
             "judgements_before": standing.before,
@@ -59,7 +60,7 @@ def plan_entries(
     ]
 
 
-def plan_lines(report: Mapping[str, Any]) -> list[str]:
+def plan_lines(report: Report) -> list[str]:
     """The plans of a report in sentences: when each was frozen, what was changed after, what was done otherwise.
 
     >>> change = {"key": "sample.per_relation", "before": 60, "after": 100, "at": "2026-03-09T08:00:00+00:00"}
@@ -88,7 +89,7 @@ def plan_lines(report: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _frozen_text(entry: Mapping[str, Any]) -> str:
+def _frozen_text(entry: PlanEntry) -> str:
     if entry["frozen_at"] is None:
         return f"not frozen (version {entry['version']}), so changes to it are not counted"
     run = "before its run" if entry["frozen_at"] <= entry["run_began"] else "after its run began"
@@ -113,8 +114,8 @@ def _deviations(standing: PlanAdherence, settings: Mapping[str, Any], primary: P
     return [*standing.deviates, *differences("report", planned, settings)]
 
 
-def _time(moment: Any) -> str | None:
-    return None if moment is None else str(moment.isoformat(timespec="milliseconds"))
+def _time(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")
 
 
 # The primary comparison in words, of any language.
@@ -158,7 +159,7 @@ def primary_lines(report: Report, words: Mapping[str, str] = ENGLISH, reasons: A
     return [*lines, words[_gate_key(tested)]] if tested else lines
 
 
-def _primary_lines(entry: Mapping[str, Any], words: Mapping[str, str], reasons: Any) -> Iterator[str]:
+def _primary_lines(entry: PrimaryEntry, words: Mapping[str, str], reasons: Any) -> Iterator[str]:
     numbers = {name: percent(entry[name]) for name in ("difference", "low", "high")}
     over = "" if entry["relation"] else words["over"].format(part=entry["relations"], whole=entry["compared"])
     key = "late"
@@ -173,14 +174,14 @@ def _primary_lines(entry: Mapping[str, Any], words: Mapping[str, str], reasons: 
         yield words["instead"].format(**_naming_fields(naming, words))
 
 
-def _naming_fields(entry: Mapping[str, Any], words: Mapping[str, str]) -> dict[str, str]:
+def _naming_fields(entry: PrimaryEntry | LaterNaming, words: Mapping[str, str]) -> dict[str, str]:
     pair = words["pair_under" if entry["relation"] else "pair"]
     names = {name: entry[name] for name in ("system", "other", "relation")}
     answers = count(entry["answers_before"])
     return {"pair": pair.format(**names), "date": entry["named_at"][:10], "answers": answers}
 
 
-def _gate_key(tested: Sequence[Mapping[str, Any]]) -> str:
+def _gate_key(tested: Sequence[PrimaryEntry]) -> str:
     if any(entry["difference"] is None for entry in tested):
         return "waits"
     return "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"

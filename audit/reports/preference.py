@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from audit.errors import BadFile, UnknownName
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
-from audit.reports.document import Move, PreferenceEntry, PreferredSystem
+from audit.reports.document import Move, PreferenceEntry, PreferredSystem, ReportDocument
 from audit.statistics.comparison import Common, weighted_draws
 from audit.statistics.intervals import Target
 from audit.statistics.orders import best_of, normalised, rank_systems, smallest_move
@@ -229,7 +228,7 @@ def _ends(
     return score - (combined.rate - combined.low), score + (combined.high - combined.rate)
 
 
-def known_everywhere(report: Mapping[str, Any]) -> dict[str, float]:
+def known_everywhere(report: ReportDocument) -> dict[str, float]:
     """Weights to begin with: 1 for each relation under which every system has a genuine rate, 0 for the others.
 
     All 1 where there is no such relation. Systems with nothing satisfied or violated count as lacking the rate.

@@ -8,6 +8,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from audit.reports.build import Report
+from audit.reports.document import ViolationTable
 from audit.reports.violation_charts import (
     ACCURACY,
     TITLE,
@@ -53,7 +54,7 @@ def table_blocks(report: Report, width: int) -> list[str]:
     return blocks
 
 
-def _violations(report: Report, table: Mapping[str, Any], width: int) -> str:
+def _violations(report: Report, table: ViolationTable, width: int) -> str:
     """Rows of relations, families and totals; as many systems side by side as fit."""
     lines = headed(title_of(report, table, TITLE))
     names = [row_name(row) for row in table["rows"]]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.reports.build import Report, cells_of
+from audit.reports.document import RelationResultEntry
 from audit.reports.plan_texts import plan_lines, primary_lines
 from audit.reports.tables import table_blocks
 from audit.reports.words import (
@@ -176,7 +177,7 @@ def _tables(report: Report, width: int) -> list[str]:
     return blocks
 
 
-def _orders(relation: Mapping[str, Any], width: int) -> list[str]:
+def _orders(relation: RelationResultEntry, width: int) -> list[str]:
     """The best system and the order, before and after, with what changed in words."""
     best, change = best_text(relation), change_text(relation)
     evident = {"not known yet", "another system looks best", "another system is best, for sure"}

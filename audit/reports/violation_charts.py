@@ -1,6 +1,6 @@
 """Charts of violation rates: by relation, family, topic and task, and beside the accuracy by gold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
@@ -8,7 +8,15 @@ from unicodedata import east_asian_width
 from audit.reports.accuracy import order_words
 from audit.reports.build import Report
 from audit.reports.charts import LETTER, LIGHT, LONGEST_FAMILY, NUMBERS, ROW, Palette, cut, styled
-from audit.reports.document import AccuracyEntry
+from audit.reports.document import (
+    AccuracyEntry,
+    Place,
+    TopicRate,
+    TopicsEntry,
+    ViolationRate,
+    ViolationRow,
+    ViolationTable,
+)
 from audit.reports.violations import counterpart
 from audit.reports.words import UNKNOWN, count, percent, place, with_interval
 
@@ -24,7 +32,7 @@ ACCURACY = "Accuracy by gold, and by metamorphic testing"
 SCORES = {"accuracy": "accuracy", "observed": "1 - VR_o", "genuine": "1 - VR_g"}
 
 
-def rates_text(entry: Mapping[str, Any]) -> str:
+def rates_text(entry: ViolationRate | TopicRate) -> str:
     """VR_o, and what it is once false satisfactions are counted, with its interval; a dash where it was not run.
 
     >>> rates = {"vr_observed": 0.25, "vr_genuine": 0.5, "vr_genuine_low": 0.4, "vr_genuine_high": 0.65}
@@ -42,7 +50,7 @@ def rates_text(entry: Mapping[str, Any]) -> str:
     )
 
 
-def row_name(row: Mapping[str, Any]) -> str:
+def row_name(row: ViolationRow) -> str:
     """What a row of a table is called.
 
     >>> row_name({"by": "all", "name": "all"}), row_name({"by": "estimated", "name": "6 of 7 relations"})
@@ -51,7 +59,7 @@ def row_name(row: Mapping[str, Any]) -> str:
     return TOTALS["all"] if row["by"] == "all" else str(row["name"])
 
 
-def title_of(report: Report, entry: Mapping[str, Any], text: str) -> str:
+def title_of(report: Report, entry: Place, text: str) -> str:
     """A heading with the study that it is about, where the report has several."""
     return f"{text}: {place(report, entry)}" if len(report["violations"]) > 1 else text
 
@@ -76,7 +84,7 @@ def property_name(by: str) -> str:
     return "gold label" if by == "gold" else by
 
 
-def topic_key(entry: Mapping[str, Any]) -> str:
+def topic_key(entry: TopicsEntry) -> str:
     """How the table of topics is to be read."""
     return (
         f"Groups by {property_name(entry['by'])} of their source, over all relations. In brackets: 95 % intervals, of "
@@ -90,7 +98,7 @@ def topic_name(name: str | None) -> str:
     return UNKNOWN if name is None else name
 
 
-def topic_rows(entry: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def topic_rows(entry: TopicsEntry) -> list[tuple[str, ...]]:
     """(topic, system, sources, groups, VR_o, judged, VR_g) of every topic and system over all relations, as text."""
     return [
         (
@@ -107,7 +115,7 @@ def topic_rows(entry: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def topics_by_relation(entry: Mapping[str, Any], system: str) -> tuple[list[str], list[tuple[str, list[str]]]]:
+def topics_by_relation(entry: TopicsEntry, system: str) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """The relations of one system, and for each topic (name, VR_o → VR_g under each of them), as text."""
     system_rates = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
     # A topic may lack some relations, so they are collected over all topics.
@@ -120,7 +128,7 @@ def topics_by_relation(entry: Mapping[str, Any], system: str) -> tuple[list[str]
     return relations, rows
 
 
-def accuracy_rows(entry: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def accuracy_rows(entry: AccuracyEntry) -> list[tuple[str, ...]]:
     """(system, right of outputs, accuracy, 1 - VR_o, 1 - VR_g) of every system, as text, the most accurate first."""
     systems = sorted(entry["systems"], key=lambda system: (-(system["accuracy"] or 0.0), system["system"]))
     return [
@@ -135,7 +143,7 @@ def accuracy_rows(entry: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def accuracy_lines(entry: Mapping[str, Any]) -> list[str]:
+def accuracy_lines(entry: AccuracyEntry) -> list[str]:
     """What the accuracies are of, and whether metamorphic testing orders the systems so; or why there are none."""
     if entry["reason"] is not None:
         return [f"No accuracy: {entry['reason']}."]
@@ -154,7 +162,7 @@ def accuracy_lines(entry: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _order_line(entry: Mapping[str, Any], score: str) -> str:
+def _order_line(entry: AccuracyEntry, score: str) -> str:
     order = order_words(entry, score)
     if not order:
         return f"Order by {SCORES[score]}: not known."
@@ -194,7 +202,7 @@ class Bar:
 Groups = Sequence[tuple[str, Sequence[Bar]]]
 
 
-def relation_groups(table: Mapping[str, Any], by: str = "relation") -> Groups:
+def relation_groups(table: ViolationTable, by: str = "relation") -> Groups:
     """The bars of a table of `violations`: a group a relation, or a family, with `by`; a bar a system that was run."""
     return [
         (
@@ -216,7 +224,7 @@ def relation_groups(table: Mapping[str, Any], by: str = "relation") -> Groups:
     ]
 
 
-def topic_groups(entry: Mapping[str, Any]) -> Groups:
+def topic_groups(entry: TopicsEntry) -> Groups:
     """The bars of an entry of `topics`: a group a topic, a bar a system, over all relations."""
     return [
         (
@@ -371,7 +379,7 @@ def bars_chart(groups: Groups, palette: Palette = LIGHT, width: int = 300, longe
     return styled(alt.layer(*layers, data=alt.Data(values=values), width=whole, height=height), palette)
 
 
-def accuracy_chart(entry: Mapping[str, Any], palette: Palette = LIGHT, width: int = 300) -> "alt.Chart | None":
+def accuracy_chart(entry: AccuracyEntry, palette: Palette = LIGHT, width: int = 300) -> "alt.Chart | None":
     """A row a system, the most accurate on top: accuracy by gold as a diamond, 1 - VR_o a ring, 1 - VR_g a disc.
 
     A rule is the interval of the accuracy, a band that of 1 - VR_g; numbers at the right are the three, in that order,
@@ -379,12 +387,19 @@ def accuracy_chart(entry: Mapping[str, Any], palette: Palette = LIGHT, width: in
     """
     import altair as alt
 
-    measured = [system for system in entry["systems"] if system["accuracy"] is not None]
-    if not measured:
+    placed = [
+        ((-system["accuracy"], system["system"]), system)
+        for system in entry["systems"]
+        if system["accuracy"] is not None
+    ]
+    if not placed:
         return None
-    measured.sort(key=lambda system: (-system["accuracy"], system["system"]))
+    measured = [system for _, system in sorted(placed, key=lambda most_accurate: most_accurate[0])]
     rates = ("accuracy", "sr_observed", "sr_genuine")
-    values = [dict(system, numbers=" · ".join(percent(system[name]) for name in rates)) for system in measured]
+    values = [
+        {**system, "numbers": " · ".join(percent(system[name]) for name in ("accuracy", "sr_observed", "sr_genuine"))}
+        for system in measured
+    ]
     room = max(letters(_cut(system["system"], 20)) for system in measured)
     names = alt.Axis(labelLimit=room, minExtent=room, maxExtent=room, labelPadding=8)
     base = alt.Chart().encode(

@@ -9,12 +9,24 @@ from audit.annotation.causes import CAUSES, REASONS
 from audit.keys import canonical, fingerprint
 from audit.reports.build import Report
 from audit.reports.certainty import COMPARES
+from audit.reports.document import (
+    CausesEntry,
+    GoldErrorEntry,
+    OverallEntry,
+    Place,
+    PreferredSystem,
+    ProtocolArm,
+    RankedEntry,
+    RelationResultEntry,
+    RoganGladen,
+    RollupEntry,
+    SensitivityEntry,
+)
 from audit.reports.violations import VR_BOUNDS
 from audit.statistics.orders import TIED
 from audit.statistics.rates import BOUNDS
 
 UNKNOWN = "–"
-OTHERS = ("right", "left_out")
 """Other ways to count an output that gold never says: as right, or not at all."""
 NO_GOLD = "Gold settles none of the groups of the headline, so its errors move no rate."
 CUT = "The correction for gold's errors was cut at 0 or 100 %, beyond which no rate can be."
@@ -88,7 +100,7 @@ def part_of(part: int, whole: int, noun: str) -> str:
     return f"{part:,} of {whole:,} {noun}{'' if whole == 1 else 's'}"
 
 
-def ranking_text(entries: Sequence[Mapping[str, Any]]) -> str:
+def ranking_text(entries: Sequence[RankedEntry | PreferredSystem]) -> str:
     r"""How sure a ranking is, best first: rank interval, letters and P(best); empty where nothing is known.
 
     >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
@@ -125,7 +137,7 @@ def delta_text(delta: float) -> str:
     return f"differences up to {percent(delta)} points count as equal." if delta else "any difference counts."
 
 
-def ranking_rows(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
+def ranking_rows(entries: Sequence[RankedEntry | PreferredSystem]) -> list[tuple[str, str, str, str]]:
     r"""(system, P(best), ranks, letters) of a ranking, best first; none where nothing is known.
 
     >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
@@ -133,15 +145,20 @@ def ranking_rows(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, s
     [('b', '75\xa0%', '1', 'ab'), ('a', '25\xa0%', '1–2', 'ab')]
     """
     return [
-        (entry["system"], chance(entry["p_best"]), ranks_text(entry), entry.get("letters") or "")
+        (entry["system"], chance(entry["p_best"]), ranks_text(entry), str(entry.get("letters") or ""))
         for entry in by_rank(entries)
+        if entry["p_best"] is not None
     ]
 
 
-def by_rank(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def by_rank(entries: Sequence[RankedEntry | PreferredSystem]) -> list[RankedEntry | PreferredSystem]:
     """The entries of a ranking that are known, best first."""
-    ranked = [entry for entry in entries if entry["p_best"] is not None]
-    return sorted(ranked, key=lambda entry: (entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]))
+    ranked = [
+        ((entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]), entry)
+        for entry in entries
+        if entry["p_best"] is not None and entry["rank_low"] is not None and entry["rank_high"] is not None
+    ]
+    return [entry for _, entry in sorted(ranked, key=lambda placed: placed[0])]
 
 
 def chance(probability: float) -> str:
@@ -155,7 +172,7 @@ def chance(probability: float) -> str:
     return f"{'>99' if 0.995 <= probability < 1 else f'{100 * probability:.0f}'}{PERCENT}"
 
 
-def ranks_text(entry: Mapping[str, Any]) -> str:
+def ranks_text(entry: RankedEntry | PreferredSystem) -> str:
     """The rank interval of an entry of a ranking.
 
     >>> ranks_text({"rank_low": 1, "rank_high": 3}), ranks_text({"rank_low": 2, "rank_high": 2})
@@ -180,7 +197,7 @@ def rollup_rows(report: Report) -> list[tuple[str, str, str, str, str, str]]:
     ]
 
 
-def rollup_name(report: Report, entry: Mapping[str, Any]) -> str:
+def rollup_name(report: Report, entry: RollupEntry | CausesEntry) -> str:
     """The name of a roll-up, with its task where the report has several."""
     several = len({relation["task"] for relation in report["relations"]}) > 1
     return f"{entry['name']} ({entry['task']})" if several and entry["task"] else str(entry["name"])
@@ -219,7 +236,7 @@ def preference_lines(report: Report) -> list[str]:
     return lines
 
 
-def place(report: Report, entry: Mapping[str, Any]) -> str:
+def place(report: Report, entry: Place) -> str:
     """What a cell or relation of a report belongs to: its task, and its corpus where that is known.
 
     The study is named where there is no corpus, or where several studies of the report share it.
@@ -231,7 +248,7 @@ def place(report: Report, entry: Mapping[str, Any]) -> str:
     return " · ".join(str(part) for part in parts)
 
 
-def summary_of(report: Report, relation: Mapping[str, Any]) -> str:
+def summary_of(report: Report, relation: RelationResultEntry) -> str:
     """What a relation does, in one line; empty where it is not one of ours, or a file's own totals are corrected."""
     from audit.errors import UnknownName
     from audit.relations import get_relation
@@ -299,18 +316,19 @@ def headlines(report: Report) -> list[tuple[str, str]]:
     return lines
 
 
-def share_covered(totals: Mapping[str, Any]) -> float | None:
+def share_covered(totals: OverallEntry) -> float | None:
     """The share of all satisfied groups that is in the cells of which enough is judged."""
-    return totals["satisfied_covered"] / totals["satisfied"] if totals["satisfied"] else None
+    covered, satisfied = totals["satisfied_covered"], totals["satisfied"]
+    return covered / satisfied if covered is not None and satisfied else None
 
 
-def covered_text(totals: Mapping[str, Any]) -> str:
+def covered_text(totals: OverallEntry) -> str:
     """Which cells a headline is about, in words."""
     cells = part_of(totals["cells_covered"], totals["cells"], "cell")
     return f"the {cells} of which enough is judged ({percent(share_covered(totals))}{PERCENT} of the satisfied groups)"
 
 
-def open_text(totals: Mapping[str, Any]) -> str:
+def open_text(totals: OverallEntry) -> str:
     """How many relations look changed without being decided, in words.
 
     >>> open_text({"best_changes_open": 1, "judged": 9})
@@ -323,7 +341,7 @@ def open_text(totals: Mapping[str, Any]) -> str:
     return f"{number} more {'looks' if number == 1 else 'look'} changed, which {what} decide"
 
 
-def sensitivity_text(entry: Mapping[str, Any]) -> str:
+def sensitivity_text(entry: SensitivityEntry) -> str:
     """How far the report hangs on labels that gold lacks, in one sentence."""
     labels = ", ".join(entry["labels"])
     rates = (f"{percent(entry[name])}{PERCENT}" for name in ("fs_rate", "fs_rate_right", "fs_rate_left_out"))
@@ -332,21 +350,22 @@ def sensitivity_text(entry: Mapping[str, Any]) -> str:
         ", ".join(
             (
                 f"{system['system']} {percent(system['fs_rate'])}",
-                *(percent(system[f"fs_rate_{name}"]) for name in OTHERS),
+                percent(system["fs_rate_right"]),
+                percent(system["fs_rate_left_out"]),
             )
         )
         for system in entry["systems"]
     )
-    sure, looks = (f"best_changes_{name}" for name in ("sure", "estimated"))
     return (
         f"{percent(entry['share'])}{PERCENT} of the false satisfactions have an output that gold never says "
         f"({labels}). R_FS is {now}; with these outputs counted right {right}, without their "
-        f"groups {left_out} ({systems}). With them counted right {entry[f'{sure}_right']} relations have another "
-        f"best system for sure and {entry[f'{looks}_right']} look changed, instead of {entry[sure]} and {entry[looks]}."
+        f"groups {left_out} ({systems}). With them counted right {entry['best_changes_sure_right']} relations have "
+        f"another best system for sure and {entry['best_changes_estimated_right']} look changed, instead of "
+        f"{entry['best_changes_sure']} and {entry['best_changes_estimated']}."
     )
 
 
-def gold_error_text(entry: Mapping[str, Any]) -> str:
+def gold_error_text(entry: GoldErrorEntry) -> str:
     """What R_FS is where gold is wrong as often as it is known to be, and what that cannot tell, in sentences."""
 
     def span(least: float, most: float) -> str:
@@ -443,7 +462,7 @@ def estimator_text(report: Report) -> str:
     )
 
 
-def other_best(relation: Mapping[str, Any]) -> bool:
+def other_best(relation: RelationResultEntry) -> bool:
     """Whether the rates of each system's own groups put another system first than the common groups do."""
     own, common = relation["best_own"], relation["best_genuine"]
     return bool(own and common and not set(own) & set(common))
@@ -500,7 +519,7 @@ def p_number(p: float | None) -> str:
 # The words for what audits found, shared by every form of a report.
 
 
-def holds_text(relation: Mapping[str, Any]) -> str:
+def holds_text(relation: RelationResultEntry) -> str:
     r"""In how many groups the relation does not hold, in words; empty where no group was judged.
 
     >>> share = {"judged": 20, "broken": 1, "rate": 0.05, "low": 0.001, "high": 0.249}
@@ -520,7 +539,7 @@ def holds_text(relation: Mapping[str, Any]) -> str:
     ) + (f"; {waiting}" if entry["waiting"] else "")
 
 
-def carry_text(relation: Mapping[str, Any]) -> str:
+def carry_text(relation: RelationResultEntry) -> str:
     r"""How often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited.
 
     >>> carry = {"audited": 40, "wrong": 2, "error": 0.05, "low": 0.006, "high": 0.169}
@@ -587,7 +606,7 @@ def _answers(number: int) -> str:
     return f"{count(number)} answer{'' if number == 1 else 's'}"
 
 
-def _rogan_gladen(corrected: Mapping[str, Any]) -> str:
+def _rogan_gladen(corrected: RoganGladen) -> str:
     if corrected["rate"] is None:
         return f"not known by Rogan-Gladen ({corrected['reason']})"
     (right_false, false), (right_true, true) = corrected["sensitivity"], corrected["specificity"]
@@ -602,7 +621,7 @@ def _rogan_gladen(corrected: Mapping[str, Any]) -> str:
 TITLE = "Why satisfactions are false"
 
 
-def causes_text(entry: Mapping[str, Any]) -> str:
+def causes_text(entry: CausesEntry) -> str:
     r"""The causes that were given, the commonest first, with their shares.
 
     >>> cause = {"cause": "label_range", "count": 2, "share": 0.5, "low": 0.1, "high": 0.9}
@@ -629,7 +648,7 @@ def cause_rows(report: Report) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _name(report: Report, entry: Mapping[str, Any]) -> str:
+def _name(report: Report, entry: CausesEntry) -> str:
     several = len({relation["study"] for relation in report["relations"]}) > 1
     name = rollup_name(report, entry)
     return f"{name} (study {entry['study']})" if several and entry["study"] is not None else name
@@ -707,7 +726,7 @@ def protocol_rows(report: Report) -> list[tuple[str, ...]]:
     ]
 
 
-def unchanged_text(arm: Mapping[str, Any]) -> str:
+def unchanged_text(arm: ProtocolArm) -> str:
     """How many validations repeat the answer that they saw; a dash where there are none.
 
     >>> unchanged_text({"validations": 40, "unchanged": 38}), unchanged_text({"validations": 0, "unchanged": 0})
@@ -716,7 +735,7 @@ def unchanged_text(arm: Mapping[str, Any]) -> str:
     return f"{count(arm['unchanged'])} of {count(arm['validations'])}" if arm["validations"] else UNKNOWN
 
 
-def inspected_text(arm: Mapping[str, Any]) -> str:
+def inspected_text(arm: ProtocolArm) -> str:
     """How many inspections changed an answer; a dash where there are none.
 
     >>> inspected_text({"inspected": 12, "inspected_changed": 1})
@@ -735,7 +754,7 @@ def signed(rate: float) -> str:
     return text[1:] if text in ("+0.0", "-0.0") else text
 
 
-def _groups(arm: Mapping[str, Any]) -> str:
+def _groups(arm: ProtocolArm) -> str:
     return f"{count(arm['groups'])} groups of {count(arm['sources'])} sources"
 
 
@@ -747,7 +766,7 @@ def _effect_text(randomised: bool, low: float, high: float) -> str:
     return "sources were divided at random, so that this is the effect of the protocol"
 
 
-def _answering_text(arm: Mapping[str, Any]) -> str:
+def _answering_text(arm: ProtocolArm) -> str:
     text = f"Of {count(arm['questions'])} questions {NAMES[arm['protocol']]}, {count(arm['disputed'])} are disputed"
     if arm["agreement"] is not None:
         text += f"; {percent(arm['agreement'])}{PERCENT} of the pairs of votes agree"
@@ -761,7 +780,7 @@ def _answering_text(arm: Mapping[str, Any]) -> str:
 # One relation in words: who was best, who is, what the comparison is about.
 
 
-def order_text(relation: Mapping[str, Any], when: str) -> str:
+def order_text(relation: RelationResultEntry, when: str) -> str:
     """The order of systems, best first, with `=` between tied ones; `when` is `observed`, `genuine` or `corrected`.
 
     Where a genuine order is known of some systems only, the observed one names the same systems.
@@ -770,10 +789,11 @@ def order_text(relation: Mapping[str, Any], when: str) -> str:
     >>> order_text({"ranking": ranking, "order_genuine": ["a", "b"]}, "genuine")
     'a = b'
     """
-    systems = relation[f"order_{when}"]
+    fields: Mapping[str, Any] = relation  # `when` is a part of keys
+    systems = fields[f"order_{when}"]
     if when == "observed" and relation["order_genuine"]:
         systems = [system for system in systems if system in relation["order_genuine"]]
-    rates = {entry["system"]: entry.get(f"sr_{when}") for entry in relation["ranking"]}
+    rates = {entry["system"]: entry.get(f"sr_{when}") for entry in fields["ranking"]}
     # Systems that were only compared have no rates, but differences.
     level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation.get("pairs", ())}
 
@@ -795,7 +815,7 @@ def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
     return "".join(sign + system for sign, system in zip(["", *signs], systems, strict=False))
 
 
-def change_text(relation: Mapping[str, Any]) -> str:
+def change_text(relation: RelationResultEntry) -> str:
     """What correction does to one relation, in words.
 
     >>> unchanged = {"best_changes": False, "best_changes_sure": False, "order_changes": False}
@@ -817,7 +837,7 @@ def change_text(relation: Mapping[str, Any]) -> str:
     return "no change so far" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "no change"
 
 
-def common_text(relation: Mapping[str, Any]) -> str:
+def common_text(relation: RelationResultEntry) -> str:
     """What the comparison of a relation's systems is about, and why it says nothing where it does not.
 
     >>> common = {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}
@@ -836,7 +856,7 @@ def common_text(relation: Mapping[str, Any]) -> str:
     return f"{text}; {common['reason']}" if common["reason"] else text
 
 
-def best_text(relation: Mapping[str, Any]) -> str:
+def best_text(relation: RelationResultEntry) -> str:
     """Who was best and who is or looks best, as far as that is known.
 
     >>> orders = {"order_observed": ["a", "b"], "best_changes": True, "best_changes_sure": True}
@@ -845,7 +865,7 @@ def best_text(relation: Mapping[str, Any]) -> str:
     >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"], "best_changes_sure": False})
     'was a, looks like b'
     """
-    before, after = (", ".join(relation[f"best_{when}"]) or UNKNOWN for when in ("observed", "genuine"))
+    before, after = (", ".join(relation[best]) or UNKNOWN for best in ("best_observed", "best_genuine"))
     if not relation["order_observed"]:
         return "the relation applied to none of these sources"
     if not relation["best_genuine"]:

@@ -16,7 +16,7 @@ from audit.reports.build import Report, cells_of
 from audit.reports.certainty import LEVELS
 from audit.reports.charts import differences_chart, exact, oriented, p_text
 from audit.reports.dashboard_charts import bounds_chart, levels_chart, means_chart
-from audit.reports.document import CellEntry
+from audit.reports.document import CellEntry, PairEntry, PreferenceEntry, RelationResultEntry, RollupEntry
 from audit.reports.plan_texts import ENGLISH, primary_lines
 from audit.reports.preference import PROFILES
 from audit.reports.values import FACTORS
@@ -125,7 +125,7 @@ def relation_tab(view: View) -> None:
     cells_table(report, cells, ("system", "groups", "satisfied", "drawn", "judged", "false", "waiting", *RATES))
 
 
-def _orders(report: Report, entry: Mapping[str, Any]) -> str:
+def _orders(report: Report, entry: RelationResultEntry) -> str:
     """The relation's summary, the order of systems before and after, and the change in one sentence."""
     what = summary(entry["task"], entry["relation"], summary_of(report, entry))
     titles = {"observed": t("results.order_observed"), "genuine": t("results.order_genuine")}
@@ -138,14 +138,14 @@ def _orders(report: Report, entry: Mapping[str, Any]) -> str:
     return f'<p>{html(what)}</p><dl class="audit-orders">{orders}</dl><p><strong>{change}</strong></p>'
 
 
-def _ranking(view: View, entry: Mapping[str, Any]) -> None:
+def _ranking(view: View, entry: RelationResultEntry) -> None:
     heading(t("results.ranking"))
     st.caption(f"{t('results.ranking_legend')} {delta_sentence(view)}")
     ranking_table(entry["ranking"], {}, ("sr_observed", "sr_genuine"))
     write_plain(comparison_basis(entry))
 
 
-def comparison_basis(entry: Mapping[str, Any]) -> str:
+def comparison_basis(entry: RelationResultEntry) -> str:
     """The groups on which the systems are compared, in a sentence; empty where nothing is compared."""
     common = entry["common"]
     if common is None or len(entry["order_observed"]) < 2:
@@ -160,7 +160,7 @@ def comparison_basis(entry: Mapping[str, Any]) -> str:
     return sentence(t("how.comma").join(parts) + t("how.stop"))
 
 
-def _pairs(view: View, index: int, entry: Mapping[str, Any]) -> None:
+def _pairs(view: View, index: int, entry: RelationResultEntry) -> None:
     """The differences of each two systems, with the surest one in a sentence above them."""
     heading(t("results.pairs"))
     differences = oriented(entry["pairs"])
@@ -181,7 +181,7 @@ def _pairs(view: View, index: int, entry: Mapping[str, Any]) -> None:
     results_parts_table(rows, ("system", "other", *DIFFERENCES, *TESTS, "apart", "judged", "informative", "groups"))
 
 
-def strongest(pair: Mapping[str, Any]) -> str:
+def strongest(pair: PairEntry) -> str:
     """The surest difference of a relation in one or two sentences."""
     if exact(pair):
         return t("pairs.exact", best=pair["system"], other=pair["other"], points=percent(pair["difference"]))
@@ -198,7 +198,7 @@ def strongest(pair: Mapping[str, Any]) -> str:
     return t("pairs.apart" if pair["apart"] else "pairs.not_apart", **values)
 
 
-def _rates_alt(entry: Mapping[str, Any], cells: Sequence[CellEntry]) -> str:
+def _rates_alt(entry: RelationResultEntry, cells: Sequence[CellEntry]) -> str:
     """The alternative text of the chart of rates."""
     numbers = "; ".join(
         f"{cell['system']} {percent(cell['sr_observed'])} → {percent(cell['sr_genuine'])}" for cell in cells
@@ -206,7 +206,7 @@ def _rates_alt(entry: Mapping[str, Any], cells: Sequence[CellEntry]) -> str:
     return t("results.rates_alt", relation=entry["relation"], numbers=numbers)
 
 
-def _moves_alt(entry: Mapping[str, Any]) -> str:
+def _moves_alt(entry: RelationResultEntry) -> str:
     ranks = "; ".join(f"{move.system} {move.rank_before} → {move.rank_after}" for move in charts.moves(entry))
     return t("results.order_alt", relation=entry["relation"], ranks=ranks)
 
@@ -312,7 +312,7 @@ def _weights_csv(weights: Mapping[str, float]) -> str:
     return text.getvalue()
 
 
-def _show_winner(view: View, preference: Mapping[str, Any]) -> None:
+def _show_winner(view: View, preference: PreferenceEntry) -> None:
     """The winner in sentences, and a chart of all systems."""
     for text in winner_sentences(view, preference):
         write_plain(text)
@@ -329,11 +329,11 @@ def _show_winner(view: View, preference: Mapping[str, Any]) -> None:
     )
 
 
-def winner_sentences(view: View, preference: Mapping[str, Any]) -> list[str]:
+def winner_sentences(view: View, preference: PreferenceEntry) -> list[str]:
     """The best system by the weights, how sure that is, and how much it depends on the weights, in sentences."""
     if not preference["winner"]:
         return [t("preference.unknown")]
-    before, after = (", ".join(preference[name]) for name in ("winner_observed", "winner"))
+    before, after = (", ".join(preference[name] or ()) for name in ("winner_observed", "winner"))
     lines = [t("preference.same" if before == after else "preference.changed", before=before, after=after)]
     move, delta = preference["move"], view.options.delta
     if move is None:
@@ -344,7 +344,7 @@ def winner_sentences(view: View, preference: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _show_weights(preference: Mapping[str, Any]) -> None:
+def _show_weights(preference: PreferenceEntry) -> None:
     """The weights, and beside them the nearest ones under which another system is as good."""
     level = preference["move"]["weights"] if preference["move"] else {}
     rows = [
@@ -398,7 +398,7 @@ def together_tab(view: View) -> None:
     protocol_effects(view.report)
 
 
-def _row(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _row(view: View, entry: RollupEntry) -> dict[str, Any]:
     name = rollup_name(view.report, entry)
     return {
         **entry,
@@ -407,7 +407,7 @@ def _row(view: View, entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _missing_reason(entry: Mapping[str, Any]) -> str | None:
+def _missing_reason(entry: RollupEntry) -> str | None:
     """The reason for a missing rate, with the names of the first cells that cause it."""
     if not entry["reason"]:
         return None
@@ -415,8 +415,8 @@ def _missing_reason(entry: Mapping[str, Any]) -> str | None:
     if not missing:
         return sentence(translated(entry["reason"]))
     # The row's own name, which all of them share, is not repeated.
-    parts = [name for name in ("relation", "system") if name != entry["by"]]
-    names = list(dict.fromkeys(" ".join(cell[part] for part in parts) for cell in missing))
+    parts = [{"relation": cell["relation"], "system": cell["system"]} for cell in missing]
+    names = list(dict.fromkeys(" ".join(name for by, name in part.items() if by != entry["by"]) for part in parts))
     dots = "" if len(names) <= _NAMED else ", …"
     key = "rollup.missing" if entry["sr_least"] is None else "rollup.bounded"
     return t(key, names=", ".join(names[:_NAMED]) + dots)

@@ -11,7 +11,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.reports import charts
 from audit.reports.build import Report
-from audit.reports.document import ProtocolArm
+from audit.reports.document import PreferredSystem, ProtocolArm, RankedEntry, RelationResultEntry
 from audit.reports.preference import known_everywhere
 from audit.reports.study import INTERVAL
 from audit.reports.words import (
@@ -235,7 +235,7 @@ def _delta_text(view: View) -> str:
 
 
 def ranking_table(
-    entries: Sequence[Mapping[str, Any]], rates: Mapping[str, Mapping[str, Any]], names: Sequence[str]
+    entries: Sequence[RankedEntry | PreferredSystem], rates: Mapping[str, Mapping[str, Any]], names: Sequence[str]
 ) -> None:
     """A ranking, best first: rates, rank interval, letters and P(best) of each system, or why these are missing."""
     ranked = by_rank(entries)
@@ -295,7 +295,7 @@ def _formats(names: Sequence[str]) -> dict[str, Any]:
 # Audits: whether relations hold, the propagation error of each relation, and spot checks.
 
 
-def relation_audit(entry: Mapping[str, Any]) -> None:
+def relation_audit(entry: RelationResultEntry) -> None:
     """The audits of one relation, in sentences; nothing where nothing was audited."""
     holds, propagation = entry["holds"], entry["carry"]
     texts = []

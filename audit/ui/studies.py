@@ -12,6 +12,7 @@ from audit.errors import AuditError
 from audit.registry import Registry
 from audit.relations import all_relations
 from audit.reports.build import Report
+from audit.reports.document import PlanEntry
 from audit.reports.words import count
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE
 from audit.statistics.intervals import METHODS, TARGETS
@@ -129,7 +130,7 @@ def plan_texts(report: Report) -> list[str]:
         lines.append(t("plan.line", study=entry["study"], plan=entry["plan"], how=_freeze_text(entry)))
         if entry["changed"]:
             sentences = [
-                f"{change['key']} {value_change(change['before'], change['after'])} ({(change['at'] or '')[:10]})"
+                f"{change['key']} {value_change(change['before'], change['after'])} ({change['at'][:10]})"
                 for change in entry["changed"]
             ]
             lines.append(t("plan.changed", changes=t("plan.comma").join(sentences)))
@@ -148,7 +149,7 @@ def value_change(before: Any, after: Any) -> str:
     return from_to(before, after, {word: t(f"plan.{word}") for word in ENGLISH})
 
 
-def _freeze_text(entry: Mapping[str, Any]) -> str:
+def _freeze_text(entry: PlanEntry) -> str:
     if entry["frozen_at"] is None:
         return t("plan.not_frozen", version=entry["version"])
     run = t("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
