@@ -212,6 +212,8 @@ class Relation:
     params: Mapping[str, object] = field(default_factory=dict)
     check_params: CheckParams | None = None
     """Called when parameters are set; None: any value of the default's type is allowed."""
+    needs: tuple[str, ...] = ()
+    """Modules of an extra without which it makes no groups; a run that lacks one is refused."""
 
     @property
     def per_system(self) -> bool:

@@ -63,6 +63,7 @@ def plain(
     version: str = "1",
     params: Mapping[str, object] | None = None,
     check_params: CheckParams | None = None,
+    needs: tuple[str, ...] = (),
 ) -> Callable[[Perturb], Perturb]:
     """Register the decorated perturbation as a relation; the first line of its docstring is the summary."""
 
@@ -81,6 +82,7 @@ def plain(
                 version=version,
                 params=params or {},
                 check_params=check_params,
+                needs=needs,
             )
         )
         return perturb
@@ -99,6 +101,7 @@ def chained(
     version: str = "1",
     params: Mapping[str, object] | None = None,
     check_params: CheckParams | None = None,
+    needs: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:
     """Register the decorated generator `walk(source, choices)` as a relation."""
 
@@ -117,6 +120,7 @@ def chained(
                 version=version,
                 params=params or {},
                 check_params=check_params,
+                needs=needs,
             )
         )
         return walk

@@ -19,6 +19,7 @@ from audit.language.number import changes
 from audit.language.synonyms import replacements
 from audit.language.tense import change_tense
 from audit.language.text import words
+from audit.relations import registry
 from audit.relations.base import Check, Member, Outcome, Source, Steps, Verdict, nothing, stays, unchanged
 from audit.relations.expect import (
     different,
@@ -30,9 +31,12 @@ from audit.relations.expect import (
     sentence_inputs,
     stronger,
 )
-from audit.relations.registry import chained, plain
 from audit.resources import data_file
 from audit.tasks import Input, Output
+
+_TOOLS = ("lemminflect", "textblob")
+"""What the extra `english` brings for words and tags."""
+plain, chained = partial(registry.plain, needs=_TOOLS), partial(registry.chained, needs=_TOOLS)
 
 _ADDING = "adding words"
 

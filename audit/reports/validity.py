@@ -343,7 +343,7 @@ def carry_note(counted: Counted) -> list[str]:
         ]
     return [
         "Carry error was not measured: no follow-up to which an answer is carried was asked about; a sample with "
-        "audited follow-ups does (a share of 0.1)."
+        "audited follow-ups measures it (a share of 0.1 is usual)."
     ]
 
 

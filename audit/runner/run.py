@@ -9,12 +9,13 @@ what is noted as finished and does the rest; since choices are seeded by content
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from itertools import product
 
 from sqlalchemy import Connection, Engine, delete, func, literal_column, select
 
 from audit.corpora.base import Corpus, languages_of
-from audit.errors import AuditError, NotInstalled
+from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
 from audit.relations import ANY, Outcome, Plain, Relation, all_relations, get_relation
 from audit.relations.expect import on_documents
 from audit.relations.registry import configured
@@ -347,6 +348,9 @@ def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Se
         if needs := system.needs():
             raise NotInstalled(f"system {spec} cannot run here; {needs}")
     for relation in relations:
+        if absent := next((module for module in relation.needs if find_spec(module) is None), None):
+            line = install_line(EXTRAS[absent]) if absent in EXTRAS else f"pip install {absent}"
+            raise NotInstalled(f"relation {relation.name} needs {absent}, which is not installed; run: {line}")
         relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
     if needs := corpus.needs():
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")

@@ -364,7 +364,7 @@ def test_where_nobody_named_a_parser_and_none_is_installed_a_run_says_so_and_mak
     assert replacing.lacks("xx") is None  # nobody parses that
     assert relation("word").lacks("en") is None
     assert relation("word").lacks("es") == (
-        "nothing proposes words in es; count a text of yours: --set MGMT-word.proposer=es=ngram:FILE"
+        "nothing proposes words in es; count a text of yours, and set MGMT-word.proposer=es=ngram:FILE"
     )
     heard = []
     watcher = Watcher()

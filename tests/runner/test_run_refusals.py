@@ -4,6 +4,7 @@ import pytest
 
 from audit.corpora.files import FileCorpus
 from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.store import open_store
@@ -82,6 +83,21 @@ def test_nothing_is_opened_where_something_is_wrong(own, toy_corpus, toy_relatio
     corpus.needs = lambda: "get it"
     with pytest.raises(NotInstalled, match="corpus toy is not available; get it"):
         attempt(["x"], corpus)
+
+
+def test_a_relation_whose_extra_is_absent_is_refused_before_anything_is_opened(own, toy_corpus, monkeypatch):
+    def opened():
+        raise AssertionError("opened too early")
+
+    def absent(name):
+        return None if name == "lemminflect" else object()
+
+    monkeypatch.setattr("audit.runner.run.find_spec", absent)
+    relations = [get_relation("sentiment", "MR3.1")]
+    with pytest.raises(
+        NotInstalled, match=r"MR3\.1 needs lemminflect, which is not installed; run: pip install 'audit\[english\]'"
+    ):
+        run(opened, toy_corpus(), own.specs("calm"), relations, InProcess())
 
 
 def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relations, engine, content):

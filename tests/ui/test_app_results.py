@@ -163,7 +163,7 @@ def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> No
     app = results(judged, "preferences", "zh")
     app.segmented_control(key=results_parts.PROFILE).set_value("user-a").run()
     assert not app.exception
-    assert app.warning[0].value.replace("\\", "") == "这里没有“MR1.3”；可用的有：MR1.4, MR3.1。"
+    assert app.warning[0].value.replace("\\", "") == "这里没有“MR1.3”；可用的有：MR1.4, MR3.1。是否指“MR1.4”？"
     assert "weights" not in app.code[0].value
     assert texts("zh")["headline.false"].partition("{")[0] in blocks(app)
     app.segmented_control(key=results_parts.PROFILE).set_value("own").run()
