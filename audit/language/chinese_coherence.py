@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import takewhile
 
-from audit.language.text import Analysis, Token
+from audit.language.analysis import Analysis
+from audit.language.text import Token
 from audit.resources import data_file
 
 _ORDINAL = re.compile(r"[（(]?[0-9０-９一二三四五六七八九十①-⑳]{1,3}[）)、.．:：是要]|第[一二三四五六七八九十0-9]")

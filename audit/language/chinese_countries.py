@@ -13,7 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from audit.errors import NotInstalled
-from audit.language.text import Analysis, Token, words
+from audit.language.analysis import Analysis
+from audit.language.text import Token, words
 from audit.resources import data_file
 
 _CONTINENTS = {

@@ -13,7 +13,8 @@ from functools import cache
 from typing import Literal
 
 from audit.errors import AuditError
-from audit.language.text import Analysis, Token, words
+from audit.language.analysis import Analysis
+from audit.language.text import Token, words
 from audit.resources import data_file
 
 # Chinese family names: the list is data/lexicons/chinese_surnames.txt, in simplified characters.

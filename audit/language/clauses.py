@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from audit.language.text import BE_FINITE, MODALS, Analysis, Token, words
+from audit.language.analysis import Analysis
+from audit.language.text import BE_FINITE, MODALS, Token, words
 
 _SUBJECTS = words("i he she it we they you there this that these those everyone everybody nobody nothing everything")
 _FINITE = BE_FINITE | MODALS | words("has have had do does did 's 're 'm 've 'll 'd ca wo")

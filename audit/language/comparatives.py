@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from audit.language.analysis import Analysis
 from audit.language.clauses import is_clause
-from audit.language.text import Analysis, Token, words
+from audit.language.text import Token, words
 
 _VERBS = {
     "is": ("is", "are"), "are": ("is", "are"), "was": ("was", "were"), "were": ("was", "were"),

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from audit.language.analysis import Analysis
 from audit.language.emphasis import article
-from audit.language.text import Analysis, Token, words
+from audit.language.text import Token, words
 
 _QUANTITY = words(
     "second third fourth general particular short other others same such own last next first few many more most "

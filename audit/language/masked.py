@@ -98,15 +98,9 @@ def _listed(spec: str) -> list[tuple[str, Proposer]]:
     return [(for_language, get_proposer(name)) for for_language, name in entries(spec or DEFAULT, "proposer")]
 
 
-def _ngram(file: str = "") -> Proposer:
-    from audit.language.ngrams import FilmReviews, NgramProposer, OwnText
-
-    return NgramProposer(OwnText(file) if file else FilmReviews())
-
-
 PROPOSERS: Registry[Callable[..., Proposer]] = registry.proposers
 """Makers of proposers, given what stands behind the colon where there is one."""
-PROPOSERS.register("ngram", _ngram, argument="[FILE]")
+PROPOSERS.register("ngram", "audit.language.ngrams:ngram_proposer", argument="[FILE]")
 PROPOSERS.register("fill-mask", "audit.language.fill_mask:FillMask", argument="MODEL")
 
 

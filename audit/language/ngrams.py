@@ -401,3 +401,8 @@ def _counts(proposer: NgramProposer, language: str, cache: Path) -> Counts:
         return count(lines, lambda word: tag_alone(word, language)).as_kept(text=proposer.text.name)
 
     return Counts.of(cached_model(name, version, cache, count_text))
+
+
+def ngram_proposer(file: str = "") -> NgramProposer:
+    """The proposer that counts a text file, or the film reviews where there is none."""
+    return NgramProposer(OwnText(file) if file else FilmReviews())

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from audit.language.analysis import Analysis
 from audit.language.tagging import forms
-from audit.language.text import Analysis, Token, words
+from audit.language.text import Token, words
 
 # Which words of an English sentence are finite verbs, and in which tense. Says "unsure" rather than guess.
 #
