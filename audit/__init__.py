@@ -35,6 +35,7 @@ _FROM = {
     "audit.corpora": ("all_corpora",),
     "audit.tasks": ("Input", "Output"),
     "audit.errors": ("AuditError",),
+    "audit.registry": ("load_plugin",),
 }
 _MODULES = {name: module for module, names in _FROM.items() for name in names}
 __all__ = ["__version__", *_MODULES]
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from audit.library.study import Study as Study
     from audit.library.study import open as open
     from audit.library.study import run as run
+    from audit.registry import load_plugin as load_plugin
     from audit.relations import Outcome as Outcome
     from audit.relations import Verdict as Verdict
     from audit.relations import all_relations as all_relations

@@ -49,17 +49,19 @@ def _top(
 
 
 def _load_plugins(words: list[str]) -> list[str]:
-    """Import the modules that are named with --plugin before the command; returns the other words.
+    """Import the modules that are named with --plugin, before the command or after it; returns the other words.
 
     Not an option of typer's: those of a group are converted before any command, which loads pydantic for every page of
     help.
     """
-    while words and re.match(r"--plugin(=|\Z)", words[0]):
+    end = words.index("--") if "--" in words else len(words)
+    while places := [place for place, word in enumerate(words[:end]) if re.match(r"--plugin(=|\Z)", word)]:
         from audit.registry import load_plugin
 
-        _, equals, module = words.pop(0).partition("=")
-        if not equals and words:
-            module = words.pop(0)
+        _, equals, module = words.pop(places[0]).partition("=")
+        if not equals and words[places[0] :]:
+            module = words.pop(places[0])
+        end = words.index("--") if "--" in words else len(words)
         if not module.strip() or module.startswith("-"):
             raise AuditError("--plugin needs the name of a module, such as mypackage.relations")
         load_plugin(module)

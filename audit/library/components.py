@@ -10,6 +10,7 @@ from random import Random
 from types import ModuleType
 from typing import Any, Literal, TypeAlias, cast
 
+import numpy as np
 import pandas as pd
 
 from audit.corpora import Corpus, get_corpus
@@ -126,6 +127,8 @@ class _BooleanCheck:
         verdict = self.check(outputs)
         if isinstance(verdict, Verdict):
             return verdict
+        if not isinstance(verdict, bool | np.bool_):
+            raise AuditError(f"check returned a {type(verdict).__name__}; expected True, False or an audit.Verdict")
         return Verdict(Outcome.SATISFIED if verdict else Outcome.VIOLATED)
 
 

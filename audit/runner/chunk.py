@@ -4,17 +4,33 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from traceback import extract_tb
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
+from audit.errors import AuditError, first_line
 from audit.language import Analysis
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import Role, Steps, Words
 from audit.runner.executors.batch import Identity
 from audit.store import group_id, insert_new, pieces, table_of, tables, upsert
 from audit.tasks import Input, Output
+
+
+def relation_failed(relation: str, problem: Exception) -> AuditError:
+    """What a relation's own code raised, in one sentence with the relation and the line.
+
+    >>> relation_failed("MINE.1", IndexError("list index out of range"))
+    AuditError('relation MINE.1 failed: IndexError: list index out of range; mend it and run again')
+    """
+    frames = extract_tb(problem.__traceback__)
+    where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    return AuditError(
+        f"relation {relation} failed: {type(problem).__name__}: {first_line(problem)}{where}; mend it and run again"
+    )
+
 
 # The job of making the groups of some sources that are the same for every system: analyse once, perturb, key.
 
@@ -39,14 +55,21 @@ class Planning:
     limit: float | None = field(default=None, compare=False)
 
     def work(self) -> list[PlannedGroup]:
-        """The groups, by source and relation. Raises what a perturbation raises: it is a mistake of the relation's."""
+        """The groups, by source and relation. Raises AuditError for what a perturbation raises."""
         sources = [Source(item, Analysis(item.text, item.languages[0]), seed) for item, seed in self.sources]
-        groups = [
-            PlannedGroup(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note)
-            for number, relation in enumerate(self.relations)
-            for place, (follow_ups, note) in enumerate(relation.make_groups(sources))
-            if follow_ups
-        ]
+        groups: list[PlannedGroup] = []
+        for number, relation in enumerate(self.relations):
+            try:
+                perturbed = relation.make_groups(sources)
+            except AuditError:
+                raise
+            except Exception as problem:
+                raise relation_failed(relation.name, problem) from problem
+            groups += (
+                PlannedGroup(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note)
+                for place, (follow_ups, note) in enumerate(perturbed)
+                if follow_ups
+            )
         return sorted(groups, key=itemgetter(0, 1))
 
 
@@ -301,7 +324,12 @@ class Chunk:
         for entries in to_check.values():
             relation = self._shared[entries[0][0]].relation.relation
             if isinstance(relation, Fixed):
-                verdicts = relation.verdicts([(outputs, self._shared[place].note) for place, outputs in entries])
+                try:
+                    verdicts = relation.verdicts([(outputs, self._shared[place].note) for place, outputs in entries])
+                except AuditError:
+                    raise
+                except Exception as problem:
+                    raise relation_failed(relation.name, problem) from problem
                 yield from zip((place for place, _ in entries), verdicts, strict=True)
 
     def _group_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
@@ -347,6 +375,10 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
     except StopIteration as end:
         group.verdict = end.value
         return None
+    except AuditError:
+        raise
+    except Exception as problem:
+        raise relation_failed(group.relation.name, problem) from problem
 
 
 def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:

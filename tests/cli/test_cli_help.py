@@ -63,12 +63,14 @@ def registry(loaded):
     return stand_in
 
 
-def test_plugins_are_loaded_before_the_command(capsys, monkeypatch):
+def test_plugins_are_loaded_wherever_they_are_named(capsys, monkeypatch):
     loaded = []
     monkeypatch.setitem(sys.modules, "audit.registry", registry(loaded))
     assert main(["--plugin", "first", "--plugin=second", "relations", "--task", "sentiment"]) == 0
     assert loaded == ["first", "second"]
     assert "MR1.1" in capsys.readouterr().out
+    assert main(["relations", "--plugin", "third", "--task", "sentiment", "--plugin=fourth"]) == 0
+    assert loaded[2:] == ["third", "fourth"]
     assert main(["--plugin", "absent", "relations"]) == 2
     assert capsys.readouterr().err == "audit: there is no module 'absent' for --plugin\n"
 

@@ -195,6 +195,27 @@ def test_an_object_with_predict_and_a_task_of_its_own():
     assert "longest@3" in study.sample(1).report().signature
 
 
+def _breaks(text: str) -> str:
+    return text.split()[99]
+
+
+def _says_yes(outputs):
+    return "yes"
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_what_a_relations_code_raises_is_one_sentence_with_its_line(workers: int):
+    audit.relation("OWN.9", task="sentiment", check=audit.equivalent)(_breaks)
+    with pytest.raises(audit.AuditError, match=r"relation OWN\.9 failed: IndexError: .*test_study\.py, line \d+\)"):
+        audit.run(FILMS, [by_keyword], ["OWN.9"], workers=workers, progress=False)
+
+
+def test_a_check_that_answers_no_yes_or_no_is_refused():
+    audit.relation("OWN.8", task="sentiment", check=_says_yes)(str.upper)
+    with pytest.raises(audit.AuditError, match=r"check returned a str; expected True, False or an audit\.Verdict"):
+        audit.run(FILMS, [by_keyword], ["OWN.8"], progress=False)
+
+
 def test_a_relation_is_replaced_when_it_is_defined_again_and_none_of_ours_is():
     shouted()
     versions = {relation.version for relation in audit.all_relations("sentiment") if relation.name == "MINE.1"}
