@@ -52,7 +52,7 @@ def test_json_and_toml_say_what_they_say():
     [
         ("a = ", "this is not TOML: Invalid value"),
         ("a = " + "[" * 100_000, "nested too deeply"),
-        (".".join("a" * 50_000) + " = 1", "nested too deeply"),
+        (".".join("a" * 5_000) + " = 1", "nested too deeply"),
         ("a = " + "9" * 10_000, "a whole number of more than 308 digits"),
         ("[a]\nb = 0x1" + "0" * 10_000, "a.b: the whole number has more than 308 digits"),
         ("a = [0, 1e400]", "a.1: inf is not a number"),
