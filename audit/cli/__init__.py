@@ -55,17 +55,19 @@ def _load_plugins(words: list[str]) -> list[str]:
     help.
     """
     end = words.index("--") if "--" in words else len(words)
-    while places := [place for place, word in enumerate(words[:end]) if re.match(r"--plugin(=|\Z)", word)]:
+    remaining, others = iter(words[:end]), []
+    for word in remaining:
+        if not re.match(r"--plugin(=|\Z)", word):
+            others.append(word)
+            continue
         from audit.registry import load_plugin
 
-        _, equals, module = words.pop(places[0]).partition("=")
-        if not equals and words[places[0] :]:
-            module = words.pop(places[0])
-        end = words.index("--") if "--" in words else len(words)
+        _, equals, module = word.partition("=")
+        module = module if equals else next(remaining, "")
         if not module.strip() or module.startswith("-"):
             raise AuditError("--plugin needs the name of a module, such as mypackage.relations")
         load_plugin(module)
-    return words
+    return others + words[end:]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

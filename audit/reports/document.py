@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NotRequired
 
 from typing_extensions import TypedDict, is_typeddict  # Python's own, before 3.12, is not enough for pydantic
 
+from audit.statistics.rates import Overall
+
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
@@ -116,7 +118,32 @@ class Signature(TypedDict, total=False):
     """What has to be known to read the numbers."""
 
 
-class CellEntry(TypedDict):
+class GenuineRates(TypedDict):
+    """SR_o, R_FS and SR_g, the latter two with their intervals."""
+
+    sr_observed: Rate
+    fs_rate: Rate
+    fs_low: Rate
+    fs_high: Rate
+    sr_genuine: Rate
+    sr_genuine_low: Rate
+    sr_genuine_high: Rate
+
+
+class Bounds(TypedDict):
+    """What the answers leave possible where R_FS has no estimate, with the intervals of these bounds; else null."""
+
+    fs_least: Rate
+    fs_most: Rate
+    fs_bound_low: Rate
+    fs_bound_high: Rate
+    sr_least: Rate
+    sr_most: Rate
+    sr_bound_low: Rate
+    sr_bound_high: Rate
+
+
+class CellEntry(GenuineRates, Bounds):
     """One system under one relation of one study: counts, and rates among the groups that it applies to."""
 
     study: int | str | None
@@ -139,23 +166,8 @@ class CellEntry(TypedDict):
     drawn_false: int | None
     drawn_open: int | None
     behind: int | None
-    sr_observed: Rate
     vr_observed: Rate
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
-    sr_genuine: Rate
-    sr_genuine_low: Rate
-    sr_genuine_high: Rate
     vr_genuine: Rate
-    fs_least: Rate
-    fs_most: Rate
-    fs_bound_low: Rate
-    fs_bound_high: Rate
-    sr_least: Rate
-    sr_most: Rate
-    sr_bound_low: Rate
-    sr_bound_high: Rate
     sr_corrected: Rate
     sr_corrected_low: Rate
     sr_corrected_high: Rate
@@ -345,60 +357,20 @@ class ChecksEntry(TypedDict):
     rogan_gladen: RoganGladen | None
 
 
-class OverallEntry(TypedDict):
-    """Sums and medians over all cells; rates over the cells of which enough is judged (`least_judged`)."""
+class Covered(GenuineRates):
+    """The part of the totals that is about the cells of which enough is judged."""
 
-    relations: int
-    relations_compared: int
-    systems: int
-    cells: int
-    cells_estimated: int
-    cells_waiting: int | None
-    groups: int | None
-    satisfied: int | None
-    violated: int | None
-    inapplicable: int | None
-    errors: int | None
-    drawn: int | None
-    judged: int | None
-    false: int | None
-    waiting: int | None
-    waiting_distinct: bool
-    best_changes_sure: int
-    best_changes_open: int
-    best_changes_estimated: int
-    order_changes_estimated: int
-    fs_rate_median: Rate
-    fs_rate_least: Rate
-    fs_rate_most: Rate
-    sr_observed: Rate
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
-    sr_genuine: Rate
-    sr_genuine_low: Rate
-    sr_genuine_high: Rate
     least_judged: int
     cells_covered: int
     satisfied_covered: int | None
+
+
+class OverallEntry(Overall, Covered):
+    """Sums and medians over all cells; rates over the cells of which enough is judged (`least_judged`)."""
+
     audits_waiting: NotRequired[int | None]
     checks_waiting: NotRequired[int | None]
     checks: NotRequired[ChecksEntry | None]
-
-
-class Covered(TypedDict):
-    """The part of the totals that is about the cells of which enough is judged."""
-
-    sr_observed: Rate
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
-    sr_genuine: Rate
-    sr_genuine_low: Rate
-    sr_genuine_high: Rate
-    least_judged: int
-    cells_covered: int
-    satisfied_covered: int | None
 
 
 class AuditTotals(TypedDict):
@@ -417,27 +389,12 @@ class MissingCell(TypedDict):
     system: str
 
 
-class RollupEntry(TypedDict):
+class RollupEntry(GenuineRates, Bounds):
     """Cells taken together, by relation, family, system, or all."""
 
     by: str
     name: str
     task: str | None
-    sr_observed: Rate
-    fs_rate: Rate
-    fs_low: Rate
-    fs_high: Rate
-    sr_genuine: Rate
-    sr_genuine_low: Rate
-    sr_genuine_high: Rate
-    fs_least: Rate
-    fs_most: Rate
-    fs_bound_low: Rate
-    fs_bound_high: Rate
-    sr_least: Rate
-    sr_most: Rate
-    sr_bound_low: Rate
-    sr_bound_high: Rate
     cells: int
     method: str | None
     reason: str | None

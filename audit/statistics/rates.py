@@ -7,12 +7,13 @@ Inapplicable groups and errors are counted beside, not in. What is not known is 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
+from typing_extensions import TypedDict
 
 from audit.errors import AuditError
 from audit.statistics.intervals import Estimator, Target, intervals, mid_p, prior_posterior
