@@ -1,7 +1,8 @@
 """Every error that `audit` raises on purpose.
 
 A message is one sentence that says what is wrong, where, what is allowed and what to do; the command line prints
-it and exits 2, the app shows it in place.
+it and exits 2, the app shows it in place. What the app can show is a sentence of the catalogue
+(`raise Refused(message("sentence.not_leased"))`), so that it is shown in the user's language.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,11 @@ class AuditError(Exception):
         super().__init__(*message)
         if parameter:
             self.parameters = (parameter,) if isinstance(parameter, str) else parameter
+
+    @property
+    def sentence(self) -> str:
+        """What is said: a `Message`, which front ends say in their language, or English text."""
+        return self.args[0] if self.args and isinstance(self.args[0], str) else str(self)
 
 
 class UnknownName(AuditError):

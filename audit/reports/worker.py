@@ -21,6 +21,7 @@ from audit.annotation.activity import overview, people_activity
 from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
+from audit.messages import from_wire, message, to_wire
 from audit.reports.document import ReportDocument
 from audit.reports.html import to_html
 from audit.reports.over_time import cells_at_work, history_report, person, stored_agreement, totals
@@ -65,13 +66,19 @@ def answer_line(line: str) -> str:
     try:
         with explained(request["database"]):
             answer = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **request["values"])
-        return json.dumps({"answer": answer}, ensure_ascii=False, allow_nan=False) + "\n"
+        return _line({"answer": answer})
     except AuditError as problem:
-        return json.dumps({"refused": str(problem), "kind": type(problem).__name__}) + "\n"
+        return _line({"refused": problem.sentence, "kind": type(problem).__name__})
     except Exception as problem:
         traceback.print_exc()
-        failed = f"the computation failed ({type(problem).__name__}); the server's log says where"
-        return json.dumps({"refused": failed, "kind": "AuditError"}) + "\n"
+        failed = message("sentence.worker_failed", kind=type(problem).__name__)
+        return _line({"refused": failed, "kind": "AuditError"})
+
+
+def _line(content: dict[str, Any]) -> str:
+    """The line of an answer; `messages` lets `read_answer` know which of its texts are sentences of the catalogue."""
+    line = {**content, "messages": messages} if (messages := to_wire(content)) else content
+    return json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read_answer(line: str) -> Any:
@@ -81,6 +88,7 @@ def read_answer(line: str) -> Any:
     [1]
     """
     answer = json.loads(line)
+    answer = from_wire(answer, messages) if (messages := answer.pop("messages", None)) else answer
     if "refused" not in answer:
         return answer["answer"]
     kind = getattr(errors, answer["kind"], AuditError)

@@ -50,10 +50,14 @@ class DatabaseProblem(AuditError, OperationalError):
 
     def __init__(self, sentence: str, statement: str | None, orig: BaseException, gone: bool = False):
         OperationalError.__init__(self, statement, None, orig, hide_parameters=True, connection_invalidated=gone)
-        self.sentence = sentence
+        self._sentence = sentence
+
+    @property
+    def sentence(self) -> str:
+        return self._sentence
 
     def __str__(self) -> str:
-        return self.sentence
+        return self._sentence
 
 
 def damaged(name: object, reason: object) -> str:

@@ -503,7 +503,7 @@ def _show_refusals() -> Iterator[None]:
     try:
         yield
     except AuditError as problem:
-        st.session_state[_NOTE] = translated(str(problem))
+        st.session_state[_NOTE] = translated(problem.sentence)
         st.session_state.pop(_REOPENED, None)
 
 

@@ -1,7 +1,6 @@
-"""The app's texts in English and Chinese: `t("annotate.undo")`. They are written in data/ui/en.toml and zh.toml."""
+"""The app's texts in the language of its user: `t("annotate.undo")`. They are written in data/messages."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
@@ -11,24 +10,21 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.language.languages import display_name
+from audit.messages import LANGUAGES, Message, catalogue, said, words
 from audit.resources import data_file
 from audit.tasks import TASKS, Input, Task, base_of, get_task, wording_of
 from audit.ui.settings import LANGUAGE
 
-LANGUAGES = {"en": "English", "zh": "中文"}
-"""Code -> name in the language itself. A new language is one file in data/ui, one guideline and one entry here."""
 _STATE = "language"
 _BROWSER = "language-of-browser"
 _WIDGET = "language-switch"
 
 
-@cache
-def texts(code: str) -> Mapping[str, str]:
-    """Every text of one language by its dotted key."""
-    content = tomllib.loads(data_file(f"ui/{code}.toml").read_text(encoding="utf-8"))
-    return dict(_flat(content, ""))
+texts = catalogue
+"""Every text of one language by its dotted key."""
 
 
 def language() -> str:
@@ -69,29 +65,28 @@ def text_in(code: str, key: str, **values: object) -> str:
     >>> text_in("en", "progress.waiting", count=1)
     'question waits for an answer.'
     """
-    translations = texts(code)
-    if values.get("count") == 1 and f"{key}_one" in translations:
-        key = f"{key}_one"
-    return translations[key].format(**values)
+    return words(code, key, values)
 
 
 def translated(sentence: str) -> str:
-    """A sentence of another room (a refusal, a note of a report) in this session's language; as it is if unknown."""
+    """A sentence of another room (a refusal, a note of a report) in this session's language; as it is where it is no
+    message of the catalogue."""
     return sentence_in(language(), sentence)
 
 
 def sentence_in(code: str, sentence: str) -> str:
-    """As `translated`, in the language `code`.
-
-    >>> sentence_in("en", "there is an account 'ann' already; choose another name")
-    "there is an account 'ann' already; choose another name"
-    """
-    if code == "en":
-        return sentence
+    """As `translated`, in the language `code`."""
+    if isinstance(sentence, Message) or code == "en":
+        return said(sentence, code)
     for pattern, key in _sentences():
         if match := pattern.fullmatch(sentence):
             return texts(code)[key].format(**match.groupdict())
     return sentence
+
+
+def sentence_of(problem: AuditError) -> str:
+    """What an error says, in this session's language."""
+    return sentence(translated(problem.sentence))
 
 
 def label_name(label: str, task: str = "") -> str:
@@ -169,7 +164,7 @@ def in_language(name: str, languages: str) -> str:
 
 
 def summary(task: str, relation: str, english: str) -> str:
-    """A relation's summary in this session's language where data/ui has it; else the English one of its docstring."""
+    """A relation's summary in this session's language where the catalogue has it; else the English one of its docstring."""
     return texts(language()).get(f"relation.{base_of(task)}.{relation}", english) if english else ""
 
 
@@ -201,13 +196,6 @@ def _sentences() -> list[tuple[re.Pattern[str], str]]:
             pattern = "".join(re.escape(before) + (f"(?P<{name}>.*?)" if name else "") for before, name, _, _ in parts)
             patterns.append((re.compile(pattern, re.DOTALL), key))
     return patterns
-
-
-def _flat(table: Mapping[str, Any], prefix: str) -> list[tuple[str, str]]:
-    entries: list[tuple[str, str]] = []
-    for key, value in table.items():
-        entries += _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
-    return entries
 
 
 # Showing texts literally: whatever a corpus, a system or a person wrote is data, never Markdown or HTML.

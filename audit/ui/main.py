@@ -41,7 +41,7 @@ def run() -> None:
     except AuditError as problem:
         _configure()
         st.title(t("app.name"))
-        st.error(f"{t('app.no_database')}\n\n{plain(sentence(translated(str(problem))))}")
+        st.error(f"{t('app.no_database')}\n\n{plain(sentence(translated(problem.sentence)))}")
         return
     account = session.current_account(engine)
     if account is None:

@@ -577,7 +577,7 @@ def _with_names(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _show_unavailable(problem: AuditError) -> None:
     """Say why there is nothing to show, as information and not as a warning."""
-    st.info(with_commands(sentence(translated(str(problem)))), icon=":material/info:")
+    st.info(with_commands(sentence(translated(problem.sentence))), icon=":material/info:")
 
 
 # The report in a few sentences in the session's language; `audit.reports.words.headlines` has the English ones.

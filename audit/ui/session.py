@@ -213,9 +213,9 @@ def clear_state() -> None:
             del st.session_state[key]
 
 
-def show_refusal(problem: Exception) -> None:
+def show_refusal(problem: AuditError) -> None:
     """Show the message of an error, in the session's language where it has a translation."""
-    st.warning(plain(sentence(translated(str(problem)))), icon=":material/info:")
+    st.warning(plain(sentence(translated(problem.sentence))), icon=":material/info:")
 
 
 def report_problems(show: Callable[Arguments, None]) -> Callable[Arguments, None]:

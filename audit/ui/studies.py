@@ -453,7 +453,7 @@ def _read(read: Callable[[], Plan]) -> Plan | None:
     try:
         return read()
     except AuditError as problem:
-        first, *more = translated(str(problem)).split("\n")
+        first, *more = translated(problem.sentence).split("\n")
         message = plain(first if more else sentence(first))
         st.warning("\n".join([message, "", *(f"- {plain(line.strip())}" for line in more)]), icon=":material/info:")
         return None

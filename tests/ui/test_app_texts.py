@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies
 
+from audit.messages import LANGUAGES
 from audit.relations import all_relations
 from audit.relations.chinese import TASKS as CHINESE
 from audit.resources import data_file
 from audit.tasks import TASKS
-from audit.ui.language import LANGUAGES, difference_html, html, plain, sentence_in, text_in, texts
+from audit.ui.language import difference_html, html, plain, sentence_in, text_in, texts
 from audit.ui.settings import FLAGS, arguments
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +75,7 @@ def test_sentences_are_spelled_as_the_other_rooms_spell_them() -> None:
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "audit").rglob("*.py"))
     joined = re.sub(r'"\s*\n\s*f?"', "", code)
     for key, sentence in texts("en").items():
-        if key.startswith("sentence."):
+        if key.startswith("sentence.") and f'message("{key}"' not in code:
             # What stands between two fields may be cut by a line's end in the code: its words must be there in order.
             for part in re.split(r"\{.*?\}", sentence):
                 assert part.strip("'") in joined, sentence

@@ -17,12 +17,13 @@ from audit.false_satisfaction.browse import Detail, Part, Side
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.language import languages
+from audit.messages import LANGUAGES
 from audit.store import table_of, tables
 from audit.tasks import Input, Output
 from audit.ui import quality
 from audit.ui.browse import members
 from audit.ui.dashboard import TAB
-from audit.ui.language import LANGUAGES, html, name_in, text_in, texts
+from audit.ui.language import html, name_in, text_in, texts
 from audit.ui.question import comparable
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
