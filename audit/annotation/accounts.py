@@ -5,9 +5,10 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
@@ -18,7 +19,9 @@ from sqlmodel import SQLModel
 
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.language.languages import is_code
-from audit.store import insert_new, reading, table_of, tables
+from audit.store import insert_new, reading, tables
+from audit.store.copying import in_utc
+from audit.store.core import adjudication, annotator, judgement, lease, log, login
 from audit.store.dump import is_secret
 
 # Passwords: hashed with Argon2id, and checked in the same time whoever is asked about.
@@ -116,35 +119,33 @@ def add_account(
         "disabled": False,
         "created_at": tables.now(),
     }
-    table = table_of(tables.Annotator)
-    with engine.begin() as connection:
-        require_manager(connection, by)
-        if connection.execute(select(table.c.id).where(table.c.name == name)).first():
+    with writing_as_manager(engine, by) as connection:
+        if connection.execute(select(annotator.c.id).where(annotator.c.name == name)).first():
             raise AuditError(f"there is an account {name!r} already; choose another name")
-        connection.execute(table.insert(), row)
-        id = connection.execute(select(table.c.id).where(table.c.name == name)).scalar_one()
+        connection.execute(annotator.insert(), row)
+        id = connection.execute(select(annotator.c.id).where(annotator.c.name == name)).scalar_one()
     return Account(int(id), name, role)
 
 
 def log_in(engine: Engine, name: str, password: str) -> Account:
     """The account of this name and password. Raises NotAllowed with one message for every reason."""
-    table = table_of(tables.Annotator)
     # No account has a name that cannot be printed, and PostgreSQL refuses a NUL byte in a question.
     printable_name = name.strip() if name.strip().isprintable() else ""
     with engine.connect() as connection:
-        row = connection.execute(select(table).where(table.c.name == printable_name)).mappings().first()
+        row = connection.execute(select(annotator).where(annotator.c.name == printable_name)).mappings().first()
     right = matches(password, row["password"] if row else None)
     if row is None or not right or row["disabled"] or row["role"] not in ROLES:
         raise NotAllowed("name or password is wrong, or the account is disabled")
-    return Account(int(row["id"]), row["name"], row["role"])
+    return Account(row["id"], row["name"], row["role"])
 
 
 def list_accounts(engine: Engine) -> list[Account]:
     """Accounts of people that are not disabled, by name."""
-    table = table_of(tables.Annotator)
-    query = select(table.c.id, table.c.name, table.c.role).where(is_person(table), table.c.disabled.is_(False))
+    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(
+        is_person(annotator), annotator.c.disabled.is_(False)
+    )
     with engine.connect() as connection:
-        return [Account(int(row[0]), row[1], row[2]) for row in connection.execute(query.order_by(table.c.name))]
+        return [Account(int(row[0]), row[1], row[2]) for row in connection.execute(query.order_by(annotator.c.name))]
 
 
 def require(connection: Connection, account_id: int, *roles: str) -> Account:
@@ -168,9 +169,8 @@ def is_person(annotator: Any) -> ColumnElement[bool]:
 @cache
 def _account_query() -> Select[Any]:
     """Cached: every write checks the account, and building the statement takes longer than running it."""
-    table = table_of(tables.Annotator)
-    columns = (table.c.id, table.c.name, table.c.role, table.c.disabled)
-    return select(*columns).where(table.c.id == bindparam("account"))
+    columns = (annotator.c.id, annotator.c.name, annotator.c.role, annotator.c.disabled)
+    return select(*columns).where(annotator.c.id == bindparam("account"))
 
 
 def require_manager(connection: Connection, by: int | None) -> None:
@@ -179,12 +179,48 @@ def require_manager(connection: Connection, by: int | None) -> None:
         require(connection, by, "manager")
 
 
+@contextmanager
+def reading_as(engine: Engine, account_id: int, *roles: str) -> Iterator[Connection]:
+    """A connection to read with, for an enabled account that has one of the roles. Raises NotAllowed."""
+    with engine.connect() as connection:
+        require(connection, account_id, *roles)
+        yield connection
+
+
+@contextmanager
+def reading_as_manager(engine: Engine, by: int | None) -> Iterator[Connection]:
+    """A connection to read with, for a manager (`by`, an account id; else NotAllowed) or for whoever has the database
+    itself (None)."""
+    with engine.connect() as connection:
+        require_manager(connection, by)
+        yield connection
+
+
+@contextmanager
+def writing_as_manager(engine: Engine, by: int | None) -> Iterator[Connection]:
+    """As `reading_as_manager`, a transaction that is committed at the end."""
+    with engine.begin() as connection:
+        require_manager(connection, by)
+        yield connection
+
+
+@contextmanager
+def changing_accounts(engine: Engine, by: int | None) -> Iterator[Connection]:
+    """As `writing_as_manager`, one after the other: of two managers who disable each other at once, the second finds
+    itself the last."""
+    with engine.begin() as connection:
+        # A write that changes nothing takes the lock on SQLite and on PostgreSQL.
+        is_manager = annotator.c.role == "manager"
+        connection.execute(annotator.update().where(is_manager).values(disabled=annotator.c.disabled))
+        require_manager(connection, by)
+        yield connection
+
+
 def gold_id(connection: Connection) -> int:
     """The annotator `gold`, made where it is absent. It has no password and cannot log in."""
     row = {"name": GOLD, "role": GOLD, "password": None, "languages": "", "disabled": False, "created_at": tables.now()}
     insert_new(connection, tables.Annotator, [row])
-    table = table_of(tables.Annotator)
-    return int(connection.execute(select(table.c.id).where(table.c.name == GOLD)).scalar_one())
+    return int(connection.execute(select(annotator.c.id).where(annotator.c.name == GOLD)).scalar_one())
 
 
 def _joined(languages: Sequence[str]) -> str:
@@ -250,7 +286,7 @@ def open_login(engine: Engine, account_id: int, key: bytes, limits: Limits | Non
     out stays so.
     """
     limits = limits or Limits()
-    table, moment = table_of(tables.Login), tables.now()
+    table, moment = login, tables.now()
     with engine.begin() as connection:
         # The account's rows of long ago say nothing any more; its new one keeps the last use.
         old = table.c.expires_at < moment - limits.longest
@@ -281,12 +317,11 @@ def account_of(engine: Engine, key: bytes, limits: Limits | None = None) -> Acco
     if row is None:
         return None
     id, name, role, created, seen = row
-    if _utc(seen, moment) < moment - _TO_THE_MINUTE:
-        until = min(moment + limits.idle, _utc(created, moment) + limits.longest)
-        table = table_of(tables.Login)
+    if in_utc(seen) < moment - _TO_THE_MINUTE:
+        until = min(moment + limits.idle, in_utc(created) + limits.longest)
         with engine.begin() as connection:
-            is_current = (table.c.key == key) & table.c.ended_at.is_(None)
-            connection.execute(table.update().where(is_current).values(seen_at=moment, expires_at=until))
+            is_current = (login.c.key == key) & login.c.ended_at.is_(None)
+            connection.execute(login.update().where(is_current).values(seen_at=moment, expires_at=until))
     return Account(int(id), name, role)
 
 
@@ -295,18 +330,16 @@ def name_of_login(engine: Engine, key: bytes) -> str | None:
 
     Rows of ended logins go when their account logs in a week or more after they expired (`Limits.longest`).
     """
-    table, annotator = table_of(tables.Login), table_of(tables.Annotator)
-    query = select(annotator.c.name).join(table, annotator.c.id == table.c.annotator_id).where(table.c.key == key)
+    query = select(annotator.c.name).join(login, annotator.c.id == login.c.annotator_id).where(login.c.key == key)
     with reading(engine) as connection:
         return connection.execute(query).scalar()
 
 
 def end_login(engine: Engine, key: bytes) -> None:
     """Log out. Nothing happens where nobody is logged in under this key."""
-    table = table_of(tables.Login)
     with engine.begin() as connection:
         connection.execute(
-            table.update().where(table.c.key == key, table.c.ended_at.is_(None)).values(ended_at=tables.now())
+            login.update().where(login.c.key == key, login.c.ended_at.is_(None)).values(ended_at=tables.now())
         )
 
 
@@ -315,35 +348,28 @@ def end_logins(connection: Connection, account_id: int, but: bytes | None = None
 
     `but` is the key of a login that stays.
     """
-    table = table_of(tables.Login)
-    open_logins = (table.c.annotator_id == account_id) & table.c.ended_at.is_(None)
+    open_logins = (login.c.annotator_id == account_id) & login.c.ended_at.is_(None)
     if but is not None:
-        open_logins &= table.c.key != but
-    connection.execute(table.update().where(open_logins).values(ended_at=tables.now()))
+        open_logins &= login.c.key != but
+    connection.execute(login.update().where(open_logins).values(ended_at=tables.now()))
 
 
 @cache
 def _valid_login() -> Select[Any]:
     """Cached: every click runs it, and building the statement takes longer than running it."""
-    table, annotator = table_of(tables.Login), table_of(tables.Annotator)
     return (
-        select(annotator.c.id, annotator.c.name, annotator.c.role, table.c.created_at, table.c.seen_at)
-        .join(annotator, annotator.c.id == table.c.annotator_id)
+        select(annotator.c.id, annotator.c.name, annotator.c.role, login.c.created_at, login.c.seen_at)
+        .join(annotator, annotator.c.id == login.c.annotator_id)
         .where(
-            table.c.key == bindparam("key"),
-            table.c.ended_at.is_(None),
-            table.c.expires_at > bindparam("now"),
-            table.c.seen_at > bindparam("used"),
-            table.c.created_at > bindparam("began"),
+            login.c.key == bindparam("key"),
+            login.c.ended_at.is_(None),
+            login.c.expires_at > bindparam("now"),
+            login.c.seen_at > bindparam("used"),
+            login.c.created_at > bindparam("began"),
             annotator.c.disabled.is_(False),
             is_person(annotator),
         )
     )
-
-
-def _utc(moment: datetime, like: datetime) -> datetime:
-    """SQLite gives times back without their zone, which is always UTC."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=like.tzinfo)
 
 
 # How often passwords may be tried: wrong ones make whoever tries wait, at most a minute each time.
@@ -492,8 +518,9 @@ def account_of_identity(
         raise NotAllowed("the identity provider sent no time of issue (the claim 'iat'), so the login cannot expire")
     if issued < (tables.now() - limits.longest).timestamp():
         raise NotAllowed("this login has ended; log in again")
-    table = table_of(tables.Annotator)
-    query = select(table.c.id, table.c.role).where(table.c.name == name, is_person(table), table.c.disabled.is_(False))
+    query = select(annotator.c.id, annotator.c.role).where(
+        annotator.c.name == name, is_person(annotator), annotator.c.disabled.is_(False)
+    )
     with engine.connect() as connection:
         row = connection.execute(query).first()
     if row is None:
@@ -517,12 +544,9 @@ def account_of_identity(
 
 
 @dataclass(frozen=True)
-class AccountDetails:
-    """An account as managers see it."""
+class AccountDetails(Account):
+    """An account as managers and its owner see it."""
 
-    id: int
-    name: str
-    role: str
     languages: tuple[str, ...]
     """Codes of the languages it reads; none: all."""
     disabled: bool
@@ -534,51 +558,46 @@ class AccountDetails:
 
 def account_details(engine: Engine, *, by: int | None = None) -> list[AccountDetails]:
     """Every account of a person, the disabled ones too, by name. Raises NotAllowed where `by` is no manager."""
-    annotator, login = table_of(tables.Annotator), table_of(tables.Login)
+    with reading_as_manager(engine, by) as connection:
+        return _details(connection, is_person(annotator))
+
+
+def own_account(engine: Engine, account_id: int) -> AccountDetails:
+    """An account as its owner sees it. Raises NotAllowed where it is disabled or absent."""
+    with reading_as(engine, account_id, *ROLES) as connection:
+        return _details(connection, annotator.c.id == account_id)[0]
+
+
+def _details(connection: Connection, condition: ColumnElement[bool]) -> list[AccountDetails]:
     query = (
         select(annotator, func.max(login.c.seen_at).label("seen_at"))
         .outerjoin(login, login.c.annotator_id == annotator.c.id)
-        .where(is_person(annotator))
+        .where(condition)
         .group_by(annotator.c.id)
         .order_by(annotator.c.name)
     )
-    with engine.connect() as connection:
-        require_manager(connection, by)
-        return [
-            AccountDetails(
-                int(row["id"]),
-                row["name"],
-                row["role"],
-                tuple(row["languages"].split(",")) if row["languages"] else (),
-                bool(row["disabled"]),
-                row["password"] is not None,
-                _stored_in_utc(row["seen_at"]),
-            )
-            for row in connection.execute(query).mappings()
-        ]
+    return [
+        AccountDetails(
+            id=row.id,
+            name=row.name,
+            role=row.role,
+            languages=tuple(filter(None, row.languages.split(","))),
+            disabled=row.disabled,
+            has_password=row.password is not None,
+            seen_at=row.seen_at and in_utc(row.seen_at),
+        )
+        for row in connection.execute(query)
+    ]
 
 
 def set_password(engine: Engine, name: str, password: str, *, by: int | None = None) -> Account:
     """Give an account another password, which logs it out everywhere. Raises AuditError or NotAllowed."""
     new = hashed(password)
-    table = table_of(tables.Annotator)
-    with engine.begin() as connection:
-        lock_accounts(connection)
-        require_manager(connection, by)
+    with changing_accounts(engine, by) as connection:
         account = _person_named(connection, name)
-        connection.execute(table.update().where(table.c.id == account.id).values(password=new))
+        connection.execute(annotator.update().where(annotator.c.id == account.id).values(password=new))
         end_logins(connection, account.id)
     return account
-
-
-def own_account(engine: Engine, account_id: int) -> AccountDetails:
-    """An account as its owner sees it. Raises NotAllowed where it is disabled or absent."""
-    annotator = table_of(tables.Annotator)
-    with engine.connect() as connection:
-        require(connection, account_id, *ROLES)
-        row = connection.execute(select(annotator).where(annotator.c.id == account_id)).mappings().one()
-    languages = tuple(row["languages"].split(",")) if row["languages"] else ()
-    return AccountDetails(account_id, row["name"], row["role"], languages, False, row["password"] is not None, None)
 
 
 def change_password(engine: Engine, account_id: int, present: str, new: str, *, keep: bytes | None = None) -> Account:
@@ -588,10 +607,9 @@ def change_password(engine: Engine, account_id: int, present: str, new: str, *, 
     password and where it was given another one meanwhile, AuditError for a new password that cannot be one or is no
     other. Two passwords are hashed: call it where that keeps nobody waiting, and count the tries.
     """
-    table = table_of(tables.Annotator)
     with engine.connect() as connection:
         account = require(connection, account_id, *ROLES)
-        stored = connection.execute(select(table.c.password).where(table.c.id == account_id)).scalar_one()
+        stored = connection.execute(select(annotator.c.password).where(annotator.c.id == account_id)).scalar_one()
     if stored is None:
         raise Refused("this account has no password here: it logs in through the identity provider")
     if not matches(present, stored):
@@ -600,8 +618,8 @@ def change_password(engine: Engine, account_id: int, present: str, new: str, *, 
         raise AuditError("the new password is the present one; choose another")
     new_hash = hashed(new)
     with engine.begin() as connection:
-        unchanged = (table.c.id == account_id) & (table.c.password == stored) & table.c.disabled.is_(False)
-        if not connection.execute(table.update().where(unchanged).values(password=new_hash)).rowcount:
+        unchanged = (annotator.c.id == account_id) & (annotator.c.password == stored) & annotator.c.disabled.is_(False)
+        if not connection.execute(annotator.update().where(unchanged).values(password=new_hash)).rowcount:
             raise Refused("the account was changed meanwhile; log in again")
         end_logins(connection, account_id, but=keep)
     return account
@@ -612,13 +630,10 @@ def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Acco
 
     Raises AuditError for an unknown name and for the last manager that is not disabled; NotAllowed for another role.
     """
-    table, lease = table_of(tables.Annotator), table_of(tables.Lease)
-    with engine.begin() as connection:
-        lock_accounts(connection)
-        require_manager(connection, by)
+    with changing_accounts(engine, by) as connection:
         account = _person_named(connection, name)
         need_another_manager(connection, account)
-        connection.execute(table.update().where(table.c.id == account.id).values(disabled=True))
+        connection.execute(annotator.update().where(annotator.c.id == account.id).values(disabled=True))
         connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
         end_logins(connection, account.id)
     return account
@@ -626,12 +641,9 @@ def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Acco
 
 def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Account:
     """Let a disabled account log in again. Raises AuditError for an unknown name; NotAllowed for another role."""
-    table = table_of(tables.Annotator)
-    with engine.begin() as connection:
-        lock_accounts(connection)
-        require_manager(connection, by)
+    with changing_accounts(engine, by) as connection:
         account = _person_named(connection, name)
-        connection.execute(table.update().where(table.c.id == account.id).values(disabled=False))
+        connection.execute(annotator.update().where(annotator.c.id == account.id).values(disabled=False))
     return account
 
 
@@ -640,45 +652,31 @@ def manager_named(engine: Engine, name: str, *, by: int | None = None) -> Accoun
 
     Raises NotAllowed where `by` is no manager, AuditError for another name.
     """
-    table = table_of(tables.Annotator)
-    with engine.connect() as connection:
-        require_manager(connection, by)
+    with reading_as_manager(engine, by) as connection:
         account = _person_named(connection, name)
-        disabled = connection.execute(select(table.c.disabled).where(table.c.id == account.id)).scalar_one()
+        disabled = connection.execute(select(annotator.c.disabled).where(annotator.c.id == account.id)).scalar_one()
     if account.role != "manager" or disabled:
         raise AuditError(f"{name!r} is no manager who may log in; see `audit user list`")
     return account
 
 
 def need_another_manager(connection: Connection, account: Account) -> None:
-    """Raise AuditError where this account is the last manager that is not disabled; call `lock_accounts` before."""
-    table = table_of(tables.Annotator)
-    others = select(table.c.id).where(table.c.role == "manager", table.c.disabled.is_(False), table.c.id != account.id)
+    """Raise AuditError where this account is the last manager that is not disabled, while `changing_accounts`."""
+    others = select(annotator.c.id).where(
+        annotator.c.role == "manager", annotator.c.disabled.is_(False), annotator.c.id != account.id
+    )
     if account.role == "manager" and connection.execute(others).first() is None:
         raise AuditError(f"{account.name!r} is the last manager; make or enable another one first")
 
 
-def lock_accounts(connection: Connection) -> None:
-    """Serialise changes of accounts: of two managers who disable each other at once, the second finds itself the last.
-
-    A write that changes nothing takes the lock on SQLite and on PostgreSQL.
-    """
-    table = table_of(tables.Annotator)
-    connection.execute(table.update().where(table.c.role == "manager").values(disabled=table.c.disabled))
-
-
 def _person_named(connection: Connection, name: str) -> Account:
-    table = table_of(tables.Annotator)
-    query = select(table.c.id, table.c.name, table.c.role).where(table.c.name == name, is_person(table))
+    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(
+        annotator.c.name == name, is_person(annotator)
+    )
     row = connection.execute(query).first()
     if row is None:
         raise AuditError(f"there is no account {name!r}; see `audit user list`")
     return Account(int(row[0]), row[1], row[2])
-
-
-def _stored_in_utc(moment: datetime | None) -> datetime | None:
-    """SQLite gives times back without their zone, which is always UTC."""
-    return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 # A person leaves: the name goes, the answers stay.
@@ -702,48 +700,29 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
     has the database itself (None). Raises NotAllowed for another role; AuditError for a name that no person has,
     for the last manager, and where a manager would delete the account they use.
     """
-    annotator = table_of(tables.Annotator)
-    with engine.begin() as connection:
-        lock_accounts(connection)
-        require_manager(connection, by)
-        row = connection.execute(select(annotator).where(annotator.c.name == name.strip())).mappings().first()
-        if row is None or row["role"] not in ROLES:
+    with changing_accounts(engine, by) as connection:
+        row = connection.execute(select(annotator).where(annotator.c.name == name.strip())).first()
+        if row is None or row.role not in ROLES:
             raise AuditError(f"there is no person {name!r}; `audit user list` shows who there is")
-        if row["id"] == by:
+        if row.id == by:
             raise AuditError("you cannot delete the account that you use; let another manager do it")
-        id = int(row["id"])
-        need_another_manager(connection, Account(id, row["name"], row["role"]))
-        connection.execute(
-            annotator.update()
-            .where(annotator.c.id == id)
-            .values(name=_name_after_deletion(connection, id), password=None, languages="", disabled=True)
-        )
-        lease = table_of(tables.Lease)
-        connection.execute(delete(lease).where(lease.c.annotator_id == id))
+        need_another_manager(connection, Account(row.id, row.name, row.role))
+        new_name = f"deleted-{row.id}"
+        while connection.execute(select(annotator.c.id).where(annotator.c.name == new_name)).first():
+            new_name += "-again"  # somebody chose that name for an account
+        empty = {"name": new_name, "password": None, "languages": "", "disabled": True}
+        connection.execute(annotator.update().where(annotator.c.id == row.id).values(empty))
+        connection.execute(delete(lease).where(lease.c.annotator_id == row.id))
         for table in SQLModel.metadata.sorted_tables:
             if is_secret(table):
                 for column in table.columns:
                     if any(foreign.target_fullname == "annotator.id" for foreign in column.foreign_keys):
-                        connection.execute(delete(table).where(column == id))
-        return DeletedPerson(
-            str(connection.execute(select(annotator.c.name).where(annotator.c.id == id)).scalar_one()),
-            _count(connection, tables.Judgement, id),
-            _count(connection, tables.Adjudication, id),
+                        connection.execute(delete(table).where(column == row.id))
+        judgements, adjudications = (
+            connection.execute(select(func.count()).where(table.c.annotator_id == row.id)).scalar_one()
+            for table in (judgement, adjudication)
         )
-
-
-def _name_after_deletion(connection: Connection, id: int) -> str:
-    annotator = table_of(tables.Annotator)
-    name = f"deleted-{id}"
-    while connection.execute(select(annotator.c.id).where(annotator.c.name == name, annotator.c.id != id)).first():
-        name += "-again"  # somebody chose that name for an account
-    return name
-
-
-def _count(connection: Connection, model: type[tables.Judgement] | type[tables.Adjudication], id: int) -> int:
-    table = table_of(model)
-    query = select(func.count()).select_from(table).where(table.c.annotator_id == id)
-    return int(connection.execute(query).scalar_one())
+        return DeletedPerson(new_name, judgements, adjudications)
 
 
 # The log: who did what that changes how numbers come about, or that shows what is hidden otherwise.
@@ -768,18 +747,16 @@ def note(
     `detail` holds numbers and fixed words, never anyone's name or text: exports include it unchanged.
     """
     row = {"annotator_id": account_id, "action": action, "question_id": question_id, "detail": detail}
-    connection.execute(table_of(tables.Log).insert(), row | {"at": tables.now()})
+    connection.execute(log.insert(), row | {"at": tables.now()})
 
 
 def entries(engine: Engine, account_id: int, last: int = 200) -> list[Entry]:
     """The last lines, the newest first. Raises NotAllowed for anyone but a manager."""
-    log, annotator = table_of(tables.Log), table_of(tables.Annotator)
     query = (
         select(log.c.at, annotator.c.name, log.c.action, log.c.question_id, log.c.detail)
         .outerjoin(annotator, annotator.c.id == log.c.annotator_id)
         .order_by(log.c.id.desc())
         .limit(last)
     )
-    with engine.connect() as connection:
-        require(connection, account_id, "manager")
+    with reading_as(engine, account_id, "manager") as connection:
         return [Entry(*row) for row in connection.execute(query)]

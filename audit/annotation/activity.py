@@ -6,17 +6,34 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, and_, case, func, select
 
-from audit.annotation.accounts import ROLES, AccountDetails, account_details, is_person, require, require_manager
-from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, is_adjudicated, is_vote, settled_by_people
+from audit.annotation.accounts import (
+    ROLES,
+    AccountDetails,
+    account_details,
+    is_person,
+    reading_as_manager,
+    require,
+)
+from audit.annotation.answers import (
+    ORIGINS,
+    UNSURE,
+    VOTE,
+    WITHDRAWN,
+    is_adjudicated,
+    is_vote,
+    settled_by_people,
+    votes_on_question,
+)
 from audit.annotation.control_questions import FIRST
 from audit.annotation.deferral import is_flagged, midnight
 from audit.annotation.questions import BEHIND
-from audit.store import pieces, reading, table_of, tables
+from audit.store import pieces, reading, tables
 from audit.store.copying import in_utc
+from audit.store.core import annotator, answer, count_rows, input_table, judgement, member, question, spot_check
 
 # Progress of judging: for managers.
 
@@ -42,8 +59,6 @@ def progress(engine: Engine, by: int | None) -> Progress:
 
     Raises NotAllowed for another role.
     """
-    question, answer = table_of(tables.Question), table_of(tables.Answer)
-    annotator, judgement = table_of(tables.Annotator), table_of(tables.Judgement)
     by_origin = select(answer.c.origin, func.count()).group_by(answer.c.origin)
     by_person = (
         select(annotator.c.name, func.count())
@@ -51,24 +66,17 @@ def progress(engine: Engine, by: int | None) -> Progress:
         .where(is_vote(judgement))
         .group_by(annotator.c.name)
     )
-    with engine.connect() as connection:
-        require_manager(connection, by)
-        counts_of = select(func.count()).select_from(question)
-        demanded, audits = (
-            counts_of.where(condition) for condition in (question.c.priority < BEHIND, question.c.priority >= BEHIND)
-        )
-        checks = select(func.count()).select_from(table_of(tables.SpotCheck))
-        answers = {str(row[0]): int(row[1]) for row in connection.execute(by_origin)}
+    with reading_as_manager(engine, by) as connection:
+        answers: dict[str, int] = dict(connection.execute(by_origin).tuples().all())
         # Somebody without a judgement that counts has no row in `by_person`, but an account all the same.
         names = select(annotator.c.name).where(is_person(annotator)).order_by(annotator.c.name)
-        people = {str(row[0]): 0 for row in connection.execute(names)}
-        people |= {str(row[0]): int(row[1]) for row in connection.execute(by_person)}
+        people = dict.fromkeys(connection.execute(names).scalars(), 0)
         return Progress(
-            open=int(connection.execute(demanded).scalar() or 0),
-            audits=int(connection.execute(audits).scalar() or 0),
-            checks=int(connection.execute(checks).scalar() or 0),
+            open=count_rows(connection, question, question.c.priority < BEHIND),
+            audits=count_rows(connection, question, question.c.priority >= BEHIND),
+            checks=count_rows(connection, spot_check),
             answers={origin: answers.get(origin, 0) for origin in ORIGINS},
-            judgements=people,
+            judgements=people | dict(connection.execute(by_person).tuples()),
         )
 
 
@@ -100,7 +108,6 @@ def pace_of(engine: Engine, account_id: int) -> Pace:
 
     Raises NotAllowed.
     """
-    judgement = table_of(tables.Judgement)
     moment = tables.now()
     this_day = midnight(moment)
     query = (
@@ -174,8 +181,7 @@ class _Account(NamedTuple):
 
 def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
     """As `unread`, for a manager (`by`, an account id; else NotAllowed) or whoever has the database itself (None)."""
-    with engine.connect() as connection:
-        require_manager(connection, by)
+    with reading_as_manager(engine, by) as connection:
         return unread(connection)
 
 
@@ -213,14 +219,9 @@ def _merged(parts: Iterable[Unread]) -> list[Unread]:
 
 
 def _accounts(connection: Connection) -> list[_Account]:
-    table = table_of(tables.Annotator)
-    query = select(table.c.id, table.c.role, table.c.languages).where(
-        table.c.role.in_(ROLES), table.c.disabled.is_(False)
-    )
-    return [
-        _Account(int(id), str(role), frozenset(filter(None, languages.split(","))))
-        for id, role, languages in connection.execute(query)
-    ]
+    query = select(annotator.c.id, annotator.c.role, annotator.c.languages)
+    rows = connection.execute(query.where(is_person(annotator), annotator.c.disabled.is_(False)))
+    return [_Account(id, role, frozenset(filter(None, languages.split(",")))) for id, role, languages in rows]
 
 
 def _demand(connection: Connection) -> Iterator[tuple[tuple[str, ...], int, int, ColumnElement[bool]]]:
@@ -230,7 +231,6 @@ def _demand(connection: Connection) -> Iterator[tuple[tuple[str, ...], int, int,
     Those about texts and outputs are counted by the database: there are many. Of one about a group every member that is
     shown is read.
     """
-    question, input_table, member = table_of(tables.Question), table_of(tables.Input), table_of(tables.Member)
     is_open = and_(question.c.filled.is_(False), question.c.priority.is_not(None))
     about_texts = and_(is_open, question.c.kind != "group")
     query = (
@@ -266,23 +266,9 @@ def _lacking_answers(
     connection: Connection, condition: ColumnElement[bool], needed: int, readers: Sequence[int]
 ) -> int:
     """The number of these questions that need more answers than these accounts can add to those of others."""
-    question, input_table, vote = (
-        table_of(tables.Question),
-        table_of(tables.Input),
-        table_of(tables.Judgement).alias("vote"),
-    )
-    by_others = (
-        select(func.count())
-        .where(vote.c.question_id == question.c.id, is_vote(vote), vote.c.annotator_id.not_in(readers))
-        .correlate(question)
-        .scalar_subquery()
-    )
-    query = (
-        select(func.count())
-        .select_from(question.join(input_table, input_table.c.id == question.c.input_id))
-        .where(condition, by_others < needed - len(readers))
-    )
-    return int(connection.execute(query).scalar_one())
+    by_others = votes_on_question(VOTE.c.annotator_id.not_in(readers))
+    asked = question.join(input_table, input_table.c.id == question.c.input_id)
+    return count_rows(connection, asked, condition, by_others < needed - len(readers))
 
 
 RECENT = timedelta(days=7)
@@ -331,12 +317,13 @@ class Overview:
 def overview(engine: Engine, by: int | None = None) -> Overview:
     """Count for a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None)."""
     moment = tables.now()
-    with engine.connect() as connection:
-        require_manager(connection, by)
+    with reading_as_manager(engine, by) as connection:
         filled, split, disputed, remaining = _votes(connection)
-        flagged = select(func.count()).select_from(table_of(tables.Question)).where(is_flagged())
-        flags = int(connection.execute(flagged).scalar() or 0)
-        today, week = (_judged_since(connection, since) for since in (midnight(moment), moment - RECENT))
+        flags = count_rows(connection, question, is_flagged())
+        today, week = (
+            count_rows(connection, judgement, judgement.c.decided_at >= since, is_vote(judgement))
+            for since in (midnight(moment), moment - RECENT)
+        )
         speed = speed_of(_decisions(connection, moment - RECENT), moment)
         too_few_readers = tuple(unread(connection))
     ends = moment + timedelta(days=remaining / speed.per_day) if remaining and speed.per_day else None
@@ -374,7 +361,6 @@ def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: 
 
 def votes_by_question() -> Select[tuple[int, int, int, int]]:
     """Per question with votes: question_id, votes, kinds (different answers) and unsure ones."""
-    judgement = table_of(tables.Judgement)
     return (
         select(
             judgement.c.question_id,
@@ -389,7 +375,6 @@ def votes_by_question() -> Select[tuple[int, int, int, int]]:
 
 def _votes(connection: Connection) -> tuple[int, int, int, int]:
     """(filled, split, disputed, judgements left) over all questions."""
-    question = table_of(tables.Question)
     voted = votes_by_question().subquery()
     votes = func.coalesce(voted.c.votes, 0)
     full = and_(voted.c.votes.is_not(None), votes >= question.c.annotators)
@@ -400,23 +385,15 @@ def _votes(connection: Connection) -> tuple[int, int, int, int]:
     def total(condition: ColumnElement[bool], number: object = 1) -> ColumnElement[int]:
         return func.coalesce(func.sum(case((condition, number), else_=0)), 0)
 
-    row = connection.execute(
-        select(
-            total(full), total(split), total(and_(split, ~adjudicated)), total(lacking, question.c.annotators - votes)
-        ).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
-    ).one()
-    return int(row[0]), int(row[1]), int(row[2]), int(row[3])
-
-
-def _judged_since(connection: Connection, since: datetime) -> int:
-    judgement = table_of(tables.Judgement)
-    query = select(func.count()).select_from(judgement).where(judgement.c.decided_at >= since, is_vote(judgement))
-    return int(connection.execute(query).scalar() or 0)
+    numbers = select(
+        total(full), total(split), total(and_(split, ~adjudicated)), total(lacking, question.c.annotators - votes)
+    ).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
+    filled, divided, disputed, remaining = connection.execute(numbers).one()
+    return filled, divided, disputed, remaining
 
 
 def _decisions(connection: Connection, since: datetime) -> dict[int, list[tuple[datetime, datetime]]]:
     """The times (shown, decided) of each person's judgements in the app, withdrawn ones included: they took time."""
-    judgement = table_of(tables.Judgement)
     query = (
         select(judgement.c.annotator_id, judgement.c.shown_at, judgement.c.decided_at)
         .where(judgement.c.decided_at >= since, judgement.c.shown_at.is_not(None))
@@ -454,62 +431,40 @@ class PersonActivity:
     """Of these, how many are what was settled on. Who takes part in an agreement agrees with it."""
 
 
-class _Row(NamedTuple):
-    question_id: int
-    answer: str
-    shown_at: datetime | None
-    decided_at: datetime
-
-
 def people_activity(engine: Engine, by: int | None = None) -> list[PersonActivity]:
     """Everybody with an account, by name. For a manager (`by`) or whoever has the database itself (None).
 
     Raises NotAllowed for another role.
     """
-    judgement = table_of(tables.Judgement)
-    query = select(
-        judgement.c.annotator_id,
-        judgement.c.question_id,
-        judgement.c.answer,
-        judgement.c.shown_at,
-        judgement.c.decided_at,
-    ).where(is_vote(judgement))
-    with engine.connect() as connection:
-        require_manager(connection, by)
+    with reading_as_manager(engine, by) as connection:
         settled = settled_by_people(connection)
-        rows: dict[int, list[_Row]] = {}
-        for person, *fields in connection.execute(query.order_by(judgement.c.id)):
-            rows.setdefault(int(person), []).append(_Row(*fields))
+        rows: dict[int, list[Row[Any]]] = {}
+        for row in connection.execute(select(judgement).where(is_vote(judgement)).order_by(judgement.c.id)):
+            rows.setdefault(row.annotator_id, []).append(row)
     this_day = midnight(tables.now())
-    accounts = account_details(engine, by=by)
-    return [_activity_of(account, rows.get(account.id, []), settled, this_day) for account in accounts]
+    return [
+        _activity_of(account, rows.get(account.id, []), settled, this_day) for account in account_details(engine, by=by)
+    ]
 
 
 def _activity_of(
-    account: AccountDetails, rows: Sequence[_Row], settled: Mapping[int, frozenset[str]], this_day: datetime
+    account: AccountDetails, rows: Sequence[Row[Any]], settled: Mapping[int, frozenset[str]], this_day: datetime
 ) -> PersonActivity:
     """One person's activity by their judgements; `settled` has the labels that people settled on, by question."""
-    seconds, today, unsure, resolved, agreed = [], 0, 0, 0, 0
-    for row in rows:
-        decided = in_utc(row.decided_at)
-        today += decided >= this_day
-        unsure += row.answer == UNSURE
-        if row.shown_at is not None:
-            seconds.append((decided - in_utc(row.shown_at)).total_seconds())
-        allowed = settled.get(row.question_id)
-        if allowed is not None and row.answer != UNSURE:
-            resolved += 1
-            agreed += row.answer in allowed
+    seconds = [
+        (in_utc(row.decided_at) - in_utc(row.shown_at)).total_seconds() for row in rows if row.shown_at is not None
+    ]
+    resolved = [row for row in rows if row.question_id in settled and row.answer != UNSURE]
     return PersonActivity(
-        account.name,
-        account.role,
-        account.disabled,
-        account.languages,
-        account.seen_at,
-        len(rows),
-        today,
-        median(seconds) if seconds else None,
-        unsure,
-        resolved,
-        agreed,
+        name=account.name,
+        role=account.role,
+        disabled=account.disabled,
+        languages=account.languages,
+        seen_at=account.seen_at,
+        judgements=len(rows),
+        today=sum(in_utc(row.decided_at) >= this_day for row in rows),
+        seconds=median(seconds) if seconds else None,
+        unsure=sum(row.answer == UNSURE for row in rows),
+        settled=len(resolved),
+        agreed=sum(row.answer in settled[row.question_id] for row in resolved),
     )

@@ -27,7 +27,8 @@ from sqlalchemy import (
 
 import audit
 from audit.annotation.accounts import ROLES, is_person
-from audit.store import insert_new, pieces, table_of, tables
+from audit.store import insert_new, pieces, tables
+from audit.store.core import adjudication, annotator, answer, count_rows, judgement, question
 
 UNSURE = "unsure"
 WITHDRAWN = "withdrawn"
@@ -36,6 +37,7 @@ ORIGINS = ("adjudicated", "people", "gold")
 PEOPLE = ("adjudicated", "people")
 """Those of them that come from people."""
 
+VOTE = judgement.alias("vote")
 VoteState = Literal["open", "agreed", "disputed"]
 
 
@@ -95,7 +97,6 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
             ((int(id), origin), allowed) for id, origin, allowed in connection.execute(_stored(), {"ids": piece})
         )
     changed = [key for key in before.keys() | rows.keys() if before.get(key) != rows.get(key)]
-    answer = table_of(tables.Answer)
     for id, origin in changed:
         if (id, origin) in before:
             connection.execute(delete(answer).where(answer.c.question_id == id, answer.c.origin == origin))
@@ -110,16 +111,12 @@ def settle(connection: Connection, question_ids: Iterable[int]) -> set[int]:
 
 def wrongly_filled(connection: Connection) -> int:
     """The number of questions whose column `filled` is wrong; writes nothing."""
-    question = table_of(tables.Question)
-    return connection.execute(
-        select(func.count(question.c.id)).where(question.c.filled != _has_its_votes())
-    ).scalar_one()
+    return count_rows(connection, question, question.c.filled != (votes_on_question() >= question.c.annotators))
 
 
 def _update_filled(
     connection: Connection, states: Mapping[int, _QuestionState], votes: Mapping[int, list[Vote]]
 ) -> None:
-    question = table_of(tables.Question)
     for filled in (True, False):
         outdated = [
             id
@@ -131,16 +128,16 @@ def _update_filled(
             connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=filled))
 
 
-def is_counted(judgement: Any) -> ColumnElement[bool]:
+def is_counted(row: Any) -> ColumnElement[bool]:
     """Condition on a judgement, the table or an alias of it: it takes none back, and nothing supersedes it."""
-    later = table_of(tables.Judgement).alias()
-    return and_(judgement.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == judgement.c.id))
+    later = judgement.alias()
+    return and_(row.c.answer != WITHDRAWN, ~exists().where(later.c.supersedes == row.c.id))
 
 
 def by_people(judgement: Any) -> ColumnElement[bool]:
     """Condition on a judgement, the table or an alias of it: a person's, not gold's."""
-    annotator = table_of(tables.Annotator).alias()
-    condition: ColumnElement[bool] = judgement.c.annotator_id.in_(select(annotator.c.id).where(is_person(annotator)))
+    people = annotator.alias()
+    condition: ColumnElement[bool] = judgement.c.annotator_id.in_(select(people.c.id).where(is_person(people)))
     return condition
 
 
@@ -149,16 +146,10 @@ def is_vote(judgement: Any) -> ColumnElement[bool]:
     return and_(judgement.c.round == 1, by_people(judgement), is_counted(judgement))
 
 
-def _has_its_votes() -> ColumnElement[bool]:
-    """Whether as many people's votes count on the question of the outer statement as it wants."""
-    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
-    votes = (
-        select(func.count())
-        .where(judgement.c.question_id == question.c.id, is_vote(judgement))
-        .correlate(question)
-        .scalar_subquery()
-    )
-    return votes >= question.c.annotators
+def votes_on_question(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
+    """The number of people's votes on the question of the outer statement; `conditions` are on the table `VOTE`."""
+    its_votes = (VOTE.c.question_id == question.c.id, is_vote(VOTE), *conditions)
+    return select(func.count()).select_from(VOTE).where(*its_votes).correlate(question).scalar_subquery()
 
 
 def allows_labels(adjudication: Any) -> ColumnElement[bool]:
@@ -168,15 +159,15 @@ def allows_labels(adjudication: Any) -> ColumnElement[bool]:
 
 def is_adjudicated(question_id: Any) -> ColumnElement[bool]:
     """Condition: the last adjudication of the question (a column of the outer query, or a number) stands."""
-    adjudication = table_of(tables.Adjudication).alias("standing")
-    return exists().where(adjudication.c.question_id == question_id, stands(adjudication))
+    standing = adjudication.alias("standing")
+    return exists().where(standing.c.question_id == question_id, stands(standing))
 
 
-def stands(adjudication: Any) -> ColumnElement[bool]:
+def stands(row: Any) -> ColumnElement[bool]:
     """Condition on an adjudication, the table or an alias of it: the last of its question, and it allows labels."""
-    later = table_of(tables.Adjudication).alias("later_adjudication")
-    after = exists().where(later.c.question_id == adjudication.c.question_id, later.c.id > adjudication.c.id)
-    return and_(allows_labels(adjudication), ~after)
+    later = adjudication.alias("later_adjudication")
+    after = exists().where(later.c.question_id == row.c.question_id, later.c.id > row.c.id)
+    return and_(allows_labels(row), ~after)
 
 
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
@@ -187,7 +178,6 @@ def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict
 
 def settled_by_people(connection: Connection) -> dict[int, frozenset[str]]:
     """The allowed labels by question, as people settled them: an adjudicator's answer before an agreement."""
-    answer = table_of(tables.Answer)
     query = select(answer.c.question_id, answer.c.allowed).where(answer.c.origin.in_(PEOPLE))
     # "adjudicated" comes last and takes the place of "people".
     rows = connection.execute(query.order_by(answer.c.origin.desc()))
@@ -228,7 +218,7 @@ def voted_answers(votes: Sequence[Vote], needed: int) -> dict[str, str]:
 
 def _question_states(connection: Connection, ids: list[int]) -> dict[int, _QuestionState]:
     rows = (row for piece in pieces(ids) for row in connection.execute(_questions(), {"ids": piece}))
-    return {int(row[0]): _QuestionState(int(row[1]), bool(row[2]), bool(row[3]), bool(row[4])) for row in rows}
+    return {row[0]: _QuestionState(*row[1:]) for row in rows}
 
 
 def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
@@ -244,7 +234,6 @@ def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
 
 @cache
 def _counting_votes() -> Select[Any]:
-    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     later = judgement.alias("later")
     return (
         select(judgement.c.question_id, annotator.c.name, annotator.c.role, judgement.c.answer, judgement.c.comment)
@@ -262,9 +251,6 @@ def _counting_votes() -> Select[Any]:
 
 @cache
 def _questions() -> Select[Any]:
-    question, adjudication, answer = (
-        table_of(model) for model in (tables.Question, tables.Adjudication, tables.Answer)
-    )
     adjudicated = exists().where(adjudication.c.question_id == question.c.id)
     answered = exists().where(answer.c.question_id == question.c.id)
     columns = (question.c.id, question.c.annotators, question.c.filled, adjudicated, answered)
@@ -274,13 +260,15 @@ def _questions() -> Select[Any]:
 @cache
 def _adjudications() -> Select[Any]:
     """Oldest first, so that the last one counts."""
-    table = table_of(tables.Adjudication)
-    return select(table.c.question_id, table.c.allowed).where(table.c.question_id.in_(_ids())).order_by(table.c.id)
+    return (
+        select(adjudication.c.question_id, adjudication.c.allowed)
+        .where(adjudication.c.question_id.in_(_ids()))
+        .order_by(adjudication.c.id)
+    )
 
 
 @cache
 def _stored() -> Select[Any]:
-    answer = table_of(tables.Answer)
     return select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(_ids()))
 
 

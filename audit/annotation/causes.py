@@ -10,7 +10,8 @@ from sqlalchemy import Connection, select
 
 from audit.annotation.deferral import check_comment
 from audit.errors import Refused
-from audit.store import table_of, tables
+from audit.store import tables
+from audit.store.core import cause
 
 OTHER_CAUSE = "other"
 """The code that says nothing by itself: it needs a comment."""
@@ -58,17 +59,16 @@ def check_cause(code: str, comment: str) -> None:
 
 def current_causes(connection: Connection, group_id: int | None = None) -> dict[Pair, GivenCause]:
     """The cause that counts by (group, system), of one group or of all: the last one that was not taken back."""
-    table = table_of(tables.Cause)
-    query = select(table).order_by(table.c.id)
+    query = select(cause).order_by(cause.c.id)
     if group_id is not None:
-        query = query.where(table.c.group_id == group_id)
+        query = query.where(cause.c.group_id == group_id)
     history: dict[Pair, list[GivenCause]] = {}
     for row in connection.execute(query).mappings():
         row_causes = history.setdefault((int(row["group_id"]), int(row["system_id"])), [])
         if row["code"] != TAKEN_BACK:
             row_causes.append(GivenCause(int(row["id"]), str(row["code"]), row["comment"], int(row["annotator_id"])))
             continue
-        own = [position for position, cause in enumerate(row_causes) if cause.annotator_id == row["annotator_id"]]
+        own = [position for position, entry in enumerate(row_causes) if entry.annotator_id == row["annotator_id"]]
         if own:
             del row_causes[own[-1]]
     return {pair: causes[-1] for pair, causes in history.items() if causes}
@@ -76,10 +76,9 @@ def current_causes(connection: Connection, group_id: int | None = None) -> dict[
 
 def last_given(connection: Connection, account_id: int) -> Pair | None:
     """The pair of the last cause that this account gave and has not taken back; None: there is none."""
-    table = table_of(tables.Cause)
-    query = select(table.c.group_id, table.c.system_id, table.c.code).where(table.c.annotator_id == account_id)
+    query = select(cause.c.group_id, cause.c.system_id, cause.c.code).where(cause.c.annotator_id == account_id)
     pairs: list[Pair] = []
-    for group, system, code in connection.execute(query.order_by(table.c.id)):
+    for group, system, code in connection.execute(query.order_by(cause.c.id)):
         pair = (int(group), int(system))
         if code != TAKEN_BACK:
             pairs.append(pair)
@@ -92,7 +91,7 @@ def add_cause(connection: Connection, account_id: int, pair: Pair, code: str, co
     """Append a row and return its id; the caller has checked role and content."""
     row = {"group_id": pair[0], "system_id": pair[1], "annotator_id": account_id, "code": code}
     added = connection.execute(
-        table_of(tables.Cause).insert(), row | {"comment": comment or None, "at": tables.now()}
+        cause.insert(), row | {"comment": comment or None, "at": tables.now()}
     ).inserted_primary_key
     return int(added[0]) if added else 0
 

@@ -4,28 +4,52 @@ They are stored beside the questions and settle nothing. A question that still a
 answers count, and nobody may be told about them before.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 from sqlalchemy import BindParameter, Connection, Engine, Select, bindparam, exists, func, select
 
-from audit.annotation.accounts import Account, is_person, note, require_manager
+from audit.annotation.accounts import Account, is_person, note, reading_as_manager, writing_as_manager
 from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, is_counted, settled_answers, settled_by_people
 from audit.annotation.deferral import BACK, COMMENT
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs, kind_of, labels_of, question_key, readable
+from audit.annotation.questions import (
+    ABOUT_OUTPUTS,
+    Subject,
+    asks_pairs,
+    gold_labels,
+    kind_of,
+    labels_of,
+    question_key,
+    readable,
+)
 from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import AuditError, BadFile, Refused
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint, uniform
 from audit.language.languages import is_code
-from audit.store import input_ids, insert_new, pieces, table_of, tables, upsert
+from audit.store import input_ids, insert_new, pieces, tables, upsert
 from audit.store.copying import in_utc
+from audit.store.core import (
+    annotator,
+    answer,
+    aside,
+    draw,
+    input_table,
+    judgement,
+    known,
+    log,
+    member,
+    question,
+    sample,
+)
 from audit.tasks import Input, get_task
 
 # Reading texts with known answers from a CSV: the columns text and answer, and perhaps language and explanation.
@@ -161,39 +185,34 @@ def known_questions(engine: Engine, *, by: int | None = None) -> list[KnownQuest
 
     For a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None).
     """
-    control, question, input_table = (table_of(model) for model in (tables.Known, tables.Question, tables.Input))
-    judgement = table_of(tables.Judgement)
     query = (
-        select(
-            control, question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages
-        )
-        .join(question, question.c.id == control.c.question_id)
+        select(known, question.c.task, question.c.kind, question.c.output, input_table.c.texts, input_table.c.languages)
+        .join(question, question.c.id == known.c.question_id)
         .join(input_table, input_table.c.id == question.c.input_id)
-        .order_by(control.c.purpose.desc(), control.c.at, control.c.question_id)
+        .order_by(known.c.purpose.desc(), known.c.at, known.c.question_id)
     )
     judged = (
-        select(judgement.c.question_id, judgement.c.round, func.count())
-        .where(judgement.c.round.in_((0, 3)), judgement.c.answer != WITHDRAWN)
+        select(judgement.c.question_id, judgement.c.round, func.count().label("number"))
+        .where(judgement.c.round.in_((PASS, KNOWN)), judgement.c.answer != WITHDRAWN)
         .group_by(judgement.c.question_id, judgement.c.round)
     )
-    with engine.connect() as connection:
-        require_manager(connection, by)
-        counts = {(int(id), int(round)): int(number) for id, round, number in connection.execute(judged)}
+    with reading_as_manager(engine, by) as connection:
+        counts = {(row.question_id, row.round): row.number for row in connection.execute(judged)}
         return [
             KnownQuestion(
-                int(row["question_id"]),
-                row["purpose"],
-                row["task"],
-                row["kind"],
-                tuple(row["texts"]),
-                tuple(row["languages"].split(",")),
-                row["output"],
-                tuple(row["allowed"]),
-                row["explanation"],
-                counts.get((int(row["question_id"]), 0 if row["purpose"] == TRAINING else 3), 0),
-                row["at"],
+                id=row.question_id,
+                purpose=row.purpose,
+                task=row.task,
+                kind=row.kind,
+                texts=tuple(row.texts),
+                languages=tuple(row.languages.split(",")),
+                output=row.output,
+                allowed=tuple(row.allowed),
+                explanation=row.explanation,
+                judged=counts.get((row.question_id, PASS if row.purpose == TRAINING else KNOWN), 0),
+                at=row.at,
             )
-            for row in connection.execute(query).mappings()
+            for row in connection.execute(query)
         ]
 
 
@@ -206,8 +225,7 @@ def add_known(
     label or task, for a task that asks about outputs, and where there is no text; Refused where people are waited for
     on one of the texts. Nothing is changed then.
     """
-    with engine.begin() as connection:
-        require_manager(connection, by)
+    with writing_as_manager(engine, by) as connection:
         _check_purpose(purpose)
         if not items:
             raise AuditError("there is no text to make known; give at least one")
@@ -234,8 +252,7 @@ def add_settled_questions(
     `by` as of `known_questions`. Raises AuditError for an unknown purpose, Refused for a question that there is not,
     that has no answer, or on which people are waited for.
     """
-    with engine.begin() as connection:
-        require_manager(connection, by)
+    with writing_as_manager(engine, by) as connection:
         _check_purpose(purpose)
         ids = list(dict.fromkeys(question_ids))
         answers = settled_answers(connection, ids)
@@ -256,8 +273,7 @@ def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: i
     are not waited for. Which of a label are taken hangs on `seed` and the texts alone. `by` as of `known_questions`.
     Raises AuditError for an unknown purpose, a count outside 1 to 1,000, and where there is no candidate.
     """
-    with engine.begin() as connection:
-        require_manager(connection, by)
+    with writing_as_manager(engine, by) as connection:
         _check_purpose(purpose)
         if not 1 <= count <= MOST:
             raise AuditError(f"count {count}: must be from 1 to {MOST}")
@@ -269,13 +285,9 @@ def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: i
             )
         chosen = _spread(candidates, count, seed)
         ids = _questions(connection, [(subject, key) for subject, key, _ in chosen])
-        rows: dict[int, tuple[list[str], str]] = {ids[subject]: (sorted(allowed), "") for subject, _, allowed in chosen}
-        added = _store(connection, purpose, rows, by)
-    labels: dict[str, int] = {}
-    for _, _, allowed in chosen:
-        name = "|".join(sorted(allowed))
-        labels[name] = labels.get(name, 0) + 1
-    return Added(added.added, added.changed, len(candidates), dict(sorted(labels.items())))
+        added = _store(connection, purpose, {ids[subject]: (sorted(allowed), "") for subject, _, allowed in chosen}, by)
+    labels = Counter("|".join(sorted(allowed)) for _, _, allowed in chosen)
+    return replace(added, candidates=len(candidates), labels=dict(sorted(labels.items())))
 
 
 def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int | None = None) -> int:
@@ -283,15 +295,13 @@ def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int 
 
     `by` as of `known_questions`. Raises Refused for one that is not known.
     """
-    table = table_of(tables.Known)
-    with engine.begin() as connection:
-        require_manager(connection, by)
-        stored = {int(row[0]) for row in connection.execute(select(table.c.question_id))}
+    with writing_as_manager(engine, by) as connection:
+        stored = set(connection.execute(select(known.c.question_id)).scalars())
         removed = stored if question_ids is None else set(question_ids)
         if unknown := sorted(removed - stored):
             raise Refused(f"question {unknown[0]} is not known; `audit known list` shows which are")
         for piece in pieces(sorted(removed)):
-            connection.execute(table.delete().where(table.c.question_id.in_(piece)))
+            connection.execute(known.delete().where(known.c.question_id.in_(piece)))
         if removed:
             note(connection, by, "known removed", count=len(removed))
     return len(removed)
@@ -304,35 +314,27 @@ def _check_purpose(purpose: str) -> None:
 
 def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[str], str]], by: int | None) -> Added:
     """Store question id -> (allowed labels, explanation), if all can be."""
-    question, table = table_of(tables.Question), table_of(tables.Known)
     stored: set[int] = set()
     existing: set[int] = set()
     for piece in pieces(sorted(rows)):
-        query = select(question.c.id, question.c.task, question.c.kind, question.c.priority, question.c.filled)
-        for id, task, kind, priority, filled in connection.execute(query.where(question.c.id.in_(piece))):
-            existing.add(int(id))
-            labels = labels_of(task, kind)
-            if unknown := sorted(set(rows[id][0]) - set(labels)):
+        for row in connection.execute(select(question).where(question.c.id.in_(piece))):
+            existing.add(row.id)
+            labels = labels_of(row.task, row.kind)
+            if unknown := sorted(set(rows[row.id][0]) - set(labels)):
                 raise AuditError(f"answer {unknown[0]!r} is not one of {', '.join(labels)}")
-            if priority is not None and not filled:
-                raise Refused(f"people are waited for on question {id}; only a question that nobody waits for is known")
-        query_stored = select(table.c.question_id).where(table.c.question_id.in_(piece))
-        stored |= {int(row[0]) for row in connection.execute(query_stored)}
+            if row.priority is not None and not row.filled:
+                raise Refused(
+                    f"people are waited for on question {row.id}; only a question that nobody waits for is known"
+                )
+        stored.update(connection.execute(select(known.c.question_id).where(known.c.question_id.in_(piece))).scalars())
     if missing := sorted(set(rows) - existing):
         raise Refused(f"there is no question {missing[0]}")
-    moment = tables.now()
+    columns = {"purpose": purpose, "annotator_id": by, "at": tables.now()}
     upsert(
         connection,
         tables.Known,
         [
-            {
-                "question_id": id,
-                "purpose": purpose,
-                "allowed": allowed,
-                "explanation": explanation,
-                "annotator_id": by,
-                "at": moment,
-            }
+            {"question_id": id, "allowed": allowed, "explanation": explanation} | columns
             for id, (allowed, explanation) in rows.items()
         ],
     )
@@ -344,25 +346,16 @@ def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[s
 def _questions(connection: Connection, subjects: Iterable[tuple[Subject, bytes]]) -> dict[Subject, int]:
     """The question about each (what is asked, the input's key), by what is asked; nobody waits for a new one."""
     keys = {question_key(subject[0], kind_of(subject[2]), key, subject[2]): subject for subject, key in subjects}
-    sample = table_of(tables.Sample)
     # What a new sample would write; of a question that is there it leaves the number as it is.
     people = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2
     rows = [
-        {
-            "key": key,
-            "task": task,
-            "kind": kind_of(output),
-            "input_id": id,
-            "output": output,
-            "annotators": people,
-        }
+        {"key": key, "task": task, "kind": kind_of(output), "input_id": id, "output": output, "annotators": people}
         for key, (task, id, output) in keys.items()
     ]
     insert_new(connection, tables.Question, rows)
-    table = table_of(tables.Question)
     ids: dict[Subject, int] = {}
     for piece in pieces(keys):
-        for id, key in connection.execute(select(table.c.id, table.c.key).where(table.c.key.in_(piece))):
+        for id, key in connection.execute(select(question.c.id, question.c.key).where(question.c.key.in_(piece))):
             ids[keys[bytes(key)]] = int(id)
     return ids
 
@@ -372,64 +365,45 @@ Candidate = tuple[Subject, bytes, frozenset[str]]
 
 
 def _candidates(connection: Connection) -> list[Candidate]:
-    source, study, input_table = table_of(tables.Source), table_of(tables.Study), table_of(tables.Input)
-    question, control = table_of(tables.Question), table_of(tables.Known)
-    draw, member, answer = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Answer)
-    labels: dict[Subject, set[str]] = {}
-    gold = (
-        select(study.c.task, source.c.input_id, source.c.gold)
-        .join(study, study.c.id == source.c.study_id)
-        .where(source.c.gold.is_not(None))
-        .distinct()
-    )
-    for task, input_id, label in connection.execute(gold):
-        if label in get_task(task).labels and not asks_pairs(task):
-            labels.setdefault((task, int(input_id), None), set()).add(label)
-    allowed = {key: frozenset(golds) for key, golds in labels.items() if len(golds) == 1}
+    allowed: dict[Subject, frozenset[str]] = {}
+    for (task, input_id), golds in gold_labels(connection).items():
+        labels = golds.intersection(get_task(task).labels)
+        if len(labels) == 1 and not asks_pairs(task):
+            allowed[task, input_id, None] = frozenset(labels)
     adjudicated = (
         select(question.c.task, question.c.input_id, question.c.output, answer.c.allowed)
         .join(answer, answer.c.question_id == question.c.id)
         .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin == "adjudicated")
     )
-    allowed |= {
-        (str(task), int(id), output): frozenset(settled_labels)
-        for task, id, output, settled_labels in connection.execute(adjudicated)
-    }
+    allowed |= {(task, id, output): frozenset(labels) for task, id, output, labels in connection.execute(adjudicated)}
     drawn = select(member.c.input_id).join(draw, draw.c.group_id == member.c.group_id).distinct()
-    drawn_inputs = {int(row[0]) for row in connection.execute(drawn)}
+    drawn_inputs = set(connection.execute(drawn).scalars())
     demanded = select(question.c.task, question.c.input_id, question.c.output).where(
-        question.c.priority.is_not(None) | question.c.id.in_(select(control.c.question_id))
+        question.c.priority.is_not(None) | question.c.id.in_(select(known.c.question_id))
     )
-    unavailable = {(str(task), int(id), output) for task, id, output in connection.execute(demanded)}
+    unavailable = {tuple(row) for row in connection.execute(demanded)}
     remaining = {
         key: options for key, options in allowed.items() if key[1] not in drawn_inputs and key not in unavailable
     }
     keys: dict[int, bytes] = {}
     for piece in pieces(sorted({id for _, id, _ in remaining})):
         query = select(input_table.c.id, input_table.c.key).where(input_table.c.id.in_(piece))
-        keys.update((int(id), bytes(key)) for id, key in connection.execute(query))
+        keys.update((id, bytes(key)) for id, key in connection.execute(query))
     return [(subject, keys[subject[1]], options) for subject, options in remaining.items()]
 
 
 def _spread(candidates: Iterable[Candidate], count: int, seed: int) -> list[Candidate]:
     """`count` of them, in turn from each set of labels, in an order of the seed and the texts."""
     strata: dict[tuple[str, ...], list[Candidate]] = {}
-    for candidate in sorted(
-        candidates,
-        key=lambda candidate: uniform("known", seed, candidate[0][0], candidate[1].hex(), *_output_of(candidate[0])),
-    ):
+    for candidate in sorted(candidates, key=lambda candidate: _place(seed, candidate)):
         strata.setdefault(tuple(sorted(candidate[2])), []).append(candidate)
-    chosen: list[Candidate] = []
-    position = 0
-    while len(chosen) < count and any(position < len(stratum) for stratum in strata.values()):
-        chosen += [strata[labels][position] for labels in sorted(strata) if position < len(strata[labels])]
-        position += 1
-    return chosen[:count]
+    rounds = zip_longest(*(strata[labels] for labels in sorted(strata)))
+    return [candidate for turn in rounds for candidate in turn if candidate is not None][:count]
 
 
-def _output_of(subject: Subject) -> tuple[str, ...]:
-    """The output that is asked about, if any."""
-    return () if subject[2] is None else (subject[2],)
+def _place(seed: int, candidate: Candidate) -> float:
+    (task, _, output), key, _ = candidate
+    return uniform("known", seed, task, key.hex(), *(() if output is None else (output,)))
 
 
 # Hidden questions: some whose answer is known, and some that the same person has answered before.
@@ -471,7 +445,6 @@ def _times_asked(connection: Connection, account_id: int) -> int:
 
 @cache
 def _asked_count() -> Select[Any]:
-    judgement, aside = table_of(tables.Judgement), table_of(tables.Aside)
     me: BindParameter[int] = bindparam("account")
     judged = select(func.count()).where(
         judgement.c.annotator_id == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN
@@ -482,13 +455,11 @@ def _asked_count() -> Select[Any]:
 
 def _gold(account_id: int, languages: tuple[str, ...]) -> Select[Any]:
     """Hidden questions that this account never had in any pass, and for which people are not waited for just now."""
-    question, control = table_of(tables.Question), table_of(tables.Known)
-    judgement = table_of(tables.Judgement).alias("had")
     had = exists().where(judgement.c.question_id == question.c.id, judgement.c.annotator_id == account_id)
     return (
         select(question.c.id)
-        .join(control, control.c.question_id == question.c.id)
-        .where(control.c.purpose == GOLD, ~had, ~_was_deferred(account_id), readable(question, languages))
+        .join(known, known.c.question_id == question.c.id)
+        .where(known.c.purpose == GOLD, ~had, ~_was_deferred(account_id), readable(question, languages))
         .where(question.c.priority.is_(None) | question.c.filled.is_(True))
         .order_by(question.c.id)
     )
@@ -496,7 +467,6 @@ def _gold(account_id: int, languages: tuple[str, ...]) -> Select[Any]:
 
 def _repeats(account_id: int, after: int, languages: tuple[str, ...]) -> Select[Any]:
     """Questions that this account gave a label at least `after` answers ago, and was never asked again."""
-    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     later, again, newer = (judgement.alias(name) for name in ("later", "again", "newer"))
     recent = (
         select(newer.c.id)
@@ -522,7 +492,6 @@ def _repeats(account_id: int, after: int, languages: tuple[str, ...]) -> Select[
 
 def _was_deferred(account_id: int) -> Any:
     """Condition: this account once skipped or flagged the question, which the page would remind it of."""
-    question, aside = table_of(tables.Question), table_of(tables.Aside)
     return exists().where(aside.c.question_id == question.c.id, aside.c.annotator_id == account_id)
 
 
@@ -645,23 +614,14 @@ def write_attempt(connection: Connection, account_id: int, state: Round) -> None
     if state.unwritten is None:
         return
     last = state.attempts[-1]
-    note(
-        connection,
-        account_id,
-        ACTION,
-        attempt=last.number,
-        right=last.right,
-        questions=last.questions,
-        passed=last.passed,
-        until=state.unwritten,
-        round=state.version,
-    )
+    detail = {"attempt": last.number, "right": last.right, "questions": last.questions, "passed": last.passed}
+    note(connection, account_id, ACTION, **detail, until=state.unwritten, round=state.version)
 
 
 def _training_questions(connection: Connection, languages: tuple[str, ...]) -> list[Trainer]:
+    rows = connection.execute(_questions_of(languages))
     return [
-        Trainer(int(id), bytes(key), task, kind, frozenset(allowed), explanation)
-        for id, key, task, kind, allowed, explanation in connection.execute(_questions_of(languages))
+        Trainer(row.id, bytes(row.key), row.task, row.kind, frozenset(row.allowed), row.explanation) for row in rows
     ]
 
 
@@ -670,20 +630,16 @@ def _training_questions(connection: Connection, languages: tuple[str, ...]) -> l
 
 @cache
 def _questions_of(languages: tuple[str, ...]) -> Select[Any]:
-    control, question = table_of(tables.Known), table_of(tables.Question)
     return (
-        select(
-            question.c.id, question.c.key, question.c.task, question.c.kind, control.c.allowed, control.c.explanation
-        )
-        .join(control, control.c.question_id == question.c.id)
-        .where(control.c.purpose == TRAINING, readable(question, languages))
+        select(question, known.c.allowed, known.c.explanation)
+        .join(known, known.c.question_id == question.c.id)
+        .where(known.c.purpose == TRAINING, readable(question, languages))
         .order_by(question.c.id)
     )
 
 
 @cache
 def _finished_attempts() -> Select[Any]:
-    log = table_of(tables.Log)
     own = (log.c.annotator_id == bindparam("account")) & (log.c.action == ACTION)
     return select(log.c.detail).where(own).order_by(log.c.id)
 
@@ -718,7 +674,6 @@ def _attempts(connection: Connection, account_id: int, mark: float, version: str
 def _answers_since(
     connection: Connection, account_id: int, until: int, questions: set[int]
 ) -> dict[int, TrainingAnswer]:
-    judgement = table_of(tables.Judgement)
     query = (
         select(judgement.c.question_id, judgement.c.id, judgement.c.answer)
         .where(judgement.c.annotator_id == account_id, judgement.c.round == PASS, judgement.c.id > until)
@@ -762,8 +717,7 @@ class Record:
 def judging_record(engine: Engine, *, by: int | None = None) -> Record:
     """Everything that is known of how people judge; for a manager (`by`, an account id; else NotAllowed) or for whoever
     has the database itself (None)."""
-    with engine.connect() as connection:
-        require_manager(connection, by)
+    with reading_as_manager(engine, by) as connection:
         frame = _judgements(connection)
         attempts = _training_attempts(connection)
         people = sorted(set(frame["annotator"]) | set(attempts))
@@ -771,20 +725,8 @@ def judging_record(engine: Engine, *, by: int | None = None) -> Record:
 
 
 def _judgements(connection: Connection) -> pd.DataFrame:
-    judgement, annotator, question = (
-        table_of(model) for model in (tables.Judgement, tables.Annotator, tables.Question)
-    )
     query = (
-        select(
-            annotator.c.name,
-            judgement.c.question_id,
-            question.c.task,
-            question.c.kind,
-            judgement.c.round,
-            judgement.c.answer,
-            judgement.c.shown_at,
-            judgement.c.decided_at,
-        )
+        select(judgement, annotator.c.name, question.c.task, question.c.kind)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
         .where(is_person(annotator), judgement.c.round >= FIRST, is_counted(judgement))
@@ -793,14 +735,15 @@ def _judgements(connection: Connection) -> pd.DataFrame:
     control, settled = _control_answers(connection), settled_by_people(connection)
     first: dict[tuple[str, int], str] = {}
     rows = []
-    for name, id, task, kind, round, answer, shown, decided in connection.execute(query):
-        if round == FIRST:
-            first[name, id] = answer
+    for row in connection.execute(query):
+        id, pass_ = row.question_id, row.round
+        if pass_ == FIRST:
+            first[row.name, id] = row.answer
         rows.append(
             (
-                name, int(id), task, kind, int(round), answer, _seconds(shown, decided),
-                control.get(id) if round > REPEAT else None, settled.get(id) if round == FIRST else None,
-                first.get((name, id)) if round == REPEAT else None,
+                row.name, id, row.task, row.kind, pass_, row.answer, _seconds(row.shown_at, row.decided_at),
+                control.get(id) if pass_ > REPEAT else None, settled.get(id) if pass_ == FIRST else None,
+                first.get((row.name, id)) if pass_ == REPEAT else None,
             )
         )  # fmt: skip
     # Plain objects: answers and sets are looked at one by one, which is slow in columns made for text.
@@ -812,13 +755,11 @@ def _seconds(shown: datetime | None, decided: datetime) -> float:
 
 
 def _control_answers(connection: Connection) -> dict[int, frozenset[str]]:
-    control = table_of(tables.Known)
-    query = select(control.c.question_id, control.c.allowed).where(control.c.purpose == GOLD)
-    return {int(id): frozenset(allowed) for id, allowed in connection.execute(query)}
+    query = select(known.c.question_id, known.c.allowed).where(known.c.purpose == GOLD)
+    return {id: frozenset(allowed) for id, allowed in connection.execute(query)}
 
 
 def _training_attempts(connection: Connection) -> dict[str, tuple[int, bool]]:
-    log, annotator = table_of(tables.Log), table_of(tables.Annotator)
     query = (
         select(annotator.c.name, log.c.detail)
         .join(annotator, annotator.c.id == log.c.annotator_id)

@@ -22,7 +22,8 @@ from sqlalchemy import (
 
 from audit.annotation.answers import allows_labels
 from audit.errors import Refused
-from audit.store import table_of, tables
+from audit.store import tables
+from audit.store.core import adjudication, aside, question
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
@@ -37,8 +38,7 @@ def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
 
     A reply is an adjudication that allows labels, or a row `back`; whoever flagged may take it back, too.
     """
-    question, aside = table_of(tables.Question), table_of(tables.Aside)
-    back, adjudication = aside.alias("back"), table_of(tables.Adjudication)
+    back = aside.alias("back")
     replied = or_(
         exists().where(back.c.question_id == aside.c.question_id, back.c.kind == BACK, back.c.id > aside.c.id),
         exists().where(taken_back(aside)),
@@ -54,7 +54,7 @@ def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
 
 def taken_back(flag: FromClause) -> ColumnElement[bool]:
     """Condition on another row of `aside`, for an `exists`: whoever gave this flag has taken it back since."""
-    row = table_of(tables.Aside).alias("unflag")
+    row = aside.alias("unflag")
     return and_(
         row.c.question_id == flag.c.question_id,
         row.c.annotator_id == flag.c.annotator_id,
@@ -70,7 +70,6 @@ def midnight(moment: datetime) -> datetime:
 
 def last_skip(account: Who, since: When) -> ScalarSelect[int]:
     """The id of this annotator's last skip of the outer query's question since then, or null."""
-    question, aside = table_of(tables.Question), table_of(tables.Aside)
     return (
         (select(func.max(aside.c.id)).where(aside.c.question_id == question.c.id, _skips(account, since)))
         .correlate(question)
@@ -80,7 +79,6 @@ def last_skip(account: Who, since: When) -> ScalarSelect[int]:
 
 def is_skipped(account: Who, since: When) -> ColumnElement[bool]:
     """Condition on `question`: this annotator skipped it since then."""
-    question, aside = table_of(tables.Question), table_of(tables.Aside)
     return question.c.id.in_(select(aside.c.question_id).where(_skips(account, since)))
 
 
@@ -97,9 +95,8 @@ def check_comment(comment: str | None) -> None:
 def add_row(connection: Connection, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
     """Append a row; the caller has checked role and content."""
     row = {"question_id": question_id, "annotator_id": account_id, "kind": kind, "comment": comment or None}
-    connection.execute(table_of(tables.Aside).insert(), row | {"at": tables.now()})
+    connection.execute(aside.insert(), row | {"at": tables.now()})
 
 
 def _skips(account: Who, since: When) -> ColumnElement[bool]:
-    aside = table_of(tables.Aside)
     return and_(aside.c.annotator_id == account, aside.c.kind == SKIP, aside.c.at >= since)

@@ -14,7 +14,8 @@ from sqlalchemy import Engine, Select, bindparam, select
 from audit.annotation.accounts import ROLES, require
 from audit.errors import AuditError
 from audit.resources import data_file
-from audit.store import reading, table_of, tables
+from audit.store import reading
+from audit.store.core import judgement, question
 from audit.tasks import TASKS, Task, base_of, wording_of
 
 ELSEWHERE = 0
@@ -88,7 +89,6 @@ def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> i
 
 @cache
 def _last_guideline() -> Select[Any]:
-    judgement, question = table_of(tables.Judgement), table_of(tables.Question)
     return (
         select(judgement.c.guideline)
         .join(question, question.c.id == judgement.c.question_id)

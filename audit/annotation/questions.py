@@ -23,7 +23,8 @@ from audit.annotation.accounts import is_person
 from audit.annotation.answers import settle
 from audit.keys import digest
 from audit.sampling.designs import BLIND
-from audit.store import insert_new, pieces, table_of, tables
+from audit.store import insert_new, pieces, tables
+from audit.store.core import annotator, input_table, judgement, member, question, source, study
 from audit.tasks import get_task
 
 Subject = tuple[str, int, str | None]
@@ -182,8 +183,7 @@ def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> N
         if row["annotators"] != target["annotators"]:
             to_settle.append(int(row["id"]))
     if changed:
-        table = table_of(tables.Question)
-        statement = table.update().where(table.c.id == bindparam("question"))
+        statement = question.update().where(question.c.id == bindparam("question"))
         # In one order, so that no two processes wait for each other's rows.
         changed.sort(key=lambda change: int(change["question"]))
         connection.execute(statement.values(**{name: bindparam(f"new_{name}") for name in _CHANGES}), changed)
@@ -193,18 +193,16 @@ def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> N
 
 def _stored(connection: Connection, keys: Iterable[bytes]) -> dict[bytes, RowMapping]:
     """The stored rows of these questions, by key; those that are not there are absent."""
-    table = table_of(tables.Question)
-    columns = [table.c.key, table.c.id, *(table.c[name] for name in _CHANGES)]
+    columns = [question.c.key, question.c.id, *(question.c[name] for name in _CHANGES)]
     rows: dict[bytes, RowMapping] = {}
     for piece in pieces(keys):
-        for row in connection.execute(select(*columns).where(table.c.key.in_(piece))).mappings():
+        for row in connection.execute(select(*columns).where(question.c.key.in_(piece))).mappings():
             rows[bytes(row["key"])] = row
     return rows
 
 
 def _judged(connection: Connection, question_ids: Iterable[int]) -> set[int]:
     """Which of these questions some person ever gave a first answer to, taken back or not."""
-    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     judged: set[int] = set()
     for piece in pieces(question_ids):
         query = (
@@ -218,21 +216,33 @@ def _judged(connection: Connection, question_ids: Iterable[int]) -> set[int]:
 
 def close_questions(connection: Connection, question_ids: Iterable[int]) -> None:
     """Take questions out of the queue: no drawn group waits for them any more."""
-    table = table_of(tables.Question)
     for piece in pieces(question_ids):
-        connection.execute(table.update().where(table.c.id.in_(piece)).values(priority=None, waits=0))
+        connection.execute(question.update().where(question.c.id.in_(piece)).values(priority=None, waits=0))
 
 
 def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> dict[Subject, int]:
     """The questions about these inputs, or about one of them and an output, by what they ask about."""
-    table = table_of(tables.Question)
     ids: dict[Subject, int] = {}
     for piece in pieces(input_ids):
-        query = select(table.c.input_id, table.c.output, table.c.id).where(
-            table.c.task == task, table.c.kind.in_(ABOUT_OUTPUTS), table.c.input_id.in_(piece)
+        query = select(question.c.input_id, question.c.output, question.c.id).where(
+            question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS), question.c.input_id.in_(piece)
         )
         ids.update(((task, int(input_id), output), int(id)) for input_id, output, id in connection.execute(query))
     return ids
+
+
+def gold_labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
+    """The gold labels of sources by (task, input); several where rows with the same text have different ones."""
+    query = (
+        select(study.c.task, source.c.input_id, source.c.gold)
+        .join(study, study.c.id == source.c.study_id)
+        .where(source.c.gold.is_not(None))
+        .distinct()
+    )
+    labels: dict[tuple[str, int], set[str]] = {}
+    for task, input_id, label in connection.execute(query):
+        labels.setdefault((task, input_id), set()).add(label)
+    return labels
 
 
 # Who reads what: a question is for people who know all of its languages.
@@ -246,7 +256,6 @@ def languages_of(connection: Connection, account_id: int, lock: bool = False) ->
 
 @cache
 def _joined(lock: bool) -> Select[Any]:
-    annotator = table_of(tables.Annotator)
     query = select(annotator.c.languages).where(annotator.c.id == bindparam("account"))
     return query.with_for_update(key_share=True) if lock else query
 
@@ -259,16 +268,16 @@ def readable(question: Any, codes: tuple[str, ...]) -> ColumnElement[bool]:
     """
     if not codes:
         return true()
-    input_table = table_of(tables.Input).alias("given")
-    member, member_input = table_of(tables.Member).alias("part"), table_of(tables.Input).alias("part_input")
-    its_input = exists().where(input_table.c.id == question.c.input_id, _all_read(input_table.c.languages, codes))
+    # Aliases: the outer query may have these tables itself.
+    its_input, part, part_input = input_table.alias("given"), member.alias("part"), input_table.alias("part_input")
+    read = exists().where(its_input.c.id == question.c.input_id, _all_read(its_input.c.languages, codes))
     unreadable = exists().where(
-        member.c.group_id == question.c.group_id,
-        member.c.role != "probe",
-        member_input.c.id == member.c.input_id,
-        ~_all_read(member_input.c.languages, codes),
+        part.c.group_id == question.c.group_id,
+        part.c.role != "probe",
+        part_input.c.id == part.c.input_id,
+        ~_all_read(part_input.c.languages, codes),
     )
-    return and_(its_input, ~unreadable)
+    return and_(read, ~unreadable)
 
 
 def _all_read(joined: ColumnElement[str], codes: tuple[str, ...]) -> ColumnElement[bool]:

@@ -26,8 +26,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
-from audit.annotation.accounts import ROLES, require
-from audit.annotation.answers import by_people, is_counted, is_vote
+from audit.annotation.accounts import ROLES, reading_as, require
+from audit.annotation.answers import by_people, is_counted, votes_on_question
 from audit.annotation.control_questions import FIRST, hidden_question, needs_training
 from audit.annotation.control_questions import PASS as TRAINING
 from audit.annotation.deferral import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight
@@ -36,8 +36,9 @@ from audit.annotation.settings import settings_of
 from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.sampling.designs import SHOWN
-from audit.store import reading, table_of, tables, writing
+from audit.store import reading, tables, writing
 from audit.store.copying import in_utc
+from audit.store.core import aside, group, input_table, judgement, lease, member, question, relation
 from audit.tasks import Input, get_task
 
 # What others answered before, for questions under the protocol `shown`: who validates sees it, without names.
@@ -63,21 +64,23 @@ def earlier_answers(connection: Connection, question_id: int, account_id: int) -
 
 @cache
 def _earlier() -> Select[Any]:
-    judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
-    own_lease = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
     return (
         select(judgement.c.answer, judgement.c.comment)
         .join(lease, lease.c.question_id == judgement.c.question_id)
-        .where(own_lease, judgement.c.id <= lease.c.saw)
+        .where(own_lease(), judgement.c.id <= lease.c.saw)
         .where(_by_others(judgement, lease.c.annotator_id), is_counted(judgement))
         .order_by(judgement.c.id)
     )
 
 
+def own_lease() -> ColumnElement[bool]:
+    """Condition on `lease`: that of `account` on `question`."""
+    return and_(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
+
+
 def one_at_a_time(someone_looks: ColumnElement[bool]) -> ColumnElement[bool]:
     """Condition on `question`: under the protocol `shown` nobody else looks at it now, for the next must see the
     answer of whoever does."""
-    question = table_of(tables.Question)
     return or_(question.c.protocol != SHOWN, ~someone_looks)
 
 
@@ -89,7 +92,6 @@ def lease_question(connection: Connection, question_id: int, account_id: int, un
 
 @cache
 def _lease_insert(round: int) -> Insert:
-    lease = table_of(tables.Lease)
     return lease.insert().values(
         question_id=bindparam("question"),
         annotator_id=bindparam("account"),
@@ -102,15 +104,12 @@ def _lease_insert(round: int) -> Insert:
 @cache
 def refresh_lease() -> Update:
     """The lease of `account` on `question`, with what is shown now: it is shown again, and answers may have changed."""
-    lease = table_of(tables.Lease)
-    own_lease = and_(lease.c.question_id == bindparam("question"), lease.c.annotator_id == bindparam("account"))
-    return lease.update().where(own_lease, lease.c.round == 1).values(saw=seen().scalar_subquery())
+    return lease.update().where(own_lease(), lease.c.round == 1).values(saw=seen().scalar_subquery())
 
 
 @cache
 def seen() -> Select[Any]:
     """What `saw` is for `account` and `question` now; null under the protocol `blind`, and where nothing counts."""
-    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     standing = judgement.alias("standing")
     me: Any = bindparam("account")
     is_answered = exists().where(
@@ -126,14 +125,12 @@ def seen() -> Select[Any]:
 
 def seen_by_somebody(connection: Connection, question_id: int, judgement_id: int) -> bool:
     """Whether an answer that counts was given to this question by somebody who saw this judgement."""
-    judgement = table_of(tables.Judgement)
     query = select(judgement.c.id).where(judgement.c.question_id == question_id, judgement.c.saw >= judgement_id)
     return connection.execute(query.where(is_counted(judgement)).limit(1)).first() is not None
 
 
 def end_leases_of_others(connection: Connection, question_id: int, account_id: int) -> None:
     """End the leases of others on a question under the protocol `shown`: what they were shown counts no more."""
-    question, lease = table_of(tables.Question), table_of(tables.Lease)
     is_shown = exists().where(question.c.id == lease.c.question_id, question.c.protocol == SHOWN)
     others = and_(lease.c.question_id == question_id, lease.c.annotator_id != account_id, lease.c.round == 1)
     connection.execute(delete(lease).where(others, is_shown))
@@ -189,8 +186,6 @@ def remembered(connection: Connection, account_id: int, question_id: int) -> Rem
 def may_be_remembered() -> ColumnElement[bool]:
     """Condition on `question`: somebody put it aside, or let an answer to it go stale. Nothing is remembered of others,
     which are most."""
-    question, aside = table_of(tables.Question), table_of(tables.Aside)
-    judgement = table_of(tables.Judgement).alias("gone")
     stale = exists().where(judgement.c.question_id == question.c.id, judgement.c.withdrawn_by.is_not(None))
     return exists().where(aside.c.question_id == question.c.id) | stale
 
@@ -201,14 +196,12 @@ def may_be_remembered() -> ColumnElement[bool]:
 @cache
 def _deferrals() -> Select[Any]:
     """The skips and flags of a question and the replies to them, oldest first; most questions have none."""
-    aside = table_of(tables.Aside)
     columns = (aside.c.annotator_id, aside.c.kind, aside.c.comment, aside.c.at)
     return select(*columns).where(aside.c.question_id == bindparam("question")).order_by(aside.c.id)
 
 
 @cache
 def _last_judgement() -> Select[Any]:
-    judgement = table_of(tables.Judgement)
     own = (judgement.c.question_id == bindparam("question")) & (judgement.c.annotator_id == bindparam("account"))
     return (
         select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
@@ -372,8 +365,6 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
-    group, relation = table_of(tables.Group), table_of(tables.Relation)
-    member, input_table = table_of(tables.Member), table_of(tables.Input)
     relation_query = (
         select(relation.c.task, relation.c.name)
         .join(group, group.c.relation_id == relation.c.id)
@@ -417,8 +408,7 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
 def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
     """The questions that this account may still answer and that others have leased. Raises NotAllowed for one that may
     not judge."""
-    with engine.connect() as connection:
-        require(connection, account_id, *ROLES)
+    with reading_as(engine, account_id, *ROLES) as connection:
         params = {"account": account_id, "now": tables.now()}
         rows = connection.execute(_held_by_others(languages_of(connection, account_id)), params).all()
     first = sum(row.protocol == SHOWN and not row.votes for row in rows)
@@ -432,7 +422,6 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
 @cache
 def _shown() -> Select[Any]:
     """A question with the texts of its input."""
-    question, input_table = table_of(tables.Question), table_of(tables.Input)
     columns = tuple(question.c[name] for name in ("task", "kind", "output", "group_id", "protocol"))
     return (
         select(*columns, input_table.c.texts, input_table.c.languages, may_be_remembered().label("had"))
@@ -444,7 +433,6 @@ def _shown() -> Select[Any]:
 @cache
 def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
     """A question that this account has a lease of. `mine`: it may still answer it, a hidden one always; those first."""
-    question, lease = table_of(tables.Question), table_of(tables.Lease)
     is_open = or_(lease.c.round != FIRST, _is_open_to_account())
     answerable = case((and_(lease.c.expires_at >= bindparam("now"), is_open, readable(question, codes)), 1), else_=0)
     return (
@@ -463,7 +451,6 @@ def _vacant_question(codes: tuple[str, ...], past: bool, again: bool) -> Select[
     `crowded`: it has leases that `_make_room` takes away; none can come while it is locked.
     `again`: of those that this account skipped since `midnight`, the longest ago first; else of the others.
     """
-    question, lease = table_of(tables.Question), table_of(tables.Lease)
     me: BindParameter[int] = bindparam("account")
     crowded = exists().where(lease.c.question_id == question.c.id, _is_over())
     since: BindParameter[datetime] = bindparam("midnight")
@@ -483,7 +470,6 @@ def _vacant_question(codes: tuple[str, ...], past: bool, again: bool) -> Select[
 @cache
 def _lease_row() -> ReturningInsert[Any]:
     """The lease of `question` for this account `until` then, if it still has a place for it."""
-    question, lease = table_of(tables.Question), table_of(tables.Lease)
     saw = seen().correlate(None).scalar_subquery()
     row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), saw)
     vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), _has_place())
@@ -494,14 +480,12 @@ def _lease_row() -> ReturningInsert[Any]:
 @cache
 def _delete_over_leases() -> Delete:
     """Leases of `question` that have expired, and this account's own, taken away."""
-    lease = table_of(tables.Lease)
     return delete(lease).where(lease.c.question_id == bindparam("question"), _is_over())
 
 
 @cache
 def _release_earlier_leases() -> Delete:
     """Release this account's earlier leases; rows that somebody else is reclaiming now are skipped."""
-    lease = table_of(tables.Lease)
     before = lease.alias("before")
     own_questions = select(before.c.question_id).where(before.c.annotator_id == bindparam("account"))
     return delete(lease).where(
@@ -513,9 +497,13 @@ def _release_earlier_leases() -> Delete:
 @cache
 def _held_by_others(codes: tuple[str, ...]) -> Select[Any]:
     """The questions that this account may still answer and that somebody else looks at now."""
-    question, lease = table_of(tables.Question), table_of(tables.Lease)
     return (
-        select(question.c.id, question.c.protocol, _votes().label("votes"), func.min(lease.c.expires_at).label("until"))
+        select(
+            question.c.id,
+            question.c.protocol,
+            votes_on_question().label("votes"),
+            func.min(lease.c.expires_at).label("until"),
+        )
         .join(lease, lease.c.question_id == question.c.id)
         .where(lease.c.annotator_id != bindparam("account"), lease.c.expires_at >= bindparam("now"))
         .where(_is_open_to_account(), ~_has_place(), readable(question, codes))
@@ -529,7 +517,6 @@ def _my_judgements() -> Select[Any]:
 
     Hidden ones with them, else who is asked one would see that it is not counted; training without.
     """
-    judgement = table_of(tables.Judgement)
     today = case((judgement.c.decided_at >= bindparam("midnight"), 1), else_=0)
     columns: list[Any] = [func.count(), func.sum(today)]
     return select(*columns).where(
@@ -540,7 +527,6 @@ def _my_judgements() -> Select[Any]:
 @cache
 def _left(codes: tuple[str, ...]) -> Select[Any]:
     """The number of open questions that this account may answer, and of those in languages that it does not read."""
-    question = table_of(tables.Question)
     reads = readable(question, codes)
     return (
         select(func.sum(case((reads, 1), else_=0)), func.sum(case((reads, 0), else_=1)))
@@ -551,7 +537,6 @@ def _left(codes: tuple[str, ...]) -> Select[Any]:
 
 def _is_over() -> ColumnElement[bool]:
     """Condition on `lease`: expired, or this account's own."""
-    lease = table_of(tables.Lease)
     return or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
 
 
@@ -560,7 +545,7 @@ def _is_open_to_account() -> ColumnElement[bool]:
 
     Nor had this account the question in training, where it was told the answer.
     """
-    question, own = table_of(tables.Question), table_of(tables.Judgement).alias("mine")
+    own = judgement.alias("mine")
     judged = exists().where(
         own.c.question_id == question.c.id,
         own.c.annotator_id == bindparam("account"),
@@ -574,30 +559,17 @@ def _is_open_to_account() -> ColumnElement[bool]:
 def _has_place() -> ColumnElement[bool]:
     """Condition: fewer people have answered the question or look at it than it wants; or, where each is to see the
     answers before, nobody looks at it."""
-    question = table_of(tables.Question)
-    return and_(_votes() + _leases() < question.c.annotators, one_at_a_time(_leases() > 0))
-
-
-def _votes() -> ColumnElement[int]:
-    """Number of people's votes on the question of the outer query."""
-    question, vote = table_of(tables.Question), table_of(tables.Judgement).alias("vote")
-    return (
-        select(func.count())
-        .select_from(vote)
-        .where(vote.c.question_id == question.c.id, is_vote(vote))
-        .correlate(question)
-        .scalar_subquery()
-    )
+    return and_(votes_on_question() + _leases() < question.c.annotators, one_at_a_time(_leases() > 0))
 
 
 def _leases() -> ColumnElement[int]:
     """Number of others who look at the question of the outer query now, to whom it is not hidden."""
-    question, lease = table_of(tables.Question), table_of(tables.Lease).alias("looking")
+    looking = lease.alias("looking")
     return (
         select(func.count())
-        .select_from(lease)
-        .where(lease.c.question_id == question.c.id, lease.c.annotator_id != bindparam("account"))
-        .where(lease.c.expires_at >= bindparam("now"), lease.c.round == FIRST)
+        .select_from(looking)
+        .where(looking.c.question_id == question.c.id, looking.c.annotator_id != bindparam("account"))
+        .where(looking.c.expires_at >= bindparam("now"), looking.c.round == FIRST)
         .correlate(question)
         .scalar_subquery()
     )

@@ -8,14 +8,14 @@ from typing import Literal
 import pandas as pd
 from sqlalchemy import Connection, Engine, or_, select
 
-from audit.annotation.accounts import require_manager
+from audit.annotation.accounts import reading_as_manager
 from audit.annotation.answers import UNSURE, is_vote
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
 from audit.statistics.agreement import number_of
-from audit.store import table_of, tables
+from audit.store.core import annotator, draw, input_table, judgement, member, question, relation, system
 
 RATING = ["item", "annotator", "label"]
 Repeats = Literal["first", "last", "majority"]
@@ -141,9 +141,6 @@ def stored_ratings(
     """
     from audit.tasks import get_task
 
-    judgement, annotator, question = (
-        table_of(model) for model in (tables.Judgement, tables.Annotator, tables.Question)
-    )
     query = (
         select(question.c.task, judgement.c.question_id, annotator.c.name, judgement.c.answer)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
@@ -156,8 +153,7 @@ def stored_ratings(
         query = query.where(
             or_(question.c.task == task_name, question.c.task.startswith(f"{task_name}/", autoescape=True))
         )
-    with engine.connect() as connection:
-        require_manager(connection, by)
+    with reading_as_manager(engine, by) as connection:
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
     judged_tasks = sorted(frame["task"].unique())
     if not judged_tasks:
@@ -189,18 +185,12 @@ def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
     outputs do not count, left out. One question may serve many. Which of them gave the output that a question is about
     is for `audit.false_satisfaction` to say, which reads outputs.
     """
-    question, input_table = table_of(tables.Question), table_of(tables.Input)
     if by == "language":
         query = select(question.c.id, input_table.c.languages).join(
             input_table, input_table.c.id == question.c.input_id
         )
     else:
-        draw, member = table_of(tables.Draw), table_of(tables.Member)
-        named_table, key = (
-            (table_of(tables.Relation), draw.c.relation_id)
-            if by == "relation"
-            else (table_of(tables.System), draw.c.system_id)
-        )
+        named_table, key = (relation, draw.c.relation_id) if by == "relation" else (system, draw.c.system_id)
         query = (
             select(question.c.id, named_table.c.name)
             .join(member, member.c.input_id == question.c.input_id)

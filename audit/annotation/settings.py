@@ -8,9 +8,10 @@ from typing import Any, TypeGuard
 
 from sqlalchemy import Connection, Engine, Select, select
 
-from audit.annotation.accounts import note, require_manager
+from audit.annotation.accounts import note, writing_as_manager
 from audit.errors import AuditError
-from audit.store import table_of, tables, upsert
+from audit.store import tables, upsert
+from audit.store.core import setting
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,7 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
     `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role,
     AuditError for a setting that there is not or a value that is not allowed; nothing is changed then.
     """
-    with engine.begin() as connection:
-        require_manager(connection, by)
+    with writing_as_manager(engine, by) as connection:
         if unknown := sorted(set(values) - set(BOUNDS)):
             raise AuditError(f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(BOUNDS))}")
         before = asdict(settings_of(connection))
@@ -103,8 +103,7 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
 @cache
 def _stored() -> Select[Any]:
     """Cached: every claim runs it."""
-    table = table_of(tables.Setting)
-    return select(table.c.name, table.c.value)
+    return select(setting.c.name, setting.c.value)
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, case, delete, distinct, exists, func, or_, select
 
-from audit.annotation.accounts import ADJUDICATORS, ROLES, note, require
+from audit.annotation.accounts import ADJUDICATORS, ROLES, note, reading_as, require
 from audit.annotation.answers import UNSURE, Vote, counting_votes, is_adjudicated, is_vote, stands
 from audit.annotation.causes import INSPECTION, check_reason, is_check, remark_of, written_as_check
 from audit.annotation.deferral import FLAG, check_comment, taken_back
@@ -25,7 +25,8 @@ from audit.errors import Refused
 from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.sampling.designs import SHOWN
-from audit.store import table_of, tables
+from audit.store import tables
+from audit.store.core import adjudication, annotator, answer, aside, judgement, question, spot_check
 
 LAST = 10
 """Adjudications that can be changed."""
@@ -71,8 +72,7 @@ def my_adjudications(engine: Engine, account_id: int) -> list[Adjudicated]:
 
     Raises NotAllowed.
     """
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
         return _latest_adjudications(connection, account_id)
 
 
@@ -89,9 +89,10 @@ def change_adjudication(
     A spot check stays one: `reason` is its remark then, and `code` must be None. Raises NotAllowed, and Refused where
     it is not one of the last or the answer cannot be taken (`adjudicate`).
     """
-    table = table_of(tables.Adjudication)
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
-        question_id = work.connection.execute(select(table.c.question_id).where(table.c.id == adjudication_id)).scalar()
+        question_id = work.connection.execute(
+            select(adjudication.c.question_id).where(adjudication.c.id == adjudication_id)
+        ).scalar()
         if question_id is not None:
             work.hold(int(question_id))  # what somebody else settles meanwhile is seen below
         before = next(
@@ -110,21 +111,20 @@ def next_check(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Sh
 
     Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
     """
-    table = table_of(tables.SpotCheck)
     query = (
-        select(table.c.question_id).where(_never_judged_by(account_id)).order_by(table.c.priority, table.c.question_id)
+        select(spot_check.c.question_id)
+        .where(_never_judged_by(account_id))
+        .order_by(spot_check.c.priority, spot_check.c.question_id)
     )
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
-        first = _first_of(connection, query, table.c.question_id, later)
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        first = _first_of(connection, query, spot_check.c.question_id, later)
         return None if first is None else show(connection, first)
 
 
 def checks_left(engine: Engine, account_id: int) -> int:
     """The number of checks that wait and that this adjudicator may make. Raises NotAllowed."""
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
-        query = select(func.count()).select_from(table_of(tables.SpotCheck)).where(_never_judged_by(account_id))
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        query = select(func.count()).select_from(spot_check).where(_never_judged_by(account_id))
         return int(connection.execute(query).scalar() or 0)
 
 
@@ -134,10 +134,9 @@ def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[s
     Raises NotAllowed, or Refused where there is nothing to check, the adjudicator judged the question as an annotator,
     or the labels cannot be taken.
     """
-    table, answer, judgement = (table_of(model) for model in (tables.SpotCheck, tables.Answer, tables.Judgement))
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is gone
-        removed = work.connection.execute(delete(table).where(table.c.question_id == question_id)).rowcount
+        removed = work.connection.execute(delete(spot_check).where(spot_check.c.question_id == question_id)).rowcount
         agreed = (answer.c.question_id == question_id) & (answer.c.origin == "people")
         # An annotator may just have taken an answer back: what people do not agree on is for the disputes.
         if not removed or not work.connection.execute(select(answer.c.origin).where(agreed)).first():
@@ -153,9 +152,8 @@ def next_inspection(engine: Engine, account_id: int, later: Sequence[int] = ()) 
 
     Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
     """
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
-        first = _first_of(connection, _to_inspect(account_id), table_of(tables.Question).c.id, later)
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        first = _first_of(connection, _to_inspect(account_id), question.c.id, later)
         if first is None:
             return None
         votes = [vote for vote in counting_votes(connection, [first]) if vote.role in ROLES]
@@ -165,9 +163,7 @@ def next_inspection(engine: Engine, account_id: int, later: Sequence[int] = ()) 
 def inspections_left(engine: Engine, account_id: int) -> int | None:
     """The number of inspections that wait for this account; None: no question has the protocol `shown`. Raises
     NotAllowed."""
-    question = table_of(tables.Question)
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
         if not connection.execute(select(question.c.id).where(question.c.protocol == SHOWN).limit(1)).first():
             return None
         waiting = _to_inspect(account_id).order_by(None).subquery()
@@ -180,7 +176,6 @@ def inspect(engine: Engine, account_id: int, question_id: int, allowed: Sequence
     Raises NotAllowed, or Refused where the question does not wait for an inspection, the account judged it, or the
     labels cannot be taken.
     """
-    question, answer, judgement = (table_of(model) for model in (tables.Question, tables.Answer, tables.Judgement))
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         work.hold(question_id)  # of two inspectors with it on their screens, the second finds that it is gone
         own = _judged_by(account_id).where(judgement.c.question_id == question_id)
@@ -226,9 +221,11 @@ def _adjudicate(
 
 
 def _latest_adjudications(connection: Connection, account_id: int) -> list[Adjudicated]:
-    table = table_of(tables.Adjudication)
     query = (
-        select(table).where(table.c.annotator_id == account_id, stands(table)).order_by(table.c.id.desc()).limit(LAST)
+        select(adjudication)
+        .where(adjudication.c.annotator_id == account_id, stands(adjudication))
+        .order_by(adjudication.c.id.desc())
+        .limit(LAST)
     )
     adjudications = []
     for row in connection.execute(query).mappings().all():
@@ -254,8 +251,7 @@ def _first_of(connection: Connection, query: Select[Any], column: Any, later: Se
 
 def _never_judged_by(account_id: int) -> ColumnElement[bool]:
     """Condition: this account never judged the question, not even to withdraw it."""
-    table, judgement = table_of(tables.SpotCheck), table_of(tables.Judgement)
-    own = (judgement.c.question_id == table.c.question_id) & (judgement.c.annotator_id == account_id)
+    own = (judgement.c.question_id == spot_check.c.question_id) & (judgement.c.annotator_id == account_id)
     return ~exists().where(own)
 
 
@@ -264,15 +260,13 @@ def _to_inspect(account_id: int) -> Select[Any]:
 
     What is to be spot-checked is left to that check, for which nobody may have seen the votes.
     """
-    question, answer, judgement = table_of(tables.Question), table_of(tables.Answer), table_of(tables.Judgement)
-    check = table_of(tables.SpotCheck)
     last = select(func.max(judgement.c.id)).where(judgement.c.question_id == question.c.id).scalar_subquery()
     return (
         select(question.c.id)
         .join(answer, (answer.c.question_id == question.c.id) & (answer.c.origin == "people"))
         .where(question.c.protocol == SHOWN, question.c.filled.is_(True))
         .where(~is_adjudicated(question.c.id))
-        .where(~exists().where(check.c.question_id == question.c.id))
+        .where(~exists().where(spot_check.c.question_id == question.c.id))
         .where(question.c.id.not_in(_judged_by(account_id)))
         .order_by(last, question.c.id)
     )
@@ -280,7 +274,6 @@ def _to_inspect(account_id: int) -> Select[Any]:
 
 def _judged_by(account_id: int) -> Select[Any]:
     """Questions that this account ever judged, an answer taken back included."""
-    judgement = table_of(tables.Judgement)
     return select(judgement.c.question_id).where(judgement.c.annotator_id == account_id)
 
 
@@ -320,7 +313,6 @@ class _PersonOpinion:
 
 def open_disputes(connection: Connection) -> list[int]:
     """Questions that have all their votes, that these do not settle, and that nobody has adjudicated; by priority."""
-    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     unsure = case((judgement.c.answer == UNSURE, 1), else_=0)
     query = (
         select(question.c.id)
@@ -335,15 +327,13 @@ def open_disputes(connection: Connection) -> list[int]:
 
 def disputes(engine: Engine, account_id: int) -> list[int]:
     """Ids of the disputed questions that nobody has adjudicated, most wanted first. Raises NotAllowed."""
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
         return open_disputes(connection)
 
 
 def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]:
     """What people said of a question, numbered without names. Raises NotAllowed."""
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
         return [
             Opinion(number, person.answer, person.comment, person.flags, person.saw)
             for number, person in enumerate(_people(connection, question_id), start=1)
@@ -366,8 +356,6 @@ def reveal_names(engine: Engine, account_id: int, question_id: int) -> dict[int,
 
 def _people(connection: Connection, question_id: int) -> list[_PersonOpinion]:
     """Everybody who answered or flagged the question, in the order of their numbers."""
-    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
-    aside = table_of(tables.Aside)
     votes = connection.execute(
         select(annotator.c.id, annotator.c.name, judgement.c.answer, judgement.c.comment, judgement.c.saw)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)

@@ -6,16 +6,17 @@ manager sends questions to the adjudicators, flagged with a comment.
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, Engine, delete, exists, func, select
+from sqlalchemy import Connection, Engine, delete, exists, select
 
-from audit.annotation.accounts import ADJUDICATORS, ROLES, require
-from audit.annotation.answers import counting_votes, is_counted
+from audit.annotation.accounts import ADJUDICATORS, ROLES, reading_as
+from audit.annotation.answers import is_counted, votes_on_question
 from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
 from audit.annotation.queue import LEASE, lease_question
 from audit.errors import Refused
 from audit.judging.unit import Work, unit_of_work
 from audit.sampling.designs import SHOWN
-from audit.store import table_of, tables
+from audit.store import tables
+from audit.store.core import aside, count_rows, judgement, lease, question
 
 
 def skip(engine: Engine, account_id: int, question_id: int) -> None:
@@ -43,8 +44,6 @@ def unflag(engine: Engine, account_id: int) -> int | None:
     then there is no flag to undo, and nothing changes but that their lease is given back, as
     `audit.judging.judgements.undo` does. Raises NotAllowed.
     """
-    aside, judgement, lease = (table_of(model) for model in (tables.Aside, tables.Judgement, tables.Lease))
-    question = table_of(tables.Question)
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         flags = (
@@ -59,13 +58,13 @@ def unflag(engine: Engine, account_id: int) -> int | None:
         connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
         if last is None:
             return None
-        since = select(func.count()).where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
+        judged_since = exists().where(judgement.c.annotator_id == account_id, judgement.c.decided_at >= last.at)
         # A hidden question waits for nobody, and a repeat was answered: neither is given as an ordinary one.
         own = (judgement.c.question_id == question.c.id) & (judgement.c.annotator_id == account_id)
         answered = exists().where(own, is_counted(judgement))
         waits = (question.c.id == last.question_id) & question.c.priority.is_not(None) & ~answered
         still_flagged = select(question.c.id).where(waits, is_flagged(account_id))
-        if connection.execute(since).scalar() or connection.execute(still_flagged).first() is None:
+        if connection.execute(select(judged_since)).scalar() or connection.execute(still_flagged).first() is None:
             return None
         question_id = int(last.question_id)
         if not _has_place(connection, question_id):
@@ -77,23 +76,19 @@ def unflag(engine: Engine, account_id: int) -> int | None:
 
 def flagged_ids(engine: Engine, account_id: int) -> list[int]:
     """Flagged questions to which no adjudicator has replied, most wanted first. Raises NotAllowed."""
-    question = table_of(tables.Question)
     query = (
         select(question.c.id)
         .where(is_flagged())
         .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)
     )
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
-        return [int(row[0]) for row in connection.execute(query)]
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        return list(connection.execute(query).scalars())
 
 
 def flags_left(engine: Engine, account_id: int) -> int:
     """The number of flagged questions that wait for a reply. Raises NotAllowed."""
-    with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
-        query = select(func.count()).select_from(table_of(tables.Question)).where(is_flagged())
-        return int(connection.execute(query).scalar() or 0)
+    with reading_as(engine, account_id, *ADJUDICATORS) as connection:
+        return count_rows(connection, question, is_flagged())
 
 
 def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "") -> None:
@@ -101,7 +96,6 @@ def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "
 
     Raises NotAllowed, or Refused where the question is not flagged any more or the remark is too long.
     """
-    question = table_of(tables.Question)
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         work.hold(question_id)  # of two adjudicators with it on their screens, the second finds it replied to
         check_comment(remark)
@@ -117,20 +111,16 @@ def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment:
     Raises NotAllowed for anyone but a manager; Refused for a question that there is not, an empty comment or one that
     is too long, and where all of them wait already.
     """
-    question = table_of(tables.Question)
     with unit_of_work(engine, account_id, "manager") as work:
         work.hold_all()  # of two managers who send the same question, the second finds it sent
         connection = work.connection
         if not comment.strip():
             raise Refused("say in the comment what an adjudicator should look at, then flag the question")
         check_comment(comment)
-        existing = {
-            int(row[0]) for row in connection.execute(select(question.c.id).where(question.c.id.in_(question_ids)))
-        }
+        ids = select(question.c.id).where(question.c.id.in_(question_ids))
+        existing, waiting = (set(connection.execute(query).scalars()) for query in (ids, ids.where(is_flagged())))
         if missing := [id for id in question_ids if id not in existing]:
             raise Refused(f"there is no question {missing[0]}")
-        flagged = select(question.c.id).where(question.c.id.in_(question_ids), is_flagged())
-        waiting = {int(row[0]) for row in connection.execute(flagged)}
         new = [id for id in dict.fromkeys(question_ids) if id not in waiting]
         if not new:
             raise Refused("these questions are with the adjudicators already")
@@ -140,7 +130,6 @@ def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment:
 
 
 def _defer(work: Work, account_id: int, question_id: int, kind: str, comment: str | None) -> None:
-    lease = table_of(tables.Lease)
     # What is refused below is rolled back, the lease included.
     leases = work.connection.execute(
         delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
@@ -155,10 +144,7 @@ def _defer(work: Work, account_id: int, question_id: int, kind: str, comment: st
 
 def _has_place(connection: Connection, question_id: int) -> bool:
     """Whether the question, which is held, wants more answers than others have given it or are about to give."""
-    question, lease = table_of(tables.Question), table_of(tables.Lease)
-    query = select(question.c.annotators, question.c.protocol).where(question.c.id == question_id)
-    required, protocol = connection.execute(query).one()
-    looking = select(func.count()).where(lease.c.question_id == question_id, lease.c.expires_at >= tables.now())
-    votes = [vote for vote in counting_votes(connection, [question_id]) if vote.role in ROLES]
-    others = int(connection.execute(looking).scalar() or 0)
-    return not (protocol == SHOWN and others) and len(votes) + others < required
+    query = select(question.c.annotators, question.c.protocol, votes_on_question())
+    wanted, protocol, votes = connection.execute(query.where(question.c.id == question_id)).one()
+    others = count_rows(connection, lease, lease.c.question_id == question_id, lease.c.expires_at >= tables.now())
+    return not (protocol == SHOWN and others) and votes + others < wanted

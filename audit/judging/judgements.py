@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, bindparam, delete, select
 from sqlalchemy.sql.dml import ReturningDelete
 
-from audit.annotation.accounts import ROLES, require
+from audit.annotation.accounts import ROLES, reading_as
 from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
 from audit.annotation.control_questions import FIRST
 from audit.annotation.guidelines import guideline_of
@@ -17,7 +17,8 @@ from audit.annotation.queue import LEASE, end_leases_of_others, lease_question, 
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
 from audit.sampling.designs import SHOWN
-from audit.store import table_of, tables
+from audit.store import tables
+from audit.store.core import judgement, lease
 
 UNDOS = 10
 """Answers that can be undone one after the other."""
@@ -85,7 +86,6 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
     Raises Refused when an adjudicator has settled the question since, when somebody has answered it who saw the answer,
     and after `UNDOS` in a row.
     """
-    judgement, lease = table_of(tables.Judgement), table_of(tables.Lease)
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
         last = select(judgement).where(_counts_for(account_id)).order_by(judgement.c.id.desc()).limit(1)
@@ -125,9 +125,7 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
 
 def undone(engine: Engine, account_id: int) -> Undone | None:
     """The judgement that this annotator undid last; None where they have judged since. Raises NotAllowed."""
-    judgement = table_of(tables.Judgement)
-    with engine.connect() as connection:
-        require(connection, account_id, *ROLES)
+    with reading_as(engine, account_id, *ROLES) as connection:
         rows = _withdrawn_last(connection, account_id)
         if not rows:
             return None
@@ -141,7 +139,6 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
 
     What a manager let go stale is no undo of theirs, and does not stand between two of them.
     """
-    judgement = table_of(tables.Judgement)
     query = (
         select(judgement.c.answer, judgement.c.question_id, judgement.c.supersedes)
         .where(
@@ -163,7 +160,6 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
 @cache
 def _end_lease() -> ReturningDelete[Any]:
     """The lease of this question to this account, taken away."""
-    lease = table_of(tables.Lease)
     own = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
     return delete(lease).where(own).returning(lease.c.round, lease.c.saw)
 
@@ -171,12 +167,10 @@ def _end_lease() -> ReturningDelete[Any]:
 @cache
 def _own_answer() -> Select[Any]:
     """This account's counted answer to the question in the pass `round`."""
-    judgement = table_of(tables.Judgement)
     same = (judgement.c.question_id == bindparam("question")) & (judgement.c.round == bindparam("round"))
     return select(judgement.c.id).where(same, _counts_for(bindparam("account")))
 
 
 def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:
     """Condition: a counted judgement of this annotator, in any pass but training."""
-    judgement = table_of(tables.Judgement)
     return (judgement.c.annotator_id == account_id) & (judgement.c.round >= FIRST) & is_counted(judgement)

@@ -6,22 +6,23 @@ them and somebody who judges it here. The annotators are disabled accounts: nobo
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, Row, Table, func, select
 
 from audit.annotation.accounts import GOLD, gold_id
 from audit.annotation.answers import UNSURE, command
 from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import asks_pairs, question_ids, question_key
+from audit.annotation.questions import asks_pairs, gold_labels, question_ids, question_key
 from audit.errors import AuditError, BadFile
 from audit.files import SHOWN, parse_json, read_table, read_text
 from audit.judging.unit import unit_of_work
-from audit.store import insert_new, need_study, pieces, table_of, tables
+from audit.store import insert_new, need_study, pieces, tables
+from audit.store.core import annotator, count_rows, input_table, judgement, question, sample, source, study
 from audit.tasks import Input, Task, get_task, matches
 
 # Reading labels that people gave elsewhere: a CSV, or the JSON that Label Studio exports.
@@ -98,28 +99,18 @@ def _csv(path: Path, text: str) -> Labels:
     empty = 0
     for line, fields in rows:
         where = f"line {line}"
+        row = dict(zip(header, fields, strict=False))
         if len(fields) != len(header):
             bad.append((where, f"{len(fields)} fields where the header has {len(header)}"))
-            continue
-        row = dict(zip(header, fields, strict=True))
-        about = row.get("text") or row.get("row")
-        if not about:
+        elif not (row.get("text") or row.get("row")):
             bad.append((where, "the column text or row is empty"))
-        elif "annotator" in row and not row["annotator"]:
+        elif row.get("annotator") == "":
             bad.append((where, "the column annotator is empty; every label needs somebody who gave it"))
-        elif not row["label"]:
-            empty += 1
+        elif row["label"]:
+            columns = {name: row.get(name) for name in ("annotator", "text", "row")}
+            labels.append(Label(where, row["label"], language=row.get("language") or None, **columns))
         else:
-            labels.append(
-                Label(
-                    where,
-                    row["label"],
-                    row.get("annotator"),
-                    row.get("text"),
-                    row.get("language") or None,
-                    row.get("row"),
-                )
-            )
+            empty += 1
     refuse(path, bad, len(rows))
     return Labels(path, labels, {"no label": empty} if empty else {})
 
@@ -295,27 +286,24 @@ def import_labels(
         matched = _matched(file.labels, answers, annotators, targets)
         people = _annotators(connection, sorted({name for name, _ in matched.chosen}))
         before = _current_judgements(connection, people.values())
-        rows: list[dict[str, Any]] = []
-        unchanged = 0
-        for (name, question), (label, answer) in matched.chosen.items():
-            earlier = before.get((people[name], question))
-            if earlier is not None and earlier[1] == answer:
-                unchanged += 1
-                continue
-            rows.append(_judgement_row(label, answer, question, people[name], earlier))
+        rows = [
+            _judgement_row(label, answer, question_id, people[name], earlier)
+            for (name, question_id), (label, answer) in matched.chosen.items()
+            if (earlier := before.get((people[name], question_id))) is None or earlier.answer != answer
+        ]
         work.add(tables.Judgement, rows)
     changed = sum(row["supersedes"] is not None for row in rows)
     return Imported(
-        len(file.labels),
-        len(rows) - changed,
-        changed,
-        unchanged,
-        matched.repeated,
-        opened,
-        dict(matched.unmatched),
-        matched.first,
-        file.without,
-        sorted(people),
+        labels=len(file.labels),
+        added=len(rows) - changed,
+        changed=changed,
+        known=len(matched.chosen) - len(rows),
+        repeated=matched.repeated,
+        opened=opened,
+        unmatched=dict(matched.unmatched),
+        first=matched.first,
+        without=file.without,
+        annotators=sorted(people),
     )
 
 
@@ -340,11 +328,11 @@ def _matched(
     """Choose labels; all arguments are (labels,), `targets` a question's id or the reason why there is none."""
     matched = _Matched()
     contradictory: set[tuple[str, int]] = set()
-    for label, answer, annotator, target in zip(labels, answers, annotators, targets, strict=True):
+    for label, answer, name, target in zip(labels, answers, annotators, targets, strict=True):
         if isinstance(target, str):
             matched.leave_out(label, target)
             continue
-        key = (annotator, target)
+        key = (name, target)
         if key in contradictory:
             matched.leave_out(label, CONTRADICTORY)
         elif key not in matched.chosen:
@@ -359,26 +347,25 @@ def _matched(
 
 
 def _judgement_row(
-    label: Label, answer: str, question: int, annotator: int, earlier: tuple[int, str] | None
+    label: Label, answer: str, question_id: int, annotator_id: int, earlier: Row[Any] | None
 ) -> dict[str, Any]:
     return {
-        "question_id": question,
-        "annotator_id": annotator,
+        "question_id": question_id,
+        "annotator_id": annotator_id,
         "round": 1,
         "answer": answer,
         "guideline": ELSEWHERE,
         "client": command("import-labels"),
         "shown_at": label.shown_at,
         "decided_at": label.decided_at or tables.now(),
-        "supersedes": earlier[0] if earlier is not None else None,
+        "supersedes": earlier.id if earlier is not None else None,
     }
 
 
 def _task(connection: Connection, name: str | None) -> Task:
     if name is not None and get_task(name).labels:
         return get_task(name)
-    table = table_of(tables.Study)
-    stored = {str(row[0]) for row in connection.execute(select(table.c.task).distinct())}
+    stored = connection.execute(select(study.c.task).distinct()).scalars()
     tasks = sorted(candidate for candidate in stored if matches(candidate, name))
     if not tasks:
         suffix = f" of the task {name}" if name else ""
@@ -442,61 +429,53 @@ def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> lis
 
 
 def _questions(
-    connection: Connection, file: Labels, task: Task, language: str, study: int | None
+    connection: Connection, file: Labels, task: Task, language: str, study_id: int | None
 ) -> tuple[list[int | str], int]:
     """The question of each label, or why there is none; and how many questions were made."""
-    by_key = _ids(connection, tables.Question, {label.question for label in file.labels if label.question is not None})
-    texts = {
-        position: Input.of(label.text, language=label.language or language).key
-        for position, label in enumerate(file.labels)
-        if label.question is None and label.text is not None
-    }
-    inputs = _ids(connection, tables.Input, set(texts.values()))
-    rows = _rows(connection, file, task, study)
-    inputs_by_position: dict[int, int] = {}
-    for position, label in enumerate(file.labels):
-        input_id = rows.get(label.row) if label.row is not None else inputs.get(texts.get(position, b""))
-        if input_id is not None:
-            inputs_by_position[position] = input_id
-    opened = _create_questions(connection, task, set(inputs_by_position.values()))
-    ids_by_subject = question_ids(connection, task.name, set(inputs_by_position.values()))
+    by_key = _ids(connection, question, {label.question for label in file.labels if label.question is not None})
+    keys = [
+        None if label.text is None else Input.of(label.text, language=label.language or language).key
+        for label in file.labels
+    ]
+    inputs = _ids(connection, input_table, {key for key in keys if key is not None})
+    rows = _rows(connection, file, task, study_id)
+    # What a label with the key of a question says beside it does not count.
+    input_of_label = [
+        None if label.question is not None else rows.get(label.row) if label.row is not None else inputs.get(key or b"")
+        for label, key in zip(file.labels, keys, strict=True)
+    ]
+    inputs_needed = {id for id in input_of_label if id is not None}
+    opened = _create_questions(connection, task, inputs_needed)
+    by_subject = question_ids(connection, task.name, inputs_needed)
     questions: list[int | str] = []
-    for position, label in enumerate(file.labels):
+    for label, input_id in zip(file.labels, input_of_label, strict=True):
         if label.question is not None:
             questions.append(by_key.get(label.question, NO_QUESTION))
-        elif position in inputs_by_position:
-            questions.append(ids_by_subject[task.name, inputs_by_position[position], None])
+        elif input_id is not None:
+            questions.append(by_subject[task.name, input_id, None])
         else:
             questions.append(NO_ROW if label.row is not None else NOT_HERE)
     return questions, opened
 
 
-def _ids(
-    connection: Connection, model: type[tables.Question] | type[tables.Input], keys: Iterable[bytes]
-) -> dict[bytes, int]:
-    table = table_of(model)
+def _ids(connection: Connection, table: Table, keys: Iterable[bytes]) -> dict[bytes, int]:
     ids: dict[bytes, int] = {}
     for piece in pieces(sorted(keys)):
         query = select(table.c.key, table.c.id).where(table.c.key.in_(piece))
-        ids.update((bytes(row[0]), int(row[1])) for row in connection.execute(query))
+        ids.update((bytes(key), id) for key, id in connection.execute(query))
     return ids
 
 
-def _rows(connection: Connection, file: Labels, task: Task, study: int | None) -> dict[str, int]:
+def _rows(connection: Connection, file: Labels, task: Task, study_id: int | None) -> dict[str, int]:
     """Inputs by the row of a source. Raises BadFile where a row stands for different texts in different studies."""
-    source, study_table = table_of(tables.Source), table_of(tables.Study)
     places = {label.row: label.where for label in file.labels if label.row is not None}
+    query = select(source).join(study, study.c.id == source.c.study_id).where(study.c.task == task.name)
+    if study_id is not None:
+        query = query.where(study.c.id == study_id)
     inputs_by_row: dict[str, dict[int, int]] = {}
     for piece in pieces(sorted(places)):
-        query = (
-            select(source.c.row, source.c.input_id, source.c.study_id)
-            .join(study_table, study_table.c.id == source.c.study_id)
-            .where(study_table.c.task == task.name, source.c.row.in_(piece))
-        )
-        for row, input_id, study_id in connection.execute(
-            query if study is None else query.where(study_table.c.id == study)
-        ):
-            inputs_by_row.setdefault(row, {}).setdefault(int(input_id), int(study_id))
+        for entry in connection.execute(query.where(source.c.row.in_(piece))):
+            inputs_by_row.setdefault(entry.row, {}).setdefault(entry.input_id, entry.study_id)
     bad = [
         (
             places[row],
@@ -512,16 +491,15 @@ def _rows(connection: Connection, file: Labels, task: Task, study: int | None) -
 def _create_questions(connection: Connection, task: Task, inputs: set[int]) -> int:
     """Make the questions that are not there; nobody waits for them before a group is drawn that needs them."""
     missing = sorted(inputs - {input_id for _, input_id, _ in question_ids(connection, task.name, inputs)})
-    table, sample = table_of(tables.Input), table_of(tables.Sample)
     annotators = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2
-    rows = []
-    for piece in pieces(missing):
-        for id, key in connection.execute(select(table.c.id, table.c.key).where(table.c.id.in_(piece))):
-            content = question_key(task.name, "input", bytes(key))
-            rows.append(
-                {"key": content, "task": task.name, "kind": "input", "input_id": int(id), "annotators": annotators}
-            )
-    rows.sort(key=lambda row: int(str(row["input_id"])))
+    columns = {"task": task.name, "kind": "input", "annotators": annotators}
+    rows = [
+        {"key": question_key(task.name, "input", bytes(key)), "input_id": id} | columns
+        for piece in pieces(missing)
+        for id, key in connection.execute(
+            select(input_table.c.id, input_table.c.key).where(input_table.c.id.in_(piece)).order_by(input_table.c.id)
+        )
+    ]
     return insert_new(connection, tables.Question, rows)
 
 
@@ -530,9 +508,8 @@ def _annotators(connection: Connection, names: Sequence[str]) -> dict[str, int]:
 
     Votes of disabled accounts count. An account is one of ours when all that it ever answered was answered elsewhere.
     """
-    table, judgement = table_of(tables.Annotator), table_of(tables.Judgement)
     for name in names:
-        row = connection.execute(select(table).where(table.c.name == name)).mappings().first()
+        row = connection.execute(select(annotator).where(annotator.c.name == name)).mappings().first()
         if row is None:
             continue
         guidelines = select(judgement.c.guideline).where(judgement.c.annotator_id == row["id"]).distinct()
@@ -543,29 +520,22 @@ def _annotators(connection: Connection, names: Sequence[str]) -> dict[str, int]:
             )
     columns = {"role": ROLE, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
     insert_new(connection, tables.Annotator, [{"name": name} | columns for name in names])
-    ids: dict[str, int] = {}
-    for piece in pieces(names):
-        query = select(table.c.name, table.c.id).where(table.c.name.in_(piece))
-        ids.update((str(account[0]), int(account[1])) for account in connection.execute(query))
-    return ids
+    query = select(annotator.c.name, annotator.c.id)
+    return {
+        name: id for piece in pieces(names) for name, id in connection.execute(query.where(annotator.c.name.in_(piece)))
+    }
 
 
-def _current_judgements(connection: Connection, people: Iterable[int]) -> dict[tuple[int, int], tuple[int, str]]:
-    """(annotator, question) -> the judgement that counts, and its answer."""
-    judgement = table_of(tables.Judgement)
+def _current_judgements(connection: Connection, people: Iterable[int]) -> dict[tuple[int, int], Row[Any]]:
+    """(annotator, question) -> the judgement that counts."""
     later = judgement.alias("later")
-    current: dict[tuple[int, int], tuple[int, str]] = {}
-    for piece in pieces(people):
-        query = (
-            select(judgement.c.annotator_id, judgement.c.question_id, judgement.c.id, judgement.c.answer)
-            .outerjoin(later, later.c.supersedes == judgement.c.id)
-            .where(judgement.c.annotator_id.in_(piece), judgement.c.round == 1, later.c.id.is_(None))
-        )
-        current.update(
-            ((int(annotator), int(question)), (int(id), answer))
-            for annotator, question, id, answer in connection.execute(query)
-        )
-    return current
+    query = select(judgement).outerjoin(later, later.c.supersedes == judgement.c.id)
+    query = query.where(judgement.c.round == 1, later.c.id.is_(None))
+    return {
+        (row.annotator_id, row.question_id): row
+        for piece in pieces(people)
+        for row in connection.execute(query.where(judgement.c.annotator_id.in_(piece)))
+    }
 
 
 def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
@@ -616,62 +586,29 @@ def answer_with_gold(engine: Engine, *, by: int | None = None) -> GoldAnswers:
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
-        labels = _gold_labels(connection)
-        subjects = _questions_about(connection, list(labels))
-        annotator = gold_id(connection)
-        judgement = table_of(tables.Judgement)
-        query = select(judgement.c.question_id).where(judgement.c.annotator_id == annotator)
-        before = {int(row[0]) for row in connection.execute(query)}
-        moment = tables.now()
-        clear = {question: next(iter(labels[key])) for question, key in subjects.items() if len(labels[key]) == 1}
-        new = [
-            {
-                "question_id": question,
-                "annotator_id": annotator,
-                "round": 1,
-                "answer": label,
-                "guideline": 0,
-                "client": command("gold"),
-                "decided_at": moment,
-            }
-            for question, label in clear.items()
-            if question not in before
-        ]
+        labels = gold_labels(connection)
+        subjects = _questions_about(connection, labels)
+        gold = gold_id(connection)
+        own = select(judgement.c.question_id).where(judgement.c.annotator_id == gold)
+        before = set(connection.execute(own).scalars())
+        clear = {id: next(iter(labels[key])) for id, key in subjects.items() if len(labels[key]) == 1}
+        row = {"annotator_id": gold, "round": 1, "guideline": 0, "client": command("gold"), "decided_at": tables.now()}
+        new = [row | {"question_id": id, "answer": label} for id, label in clear.items() if id not in before]
         work.add(tables.Judgement, new)
-        question = table_of(tables.Question)
-        total = connection.execute(select(func.count()).where(question.c.kind == "input")).scalar() or 0
-        pairs = len(_questions_about(connection, list(labels), "pair"))
+        total = count_rows(connection, question, question.c.kind == "input")
+        pairs = len(_questions_about(connection, labels, "pair"))
     contradictory = sum(len(labels[key]) > 1 for key in subjects.values())
-    return GoldAnswers(int(total), len(before | set(clear)), len(new), contradictory, pairs)
-
-
-def _gold_labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
-    """Gold labels by (task, input)."""
-    source, study = table_of(tables.Source), table_of(tables.Study)
-    query = (
-        select(study.c.task, source.c.input_id, source.c.gold)
-        .join(study, study.c.id == source.c.study_id)
-        .where(source.c.gold.is_not(None))
-        .distinct()
-    )
-    labels: dict[tuple[str, int], set[str]] = {}
-    for task, input_id, label in connection.execute(query):
-        labels.setdefault((task, int(input_id)), set()).add(label)
-    return labels
+    return GoldAnswers(total, len(before | set(clear)), len(new), contradictory, pairs)
 
 
 def _questions_about(
-    connection: Connection, keys: list[tuple[str, int]], kind: str = "input"
+    connection: Connection, subjects: Collection[tuple[str, int]], kind: str = "input"
 ) -> dict[int, tuple[str, int]]:
     """Questions of this kind about these inputs: question id -> (task, input)."""
-    table = table_of(tables.Question)
-    subjects = set(keys)
-    questions: dict[int, tuple[str, int]] = {}
-    for piece in pieces({input_id for _, input_id in keys}):
-        query = select(table.c.id, table.c.task, table.c.input_id).where(
-            table.c.kind == kind, table.c.input_id.in_(piece)
-        )
-        for id, task, input_id in connection.execute(query):
-            if (task, int(input_id)) in subjects:
-                questions[int(id)] = (task, int(input_id))
-    return questions
+    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == kind)
+    return {
+        id: (task, input_id)
+        for piece in pieces({input_id for _, input_id in subjects})
+        for id, task, input_id in connection.execute(query.where(question.c.input_id.in_(piece)))
+        if (task, input_id) in subjects
+    }

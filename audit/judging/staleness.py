@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Engine, and_, exists, or_, select
 
-from audit.annotation.accounts import note, require_manager
+from audit.annotation.accounts import note, reading_as_manager
 from audit.annotation.answers import (
     ORIGINS,
     PEOPLE,
@@ -30,7 +30,8 @@ from audit.annotation.questions import Subject, labels_of
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.resolution import KnownAnswer, State, drawn_groups, known_answers, settle_group
 from audit.judging.unit import unit_of_work
-from audit.store import pieces, table_of, tables
+from audit.store import pieces, tables
+from audit.store.core import adjudication, answer, judgement, member, question
 from audit.tasks import get_task
 
 KINDS = ("input", "pair", "group")
@@ -125,11 +126,8 @@ def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
 
     Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
     """
-    judgement, question = table_of(tables.Judgement), table_of(tables.Question)
-    adjudication = table_of(tables.Adjudication)
     numbers: Counter[tuple[str, str, str, int | None, str]] = Counter()
-    with engine.connect() as connection:
-        require_manager(connection, by)
+    with reading_as_manager(engine, by) as connection:
         judged = (
             select(question.c.task, question.c.kind, judgement.c.guideline, judgement.c.answer)
             .join(question, question.c.id == judgement.c.question_id)
@@ -155,8 +153,7 @@ def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
 
 def preview_stale(engine: Engine, choice: Choice, by: int | None = None) -> Stale:
     """What `mark_stale` would do with this choice; writes nothing. Raises NotAllowed as `stale_counts`."""
-    with engine.connect() as connection:
-        require_manager(connection, by)
+    with reading_as_manager(engine, by) as connection:
         return _effect(connection, *_chosen(connection, choice))
 
 
@@ -165,9 +162,7 @@ def affected_groups(engine: Engine, stale: Stale, by: int | None = None) -> Affe
 
     Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
     """
-    question, member = table_of(tables.Question), table_of(tables.Member)
-    with engine.connect() as connection:
-        require_manager(connection, by)
+    with reading_as_manager(engine, by) as connection:
         changed: dict[Subject, KnownAnswer | None] = {}
         holds = 0
         for piece in pieces(sorted(stale.changed)):
@@ -268,7 +263,6 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
     Raises Refused for labels that no answer is: they are mistyped, and the log keeps what was chosen.
     """
     _need_labels(connection, choice.labels)
-    question, answer = table_of(tables.Question), table_of(tables.Answer)
     conditions: list[ColumnElement[bool]] = []
     if choice.task is not None:
         conditions.append(question.c.task == choice.task)
@@ -283,7 +277,6 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
 
 def _chosen_judgements(connection: Connection, choice: Choice, conditions: Sequence[ColumnElement[bool]]) -> list[_Row]:
     """The judgements of a choice; `conditions` are those on their questions."""
-    judgement, question = table_of(tables.Judgement), table_of(tables.Question)
     column = judgement.c
     chosen = list(conditions)
     if choice.below is not None:
@@ -306,7 +299,6 @@ def _chosen_adjudications(
     connection: Connection, choice: Choice, conditions: Sequence[ColumnElement[bool]]
 ) -> list[_Row]:
     """As `_chosen_judgements`, for adjudications."""
-    adjudication, question = table_of(tables.Adjudication), table_of(tables.Question)
     column = adjudication.c
     chosen = list(conditions)
     if choice.below is not None:
@@ -325,7 +317,6 @@ def _chosen_adjudications(
 
 
 def _need_labels(connection: Connection, labels: Sequence[str]) -> None:
-    judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
     if not labels:
         return
     existing = set(connection.execute(select(judgement.c.answer).distinct()).scalars()) - {WITHDRAWN}
@@ -339,7 +330,6 @@ def _need_labels(connection: Connection, labels: Sequence[str]) -> None:
 
 def _repeats(connection: Connection, judgements: Sequence[_Row]) -> list[_Row]:
     """The hidden repeats of these answers: they would be compared with what no longer counts."""
-    judgement = table_of(tables.Judgement)
     columns = judgement.c
     pairs = {(row.question_id, row.annotator_id) for row in judgements}
     repeats = []
@@ -356,10 +346,8 @@ def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: S
     touched = {row.question_id for row in (*judgements, *adjudications)}
     stale_ids, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
     before: dict[int, dict[str, list[str]]] = defaultdict(dict)
-    answer, question = table_of(tables.Answer), table_of(tables.Question)
     required: dict[int, int] = {}
     votes: dict[int, list[str]] = defaultdict(list)
-    judgement = table_of(tables.Judgement)
     for piece in pieces(sorted(touched)):
         for id, origin, allowed in connection.execute(
             select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(piece))

@@ -14,7 +14,8 @@ from audit.annotation.queue import Shown, show
 from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import Refused
 from audit.judging.unit import unit_of_work
-from audit.store import reading, table_of, tables
+from audit.store import reading, tables
+from audit.store.core import annotator, judgement
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,6 @@ def train(
     Raises NotAllowed; Refused where the question is not the next one of this account's round, or the answer is none of
     its labels.
     """
-    judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection, account = work.connection, work.who
         # The account is locked: of two windows of the same person, the second finds the question answered.

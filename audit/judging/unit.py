@@ -19,6 +19,7 @@ from audit.annotation.questions import labels_of
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.questions import lock_around, lock_queue, update_queue
 from audit.store import insert_new, pieces, table_of, tables, writing
+from audit.store.core import question
 
 Record = type[tables.Judgement] | type[tables.Adjudication]
 """The tables of what people answer. Their rows are only ever added."""
@@ -129,7 +130,6 @@ def rebuild(engine: Engine) -> int:
 
     For whoever has the database itself: `audit doctor --rebuild`.
     """
-    question = table_of(tables.Question)
     with engine.connect() as connection:
         ids = [int(row[0]) for row in connection.execute(select(question.c.id).order_by(question.c.id))]
     for piece in pieces(ids):
@@ -146,6 +146,5 @@ def rebuild(engine: Engine) -> int:
 @cache
 def _question() -> Select[Any]:
     """The question's task, kind and protocol, locked."""
-    question = table_of(tables.Question)
     columns = (question.c.id, question.c.task, question.c.kind, question.c.protocol)
     return select(*columns).where(question.c.id == bindparam("question")).with_for_update(key_share=True)

@@ -26,7 +26,7 @@ from audit.judging.adjudications import (
     next_inspection,
 )
 from audit.judging.deferral import flagged_ids, flags_left, send_back
-from audit.store import table_of, tables
+from audit.store.core import adjudication, answer
 from audit.tasks import Input
 from audit.ui import session
 from audit.ui.background_cache import stakes, state
@@ -162,7 +162,6 @@ def _name_list(names: tuple[str, ...]) -> str:
 
 
 def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
-    answer, adjudication = table_of(tables.Answer), table_of(tables.Adjudication)
     with engine.connect() as connection:
         answers, adjudications = (
             int(connection.execute(select(func.count()).select_from(table)).scalar() or 0)

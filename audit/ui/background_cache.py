@@ -27,6 +27,7 @@ from audit.false_satisfaction.impact import Stakes, read_stakes
 from audit.reports.worker import LONG, read_answer, request_line
 from audit.runner.leases import another_python, its_environment
 from audit.store import table_of, tables
+from audit.store.core import aside, draw, progress, sample, verdict
 from audit.ui import session
 from audit.ui.language import t
 
@@ -196,7 +197,6 @@ def state_of(engine: Engine) -> State:
         tables.Judgement, tables.Adjudication, tables.Cause, tables.Plan, tables.Log, tables.Study, tables.System,
         tables.Relation, tables.Sample,
     )  # fmt: skip
-    sample, verdict = table_of(tables.Sample), table_of(tables.Verdict)
     counts = (tables.Progress, tables.Draw, tables.AuditDraw)
     queries = [
         *(select(func.max(table_of(table).c.id)) for table in histories),
@@ -211,7 +211,7 @@ def state_of(engine: Engine) -> State:
 
 def _last_aside(engine: Engine) -> int:
     with engine.connect() as connection:
-        return int(connection.execute(select(func.max(table_of(tables.Aside).c.id))).scalar() or 0)
+        return int(connection.execute(select(func.max(aside.c.id))).scalar() or 0)
 
 
 def freshness(answer: CachedAnswer, name: str) -> bool:
@@ -274,9 +274,6 @@ def _cache() -> AnswerCache:
 
 def state(engine: Engine) -> tuple[Any, ...]:
     """What changes whenever something was run or drawn; cheap, since every click of an adjudicator asks it."""
-    draw, progress, verdict, sample = (
-        table_of(model) for model in (tables.Draw, tables.Progress, tables.Verdict, tables.Sample)
-    )
     queries = [
         *(select(func.count()).select_from(table) for table in (draw, progress)),
         select(func.max(verdict.c.group_id)),

@@ -29,7 +29,7 @@ from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart
 from audit.reports.tables import harmless
 from audit.reports.words import UNKNOWN, percent, signature_line
-from audit.store import table_of, tables
+from audit.store.core import judgement, log, question, study
 from audit.tasks import Input
 from audit.ui import session
 from audit.ui.background_cache import computed
@@ -241,7 +241,6 @@ def _show_upload_form(engine: Engine, account_id: int) -> None:
 
 def _control_tasks(engine: Engine) -> list[str]:
     """The tasks that can have control questions from a file: those of the studies that ask about texts."""
-    study = table_of(tables.Study)
     with engine.connect() as connection:
         tasks = connection.execute(select(study.c.task).distinct().order_by(study.c.task)).scalars()
         return [str(task) for task in tasks if not asks_pairs(task)] or ["sentiment"]
@@ -535,7 +534,6 @@ def _chart(name: str, key: tuple[Any, ...], text: str, build: Callable[[Palette]
 
 def _tasks(engine: Engine, groups: bool) -> list[str]:
     """The tasks of which people judged questions about groups, or about texts and outputs."""
-    question, judgement = table_of(tables.Question), table_of(tables.Judgement)
     judged = exists().where(judgement.c.question_id == question.c.id)
     kind = question.c.kind == "group" if groups else question.c.kind != "group"
     query = select(question.c.task).where(kind, judged).distinct().order_by(question.c.task)
@@ -557,7 +555,7 @@ def _current_report(engine: Engine, account_id: int, groups: bool, task: str | N
 def _change_count(engine: Engine) -> int:
     """The number of log entries: one is written with each change of a setting or a known answer."""
     with engine.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(table_of(tables.Log))).scalar() or 0)
+        return int(connection.execute(select(func.count()).select_from(log)).scalar() or 0)
 
 
 def _report(engine: Engine, account_id: int, groups: bool, task: str | None) -> dict[str, Any]:
