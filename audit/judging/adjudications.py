@@ -7,12 +7,11 @@ results at last (Jiang, Chen and Wang 2022, section 6.1.2). An answer counts as 
 confirms or changes it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, case, delete, distinct, exists, func, or_, select
+from sqlalchemy import Connection, Engine, Select, case, delete, distinct, exists, func, or_, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, note, reading_as, require
 from audit.annotation.answers import UNSURE, Vote, counting_votes, is_adjudicated, is_vote, stands
@@ -26,7 +25,7 @@ from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
 from audit.sampling.designs import SHOWN
 from audit.store import tables
-from audit.store.core import adjudication, annotator, answer, aside, judgement, question, spot_check
+from audit.store.core import adjudication, annotator, answer, aside, count_rows, judgement, question, spot_check
 
 LAST = 10
 """Adjudications that can be changed."""
@@ -111,21 +110,15 @@ def next_check(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Sh
 
     Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
     """
-    query = (
-        select(spot_check.c.question_id)
-        .where(_never_judged_by(account_id))
-        .order_by(spot_check.c.priority, spot_check.c.question_id)
-    )
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        first = _first_of(connection, query, spot_check.c.question_id, later)
+        first = _first_of(connection, _to_check(account_id), later)
         return None if first is None else show(connection, first)
 
 
 def checks_left(engine: Engine, account_id: int) -> int:
     """The number of checks that wait and that this adjudicator may make. Raises NotAllowed."""
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        query = select(func.count()).select_from(spot_check).where(_never_judged_by(account_id))
-        return int(connection.execute(query).scalar() or 0)
+        return count_rows(connection, _to_check(account_id).order_by(None).subquery())
 
 
 def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], remark: str = "") -> None:
@@ -136,13 +129,12 @@ def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[s
     """
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is gone
-        removed = work.connection.execute(delete(spot_check).where(spot_check.c.question_id == question_id)).rowcount
-        agreed = (answer.c.question_id == question_id) & (answer.c.origin == "people")
+        is_its = spot_check.c.question_id == question_id
+        removed = work.connection.execute(delete(spot_check).where(is_its)).rowcount
         # An annotator may just have taken an answer back: what people do not agree on is for the disputes.
-        if not removed or not work.connection.execute(select(answer.c.origin).where(agreed)).first():
+        if not removed or _agreed(work.connection, question_id) is None:
             raise Refused("this question does not wait for a check any more; take the next one")
-        own = _judged_by(account_id).where(judgement.c.question_id == question_id)
-        if work.connection.execute(own.limit(1)).first():
+        if _has_judged(work.connection, account_id, question_id):
             raise Refused("you judged this question yourself; somebody else must check it")
         _adjudicate(work, account_id, question_id, allowed, written_as_check(remark))
 
@@ -153,7 +145,7 @@ def next_inspection(engine: Engine, account_id: int, later: Sequence[int] = ()) 
     Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
     """
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        first = _first_of(connection, _to_inspect(account_id), question.c.id, later)
+        first = _first_of(connection, _to_inspect(account_id), later)
         if first is None:
             return None
         votes = [vote for vote in counting_votes(connection, [first]) if vote.role in ROLES]
@@ -166,8 +158,7 @@ def inspections_left(engine: Engine, account_id: int) -> int | None:
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
         if not connection.execute(select(question.c.id).where(question.c.protocol == SHOWN).limit(1)).first():
             return None
-        waiting = _to_inspect(account_id).order_by(None).subquery()
-        return int(connection.execute(select(func.count()).select_from(waiting)).scalar() or 0)
+        return count_rows(connection, _to_inspect(account_id).order_by(None).subquery())
 
 
 def inspect(engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], remark: str = "") -> None:
@@ -178,14 +169,12 @@ def inspect(engine: Engine, account_id: int, question_id: int, allowed: Sequence
     """
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         work.hold(question_id)  # of two inspectors with it on their screens, the second finds that it is gone
-        own = _judged_by(account_id).where(judgement.c.question_id == question_id)
-        if work.connection.execute(own.limit(1)).first():
+        if _has_judged(work.connection, account_id, question_id):
             raise Refused("you judged this question yourself; somebody else must inspect it")
-        if not work.connection.execute(_to_inspect(account_id).where(question.c.id == question_id)).first():
+        agreed = _agreed(work.connection, question_id)
+        waits = work.connection.execute(_to_inspect(account_id).where(question.c.id == question_id)).first()
+        if waits is None or agreed is None:
             raise Refused("this question does not wait for an inspection any more; take the next one")
-        agreed = work.connection.execute(
-            select(answer.c.allowed).where(answer.c.question_id == question_id, answer.c.origin == "people")
-        ).scalar_one()
         remark = remark.strip()
         if allowed and set(allowed) != set(agreed) and not remark:
             raise Refused("say why you change what people agree on: the reason is kept with the answer")
@@ -221,41 +210,38 @@ def _adjudicate(
 
 
 def _latest_adjudications(connection: Connection, account_id: int) -> list[Adjudicated]:
-    query = (
-        select(adjudication)
-        .where(adjudication.c.annotator_id == account_id, stands(adjudication))
-        .order_by(adjudication.c.id.desc())
-        .limit(LAST)
-    )
+    own = (adjudication.c.annotator_id == account_id) & stands(adjudication)
+    query = select(adjudication).where(own).order_by(adjudication.c.id.desc()).limit(LAST)
     adjudications = []
-    for row in connection.execute(query).mappings().all():
-        reason = str(row["reason"])
-        checked = is_check(row["code"], reason)
-        shown = show(connection, int(row["question_id"]))
-        allowed = tuple(label for label in shown.labels if label in row["allowed"])
-        written = remark_of(reason) if checked else reason
-        adjudications.append(
-            Adjudicated(int(row["id"]), shown, allowed, row["code"], written, checked, row["decided_at"])
-        )
+    for row in connection.execute(query).all():
+        checked = is_check(row.code, row.reason)
+        shown = show(connection, row.question_id)
+        allowed = tuple(label for label in shown.labels if label in row.allowed)
+        written = remark_of(row.reason) if checked else row.reason
+        adjudications.append(Adjudicated(row.id, shown, allowed, row.code, written, checked, row.decided_at))
     return adjudications
 
 
-def _first_of(connection: Connection, query: Select[Any], column: Any, later: Sequence[int]) -> int | None:
-    """The first question of a query for ids, which `column` holds; those of `later` come last, in their order."""
-    first = connection.execute(query.where(column.not_in(list(later))).limit(1)).scalar()
+def _first_of(connection: Connection, query: Select[int], later: Sequence[int]) -> int | None:
+    """The first question of a query for ids; those of `later` come last, in their order."""
+    (column,) = query.selected_columns
+    first = connection.execute(query.where(column.not_in(later)).limit(1)).scalar()
     if first is None:
-        remaining = set(connection.execute(query.where(column.in_(list(later)))).scalars())
+        remaining = set(connection.execute(query.where(column.in_(later))).scalars())
         first = next((id for id in later if id in remaining), None)
-    return None if first is None else int(first)
+    return first
 
 
-def _never_judged_by(account_id: int) -> ColumnElement[bool]:
-    """Condition: this account never judged the question, not even to withdraw it."""
-    own = (judgement.c.question_id == spot_check.c.question_id) & (judgement.c.annotator_id == account_id)
-    return ~exists().where(own)
+def _to_check(account_id: int) -> Select[int]:
+    """The questions that wait for a spot check and that this account never judged, most wanted first."""
+    return (
+        select(spot_check.c.question_id)
+        .where(spot_check.c.question_id.not_in(_judged_by(account_id)))
+        .order_by(spot_check.c.priority, spot_check.c.question_id)
+    )
 
 
-def _to_inspect(account_id: int) -> Select[Any]:
+def _to_inspect(account_id: int) -> Select[int]:
     """The questions that wait for this account's inspection, by when they were last answered.
 
     What is to be spot-checked is left to that check, for which nobody may have seen the votes.
@@ -272,16 +258,26 @@ def _to_inspect(account_id: int) -> Select[Any]:
     )
 
 
-def _judged_by(account_id: int) -> Select[Any]:
+def _judged_by(account_id: int) -> Select[int]:
     """Questions that this account ever judged, an answer taken back included."""
     return select(judgement.c.question_id).where(judgement.c.annotator_id == account_id)
+
+
+def _has_judged(connection: Connection, account_id: int, question_id: int) -> bool:
+    own = _judged_by(account_id).where(judgement.c.question_id == question_id)
+    return connection.execute(own.limit(1)).first() is not None
+
+
+def _agreed(connection: Connection, question_id: int) -> list[str] | None:
+    """What people agree on; None where they do not agree."""
+    agreed = (answer.c.question_id == question_id) & (answer.c.origin == "people")
+    return connection.execute(select(answer.c.allowed).where(agreed)).scalar_one_or_none()
 
 
 # Questions on which people disagree, and what they said, without names unless somebody asks for them.
 #
 # Who said what could sway an adjudicator, so opinions are numbered: in another order for each question, one that
-# follows
-# neither the accounts nor the time. Asking for the names is written into the log, with the names in one transaction.
+# follows neither the accounts nor the time. Asking for the names is written into the log, with the names in one transaction.
 
 REVEALED = "names revealed"
 """The action of the log."""
@@ -302,15 +298,6 @@ class Opinion:
     """Whether somebody else's answer was on the screen when they gave theirs."""
 
 
-@dataclass(frozen=True)
-class _PersonOpinion:
-    name: str
-    answer: str | None
-    comment: str | None
-    flags: tuple[str, ...]
-    saw: bool
-
-
 def open_disputes(connection: Connection) -> list[int]:
     """Questions that have all their votes, that these do not settle, and that nobody has adjudicated; by priority."""
     unsure = case((judgement.c.answer == UNSURE, 1), else_=0)
@@ -322,7 +309,7 @@ def open_disputes(connection: Connection) -> list[int]:
         .having(or_(func.count(distinct(judgement.c.answer)) > 1, func.max(unsure) == 1))
         .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)
     )
-    return [int(row[0]) for row in connection.execute(query)]
+    return list(connection.execute(query).scalars())
 
 
 def disputes(engine: Engine, account_id: int) -> list[int]:
@@ -334,10 +321,7 @@ def disputes(engine: Engine, account_id: int) -> list[int]:
 def opinions(engine: Engine, account_id: int, question_id: int) -> list[Opinion]:
     """What people said of a question, numbered without names. Raises NotAllowed."""
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        return [
-            Opinion(number, person.answer, person.comment, person.flags, person.saw)
-            for number, person in enumerate(_people(connection, question_id), start=1)
-        ]
+        return [opinion for _, opinion in _people(connection, question_id)]
 
 
 def reveal_names(engine: Engine, account_id: int, question_id: int) -> dict[int, str]:
@@ -347,39 +331,37 @@ def reveal_names(engine: Engine, account_id: int, question_id: int) -> dict[int,
     """
     with engine.begin() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        names = {number: person.name for number, person in enumerate(_people(connection, question_id), start=1)}
+        names = {opinion.number: name for name, opinion in _people(connection, question_id)}
         if not names:
             raise Refused("nobody has answered or flagged this question; there are no names to reveal")
         note(connection, account_id, REVEALED, question_id, people=len(names))
         return names
 
 
-def _people(connection: Connection, question_id: int) -> list[_PersonOpinion]:
-    """Everybody who answered or flagged the question, in the order of their numbers."""
+def _people(connection: Connection, question_id: int) -> list[tuple[str, Opinion]]:
+    """Everybody who answered or flagged the question, in the order of their numbers: an order of this question's own,
+    the same each time."""
     votes = connection.execute(
-        select(annotator.c.id, annotator.c.name, judgement.c.answer, judgement.c.comment, judgement.c.saw)
+        select(annotator.c.name, judgement)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .where(judgement.c.question_id == question_id, is_vote(judgement))
     ).all()
     flags = connection.execute(
-        select(annotator.c.id, annotator.c.name, aside.c.comment)
+        select(annotator.c.name, aside)
         .join(annotator, annotator.c.id == aside.c.annotator_id)
         .where(aside.c.question_id == question_id, aside.c.kind == FLAG, ~exists().where(taken_back(aside)))
         .order_by(aside.c.id)
     ).all()
-    names = {int(row[0]): str(row[1]) for row in (*votes, *flags)}
-    answers = {int(row[0]): row for row in votes}
-    written: dict[int, list[str]] = {id: [] for id in names}
-    for id, _, comment in flags:
-        written[int(id)].append(str(comment or ""))
+    names = {row.annotator_id: row.name for row in (*votes, *flags)}
+    vote_of = {row.annotator_id: row for row in votes}
     people = []
-    for id in _shuffled(question_id, names):
-        vote = answers.get(id)
-        opinion = (None, None, False) if vote is None else (str(vote[2]), vote[3], vote[4] is not None)
-        people.append(_PersonOpinion(names[id], opinion[0], opinion[1], tuple(written[id]), opinion[2]))
+    for number, id in enumerate(sorted(names, key=lambda id: digest("opinion", str(question_id), str(id))), start=1):
+        written = tuple(row.comment or "" for row in flags if row.annotator_id == id)
+        vote = vote_of.get(id)
+        opinion = (
+            Opinion(number, None, flags=written)
+            if vote is None
+            else Opinion(number, vote.answer, vote.comment, written, saw=vote.saw is not None)
+        )
+        people.append((names[id], opinion))
     return people
-
-
-def _shuffled(question_id: int, accounts: Iterable[int]) -> list[int]:
-    """Accounts in an order of this question's own, the same each time."""
-    return sorted(accounts, key=lambda id: digest("opinion", str(question_id), str(id)))

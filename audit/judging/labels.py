@@ -107,8 +107,8 @@ def _csv(path: Path, text: str) -> Labels:
         elif row.get("annotator") == "":
             bad.append((where, "the column annotator is empty; every label needs somebody who gave it"))
         elif row["label"]:
-            columns = {name: row.get(name) for name in ("annotator", "text", "row")}
-            labels.append(Label(where, row["label"], language=row.get("language") or None, **columns))
+            language = row.get("language") or None
+            labels.append(Label(where, row["label"], row.get("annotator"), row.get("text"), language, row.get("row")))
         else:
             empty += 1
     refuse(path, bad, len(rows))

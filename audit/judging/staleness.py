@@ -6,11 +6,11 @@ allows no label, and its question is settled as if nobody had adjudicated it.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exists, or_, select
 
 from audit.annotation.accounts import note, reading_as_manager
 from audit.annotation.answers import (
@@ -24,6 +24,7 @@ from audit.annotation.answers import (
     stands,
     vote_state,
 )
+from audit.annotation.control_questions import REPEAT
 from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import Subject, labels_of
@@ -113,34 +114,23 @@ class AffectedGroups:
     """Groups of which it would not be known any more whether the relation holds in them."""
 
 
-class _Row(NamedTuple):
-    id: int
-    question_id: int
-    annotator_id: int
-    round: int
-    guideline: int
-
-
 def stale_counts(engine: Engine, by: int | None = None) -> list[Tally]:
     """Answers of people that count, by what they are and how they came about, in the order of these.
 
     Raises NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
     """
     numbers: Counter[tuple[str, str, str, int | None, str]] = Counter()
+    asked = (question.c.task, question.c.kind)
+    judged = select(*asked, judgement.c.guideline, judgement.c.answer).where(is_vote(judgement))
+    adjudicated = select(*asked, adjudication.c.guideline, adjudication.c.allowed).where(stands(adjudication))
     with reading_as_manager(engine, by) as connection:
-        judged = (
-            select(question.c.task, question.c.kind, judgement.c.guideline, judgement.c.answer)
-            .join(question, question.c.id == judgement.c.question_id)
-            .where(is_vote(judgement))
-        )
-        for task, kind, guideline, label in connection.execute(judged):
+        for task, kind, guideline, label in connection.execute(
+            judged.join(question, question.c.id == judgement.c.question_id)
+        ):
             numbers["judgement", task, kind, guideline, label] += 1
-        adjudicated = (
-            select(question.c.task, question.c.kind, adjudication.c.guideline, adjudication.c.allowed)
-            .join(question, question.c.id == adjudication.c.question_id)
-            .where(stands(adjudication))
-        )
-        for task, kind, guideline, allowed in connection.execute(adjudicated):
+        for task, kind, guideline, allowed in connection.execute(
+            adjudicated.join(question, question.c.id == adjudication.c.question_id)
+        ):
             numbers["adjudication", task, kind, guideline, "|".join(sorted(allowed))] += 1
     tallies = [
         Tally(*key, all(label in _labels(key[1], key[2]) for label in key[4].split("|")), number)
@@ -166,20 +156,19 @@ def affected_groups(engine: Engine, stale: Stale, by: int | None = None) -> Affe
         changed: dict[Subject, KnownAnswer | None] = {}
         holds = 0
         for piece in pieces(sorted(stale.changed)):
-            query = select(*(question.c[name] for name in ("id", "task", "kind", "input_id", "output")))
-            for id, task, kind, input_id, output in connection.execute(query.where(question.c.id.in_(piece))):
-                remaining = stale.changed[id]
-                if kind == "group":
+            for row in connection.execute(select(question).where(question.c.id.in_(piece))):
+                remaining = stale.changed[row.id]
+                if row.kind == "group":
                     holds += not remaining
-                else:
-                    origin = next((candidate for candidate in ORIGINS if candidate in remaining), None)
-                    changed[task, int(input_id), output] = (
-                        None if origin is None else KnownAnswer(frozenset(remaining[origin]), origin)
-                    )
+                    continue
+                origin = next((candidate for candidate in ORIGINS if candidate in remaining), None)
+                changed[row.task, row.input_id, row.output] = (
+                    None if origin is None else KnownAnswer(frozenset(remaining[origin]), origin)
+                )
         touched: set[int] = set()
         for piece in pieces(sorted({input_id for _, input_id, _ in changed})):
             query = select(member.c.group_id).where(member.c.input_id.in_(piece), member.c.role != "probe")
-            touched |= {int(row[0]) for row in connection.execute(query)}
+            touched.update(connection.execute(query).scalars())
         before = known_answers(connection)
         after = {key: answer for key, answer in before.items() if key not in changed}
         after |= {key: answer for key, answer in changed.items() if answer is not None}
@@ -217,32 +206,19 @@ def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: 
             raise Refused("no answer that counts fits this choice; nothing was done")
         effect = _effect(connection, judgements, adjudications)
         moment = tables.now()
-        withdrawn = [*judgements, *_repeats(connection, judgements)]
+        withdrawn = {"answer": WITHDRAWN, "comment": reason, "decided_at": moment, "client": client, "withdrawn_by": by}
         work.add(
             tables.Judgement,
             [
-                {
-                    "question_id": row.question_id,
-                    "annotator_id": row.annotator_id,
-                    "round": row.round,
-                    "answer": WITHDRAWN,
-                    "comment": reason,
-                    "guideline": row.guideline,
-                    "decided_at": moment,
-                    "supersedes": row.id,
-                    "client": client,
-                    "withdrawn_by": by,
-                }
-                for row in withdrawn
+                {name: row._mapping[name] for name in ("question_id", "annotator_id", "round", "guideline")}
+                | {"supersedes": row.id}
+                | withdrawn
+                for row in (*judgements, *_repeats(connection, judgements))
             ],
         )
         taken_back = {"annotator_id": by, "allowed": [], "reason": reason, "decided_at": moment}
         work.add(tables.Adjudication, [{"question_id": row.question_id} | taken_back for row in adjudications])
-        numbers = {
-            "judgements": effect.judgements,
-            "adjudications": effect.adjudications,
-            "questions": effect.questions,
-        }
+        numbers = {name: getattr(effect, name) for name in ("judgements", "adjudications", "questions")}
         note(connection, by, "stale", **numbers, **_log_detail(choice))
     return effect
 
@@ -257,7 +233,7 @@ def _log_detail(choice: Choice) -> dict[str, Any]:
     return values
 
 
-def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_Row]]:
+def _chosen(connection: Connection, choice: Choice) -> tuple[list[Row[Any]], list[Row[Any]]]:
     """The judgements of the first pass and the adjudications that a choice means.
 
     Raises Refused for labels that no answer is: they are mistyped, and the log keeps what was chosen.
@@ -271,49 +247,32 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[_Row], list[_R
     if choice.unsettled:
         settled = answer.c.origin.in_(PEOPLE)
         conditions.append(~exists().where(answer.c.question_id == question.c.id, settled))
-    judgements = _chosen_judgements(connection, choice, conditions)
-    return judgements, _chosen_adjudications(connection, choice, conditions) if choice.adjudications else []
-
-
-def _chosen_judgements(connection: Connection, choice: Choice, conditions: Sequence[ColumnElement[bool]]) -> list[_Row]:
-    """The judgements of a choice; `conditions` are those on their questions."""
-    column = judgement.c
-    chosen = list(conditions)
+    judgements = _rows_of(connection, judgement, is_vote(judgement), *conditions, *_of_judgements(choice))
+    if not choice.adjudications:
+        return judgements, []
     if choice.below is not None:
-        ours = and_(column.guideline > ELSEWHERE, column.guideline < choice.below)
-        chosen.append(or_(ours, column.guideline == ELSEWHERE) if choice.elsewhere else ours)
+        version = adjudication.c.guideline
+        conditions.append(or_(version.is_(None), version < choice.below))
+    adjudications = _rows_of(connection, adjudication, stands(adjudication), *conditions)
+    return judgements, [row for row in adjudications if not choice.labels or set(choice.labels) & set(row.allowed)]
+
+
+def _of_judgements(choice: Choice) -> Iterator[ColumnElement[bool]]:
+    """What a choice says of judgements themselves."""
+    version = judgement.c.guideline
+    if choice.below is not None:
+        ours = and_(version > ELSEWHERE, version < choice.below)
+        yield or_(ours, version == ELSEWHERE) if choice.elsewhere else ours
     elif not choice.elsewhere:
-        chosen.append(column.guideline > ELSEWHERE)
+        yield version > ELSEWHERE
     if choice.labels:
-        chosen.append(column.answer.in_(choice.labels))
-    query = (
-        select(column.id, column.question_id, column.annotator_id, column.round, column.guideline)
-        .join(question, question.c.id == column.question_id)
-        .where(is_vote(judgement), *chosen)
-        .order_by(column.id)
-    )
-    return [_Row(*row) for row in connection.execute(query)]
+        yield judgement.c.answer.in_(choice.labels)
 
 
-def _chosen_adjudications(
-    connection: Connection, choice: Choice, conditions: Sequence[ColumnElement[bool]]
-) -> list[_Row]:
-    """As `_chosen_judgements`, for adjudications."""
-    column = adjudication.c
-    chosen = list(conditions)
-    if choice.below is not None:
-        chosen.append(or_(column.guideline.is_(None), column.guideline < choice.below))
-    query = (
-        select(column.id, column.question_id, column.annotator_id, column.guideline, column.allowed)
-        .join(question, question.c.id == column.question_id)
-        .where(stands(adjudication), *chosen)
-        .order_by(column.id)
-    )
-    return [
-        _Row(id, question_id, annotator_id, 1, guideline or 0)
-        for id, question_id, annotator_id, guideline, allowed in connection.execute(query)
-        if not choice.labels or set(choice.labels) & set(allowed)
-    ]
+def _rows_of(connection: Connection, table: Table, *conditions: ColumnElement[bool]) -> list[Row[Any]]:
+    """The judgements or adjudications under conditions on them and on their questions, oldest first."""
+    query = select(table).join(question, question.c.id == table.c.question_id)
+    return list(connection.execute(query.where(*conditions).order_by(table.c.id)))
 
 
 def _need_labels(connection: Connection, labels: Sequence[str]) -> None:
@@ -328,43 +287,37 @@ def _need_labels(connection: Connection, labels: Sequence[str]) -> None:
         )
 
 
-def _repeats(connection: Connection, judgements: Sequence[_Row]) -> list[_Row]:
+def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row[Any]]:
     """The hidden repeats of these answers: they would be compared with what no longer counts."""
-    columns = judgement.c
     pairs = {(row.question_id, row.annotator_id) for row in judgements}
-    repeats = []
-    for piece in pieces(sorted({question_id for question_id, _ in pairs})):
-        query = select(columns.id, columns.question_id, columns.annotator_id, columns.round, columns.guideline).where(
-            columns.question_id.in_(piece), columns.round == 2, by_people(judgement), is_counted(judgement)
-        )
-        repeats += [row for fields in connection.execute(query) if (row := _Row(*fields))[1:3] in pairs]
-    return repeats
+    query = select(judgement).where(judgement.c.round == REPEAT, by_people(judgement), is_counted(judgement))
+    return [
+        row
+        for piece in pieces(sorted({question_id for question_id, _ in pairs}))
+        for row in connection.execute(query.where(judgement.c.question_id.in_(piece)))
+        if (row.question_id, row.annotator_id) in pairs
+    ]
 
 
-def _effect(connection: Connection, judgements: Sequence[_Row], adjudications: Sequence[_Row]) -> Stale:
+def _effect(connection: Connection, judgements: Sequence[Row[Any]], adjudications: Sequence[Row[Any]]) -> Stale:
     """The effect of withdrawing these: which answers go, and what is left for their questions."""
     touched = {row.question_id for row in (*judgements, *adjudications)}
     stale_ids, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
     before: dict[int, dict[str, list[str]]] = defaultdict(dict)
-    required: dict[int, int] = {}
+    needed: dict[int, int] = {}
     votes: dict[int, list[str]] = defaultdict(list)
     for piece in pieces(sorted(touched)):
-        for id, origin, allowed in connection.execute(
-            select(answer.c.question_id, answer.c.origin, answer.c.allowed).where(answer.c.question_id.in_(piece))
-        ):
-            before[id][origin] = sorted(allowed)
-        rows = connection.execute(select(question.c.id, question.c.annotators).where(question.c.id.in_(piece)))
-        required.update((int(id), int(number)) for id, number in rows)
-        query = select(judgement.c.id, judgement.c.question_id, judgement.c.answer).where(
-            judgement.c.question_id.in_(piece), is_vote(judgement)
-        )
-        for id, question_id, label in connection.execute(query.order_by(judgement.c.id)):
-            if id not in stale_ids:
-                votes[question_id].append(label)
+        for row in connection.execute(select(answer).where(answer.c.question_id.in_(piece))):
+            before[row.question_id][row.origin] = sorted(row.allowed)
+        numbers = select(question.c.id, question.c.annotators).where(question.c.id.in_(piece))
+        needed.update(connection.execute(numbers).tuples().all())
+        for row in _rows_of(connection, judgement, judgement.c.question_id.in_(piece), is_vote(judgement)):
+            if row.id not in stale_ids:
+                votes[row.question_id].append(row.answer)
     changed = {}
     for id in sorted(touched):
         after = {origin: allowed for origin, allowed in before[id].items() if origin == "gold"}
-        if votes[id] and vote_state(votes[id], required[id]) == "agreed":
+        if votes[id] and vote_state(votes[id], needed[id]) == "agreed":
             after["people"] = [votes[id][0]]
         if "adjudicated" in before[id] and id not in unsettled:
             after["adjudicated"] = before[id]["adjudicated"]
