@@ -67,7 +67,7 @@ def progress(engine: Engine, by: int | None) -> Progress:
         .group_by(annotator.c.name)
     )
     with reading_as_manager(engine, by) as connection:
-        answers: dict[str, int] = dict(connection.execute(by_origin).tuples().all())
+        answers: dict[str, int] = dict(connection.execute(by_origin).all())
         # Somebody without a judgement that counts has no row in `by_person`, but an account all the same.
         names = select(annotator.c.name).where(is_person(annotator)).order_by(annotator.c.name)
         people = dict.fromkeys(connection.execute(names).scalars(), 0)
@@ -76,7 +76,7 @@ def progress(engine: Engine, by: int | None) -> Progress:
             audits=count_rows(connection, question, question.c.priority >= BEHIND),
             checks=count_rows(connection, spot_check),
             answers={origin: answers.get(origin, 0) for origin in ORIGINS},
-            judgements=people | dict(connection.execute(by_person).tuples()),
+            judgements=people | dict(connection.execute(by_person).all()),
         )
 
 

@@ -310,7 +310,7 @@ def _effect(connection: Connection, judgements: Sequence[Row[Any]], adjudication
         for row in connection.execute(select(answer).where(answer.c.question_id.in_(piece))):
             before[row.question_id][row.origin] = sorted(row.allowed)
         numbers = select(question.c.id, question.c.annotators).where(question.c.id.in_(piece))
-        needed.update(connection.execute(numbers).tuples().all())
+        needed.update(connection.execute(numbers).all())
         for row in _rows_of(connection, judgement, judgement.c.question_id.in_(piece), is_vote(judgement)):
             if row.id not in stale_ids:
                 votes[row.question_id].append(row.answer)

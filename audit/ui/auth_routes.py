@@ -8,8 +8,10 @@ redirect.
 """
 
 import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
@@ -57,31 +59,30 @@ HASHING = CapacityLimiter(2)
 HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
 
 
-class NoForm(Exception):
-    """A form is refused; `status` is the HTTP status, `key` that of the text that says why."""
+class Refusal(Exception):
+    """A form is refused: the HTTP status, and the key and the values of the text that says why."""
 
-    def __init__(self, status: int, key: str):
+    def __init__(self, status: int, key: str, **values: int):
         super().__init__(key)
-        self.status = status
-        self.key = key
+        self.status, self.key, self.values = status, key, values
 
 
 async def fields_of(request: Request) -> dict[str, str]:
-    """The fields of a form. Raises NoForm for another kind of body, for one that is too large, and for no UTF-8."""
+    """The fields of a form. Raises Refusal for another kind of body, for one that is too large, and for no UTF-8."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
-        raise NoForm(415, "welcome.no_form")
+        raise Refusal(415, "welcome.no_form")
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > BODY:
-        raise NoForm(413, "welcome.too_large")
+        raise Refusal(413, "welcome.too_large")
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > BODY:
-            raise NoForm(413, "welcome.too_large")
+            raise Refusal(413, "welcome.too_large")
     try:
         pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=20)
     except ValueError:
-        raise NoForm(400, "welcome.no_form") from None
+        raise Refusal(400, "welcome.no_form") from None
     return dict(pairs)
 
 
@@ -140,46 +141,6 @@ def equal_in_constant_time(left: str, right: str) -> bool:
     return compare_digest(left.encode("utf-8", "replace"), right.encode("utf-8", "replace"))
 
 
-def from_this_app(request: Request) -> bool:
-    """Whether a form was sent by a page of this app, as far as the browser says."""
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        return False
-    origin = request.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
-
-
-def language_of(request: Request, fields: dict[str, str] | None = None) -> str:
-    """The code of the language chosen here or before; else Chinese for a Chinese browser, else English."""
-    chosen = (fields or {}).get("lang") or request.query_params.get("lang") or request.cookies.get(settings.LANGUAGE)
-    if chosen in LANGUAGES:
-        return str(chosen)
-    return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
-
-
-def error_text(request: Request, problem: AuditError, code: str | None = None) -> str:
-    """An error as a sentence in the language of the request."""
-    return sentence(sentence_in(code or language_of(request), problem.sentence))
-
-
-def html_page(content: str, status: int, nonce: str, headers: dict[str, str] | None = None) -> HTMLResponse:
-    """A page without scripts: styles with this nonce only, in no frame, forms to this app only, not cached."""
-    policy = (
-        f"default-src 'none'; style-src 'nonce-{nonce}'; font-src 'self'; img-src 'self'; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'"
-    )
-    return HTMLResponse(
-        content,
-        status,
-        {
-            **HEADERS,
-            "Content-Security-Policy": policy,
-            "X-Content-Type-Options": "nosniff",
-            "X-Frame-Options": "DENY",
-            **(headers or {}),
-        },
-    )
-
-
 def cookie_options(request: Request) -> dict[str, Any]:
     """Options of every cookie: for this app's paths, hidden from scripts, not sent with forms of other sites."""
     secure = settings.only_https() or request.url.scheme == "https"
@@ -196,61 +157,99 @@ def drop_cookie(request: Request, response: Response, name: str) -> None:
     response.delete_cookie(name, **cookie_options(request))
 
 
+def redirect(path: str) -> Response:
+    """A redirect to a path below the app's root."""
+    return RedirectResponse(f"{settings.root()}/{path}", 303, HEADERS)
+
+
+@dataclass
+class Visit:
+    """A request of somebody who looks at a form or sends it."""
+
+    request: Request
+    fields: dict[str, str] = field(default_factory=dict)
+    """Those of the form that was sent."""
+    shown: dict[str, str] = field(default_factory=dict)
+    """Values of the page's template that are shown again where the form is refused."""
+
+    @property
+    def code(self) -> str:
+        """The code of the language chosen here or before; else Chinese for a Chinese browser, else English."""
+        request = self.request
+        chosen = (
+            self.fields.get("lang") or request.query_params.get("lang") or request.cookies.get(settings.LANGUAGE, "")
+        )
+        if chosen in LANGUAGES:
+            return chosen
+        return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
+
+    @property
+    def token(self) -> str | None:
+        """The token of the login that this browser has, or had."""
+        return self.request.cookies.get(settings.login_cookie_name())
+
+    @property
+    def address(self) -> str:
+        """The address that the request came from."""
+        return self.request.client.host if self.request.client else ""
+
+    async def account(self) -> Account | None:
+        """The account that is logged in here."""
+        return await to_thread.run_sync(account_behind, self.request.cookies)
+
+    def need_form(self, token: str) -> None:
+        """Raise Refusal unless the form carries this token, and was sent by a page of this app, as far as the browser
+        says."""
+        headers = self.request.headers
+        origin = headers.get("origin")
+        ours = headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none") and (
+            origin is None or urlsplit(origin).netloc == headers.get("host")
+        )
+        if not (token and equal_in_constant_time(token, self.fields.get("form", "")) and ours):
+            raise Refusal(403, "welcome.old_form")
+
+
 # The pages that log in and change a password: HTML of ours, without any script, as the app looks.
 
 LOGIN, PASSWORD = "login", "password"
 """Templates of data/ui."""
-_WORDS = ("title", "what", "name", "password", "log_in", "provider", "or")
-_PASSWORD_WORDS = ("title", "what", "name", "present", "new", "again", "change", "back")
+_WORDS = {
+    LOGIN: ("welcome", ("title", "what", "name", "password", "log_in", "provider", "or")),
+    PASSWORD: ("account", ("title", "what", "name", "present", "new", "again", "change", "back")),
+}
+_EMPTY = {"form": "", "name": "", "next": "", "problem": "", "done": "", "provider": False}
+"""Values of the templates. `form` is the hidden token of the form (without one, only `problem` or `done` is shown),
+`name` what was typed before, `next` the page that was asked for, `problem` a sentence about what went wrong."""
 
 
-def render(
-    code: str,
-    *,
-    root: str,
-    nonce: str,
-    form: str,
-    name: str = "",
-    next: str = "",
-    problem: str = "",
-    provider: bool = False,
-) -> str:
-    """The page in the language `code`.
-
-    `form` is the hidden token of the form, `name` what was typed before, `next` the page that was asked for, `problem`
-    a sentence about what went wrong. Every text is escaped by the template engine.
-    """
-    words = {key: text_in(code, f"welcome.{key}") for key in _WORDS}
-    return _render_template(
-        LOGIN, code, words, root=root, nonce=nonce, form=form, name=name, next=next, problem=problem, provider=provider
-    )
-
-
-def render_password(
-    code: str, *, root: str, nonce: str, form: str = "", name: str = "", problem: str = "", done: str = ""
-) -> str:
-    """The page that changes a password; without `form` it shows only `problem` or `done`."""
-    words = {key: text_in(code, f"account.{key}") for key in _PASSWORD_WORDS}
-    return _render_template(
-        PASSWORD, code, words, root=root, nonce=nonce, form=form, name=name, problem=problem, done=done, next=""
-    )
-
-
-def _render_template(template: str, code: str, words: dict[str, str], **values: object) -> str:
-    return str(
+def html_page(
+    template: str, visit: Visit, status: int, headers: Mapping[str, str] | None, **values: object
+) -> Response:
+    """A page without scripts: styles with its own nonce only, in no frame, forms to this app only, not cached. Every
+    text is escaped by the template engine."""
+    nonce, (prefix, keys) = secrets.token_urlsafe(16), _WORDS[template]
+    content = (
         _templates()
         .get_template(template)
         .render(
-            code=code,
+            code=visit.code,
+            root=settings.root(),
+            nonce=nonce,
             languages=LANGUAGES,
-            words=words,
+            words={key: text_in(visit.code, f"{prefix}.{key}") for key in keys},
             path=template,
             font=_font(),
             light=FLAGS["theme.light.primaryColor"],
             dark=FLAGS["theme.dark.primaryColor"],
-            **values,
+            **_EMPTY | visit.shown | values,
         )
     )
+    policy = (
+        f"default-src 'none'; style-src 'nonce-{nonce}'; font-src 'self'; img-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    )
+    own_headers = {"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY"}
+    return HTMLResponse(content, status, {**HEADERS, **own_headers, **(headers or {})})
 
 
 @cache
@@ -275,6 +274,37 @@ def _font() -> str | None:
     return fonts[0].relative_to(static).as_posix() if fonts else None
 
 
+class Forms:
+    """Routes of a form: each is a method that takes a `Visit`, under `route`."""
+
+    def page(self, visit: Visit, status: int, headers: Mapping[str, str] | None = None, **values: str) -> Response:
+        """The page of the form; `values` are the template's `problem` or `done`."""
+        raise NotImplementedError
+
+    def route(self, path: str, method: str, answer: Callable[[Visit], Awaitable[Response]]) -> Route:
+        """A route below the app's root. What `answer` refuses is said on the page, with what was typed before."""
+
+        async def endpoint(request: Request) -> Response:
+            visit = Visit(request)
+            try:
+                if method == "POST":
+                    visit.fields = await fields_of(request)
+                return await answer(visit)
+            except Refusal as refused:
+                headers = {"Retry-After": str(refused.values["count"])} if refused.status == 429 else None
+                return self.page(
+                    visit, refused.status, headers, problem=text_in(visit.code, refused.key, **refused.values)
+                )
+            except AuditError as problem:
+                return self.refuse(visit, 403 if isinstance(problem, NotAllowed) else 503, problem)
+
+        return Route(f"{settings.root()}/{path}", endpoint, methods=[method])
+
+    def refuse(self, visit: Visit, status: int, problem: AuditError) -> Response:
+        """The page with an error as a sentence in the language of the request."""
+        return self.page(visit, status, problem=sentence(sentence_in(visit.code, problem.sentence)))
+
+
 # Changing one's own password, over HTTP like logging in.
 #
 # Not a form of Streamlit's: what is typed there passes through its websocket and stays in the session's state, and its
@@ -282,7 +312,7 @@ def _font() -> str | None:
 # the present password, and is refused when the browser says that another site sent it.
 
 
-class OwnPassword:
+class OwnPassword(Forms):
     """The routes of `/password`; attempts are counted in `attempts`."""
 
     def __init__(self, attempts: Attempts):
@@ -290,100 +320,52 @@ class OwnPassword:
 
     def routes(self) -> list[Route]:
         """A GET shows the form, a POST changes the password."""
-        path = f"{settings.root()}/password"
-        return [Route(path, self.show, methods=["GET"]), Route(path, self.change, methods=["POST"])]
+        return [self.route("password", "GET", self.show), self.route("password", "POST", self.change)]
 
-    async def show(self, request: Request) -> Response:
+    def page(self, visit: Visit, status: int, headers: Mapping[str, str] | None = None, **values: str) -> Response:
+        return html_page(PASSWORD, visit, status, headers, **values)
+
+    async def show(self, visit: Visit) -> Response:
         """The form; without a login, a redirect to the login page."""
-        try:
-            account = await to_thread.run_sync(account_behind, request.cookies)
-            if account is None:
-                return _log_in_first()
-            profile = await to_thread.run_sync(own_account, session.engine(), account.id)
-        except AuditError as problem:
-            return _password_page(request, 503, problem=error_text(request, problem))
-        token = request.cookies.get(settings.login_cookie_name())
-        if not profile.has_password or not token:
-            return _password_page(request, 403, problem=text_in(language_of(request), "account.no_password"))
-        return _password_page(request, 200, account=account, form=form_token(token))
+        account = await visit.account()
+        if account is None:
+            return redirect("login?next=account")
+        profile = await to_thread.run_sync(own_account, session.engine(), account.id)
+        if not profile.has_password or not visit.token:
+            raise Refusal(403, "account.no_password")
+        visit.shown = {"name": account.name, "form": form_token(visit.token)}
+        return self.page(visit, 200)
 
-    async def change(self, request: Request) -> Response:
+    async def change(self, visit: Visit) -> Response:
         """Change the password, or show the form again with the reason."""
-        try:
-            fields = await fields_of(request)
-        except NoForm as refused:
-            return _password_page(request, refused.status, problem=text_in(language_of(request), refused.key))
-        code, token = language_of(request, fields), request.cookies.get(settings.login_cookie_name())
-        try:
-            account = await to_thread.run_sync(account_behind, request.cookies)
-        except AuditError as problem:
-            return _password_page(request, 503, code=code, problem=error_text(request, problem, code))
+        account, token = await visit.account(), visit.token
         if account is None or not token:
-            return _log_in_first()
-        form = form_token(token)
-
-        def show_again(status: int, problem: str, **headers: str) -> Response:
-            return _password_page(
-                request, status, code=code, account=account, form=form, problem=problem, headers=headers
-            )
-
-        if not (equal_in_constant_time(form, fields.get("form", "")) and from_this_app(request)):
-            return show_again(403, text_in(code, "welcome.old_form"))
-        present, new = fields.get("present", ""), fields.get("new", "")
-        if new != fields.get("again", ""):
-            return show_again(400, text_in(code, "account.differ"))
-        address = request.client.host if request.client else ""
-        wait = self._attempts.begin(account.name, address, cookie_key(token))
-        if wait:
-            return show_again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
+            return redirect("login?next=account")
+        visit.shown = {"name": account.name, "form": form_token(token)}
+        visit.need_form(form_token(token))
+        present, new = visit.fields.get("present", ""), visit.fields.get("new", "")
+        if new != visit.fields.get("again", ""):
+            raise Refusal(400, "account.differ")
+        own = (account.name, visit.address, cookie_key(token))
+        if wait := self._attempts.begin(*own):
+            raise Refusal(429, "welcome.wait", count=wait)
+        change = partial(change_password, session.engine(), account.id, present, new, keep=cookie_key(token))
         try:
-            await to_thread.run_sync(_change_password, account.id, present, new, token, limiter=HASHING)
-        except NotAllowed as problem:
-            return show_again(403, error_text(request, problem, code))
+            await to_thread.run_sync(change, limiter=HASHING)
+        except NotAllowed:
+            raise
         except AuditError as problem:
             # The present password was right, or there is none: not a guess.
-            self._attempts.succeed(account.name, address, cookie_key(token))
-            return show_again(400, error_text(request, problem, code))
-        self._attempts.succeed(account.name, address, cookie_key(token))
-        return _password_page(request, 200, code=code, done=text_in(code, "account.changed"))
-
-
-def _change_password(account_id: int, present: str, new: str, token: str) -> None:
-    change_password(session.engine(), account_id, present, new, keep=cookie_key(token))
-
-
-def _log_in_first() -> Response:
-    return RedirectResponse(f"{settings.root()}/login?next=account", 303, HEADERS)
-
-
-def _password_page(
-    request: Request,
-    status: int,
-    *,
-    code: str | None = None,
-    account: Account | None = None,
-    form: str = "",
-    problem: str = "",
-    done: str = "",
-    headers: dict[str, str] | None = None,
-) -> Response:
-    nonce = secrets.token_urlsafe(16)
-    content = render_password(
-        code or language_of(request),
-        root=settings.root(),
-        nonce=nonce,
-        form=form,
-        name=account.name if account else "",
-        problem=problem,
-        done=done,
-    )
-    return html_page(content, status, nonce, headers)
+            self._attempts.succeed(*own)
+            return self.refuse(visit, 400, problem)
+        self._attempts.succeed(*own)
+        return self.page(visit, 200, done=text_in(visit.code, "account.changed"))
 
 
 _YEAR = 365 * 24 * 3600
 
 
-class LoginRoutes:
+class LoginRoutes(Forms):
     """The routes of logging in and out; they share the attempts at passwords and the tokens of the login form."""
 
     def __init__(self, attempts: Attempts | None = None):
@@ -392,125 +374,73 @@ class LoginRoutes:
 
     def routes(self) -> list[Route]:
         """`/login`, `/login/provider`, `/logout`, `/password` below the app's root; every change is a POST."""
-        root = settings.root()
         return [
-            Route(f"{root}/login", self.show, methods=["GET"]),
-            Route(f"{root}/login", self.enter, methods=["POST"]),
-            Route(f"{root}/logout", self.stay, methods=["GET"]),
-            Route(f"{root}/logout", self.leave, methods=["POST"]),
-            Route(f"{root}/login/provider", self.provider, methods=["GET"]),
+            self.route("login", "GET", self.show),
+            self.route("login", "POST", self.enter),
+            self.route("logout", "GET", self.stay),
+            self.route("logout", "POST", self.leave),
+            self.route("login/provider", "GET", self.provider),
             *OwnPassword(self._attempts).routes(),
         ]
 
-    async def show(self, request: Request) -> Response:
+    def page(self, visit: Visit, status: int, headers: Mapping[str, str] | None = None, **values: str) -> Response:
+        """The login page, with a new token for its form."""
+        form, provider = self._forms.new(), settings.provider_settings() is not None
+        response = html_page(LOGIN, visit, status, headers, form=form, provider=provider, **values)
+        set_cookie(visit.request, response, settings.form_cookie_name(), form)
+        if visit.request.query_params.get("lang") in LANGUAGES:
+            set_cookie(visit.request, response, settings.LANGUAGE, visit.code, max_age=_YEAR)
+        return response
+
+    async def show(self, visit: Visit) -> Response:
         """The login page; a redirect to the wanted page for those who are logged in."""
-        next = page_named(request.query_params.get("next", ""))
-        try:
-            if await to_thread.run_sync(account_behind, request.cookies) is not None:
-                return RedirectResponse(f"{settings.root()}/{next}", 303, HEADERS)
-        except AuditError as problem:
-            return self._page(request, 503, next=next, problem=error_text(request, problem))
-        return self._page(request, 200, next=next)
+        visit.shown["next"] = page_named(visit.request.query_params.get("next", ""))
+        return self.page(visit, 200) if await visit.account() is None else redirect(visit.shown["next"])
 
-    async def enter(self, request: Request) -> Response:
+    async def enter(self, visit: Visit) -> Response:
         """Check name and password: a new login and its cookie, or the page again with the reason."""
-        try:
-            fields = await fields_of(request)
-        except NoForm as refused:
-            return self._page(request, refused.status, problem=text_in(language_of(request), refused.key))
-        code, next = language_of(request, fields), page_named(fields.get("next", ""))
-        name, password = fields.get("name", ""), fields.get("password", "")
-
-        def show_again(status: int, problem: str, **headers: str) -> Response:
-            return self._page(request, status, code=code, name=name[:80], next=next, problem=problem, headers=headers)
-
+        request, fields = visit.request, visit.fields
+        next, name = page_named(fields.get("next", "")), fields.get("name", "")
+        visit.shown = {"name": name[:80], "next": next}
         sent_token = request.cookies.get(settings.form_cookie_name(), "")
-        if not (sent_token and equal_in_constant_time(sent_token, fields.get("form", "")) and from_this_app(request)):
-            return show_again(403, text_in(code, "welcome.old_form"))
-        address = request.client.host if request.client else ""
-        token, previous_token = new_token(), request.cookies.get(settings.login_cookie_name())
-        try:
-            browser = await to_thread.run_sync(_known_browser, request.cookies, name.strip())
-            # Nothing is waited for between these three: of two forms with one token, one is let in.
-            if not self._forms.is_fresh(sent_token):
-                return show_again(403, text_in(code, "welcome.old_form"))
-            if wait := self._attempts.begin(name.strip(), address, browser):
-                return show_again(429, text_in(code, "welcome.wait", count=wait), **{"Retry-After": str(wait)})
-            self._forms.use(sent_token)
-            await to_thread.run_sync(_enter_login, name, password, token, previous_token, limiter=HASHING)
-        except NotAllowed as problem:
-            return show_again(403, error_text(request, problem, code))
-        except AuditError as problem:
-            return show_again(503, error_text(request, problem, code))
-        self._attempts.succeed(name.strip(), address, browser)
-        response = RedirectResponse(f"{settings.root()}/{next}", 303, HEADERS)
+        visit.need_form(sent_token)
+        token = new_token()
+        browser = await to_thread.run_sync(_known_browser, request.cookies, name.strip())
+        tried = (name.strip(), visit.address, browser)
+        # Nothing is waited for between these three: of two forms with one token, one is let in.
+        if not self._forms.is_fresh(sent_token):
+            raise Refusal(403, "welcome.old_form")
+        if wait := self._attempts.begin(*tried):
+            raise Refusal(429, "welcome.wait", count=wait)
+        self._forms.use(sent_token)
+        enter = partial(_enter_login, name, fields.get("password", ""), token, visit.token)
+        await to_thread.run_sync(enter, limiter=HASHING)
+        self._attempts.succeed(*tried)
+        response = redirect(next)
         set_cookie(request, response, settings.login_cookie_name(), token)
         set_cookie(request, response, settings.browser_cookie_name(), cookie_key(token).hex(), max_age=_YEAR)
-        set_cookie(request, response, settings.LANGUAGE, code, max_age=_YEAR)
+        set_cookie(request, response, settings.LANGUAGE, visit.code, max_age=_YEAR)
         drop_cookie(request, response, settings.form_cookie_name())
         return response
 
-    async def provider(self, request: Request) -> Response:
+    async def provider(self, _visit: Visit) -> Response:
         """A redirect to the identity provider, or the login page with the reason."""
         provider = settings.provider_settings()
         if provider is None:
-            return RedirectResponse(f"{settings.root()}/login", 303, HEADERS)
-        try:
-            return RedirectResponse(provider_login_url(provider["name"]), 303, HEADERS)
-        except AuditError as problem:
-            return self._page(request, 503, problem=error_text(request, problem))
+            return redirect("login")
+        return RedirectResponse(provider_login_url(provider["name"]), 303, HEADERS)
 
-    async def stay(self, request: Request) -> Response:
+    async def stay(self, _visit: Visit) -> Response:
         """A GET of `/logout` changes nothing: a link or an image of another site must not log anybody out."""
-        return RedirectResponse(f"{settings.root()}/", 303, HEADERS)
+        return redirect("")
 
-    async def leave(self, request: Request) -> Response:
+    async def leave(self, visit: Visit) -> Response:
         """End the login of this browser, in every tab."""
-        token = request.cookies.get(settings.login_cookie_name())
-        try:
-            fields = await fields_of(request)
-        except NoForm as refused:
-            return self._page(request, refused.status, problem=text_in(language_of(request), refused.key))
-        code = language_of(request, fields)
-        response: Response = RedirectResponse(f"{settings.root()}/login?lang={code}", 303, HEADERS)
-        if not token:
-            return response
-        if not (equal_in_constant_time(form_token(token), fields.get("form", "")) and from_this_app(request)):
-            return self._page(request, 403, code=code, problem=text_in(code, "welcome.old_form"))
-        try:
+        response, token = redirect(f"login?lang={visit.code}"), visit.token
+        if token:
+            visit.need_form(form_token(token))
             await to_thread.run_sync(lambda: end_login(session.engine(), cookie_key(token)))
-        except AuditError as problem:
-            return self._page(request, 503, code=code, problem=error_text(request, problem, code))
-        drop_cookie(request, response, settings.login_cookie_name())
-        return response
-
-    def _page(
-        self,
-        request: Request,
-        status: int,
-        *,
-        code: str | None = None,
-        name: str = "",
-        next: str = "",
-        problem: str = "",
-        headers: dict[str, str] | None = None,
-    ) -> Response:
-        """The login page, with a new token for its form."""
-        code, nonce, form = code or language_of(request), secrets.token_urlsafe(16), self._forms.new()
-        content = render(
-            code,
-            root=settings.root(),
-            nonce=nonce,
-            form=form,
-            name=name,
-            next=next,
-            problem=problem,
-            provider=settings.provider_settings() is not None,
-        )
-        response = html_page(content, status, nonce, headers)
-        set_cookie(request, response, settings.form_cookie_name(), form)
-        if request.query_params.get("lang") in LANGUAGES:
-            set_cookie(request, response, settings.LANGUAGE, code, max_age=_YEAR)
+            drop_cookie(visit.request, response, settings.login_cookie_name())
         return response
 
 
