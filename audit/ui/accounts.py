@@ -1,6 +1,5 @@
 """The accounts that may log in, for managers; and one's own account."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 
 import streamlit as st
@@ -8,7 +7,6 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import (
     LONGEST,
-    Account,
     AccountDetails,
     account_details,
     add_account,
@@ -19,28 +17,23 @@ from audit.annotation.accounts import (
 )
 from audit.annotation.accounts import ROLES as accounts_ROLES
 from audit.annotation.activity import unread_questions
-from audit.errors import AuditError
 from audit.ui import session, settings
 from audit.ui.dashboard import warn_of_unread
 from audit.ui.language import html, t
 
 ROLES = ("manager",)
-_DONE = "accounts-done"
-"""The key of the message about what the last run changed."""
 
 
 def page() -> None:
     """The list of accounts, the form that adds one, and the forms that change one."""
-    engine = session.engine()
-    account = session.require_role(engine, *ROLES)
+    engine, account = session.enter(*ROLES)
     accounts = account_details(engine, by=account.id)
     st.subheader(t("menu.accounts"))
     st.dataframe([_row(entry) for entry in accounts], hide_index=True)
     warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
-    if done := st.session_state.pop(_DONE, None):
-        st.success(t(f"accounts.{done}"), icon=":material/check:")
-    _show_add_form(engine)
-    _show_change_form(engine, accounts)
+    session.show_last()
+    _show_add_form(engine, account.id)
+    _show_change_form(engine, account.id, accounts)
 
 
 def _row(account: AccountDetails) -> dict[str, str]:
@@ -54,7 +47,7 @@ def _row(account: AccountDetails) -> dict[str, str]:
     }
 
 
-def _show_add_form(engine: Engine) -> None:
+def _show_add_form(engine: Engine, by: int) -> None:
     st.subheader(t("accounts.add"))
     by_provider = settings.provider_settings() is not None
     with st.form("add-account"):
@@ -72,10 +65,12 @@ def _show_add_form(engine: Engine) -> None:
     if submitted:
         codes = [code.strip() for code in languages.split(",") if code.strip()]
         initial_password = None if no_password else password
-        _apply(engine, "added", lambda by: add_account(engine, name, role, initial_password, languages=codes, by=by))
+        with session.changing(engine, by):
+            add_account(engine, name, role, initial_password, languages=codes, by=by)
+            session.done(t("accounts.added"))
 
 
-def _show_change_form(engine: Engine, accounts: list[AccountDetails]) -> None:
+def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails]) -> None:
     st.subheader(t("accounts.change"))
     by_id = {account.id: account for account in accounts}
     chosen = by_id[
@@ -88,23 +83,14 @@ def _show_change_form(engine: Engine, accounts: list[AccountDetails]) -> None:
         )
         submitted = st.form_submit_button(t("accounts.set_password"))
     if submitted:
-        _apply(engine, "password_set", lambda by: set_password(engine, name, password, by=by))
-    if chosen.disabled:
-        if st.button(t("accounts.enable"), key=f"enable-{chosen.id}"):
-            _apply(engine, "was_enabled", lambda by: enable_account(engine, name, by=by))
-    elif st.button(t("accounts.disable"), key=f"disable-{chosen.id}"):
-        _apply(engine, "was_disabled", lambda by: disable_account(engine, name, by=by))
-
-
-def _apply(engine: Engine, message: str, change: Callable[[int], Account]) -> None:
-    """Make a change as the manager who is logged in, and say so in the next run; or say why it was refused."""
-    try:
-        change(session.require_role(engine, *ROLES).id)
-    except AuditError as problem:
-        session.show_refusal(problem)
-        return
-    st.session_state[_DONE] = message
-    st.rerun()
+        with session.changing(engine, by):
+            set_password(engine, name, password, by=by)
+            session.done(t("accounts.password_set"))
+    change, verb = (enable_account, "enable") if chosen.disabled else (disable_account, "disable")
+    if st.button(t(f"accounts.{verb}"), key=f"{verb}-{chosen.id}"):
+        with session.changing(engine, by):
+            change(engine, name, by=by)
+            session.done(t(f"accounts.was_{verb}d"))
 
 
 # One's own account, and the link to the form that changes its password.
@@ -112,8 +98,7 @@ def _apply(engine: Engine, message: str, change: Callable[[int], Account]) -> No
 
 def account_page() -> None:
     """Name, role and languages of the account that is logged in."""
-    engine = session.engine()
-    account = session.require_role(engine, *accounts_ROLES)
+    engine, account = session.enter(*accounts_ROLES)
     profile = own_account(engine, account.id)
     st.subheader(t("menu.account"))
     languages = ", ".join(profile.languages) or t("account.all_languages")

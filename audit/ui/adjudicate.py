@@ -3,16 +3,15 @@
 from typing import Any
 
 import streamlit as st
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine
 
 from audit.annotation.accounts import ADJUDICATORS
 from audit.annotation.deferral import COMMENT
-from audit.annotation.queue import Shown, show
+from audit.annotation.queue import show
 from audit.errors import AuditError
 from audit.false_satisfaction.impact import Consequence, Ranking, Stakes, consequences
 from audit.judging.adjudications import (
     Adjudicated,
-    Inspection,
     Opinion,
     adjudicate,
     change_adjudication,
@@ -26,13 +25,12 @@ from audit.judging.adjudications import (
     next_inspection,
 )
 from audit.judging.deferral import flagged_ids, flags_left, send_back
-from audit.store.core import adjudication, answer
+from audit.store.core import adjudication, answer, count_rows
 from audit.tasks import Input
 from audit.ui import session
 from audit.ui.background_cache import stakes, state
 from audit.ui.causes import cause_card
 from audit.ui.decision import (
-    PROBLEM,
     chosen_labels,
     guideline_drawer,
     later_button,
@@ -40,18 +38,17 @@ from audit.ui.decision import (
     put_last,
     put_off_items,
     reason_fields,
+    show_beside_form,
     show_opinions,
     side_by_side,
-    try_store,
 )
 from audit.ui.language import direction, html, label_name, label_names, plain, single_choice, t
-from audit.ui.question import FIELD, show_question
+from audit.ui.question import FIELD, heading, show_question
 
 # Disputed and flagged questions: the consequences of one, what people said of it, and the form that settles it.
 
 _DISPUTES_LATER = "adjudicate-later"
 """Questions that this session put off."""
-SENT_BACK = "adjudicate-sent-back"
 ORDER = "adjudicate-order"
 ORDERS = ("consequence", "wanted")
 _SETTLE = "settle-"
@@ -62,12 +59,12 @@ _MAX_NAMES = 6
 """Names that a sentence lists; the others are left out."""
 
 
-def dispute_card(engine: Engine, account_id: int, ids: list[int]) -> bool:
-    """The disputed question with the most consequences, or the most urgent; returns whether one was settled."""
+def dispute_card(engine: Engine, account_id: int, ids: list[int]) -> None:
+    """The disputed question with the most consequences, or the most urgent."""
     _say_too_late(ids)
     if not ids:
-        st.html(f'<h2 class="audit-question">{html(t("adjudicate.nothing"))}</h2>')
-        return False
+        heading(t("adjudicate.nothing"))
+        return
     by_id = {consequence.question_id: consequence for consequence in _consequences_of(engine, account_id, ids)}
     count_column, order_column = st.columns(2, vertical_alignment="center")
     names = {order: t(f"dispute.{order}") for order in ORDERS}
@@ -78,28 +75,24 @@ def dispute_card(engine: Engine, account_id: int, ids: list[int]) -> bool:
     count_column.caption(t("dispute.count", count=len(ids)))
     if question_id in by_id:
         st.html(_consequence_html(by_id[question_id]))
-    return _settle_form(engine, account_id, question_id, flagged=False)
+    _settle_form(engine, account_id, question_id, flagged=False)
 
 
-def flagged_card(engine: Engine, account_id: int) -> bool:
-    """The most urgent flagged question; returns whether one was settled."""
+def flagged_card(engine: Engine, account_id: int) -> None:
+    """The most urgent flagged question."""
     ids = flagged_ids(engine, account_id)
     _say_too_late(ids)
     if not ids:
-        st.html(f'<h2 class="audit-question">{html(t("flagged.nothing"))}</h2>')
-        return False
+        heading(t("flagged.nothing"))
+        return
     st.caption(t("flagged.count", count=len(ids)))
-    return _settle_form(engine, account_id, put_last(_DISPUTES_LATER, ids)[0], flagged=True)
+    _settle_form(engine, account_id, put_last(_DISPUTES_LATER, ids)[0], flagged=True)
 
 
-def _settle_form(engine: Engine, account_id: int, question_id: int, flagged: bool) -> bool:
+def _settle_form(engine: Engine, account_id: int, question_id: int, flagged: bool) -> None:
     with engine.connect() as connection:
         shown = show(connection, question_id)
-    text, form = side_by_side()
-    with text:
-        show_question(shown)
-        guideline_drawer(shown)
-    with form:
+    with show_beside_form(shown):
         show_opinions(engine, account_id, shown)
         with st.form(f"adjudicate-{shown.id}"):
             labels = chosen_labels(shown)
@@ -115,7 +108,10 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, flagged: boo
                         args=(engine, account_id, shown.id),
                     )
         later_button(_DISPUTES_LATER, shown.id)
-    return settle and try_store(lambda: adjudicate(engine, account_id, shown.id, labels, reason, code))
+    if settle:
+        with session.changing(engine, account_id):
+            adjudicate(engine, account_id, shown.id, labels, reason, code)
+            session.done(t("adjudicate.done"))
 
 
 def _say_too_late(ids: list[int]) -> None:
@@ -128,13 +124,10 @@ def _say_too_late(ids: list[int]) -> None:
 
 def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
     """Send a flagged question back. The field of the reason holds the remark to the annotators."""
-    try:
-        session.require_login(engine, account_id)
+    with session.callback(engine, account_id):
         remark = str(st.session_state.get(f"reason-{question_id}") or "")[:COMMENT]
         send_back(engine, account_id, question_id, remark)
-        st.session_state[SENT_BACK] = True
-    except AuditError as problem:
-        st.session_state[PROBLEM] = problem
+        session.say_next(t("flagged.sent_back"), ":material/reply:")
 
 
 def _consequence_html(consequence: Consequence) -> str:
@@ -163,10 +156,7 @@ def _name_list(names: tuple[str, ...]) -> str:
 
 def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
     with engine.connect() as connection:
-        answers, adjudications = (
-            int(connection.execute(select(func.count()).select_from(table)).scalar() or 0)
-            for table in (answer, adjudication)
-        )
+        answers, adjudications = (count_rows(connection, table) for table in (answer, adjudication))
     try:
         version = state(engine)
         key = (*version, adjudications, answers // _REFRESH_AFTER, tuple(ids))
@@ -193,20 +183,14 @@ def inspection_mode(remaining: int | None) -> dict[str, str]:
     return {} if remaining is None else {INSPECTIONS: t("inspect.inspections", count=remaining)}
 
 
-def inspection_card(engine: Engine, account_id: int, remaining: int) -> bool:
-    """The inspection that has waited longest and its form; returns whether an answer was stored."""
+def inspection_card(engine: Engine, account_id: int, remaining: int) -> None:
+    """The inspection that has waited longest and its form."""
     inspection = next_inspection(engine, account_id, put_off_items(_INSPECTIONS_LATER))
     if inspection is None:
-        st.html(f'<h2 class="audit-question">{html(t("inspect.nothing"))}</h2>')
-        return False
-    st.caption(t("inspect.count", count=remaining))
-    done = _inspection_form(engine, account_id, inspection)
-    guideline_drawer(inspection.shown)
-    return done
-
-
-def _inspection_form(engine: Engine, account_id: int, inspection: Inspection) -> bool:
+        heading(t("inspect.nothing"))
+        return
     shown, agreed = inspection.shown, inspection.votes[0].answer
+    st.caption(t("inspect.count", count=remaining))
     show_question(shown)
     # In the order in which they were given, with numbers in place of names.
     votes = enumerate(inspection.votes, start=1)
@@ -218,8 +202,11 @@ def _inspection_form(engine: Engine, account_id: int, inspection: Inspection) ->
         remark = st.text_area(t("inspect.why"), max_chars=FIELD, height=80, key=f"inspect-{shown.id}-why")
         change = st.form_submit_button(t("inspect.change"), key=f"change-{shown.id}")
     later_button(_INSPECTIONS_LATER, shown.id)
-    allowed, remark = ([agreed], "") if confirm else (chosen, remark)
-    return (confirm or change) and try_store(lambda: inspect(engine, account_id, shown.id, allowed, remark))
+    if confirm or change:
+        with session.changing(engine, account_id):
+            inspect(engine, account_id, shown.id, *(([agreed], "") if confirm else (chosen, remark)))
+            session.done(t("adjudicate.done"))
+    guideline_drawer(shown)
 
 
 # The last adjudications of this adjudicator: a list, and the form that changes the reopened one.
@@ -229,83 +216,69 @@ _CHANGING = "adjudicate-changing"
 _EXCERPT = 140
 
 
-def own_adjudications_card(engine: Engine, account_id: int) -> bool:
-    """The last adjudications with a button each, or the reopened one; returns whether one was changed."""
+def own_adjudications_card(engine: Engine, account_id: int) -> None:
+    """The last adjudications with a button each, or the reopened one."""
     adjudications = my_adjudications(engine, account_id)
-    chosen = next(
-        (adjudication for adjudication in adjudications if adjudication.id == st.session_state.get(_CHANGING)), None
-    )
+    chosen = next((settled for settled in adjudications if settled.id == st.session_state.get(_CHANGING)), None)
     if chosen is not None:
-        return _change_form(engine, account_id, chosen)
+        _change_form(engine, account_id, chosen)
+        return
     if not adjudications:
-        st.html(f'<h2 class="audit-question">{html(t("settled.nothing"))}</h2>')
-        return False
+        heading(t("settled.nothing"))
+        return
     st.caption(t("settled.count", count=len(adjudications)))
-    for adjudication in adjudications:
+    for settled in adjudications:
         with st.container(border=True):
             line, change = st.columns([6, 1], vertical_alignment="center")
-            line.html(_adjudication_html(adjudication))
-            change.button(
-                t("settled.change"), key=f"change-{adjudication.id}", on_click=_reopen, args=(adjudication.id,)
-            )
-    return False
+            line.html(_adjudication_html(settled))
+            change.button(t("settled.change"), key=f"change-{settled.id}", on_click=_reopen, args=(settled.id,))
 
 
-def _change_form(engine: Engine, account_id: int, adjudication: Adjudicated) -> bool:
+def _change_form(engine: Engine, account_id: int, settled: Adjudicated) -> None:
     st.caption(t("settled.changing"))
     text, form = side_by_side()
     with text:
-        show_question(adjudication.shown)
+        show_question(settled.shown)
     with form:
-        if not adjudication.is_check:
+        if not settled.is_check:
             # The votes behind a spot check are never shown.
-            show_opinions(engine, account_id, adjudication.shown)
-        code, reason = None, adjudication.reason
-        with st.form(f"settled-{adjudication.id}"):
-            labels = chosen_labels(adjudication.shown, f"again-{adjudication.id}", adjudication.allowed)
-            if adjudication.is_check:
+            show_opinions(engine, account_id, settled.shown)
+        code, reason = None, settled.reason
+        with st.form(f"settled-{settled.id}"):
+            labels = chosen_labels(settled.shown, f"again-{settled.id}", settled.allowed)
+            if settled.is_check:
                 reason = st.text_input(
-                    t("check.remark"), value=adjudication.reason, max_chars=FIELD, key=f"remark-again-{adjudication.id}"
+                    t("check.remark"), value=settled.reason, max_chars=FIELD, key=f"remark-again-{settled.id}"
                 )
             else:
-                code, reason = reason_fields(adjudication.shown, adjudication.code, adjudication.reason)
+                code, reason = reason_fields(settled.shown, settled.code, settled.reason)
             with st.container(horizontal=True):
-                store = st.form_submit_button(t("settled.store"), type="primary", key=f"store-again-{adjudication.id}")
-                st.form_submit_button(
-                    t("settled.leave"), key=f"leave-{adjudication.id}", on_click=_reopen, args=(None,)
-                )
-    if not store or not try_store(
-        lambda: change_adjudication(engine, account_id, adjudication.id, labels, reason, code)
-    ):
-        return False
-    st.session_state.pop(_CHANGING, None)
-    return True
+                store = st.form_submit_button(t("settled.store"), type="primary", key=f"store-again-{settled.id}")
+                st.form_submit_button(t("settled.leave"), key=f"leave-{settled.id}", on_click=_reopen, args=(None,))
+    if store:
+        with session.changing(engine, account_id):
+            change_adjudication(engine, account_id, settled.id, labels, reason, code)
+            st.session_state.pop(_CHANGING, None)
+            session.done(t("adjudicate.done"))
 
 
 def _reopen(adjudication_id: int | None) -> None:
     st.session_state[_CHANGING] = adjudication_id
 
 
-def _adjudication_html(adjudication: Adjudicated) -> str:
-    text = " ".join([*filter(None, [adjudication.shown.output]), *adjudication.shown.texts])
-    labels = label_names(adjudication.allowed)
-    reason = (
-        t("settled.check") if adjudication.is_check else t(f"reason.{adjudication.code}") if adjudication.code else ""
+def _adjudication_html(settled: Adjudicated) -> str:
+    text = " ".join([*filter(None, [settled.shown.output]), *settled.shown.texts])
+    reason = t("settled.check") if settled.is_check else t(f"reason.{settled.code}") if settled.code else ""
+    facts = (
+        f"{settled.decided_at:%Y-%m-%d %H:%M} UTC",
+        direction(Input(settled.shown.texts, settled.shown.languages)),
+        reason,
+        settled.reason,
     )
-    translation_direction = direction(Input(adjudication.shown.texts, adjudication.shown.languages))
-    facts = " · ".join(
-        part
-        for part in (
-            f"{adjudication.decided_at:%Y-%m-%d %H:%M} UTC",
-            translation_direction,
-            reason,
-            adjudication.reason,
-        )
-        if part
-    )
+    excerpt = f"{text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}"
     return (
-        f"<p><strong>{html(labels)}</strong> · {html(text[:_EXCERPT])}{'…' if len(text) > _EXCERPT else ''}</p>"
-        f'<p class="audit-facts">{html(facts)}</p>'
+        f"<p><strong>{html(label_names(settled.allowed))}</strong> · {html(excerpt)}</p>"
+        f'<p class="audit-facts">{html(" · ".join(filter(None, facts)))}</p>'
     )
 
 
@@ -315,46 +288,34 @@ _CHECKS_LATER = "check-later"
 """Questions that this session put off."""
 
 
-def spot_check_card(engine: Engine, account_id: int, remaining: int) -> bool:
-    """The next question to check and its form; returns whether an answer was stored."""
+def spot_check_card(engine: Engine, account_id: int, remaining: int) -> None:
+    """The next question to check and its form."""
     shown = next_check(engine, account_id, put_off_items(_CHECKS_LATER))
     if shown is None:
-        st.html(f'<h2 class="audit-question">{html(t("check.nothing"))}</h2>')
-        return False
+        heading(t("check.nothing"))
+        return
     st.caption(t("check.count", count=remaining))
-    return _spot_check_form(engine, account_id, shown)
-
-
-def _spot_check_form(engine: Engine, account_id: int, shown: Shown) -> bool:
-    text, form = side_by_side()
-    with text:
-        show_question(shown)
-        guideline_drawer(shown)
-    with form:
+    with show_beside_form(shown):
         with st.form(f"check-{shown.id}"):
             chosen = chosen_labels(shown, "check")
             remark = st.text_input(t("check.remark"), max_chars=FIELD, key=f"remark-{shown.id}")
             store = st.form_submit_button(t("check.store"), type="primary", key=f"store-{shown.id}")
         later_button(_CHECKS_LATER, shown.id)
-    return store and try_store(lambda: check(engine, account_id, shown.id, chosen, remark))
+        if store:
+            with session.changing(engine, account_id):
+                check(engine, account_id, shown.id, chosen, remark)
+                session.done(t("adjudicate.done"))
 
 
 ROLES = ADJUDICATORS
-_DONE = "adjudicate-done"
 _MODE = "adjudicate-mode"
 DISPUTED, FLAGS, CHECKS, CAUSES, MINE = "disputed", "flags", "checks", "causes", "mine"
 
 
 def page() -> None:
     """The page: the chosen mode with its number of questions, and its card."""
-    engine = session.engine()
-    account = session.require_role(engine, *ROLES)
-    if st.session_state.pop(_DONE, False):
-        st.toast(t("adjudicate.done"), icon=":material/check:")
-    if st.session_state.pop(SENT_BACK, False):
-        st.toast(t("flagged.sent_back"), icon=":material/reply:")
-    if problem := st.session_state.pop(PROBLEM, None):
-        session.show_refusal(problem)
+    engine, account = session.enter(*ROLES)
+    session.show_last(st.toast)
     ids = disputes(engine, account.id)
     checks, inspections = checks_left(engine, account.id), inspections_left(engine, account.id)
     labels = {
@@ -368,18 +329,13 @@ def page() -> None:
     mode = single_choice(t("menu.adjudicate"), labels, _MODE, label_visibility="collapsed")
     if mode == CAUSES:
         cause_card(ROLES)
-        return
-    if mode == CHECKS:
-        done = spot_check_card(engine, account.id, checks)
+    elif mode == CHECKS:
+        spot_check_card(engine, account.id, checks)
     elif mode == INSPECTIONS:
-        done = inspection_card(engine, account.id, inspections or 0)
+        inspection_card(engine, account.id, inspections or 0)
     elif mode == FLAGS:
-        done = flagged_card(engine, account.id)
+        flagged_card(engine, account.id)
     elif mode == MINE:
-        done = own_adjudications_card(engine, account.id)
+        own_adjudications_card(engine, account.id)
     else:
-        done = dispute_card(engine, account.id, ids)
-    if done:
-        # Begin the page anew after something was stored, and say so there.
-        st.session_state[_DONE] = True
-        st.rerun()
+        dispute_card(engine, account.id, ids)

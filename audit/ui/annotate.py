@@ -11,23 +11,24 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from math import ceil
+from typing import TypeVar
 
 import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.activity import PAUSE, Pace, pace_of
+from audit.annotation.activity import PAUSE, pace_of
 from audit.annotation.answers import UNSURE
 from audit.annotation.control_questions import Attempt
 from audit.annotation.guidelines import guideline_before
-from audit.annotation.queue import Earlier, Queue, Shown, elsewhere, next_question, queue_of, show
+from audit.annotation.queue import Earlier, Shown, elsewhere, next_question, queue_of, show
 from audit.errors import AuditError, Refused
 from audit.judging.deferral import flag, skip, unflag
 from audit.judging.judgements import UNDOS, judge, undo, undone
 from audit.judging.training import Feedback, Training, judging_mode, train
 from audit.ui import session
 from audit.ui.language import html, label_name, label_names, plain, sentence, t, translated
-from audit.ui.question import FIELD, guideline_shown, ignore_held_keys, shortcut, show_question
+from audit.ui.question import FIELD, guideline_shown, heading, ignore_held_keys, shortcut, show_question
 
 # The training round on the page *Judge*: questions with known answers, what is right after each, and the score.
 #
@@ -44,14 +45,12 @@ _FEEDBACK = "training-said"
 """(the question that was answered last, its feedback)"""
 _RESULT = "training-result"
 """The attempt whose score is on the screen."""
-_PROBLEM = "training-problem"
 _DRAWER = "guideline-open"
 
 
 def training_card(engine: Engine, account_id: int, training: Training | None, least: timedelta) -> bool:
     """The card of the training round. Returns whether there was one. Answers sooner than `least` are not counted."""
-    if problem := st.session_state.pop(_PROBLEM, None):
-        session.show_refusal(problem)
+    session.show_last()
     if feedback := st.session_state.get(_FEEDBACK):
         _feedback(*feedback)
     elif result := st.session_state.get(_RESULT):
@@ -66,7 +65,7 @@ def training_card(engine: Engine, account_id: int, training: Training | None, le
 
 
 def _introduction(training: Training) -> None:
-    _heading(t("training.title"))
+    heading(t("training.title"))
     values = {"questions": training.questions, "mark": f"{100 * training.mark:.0f}"}
     if training.last is not None:
         st.warning(
@@ -84,26 +83,10 @@ def _training_question(engine: Engine, account_id: int, training: Training, leas
     shown, place = training.shown, f"{training.attempt}-{training.answered}"
     st.caption(t("training.progress", number=training.answered + 1, of=training.questions, right=training.right))
     show_question(shown)
-    answers = (*shown.labels, UNSURE)
-    with st.container(key="judge", horizontal=True):
-        for number, answer in enumerate(answers, start=1):
-            st.button(
-                plain(label_name(answer, shown.task)),
-                key=f"judge-training-{place}-{answer}",
-                shortcut=shortcut(answer, number),
-                on_click=_training_answer,
-                args=(engine, account_id, shown, answer, least),
-                width="stretch",
-            )
+    _answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown, least)
     with st.container(key="beside", horizontal=True, gap="small"):
-        st.button(
-            t("annotate.guideline"),
-            key=f"guideline-training-{place}",
-            shortcut="g",
-            on_click=_toggle_guideline,
-            type="tertiary",
-        )
-    _training_guideline(shown)
+        _small_button("guideline", f"training-{place}", "g", _toggle_guideline)
+    _guideline_drawer(shown)
     if st.session_state.get(_TRAINING_SHOWN, (None,))[0] != place:
         st.session_state[_TRAINING_SHOWN] = (place, datetime.now(UTC))
 
@@ -127,7 +110,7 @@ def _feedback(shown: Shown, feedback: Feedback) -> None:
 def _result(result: Attempt, training: Training | None) -> None:
     values = {"right": result.right, "of": result.questions}
     if result.passed or training is None:
-        _heading(t("training.passed_title"))
+        heading(t("training.passed_title"))
         st.success(t("training.passed", **values), icon=":material/check_circle:")
         _go_on(t("training.to_judging"), "to-judging", _close_result)
         return
@@ -140,19 +123,14 @@ def _begin(attempt: int) -> None:
     st.session_state.pop(_RESULT, None)
 
 
-def _training_answer(engine: Engine, account_id: int, shown: Shown, answer: str, least: timedelta) -> None:
+def _training_answer(engine: Engine, account_id: int, shown: Shown, least: timedelta, answer: str) -> None:
     now = datetime.now(UTC)
     place, shown_at = st.session_state.get(_TRAINING_SHOWN, (None, now))
     if now < shown_at + least:
         st.session_state[_TRAINING_SHOWN] = (place, now)
         return
-    try:
-        session.require_login(engine, account_id)
-        feedback = train(engine, account_id, shown.id, answer, shown_at=shown_at)
-    except AuditError as problem:
-        st.session_state[_PROBLEM] = problem
-        return
-    st.session_state[_FEEDBACK] = (shown, feedback)
+    with session.callback(engine, account_id):
+        st.session_state[_FEEDBACK] = (shown, train(engine, account_id, shown.id, answer, shown_at=shown_at))
 
 
 def _close_feedback() -> None:
@@ -174,7 +152,8 @@ def _go_on(text: str, key: str, action: Callable[..., None], *args: object) -> N
         st.button(text, key=f"training-{key}", shortcut=GO_ON, on_click=action, args=args, type="primary")
 
 
-def _training_guideline(shown: Shown) -> None:
+def _guideline_drawer(shown: Shown) -> None:
+    """The version of the question's guideline, and the guideline itself where its drawer is open."""
     guideline = guideline_shown(shown)
     st.caption(t("annotate.guideline_version", version=guideline.version))
     if st.session_state.get(_DRAWER):
@@ -182,8 +161,24 @@ def _training_guideline(shown: Shown) -> None:
             st.markdown(guideline.text)
 
 
-def _heading(text: str) -> None:
-    st.html(f'<h2 class="audit-question">{html(text)}</h2>')
+def _answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args: object) -> None:
+    """A button for each answer, which comes after `args` when `action` is called. Its key holds the question (`place`),
+    so that a press meant for another one does nothing."""
+    with st.container(key="judge", horizontal=True):
+        for number, answer in enumerate((*shown.labels, UNSURE), start=1):
+            st.button(
+                plain(label_name(answer, shown.task)),
+                key=f"judge-{place}-{answer}",
+                shortcut=shortcut(answer, number),
+                on_click=action,
+                args=(*args, answer),
+                width="stretch",
+            )
+
+
+def _small_button(name: str, place: str, key: str, action: Callable[..., None], *args: object) -> None:
+    """A button beside the answers; `place` as of `_answer_buttons`."""
+    st.button(t(f"annotate.{name}"), key=f"{name}-{place}", shortcut=key, on_click=action, args=args, type="tertiary")
 
 
 # The work of others on the same questions, as far as an annotator may see it: earlier answers under the protocol
@@ -204,7 +199,7 @@ def why_nothing(engine: Engine, account_id: int) -> None:
     """Why there is no question: all are answered, others are at the remaining ones, or they are in other languages."""
     queue, others = queue_of(engine, account_id), elsewhere(engine, account_id)
     remaining = others.with_others + others.awaiting_first
-    st.html(f'<h2 class="audit-question">{html(t("earlier.nothing_now" if remaining else "annotate.nothing"))}</h2>')
+    heading(t("earlier.nothing_now" if remaining else "annotate.nothing"))
     if others.awaiting_first:
         st.write(t("earlier.awaiting_first", count=others.awaiting_first))
     if others.with_others:
@@ -226,6 +221,7 @@ def _earlier_answer_html(earlier: Earlier, number: int, total: int) -> str:
     return f"{html(annotator)} <strong>{html(label_name(earlier.answer))}</strong>{comment}"
 
 
+T = TypeVar("T")
 LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less time: an answer so soon was meant for the question before."""
 PACE_MAX_AGE = timedelta(seconds=30)
@@ -264,8 +260,7 @@ def page() -> None:
 @session.report_problems
 def _card() -> None:
     """The question, its buttons and the progress line. An answer reruns only this."""
-    engine = session.engine()
-    account = session.require_role(engine, *ROLES)
+    engine, account = session.enter(*ROLES)
     way = judging_mode(engine, account.id)
     if training_card(engine, account.id, way.training, LEAST):
         return
@@ -300,17 +295,8 @@ def _next(engine: Engine, account_id: int) -> Shown | None:
 def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     show_question(shown)
     show_earlier(shown.earlier)
-    answers = (*shown.labels, UNSURE)
-    with st.container(key="judge", horizontal=True):
-        for number, answer in enumerate(answers, start=1):
-            st.button(
-                plain(label_name(answer, shown.task)),
-                key=f"judge-{_browser_id(shown.id)}-{answer}",
-                shortcut=shortcut(answer, number),
-                on_click=_answer,
-                args=(engine, account_id, shown.id, answer),
-                width="stretch",
-            )
+    place = _browser_id(shown.id)
+    _answer_buttons(shown, place, _answer, engine, account_id, shown.id)
     st.text_input(
         t("annotate.comment"),
         key=_comment_key(shown.id),
@@ -319,48 +305,32 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
         label_visibility="collapsed",
     )
     with st.container(key="beside", horizontal=True, gap="small"):
-        _small_button("undo", shown.id, "z", _undo, engine, account_id)
-        _small_button("skip", shown.id, "s", _skip, engine, account_id, shown.id)
-        _small_button("flag", shown.id, "f", _flag, engine, account_id, shown.id)
-        _small_button("guideline", shown.id, "g", _toggle_guideline)
+        _small_button("undo", place, "z", _undo, engine, account_id)
+        _small_button("skip", place, "s", _skip, engine, account_id, shown.id)
+        _small_button("flag", place, "f", _flag, engine, account_id, shown.id)
+        _small_button("guideline", place, "g", _toggle_guideline)
     remembered = shown.remembered
-    if remembered.sent_back is not None:
-        text = (
-            t("annotate.sent_back_saying", remark=remembered.sent_back)
-            if remembered.sent_back
-            else t("annotate.sent_back")
-        )
-        st.info(plain(text))
+    if remembered.sent_back:
+        st.info(plain(t("annotate.sent_back_saying", remark=remembered.sent_back)))
+    elif remembered.sent_back is not None:
+        st.info(plain(t("annotate.sent_back")))
     elif remembered.skipped:
         st.caption(t("annotate.skipped_before"))
     if stale := remembered.stale:
         st.info(plain(t("stale.again", version=stale.guideline, reason=stale.reason)), icon=":material/update:")
 
 
-def _small_button(name: str, question_id: int, key: str, action: Callable[..., None], *args: object) -> None:
-    """A button beside the answers. Its key holds the question, so that a press meant for another one does nothing."""
-    st.button(
-        t(f"annotate.{name}"),
-        key=f"{name}-{_browser_id(question_id)}",
-        shortcut=key,
-        on_click=action,
-        args=args,
-        type="tertiary",
-    )
-
-
 def _nothing_left(engine: Engine, account_id: int) -> None:
     st.session_state.pop(_COUNTS, None)
     why_nothing(engine, account_id)
     st.button(t("annotate.look_again"), key="look-again", icon=":material/refresh:")
-    st.button(
-        t("annotate.undo"), key="undo-last", shortcut="z", on_click=_undo, args=(engine, account_id), type="tertiary"
-    )
+    _small_button("undo", "last", "z", _undo, engine, account_id)
 
 
 def _progress(engine: Engine, account_id: int) -> None:
     """Today's count, the questions left, the annotator's pace, and a hint when a pause is due."""
-    queue, pace = _counts(engine, account_id), _pace(engine, account_id)
+    queue = _recent(_COUNTS, COUNTS_MAX_AGE, queue_of, engine, account_id)
+    pace = _recent(_PACE, PACE_MAX_AGE, pace_of, engine, account_id)
     remaining = str(queue.left_for_me)
     if queue.mixed and queue.left_for_me:
         remaining = t("annotate.about", count=-(-queue.left_for_me // ABOUT) * ABOUT)
@@ -373,14 +343,15 @@ def _progress(engine: Engine, account_id: int) -> None:
         st.caption(t("annotate.pause", minutes=minutes, pause=int(PAUSE.total_seconds() // 60)))
 
 
-def _counts(engine: Engine, account_id: int) -> Queue:
+def _recent(key: str, most: timedelta, read: Callable[[Engine, int], T], engine: Engine, account_id: int) -> T:
+    """What `read` says, or what it said no longer than `most` ago."""
     now = datetime.now(UTC)
-    stored: tuple[datetime, Queue] | None = st.session_state.get(_COUNTS)
-    if stored is not None and now - stored[0] < COUNTS_MAX_AGE:
+    stored: tuple[datetime, T] | None = st.session_state.get(key)
+    if stored is not None and now - stored[0] < most:
         return stored[1]
-    counts = queue_of(engine, account_id)
-    st.session_state[_COUNTS] = (now, counts)
-    return counts
+    value = read(engine, account_id)
+    st.session_state[key] = (now, value)
+    return value
 
 
 def _count_answer() -> None:
@@ -393,29 +364,14 @@ def _count_answer() -> None:
         st.session_state[_COUNTS] = (counted_at, replace(counts, mine_today=today, mine=judged, left_for_me=remaining))
 
 
-def _pace(engine: Engine, account_id: int) -> Pace:
-    now = datetime.now(UTC)
-    stored: tuple[datetime, Pace] | None = st.session_state.get(_PACE)
-    if stored is not None and now - stored[0] < PACE_MAX_AGE:
-        return stored[1]
-    pace = pace_of(engine, account_id)
-    st.session_state[_PACE] = (now, pace)
-    return pace
-
-
 def _guideline(engine: Engine, account_id: int, shown: Shown) -> None:
-    """The guideline's version, whether it is new to this person, and the guideline itself where its drawer is open."""
-    guideline = guideline_shown(shown)
-    previous = _last_version_judged_by(engine, account_id, shown, guideline.version)
-    if previous is not None and previous < guideline.version:
+    """Whether the guideline is new to this person, and its drawer."""
+    version = guideline_shown(shown).version
+    previous = _last_version_judged_by(engine, account_id, shown, version)
+    if previous is not None and previous < version:
         # Until the first judgement by the new version: then that is what was judged by last.
-        st.info(
-            t("annotate.guideline_changed", version=guideline.version, before=previous), icon=":material/menu_book:"
-        )
-    st.caption(t("annotate.guideline_version", version=guideline.version))
-    if st.session_state.get(_DRAWER):
-        with st.container(key="guideline", border=True):
-            st.markdown(guideline.text)
+        st.info(t("annotate.guideline_changed", version=version, before=previous), icon=":material/menu_book:")
+    _guideline_drawer(shown)
 
 
 def _last_version_judged_by(engine: Engine, account_id: int, shown: Shown, version: int) -> int | None:
@@ -429,78 +385,60 @@ def _last_version_judged_by(engine: Engine, account_id: int, shown: Shown, versi
 
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
     """Store an answer. An answer to another question than the one on the screen changes nothing."""
-    with _show_refusals():
-        session.require_login(engine, account_id)
-        shown_at = _on_screen(question_id)
-        if shown_at is None:
+    with _callback(engine, account_id):
+        if (shown_at := _on_screen(question_id)) is None:
             return
         comment, client = _comment(question_id) or None, session.client()
-        judge(
-            engine,
-            account_id,
-            question_id,
-            answer,
-            shown_at=shown_at,
-            comment=comment,
-            client=client,
-        )
+        judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=comment, client=client)
         st.session_state.pop(_REOPENED, None)
         _count_answer()
 
 
 def _skip(engine: Engine, account_id: int, question_id: int) -> None:
-    with _show_refusals():
-        session.require_login(engine, account_id)
-        if _on_screen(question_id) is None:
-            return
-        st.session_state.pop(_COUNTS, None)
-        skip(engine, account_id, question_id)
-        st.session_state.pop(_REOPENED, None)
-        st.session_state[_DONE] = t("annotate.skipped")
+    with _callback(engine, account_id):
+        if _on_screen(question_id) is not None:
+            _put_aside("annotate.skipped", lambda: skip(engine, account_id, question_id))
 
 
 def _flag(engine: Engine, account_id: int, question_id: int) -> None:
-    with _show_refusals():
-        session.require_login(engine, account_id)
+    with _callback(engine, account_id):
         if _on_screen(question_id) is None:
             return
-        comment = _comment(question_id)
-        if not comment:
+        if comment := _comment(question_id):
+            _put_aside("annotate.flagged", lambda: flag(engine, account_id, question_id, comment))
+        else:
             st.session_state[_NOTE] = t("annotate.flag_needs_comment")
-            return
-        st.session_state.pop(_COUNTS, None)
-        flag(engine, account_id, question_id, comment)
-        st.session_state.pop(_REOPENED, None)
-        st.session_state[_DONE] = t("annotate.flagged")
+
+
+def _put_aside(done: str, action: Callable[[], None]) -> None:
+    st.session_state.pop(_COUNTS, None)
+    action()
+    st.session_state.pop(_REOPENED, None)
+    st.session_state[_DONE] = t(done)
 
 
 def _undo(engine: Engine, account_id: int) -> None:
-    with _show_refusals():
-        session.require_login(engine, account_id)
+    with _callback(engine, account_id):
         if _too_soon():
             return
         st.session_state.pop(_COUNTS, None)
-        flagged = unflag(engine, account_id)
-        if flagged is not None:
-            st.session_state[_REOPENED] = flagged
+        question_id = unflag(engine, account_id)
+        if question_id is not None:
             st.session_state[_DONE] = t("annotate.unflagged")
-            return
-        question_id = undo(engine, account_id, client=session.client())
-        if question_id is None:
+        elif (question_id := undo(engine, account_id, client=session.client())) is None:
             st.session_state[_NOTE] = t("annotate.nothing_to_undo")
             return
-        last = undone(engine, account_id)
-        if last is not None:
-            st.session_state[_DONE] = t(
-                "annotate.undone", answer=plain(label_name(last.answer)), number=last.in_a_row, most=UNDOS
-            )
+        elif (last := undone(engine, account_id)) is not None:
+            answer = plain(label_name(last.answer))
+            st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
         st.session_state[_REOPENED] = question_id
 
 
 @contextmanager
-def _show_refusals() -> Iterator[None]:
-    """For callbacks that write: the page shows the reason of a refusal."""
+def _callback(engine: Engine, account_id: int) -> Iterator[None]:
+    """For callbacks that write: the page shows the reason of a refusal, below the question."""
     try:
+        session.require_login(engine, account_id)
         yield
     except AuditError as problem:
         st.session_state[_NOTE] = translated(problem.sentence)

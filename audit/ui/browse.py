@@ -36,8 +36,7 @@ _EXCERPT = 120
 
 def page() -> None:
     """Filters, a page of groups, and the selected group in full."""
-    engine = session.engine()
-    account = session.require_role(engine, *ROLES)
+    engine, account = session.enter(*ROLES)
     wish = _filters(choices(engine, account.id))
     previous_wish, trail = st.session_state.get(_TRAIL, (wish, [None]))
     if previous_wish != wish:

@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from audit.annotation.causes import CAUSES, Pair
 from audit.annotation.questions import asks_pairs
-from audit.errors import AuditError, Refused
+from audit.errors import Refused
 from audit.false_satisfaction.browse import Detail, detail
 from audit.false_satisfaction.impact import false_satisfactions, give_cause, labels_given, proposed, take_back_cause
 from audit.ui import session
@@ -16,7 +16,7 @@ from audit.ui.background_cache import stakes, state
 from audit.ui.browse import members, summary_of
 from audit.ui.decision import put_last, put_off
 from audit.ui.language import html, t
-from audit.ui.question import FIELD, ignore_held_keys
+from audit.ui.question import FIELD, heading, heading_html, ignore_held_keys
 
 LEAST = timedelta(milliseconds=150)
 """Nobody reads a group in less time: a key so soon was meant for the one before."""
@@ -26,8 +26,6 @@ _REOPENED = "cause-again"
 """The pair whose cause was taken back; it is shown before the list goes on."""
 _LATER = "cause-later"
 """Pairs that this session put off."""
-_DONE = "cause-done"
-_PROBLEM = "cause-problem"
 _COLUMNS = 3
 
 
@@ -35,23 +33,15 @@ _COLUMNS = 3
 @session.report_problems
 def cause_card(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
-    engine = session.engine()
-    account = session.require_role(engine, *roles)
+    engine, account = session.enter(*roles)
     ignore_held_keys()
-    if problem := st.session_state.pop(_PROBLEM, None):
-        session.show_refusal(problem)
-    if done := st.session_state.pop(_DONE, None):
-        st.caption(done)
-    try:
-        version = state(engine)
-        groups = false_satisfactions(engine, account.id, stakes(engine, account.id, version))
-    except AuditError as problem:
-        session.show_refusal(problem)
-        return
+    session.show_last(lambda text, icon: st.caption(text))
+    version = state(engine)
+    groups = false_satisfactions(engine, account.id, stakes(engine, account.id, version))
     pair = _next(groups.without)
     if pair is None:
         st.session_state.pop(_ON_SCREEN, None)
-        st.html(f'<h2 class="audit-question">{html(t("causes.nothing" if groups.all else "causes.none"))}</h2>')
+        heading(t("causes.nothing" if groups.all else "causes.none"))
         _undo_button(engine, account.id, "last")
         return
     st.caption(t("causes.count", named=len(groups.all) - len(groups.without), all=len(groups.all)))
@@ -69,8 +59,8 @@ def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any,
     group = detail(engine, account_id, *pair)
     name = f"{pair[0]}-{pair[1]}"
     st.html(
-        f'<h2 class="audit-question">{html(t("causes.question"))}</h2>'
-        f'<p class="audit-expected"><strong>{html(group.relation)}</strong> {html(summary_of(group))}<br>'
+        heading_html(t("causes.question"))
+        + f'<p class="audit-expected"><strong>{html(group.relation)}</strong> {html(summary_of(group))}<br>'
         f"{html(t('browse.system'))}: <strong>{html(group.system)}</strong></p>"
     )
     # What a system said of a probe is neither right nor wrong here, and a document has dozens of them.
@@ -137,8 +127,7 @@ def _labels(_engine: Engine, _account_id: int, system_id: int, state: tuple[obje
 
 def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
     """Store a cause. One meant for another group than the one on the screen changes nothing."""
-    try:
-        session.require_login(engine, account_id)
+    with session.callback(engine, account_id):
         shown, since = st.session_state.get(_ON_SCREEN, (None, None))
         if shown != pair:
             raise Refused("this group is not the one on your screen any more; look at it again")
@@ -147,19 +136,14 @@ def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
         comment = str(st.session_state.get(f"why-{pair[0]}-{pair[1]}") or "")
         give_cause(engine, account_id, *pair, code, comment)
         st.session_state.pop(_REOPENED, None)
-        st.session_state[_DONE] = t("causes.done", cause=t(f"cause.{code}"))
-    except AuditError as problem:
-        st.session_state[_PROBLEM] = problem
+        session.say_next(t("causes.done", cause=t(f"cause.{code}")))
 
 
 def _undo_cause(engine: Engine, account_id: int) -> None:
-    try:
-        session.require_login(engine, account_id)
+    with session.callback(engine, account_id):
         pair = take_back_cause(engine, account_id)
-        st.session_state[_DONE] = t("causes.undone" if pair else "annotate.nothing_to_undo")
+        session.say_next(t("causes.undone" if pair else "annotate.nothing_to_undo"))
         st.session_state[_REOPENED] = pair
-    except AuditError as problem:
-        st.session_state[_PROBLEM] = problem
 
 
 def _put_off_pair(pair: Pair) -> None:

@@ -1,6 +1,6 @@
 """Parts that all pages that settle questions share: people's opinions, the right answer, and why they disagreed."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -9,16 +9,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from audit.annotation.causes import OTHER_REASON, REASONS
 from audit.annotation.queue import Shown
-from audit.errors import AuditError
 from audit.judging.adjudications import Opinion, opinions, reveal_names
 from audit.ui import session
 from audit.ui.language import html, label_name, plain, t
-from audit.ui.question import FIELD, guideline
+from audit.ui.question import FIELD, guideline_shown, show_question
 
 _NAMES = "adjudicate-names"
 """(question id, names by number): the names that were revealed; they vanish with the next question."""
-PROBLEM = "adjudicate-problem"
-"""The problem of a callback; the page shows it in its next run."""
 T = TypeVar("T")
 
 
@@ -26,6 +23,15 @@ def side_by_side() -> tuple[DeltaGenerator, DeltaGenerator]:
     """Two containers side by side, for the text and the form; one above the other on a narrow screen."""
     with st.container(key="desk", horizontal=True):
         return st.container(key="desk-text"), st.container(key="desk-form")
+
+
+def show_beside_form(shown: Shown) -> DeltaGenerator:
+    """The question with its guideline; returns the container beside it, for the form."""
+    text, form = side_by_side()
+    with text:
+        show_question(shown)
+        guideline_drawer(shown)
+    return form
 
 
 def show_opinions(engine: Engine, account_id: int, shown: Shown) -> None:
@@ -101,20 +107,10 @@ def reason_fields(shown: Shown, code: str | None = None, written: str = "") -> t
     return (chosen or (OTHER_REASON if text.strip() else None)), text
 
 
-def try_store(store: Callable[[], object]) -> bool:
-    """Call `store`, or show why it was refused. Returns whether it was stored."""
-    try:
-        store()
-    except AuditError as problem:
-        session.show_refusal(problem)
-        return False
-    return True
-
-
 def guideline_drawer(shown: Shown) -> None:
     """The guideline of a question, closed at first."""
     with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
-        st.markdown(guideline(shown))
+        st.markdown(guideline_shown(shown).text)
 
 
 def later_button(key: str, question_id: int) -> None:
@@ -159,8 +155,5 @@ def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str]) -> str:
 
 
 def _reveal_names(engine: Engine, account_id: int, question_id: int) -> None:
-    try:
-        session.require_login(engine, account_id)
+    with session.callback(engine, account_id):
         st.session_state[_NAMES] = (question_id, reveal_names(engine, account_id, question_id))
-    except AuditError as problem:
-        st.session_state[PROBLEM] = problem

@@ -64,8 +64,8 @@ def policy() -> str:
     )
 
 
-def with_security_headers(send: Send) -> Send:
-    """Wraps `send`: answers get these headers, where they have none of their own."""
+def with_security_headers(send: Send, **others: str) -> Send:
+    """Wraps `send`: answers get these headers, where they have none of their own, and the `others` in any case."""
 
     async def to_browser(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -74,6 +74,7 @@ def with_security_headers(send: Send) -> Send:
             headers.setdefault("X-Frame-Options", "DENY")
             headers.setdefault("X-Content-Type-Options", "nosniff")
             headers.setdefault("Referrer-Policy", "same-origin")
+            headers.update({name.replace("_", "-"): value for name, value in others.items()})
         await send(message)
 
     return to_browser
@@ -104,20 +105,16 @@ class Visitor:
 def visitor_of(cookies: Mapping[str, str]) -> Visitor:
     """The visitor behind the cookies of a request. Raises AuditError where the database cannot be opened or read."""
     with explained(session.database_url()):
-        return _read_visitor(cookies)
-
-
-def _read_visitor(cookies: Mapping[str, str]) -> Visitor:
-    limits, key = settings.login_limits(), None
-    if token := cookies.get(settings.login_cookie_name()):
-        key = cookie_key(token)
-        if account := account_of(session.engine(), key, limits):
-            return Visitor(account)
-    if claims := claims_of_cookies(cookies):
-        identity = identity_key(claims)
-        account = account_of(session.engine(), identity, limits)
-        return Visitor(account) if account else Visitor(identity=identity)
-    return Visitor(former=key is not None and name_of_login(session.engine(), key) is not None)
+        limits, key = settings.login_limits(), None
+        if token := cookies.get(settings.login_cookie_name()):
+            key = cookie_key(token)
+            if account := account_of(session.engine(), key, limits):
+                return Visitor(account)
+        if claims := claims_of_cookies(cookies):
+            identity = identity_key(claims)
+            account = account_of(session.engine(), identity, limits)
+            return Visitor(account) if account else Visitor(identity=identity)
+        return Visitor(former=key is not None and name_of_login(session.engine(), key) is not None)
 
 
 def account_behind(cookies: Mapping[str, str]) -> Account | None:
@@ -294,14 +291,14 @@ class Gate:
         if scope["type"] == "websocket":
             await self._sockets.serve(self._app, scope, receive, send, await _visitor(scope))
         elif scope["type"] == "http":
-            await self._http(scope, receive, with_security_headers(send))
+            await self._http(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         path = _path(request)
-        answer = None
+        answer, others = None, {}
         if _is_below(path, *OPEN):
             pass
         elif _is_below(path, _FILES):
@@ -315,8 +312,8 @@ class Gate:
             answer = _refused(404)
         elif _is_page(request):
             answer = await _page_answer(request, path)
-            send = _without_caching(send)
-        await (answer or self._app)(scope, receive, send)
+            others["Cache_Control"] = "no-store"  # so that the back button asks again after logging out
+        await (answer or self._app)(scope, receive, with_security_headers(send, **others))
 
     def _upload(self, request: Request, sender: Visitor) -> Response | None:
         """A refusal of an upload, or None. Streamlit refuses uploads that are longer than their header says."""
@@ -385,14 +382,3 @@ def _is_below(path: str, *places: str) -> bool:
 
 def _is_page(request: Request) -> bool:
     return request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
-
-
-def _without_caching(send: Send) -> Send:
-    """Wraps `send`: browsers do not cache pages, so that the back button asks again after logging out."""
-
-    async def to_browser(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message)["Cache-Control"] = "no-store"
-        await send(message)
-
-    return to_browser

@@ -19,8 +19,7 @@ _ALL = 1_000_000
 
 def page() -> None:
     """The last entries, the newest first, and all of them as CSV."""
-    engine = session.engine()
-    account = session.require_role(engine, *ROLES)
+    engine, account = session.enter(*ROLES)
     st.subheader(t("menu.log"))
     st.caption(t("log.what"))
     log_entries = entries(engine, account.id, LINES)

@@ -16,10 +16,10 @@ from audit.annotation.control_questions import (
     known_questions,
     parse_known,
     pick_known,
+    remove_known,
 )
-from audit.annotation.control_questions import remove_known as remove
 from audit.annotation.questions import asks_pairs
-from audit.annotation.settings import BOUNDS, change_settings, settings_of
+from audit.annotation.settings import BOUNDS, Bounds, change_settings, settings_of
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.browse import Contradiction, Side, contradictions
 from audit.files import text_of
@@ -55,13 +55,11 @@ from audit.ui.settings import LARGEST_UPLOAD
 
 PAGE = 10
 """Contradictions on one page."""
-_SENT = "contradictions-sent"
 
 
 def contradictions_section(engine: Engine, account_id: int) -> None:
     """The contradictions, those of the most groups first."""
-    if referred := st.session_state.pop(_SENT, None):
-        st.success(t("contradiction.sent", count=referred), icon=":material/check:")
+    session.show_last()
     all_contradictions = contradictions(engine, by=account_id)
     st.write(t("contradiction.what"))
     if not all_contradictions:
@@ -99,7 +97,9 @@ def _show_contradiction(engine: Engine, account_id: int, contradiction: Contradi
                 key=f"refer-comment-{name}",
             )
             if st.form_submit_button(t("contradiction.send"), key=f"send-{name}"):
-                _send(engine, account_id, contradiction, comment)
+                with session.changing(engine, account_id):
+                    ids = [contradiction.source.question, contradiction.follow_up.question]
+                    session.done(t("contradiction.sent", count=refer(engine, account_id, ids, comment)))
 
 
 def _show_side(title: str, side: Side, counterpart: Side | None) -> None:
@@ -130,29 +130,12 @@ def _summary(contradiction: Contradiction) -> str:
     return summary(contradiction.task, contradiction.relation, english)
 
 
-def _send(engine: Engine, account_id: int, contradiction: Contradiction, comment: str) -> None:
-    try:
-        session.require_login(engine, account_id)
-        st.session_state[_SENT] = refer(
-            engine, account_id, [contradiction.source.question, contradiction.follow_up.question], comment
-        )
-    except AuditError as problem:
-        session.show_refusal(problem)
-        return
-    st.rerun()
-
-
 # Control questions, whose answers are known: the list, and the forms that add and remove them.
-
-_CONTROL_DONE = "quality-known-done"
-"""(key of a text, its values): the message about what the last run changed."""
 
 
 def control_questions_section(engine: Engine, account_id: int) -> None:
     """The list of control questions, and the forms below it."""
-    if done := st.session_state.pop(_CONTROL_DONE, None):
-        key, values = done
-        st.success(t(key, **values), icon=":material/check:")
+    session.show_last()
     questions = known_questions(engine, by=account_id)
     st.write(t("known.what"))
     if questions:
@@ -202,12 +185,9 @@ def _show_pick_form(engine: Engine, account_id: int) -> None:
         seed = st.number_input(t("known.seed"), 0, 1_000_000, value=0, key="known-seed")
         submitted = st.form_submit_button(t("known.do_pick"))
     if submitted:
-
-        def pick() -> tuple[str, dict[str, object]]:
+        with session.changing(engine, account_id):
             picked = pick_known(engine, purpose, int(count), int(seed), by=account_id)
-            return "known.picked", {"added": picked.added, "candidates": picked.candidates}
-
-        _apply(engine, account_id, pick)
+            session.done(t("known.picked", added=picked.added, candidates=picked.candidates))
 
 
 def _show_upload_form(engine: Engine, account_id: int) -> None:
@@ -226,17 +206,14 @@ def _show_upload_form(engine: Engine, account_id: int) -> None:
         )
         submitted = st.form_submit_button(t("known.do_add"))
     if submitted and file is not None:
-
-        def upload() -> tuple[str, dict[str, object]]:
+        with session.changing(engine, account_id):
             if file.size > LARGEST_UPLOAD << 20:  # the browser's limit is the browser's
                 raise AuditError(
                     f"the file has {file.size:,} bytes, at most {LARGEST_UPLOAD << 20:,} are read; split it"
                 )
             items = parse_known(file.name, text_of(file.name, file.getvalue()), task)
             added = add_known(engine, purpose, items, task=task, by=account_id)
-            return "known.added", {"added": added.added, "changed": added.changed}
-
-        _apply(engine, account_id, upload)
+            session.done(t("known.added", added=added.added, changed=added.changed))
 
 
 def _control_tasks(engine: Engine) -> list[str]:
@@ -255,15 +232,12 @@ def _show_adjudicated_form(engine: Engine, account_id: int) -> None:
         explanation = st.text_area(t("known.explanation"), max_chars=FIELD, height=80, key="known-why")
         submitted = st.form_submit_button(t("known.do_add"))
     if submitted:
-
-        def add() -> tuple[str, dict[str, object]]:
+        with session.changing(engine, account_id):
             parts = [part.strip() for part in numbers.replace("，", ",").split(",") if part.strip()]
             if not parts or not all(part.isascii() and part.isdigit() and len(part) < 16 for part in parts):
                 raise AuditError("give numbers of questions with commas between them, for example 17, 19")
             added = add_settled_questions(engine, purpose, map(int, parts), explanation, by=account_id)
-            return "known.added", {"added": added.added, "changed": added.changed}
-
-        _apply(engine, account_id, add)
+            session.done(t("known.added", added=added.added, changed=added.changed))
 
 
 def _show_removal_form(engine: Engine, account_id: int, questions: list[KnownQuestion]) -> None:
@@ -281,69 +255,44 @@ def _show_removal_form(engine: Engine, account_id: int, questions: list[KnownQue
         )
         submitted = st.form_submit_button(t("known.do_remove"))
     if submitted and selected:
-
-        def remove_selected() -> tuple[str, dict[str, object]]:
-            return "known.removed", {"count": remove(engine, selected, by=account_id)}
-
-        _apply(engine, account_id, remove_selected)
-
-
-def _apply(engine: Engine, account_id: int, change: Callable[[], tuple[str, dict[str, object]]]) -> None:
-    """Make a change and say so in the next run; or say why it was refused."""
-    try:
-        session.require_login(engine, account_id)
-        st.session_state[_CONTROL_DONE] = change()
-    except AuditError as problem:
-        session.show_refusal(problem)
-        return
-    st.rerun()
+        with session.changing(engine, account_id):
+            session.done(t("known.removed", count=remove_known(engine, selected, by=account_id)))
 
 
 # The form of the settings of judging.
-
-_SETTINGS_DONE = "quality-settings-done"
 
 
 def settings_section(engine: Engine, account_id: int) -> None:
     """The settings in force, in a form that changes all at once."""
     with engine.connect() as connection:
         settings = settings_of(connection)
-    if st.session_state.pop(_SETTINGS_DONE, False):
-        st.success(t("judging.done"), icon=":material/check:")
+    session.show_last()
     with st.form("judging-settings"):
         values: dict[str, float] = {}
-        for name, highest in (("pass_mark", 100.0), ("gold_share", 50.0), ("repeat_share", 50.0)):
-            percentage = st.number_input(
+        for name, bounds in BOUNDS.items():
+            is_share = bounds.most <= 1
+            value = getattr(settings, name)
+            number = st.number_input(
                 t(f"judging.{name}"),
-                min_value=0.0,
-                max_value=highest,
-                value=100 * getattr(settings, name),
-                step=1.0,
-                format="%.1f",
+                **_field(bounds, value, 100 if is_share else 1),
                 help=t(f"judging.{name}_help"),
                 key=f"judging-{name}",
             )
-            values[name] = round(percentage / 100, 6)
-        bounds = BOUNDS["repeat_after"]
-        values["repeat_after"] = st.number_input(
-            t("judging.repeat_after"), int(bounds.least), int(bounds.most), value=settings.repeat_after,
-            help=t("judging.repeat_after_help"), key="judging-repeat_after",
-        )  # fmt: skip
-        values["fastest"] = st.number_input(
-            t("judging.fastest"), 0.0, 60.0, value=float(settings.fastest), step=0.1, format="%.1f",
-            help=t("judging.fastest_help"), key="judging-fastest",
-        )  # fmt: skip
+            values[name] = round(number / 100, 6) if is_share else number
         submitted = st.form_submit_button(t("judging.save"), type="primary")
-    if not submitted:
-        return
-    try:
-        session.require_login(engine, account_id)
-        change_settings(engine, account_id, values)
-    except AuditError as problem:
-        session.show_refusal(problem)
-        return
-    st.session_state[_SETTINGS_DONE] = True
-    st.rerun()
+    if submitted:
+        with session.changing(engine, account_id):
+            change_settings(engine, account_id, values)
+            session.done(t("judging.done"))
+
+
+def _field(bounds: Bounds, value: float, factor: int) -> dict[str, Any]:
+    """The numbers that a field takes: whole ones, shares in per cent, or seconds."""
+    if bounds.whole:
+        return {"min_value": int(bounds.least), "max_value": int(bounds.most), "value": int(value)}
+    step = 1.0 if factor > 1 else 0.1
+    least, most = float(factor * bounds.least), float(factor * bounds.most)
+    return {"min_value": least, "max_value": most, "value": float(factor * value), "step": step, "format": "%.1f"}
 
 
 ROLES = ("manager",)
@@ -357,8 +306,7 @@ REPORT_MAX_AGE = timedelta(minutes=1)
 
 def page() -> None:
     """One of four sections: annotators, contradictions, control questions, settings."""
-    engine = session.engine()
-    account = session.require_role(engine, *ROLES)
+    engine, account = session.enter(*ROLES)
     names = {name: t(f"quality.{name}") for name in MODES}
     mode = single_choice(t("menu.quality"), names, _MODE, label_visibility="collapsed")
     if mode == CONTRADICTIONS:

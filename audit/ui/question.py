@@ -45,36 +45,37 @@ _LABELS = "{labels}"
 """The place in a guideline where the task's labels are listed."""
 
 
+def heading(text: str) -> None:
+    """A heading as large as a question."""
+    st.html(heading_html(text))
+
+
+def heading_html(text: str) -> str:
+    """The same as HTML."""
+    return f'<h2 class="audit-question">{html(text)}</h2>'
+
+
 def show_question(shown: Shown) -> None:
     """The question and its texts. `shown` knows nothing of systems and verdicts, and no output but the one that
     the question is about."""
     if shown.group is None:
         task = base_of(shown.task)
-        heading = f'<h2 class="audit-question">{html(question_of(shown.task))}</h2>'
+        title = heading_html(question_of(shown.task))
         texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
         if shown.output is not None:
-            st.html(
-                heading
-                + _sections_html(
-                    _pair_sections(task, shown, shown.output), _exceeds_screen([*shown.texts, shown.output])
-                )
-            )
+            sections = _pair_sections(task, shown, shown.output)
+            st.html(title + _sections_html(sections, _exceeds_screen([*shown.texts, shown.output])))
         elif len(texts) > 1:
-            st.html(heading + _sections_html(_text_sections(texts, shown.task), _exceeds_screen(shown.texts)))
+            st.html(title + _sections_html(_text_sections(texts, shown.task), _exceeds_screen(shown.texts)))
         else:
-            st.html(heading + "".join(text_html(text, code, "audit-large") for text, code in texts))
+            st.html(title + "".join(text_html(text, code, "audit-large") for text, code in texts))
         return
     expected = summary(shown.task, shown.group.relation, shown.group.summary) or shown.group.relation
     st.html(
-        f'<h2 class="audit-question">{html(t("group.question"))}</h2>'
-        f'<p class="audit-expected">{html(t("group.relation"))} <strong>{html(expected)}</strong></p>'
+        heading_html(t("group.question"))
+        + f'<p class="audit-expected">{html(t("group.relation"))} <strong>{html(expected)}</strong></p>'
     )
     st.html(_group_html(shown.group))
-
-
-def guideline(shown: Shown) -> str:
-    """The guideline of a question in this session's language, as Markdown that we wrote."""
-    return guideline_shown(shown).text
 
 
 def guideline_shown(shown: Shown) -> Guideline:

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec
 
@@ -108,6 +109,10 @@ _OWNER = "state-belongs-to"
 """The id of the account that this session's state belongs to."""
 _ENDED = "login-ended"
 """Set when a login has ended while its page is still on the screen."""
+_DONE = "done-last"
+"""(what the last run did, its icon)"""
+_PROBLEM = "refused-last"
+"""The refusal of a callback."""
 _PERMANENT_KEYS = ("language", _ENDED)
 
 
@@ -179,6 +184,12 @@ def require_role(engine: Engine, *roles: str) -> Account:
     return account
 
 
+def enter(*roles: str) -> tuple[Engine, Account]:
+    """The database and the account that is logged in, as `require_role`."""
+    database = engine()
+    return database, require_role(database, *roles)
+
+
 def login_link() -> str:
     """A link to the login page, as HTML."""
     return f'<a class="audit-button" href="{settings.root()}/login">{html(t("welcome.log_in"))}</a>'
@@ -218,21 +229,65 @@ def show_refusal(problem: AuditError) -> None:
     st.warning(plain(sentence(translated(problem.sentence))), icon=":material/info:")
 
 
+@contextmanager
+def showing_refusals() -> Iterator[None]:
+    """Shows an error (a refusal, a full disk, a damaged file) as a sentence."""
+    try:
+        with explained(database_url()):
+            yield
+    except AuditError as problem:
+        show_refusal(problem)
+
+
 def report_problems(show: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Decorator of a page or a part of one: an error (a refusal, a full disk, a damaged file) is shown as a sentence.
+    """Decorator of a page or a part of one: as `showing_refusals`.
 
     Fragments need their own: Streamlit runs them without the page that they are on.
     """
 
     @wraps(show)
     def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        try:
-            with explained(database_url()):
-                show(*args, **kwargs)
-        except AuditError as problem:
-            show_refusal(problem)
+        with showing_refusals():
+            show(*args, **kwargs)
 
     return wrapper
+
+
+@contextmanager
+def changing(engine: Engine, account_id: int) -> Iterator[None]:
+    """For what a form changes: shows why it is refused, also where this account is not logged in any more."""
+    with showing_refusals():
+        require_login(engine, account_id)
+        yield
+
+
+@contextmanager
+def callback(engine: Engine, account_id: int) -> Iterator[None]:
+    """As `changing`, for callbacks, which run before the page: `show_last` shows the refusal there."""
+    try:
+        require_login(engine, account_id)
+        yield
+    except AuditError as problem:
+        st.session_state[_PROBLEM] = problem
+
+
+def say_next(text: str, icon: str = ":material/check:") -> None:
+    """Have `show_last` say in the next run what was done."""
+    st.session_state[_DONE] = (text, icon)
+
+
+def done(text: str) -> None:
+    """Show the page anew, which says what was done."""
+    say_next(text)
+    st.rerun()
+
+
+def show_last(show: Callable[..., object] = st.success) -> None:
+    """Say what the last run or a callback did, or why it did not."""
+    if last := st.session_state.pop(_DONE, None):
+        show(last[0], icon=last[1])
+    if problem := st.session_state.pop(_PROBLEM, None):
+        show_refusal(problem)
 
 
 def _account_logged_in(engine: Engine) -> Account | None:

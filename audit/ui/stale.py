@@ -12,19 +12,16 @@ from audit.ui.language import label_name, t, task_name
 from audit.ui.question import FIELD
 
 ROLES = ("manager",)
-_DONE = "stale-done"
 _PREVIEWED = "stale-seen"
 """(choice, numbers of its preview): a confirmation is for these numbers only."""
 
 
 def page() -> None:
     """The answers in force, the form that chooses among them, the preview, and the button that makes them stale."""
-    engine = session.engine()
-    account = session.require_role(engine, *ROLES)
+    engine, account = session.enter(*ROLES)
     st.subheader(t("stale.title"))
     st.write(t("stale.what"))
-    if done := st.session_state.pop(_DONE, None):
-        st.success(t("stale.went", **done), icon=":material/check:")
+    session.show_last()
     tallies = stale_counts(engine, account.id)
     if not tallies:
         st.info(t("stale.none"))
@@ -115,21 +112,11 @@ def _preview(engine: Engine, account: Account) -> None:
         st.session_state[_PREVIEWED] = (choice, _numbers(stale))
         st.warning(t("stale.changed"), icon=":material/info:")
         return
-    try:
-        by = session.require_role(engine, *ROLES).id
-        let_go = mark_stale(engine, by, choice, reason, client=session.client())
-    except AuditError as problem:
-        session.show_refusal(problem)
-        return
-    del st.session_state[_PREVIEWED]
-    st.session_state[_DONE] = _numbers(let_go)
-    st.rerun()
+    with session.changing(engine, account.id):
+        let_go = mark_stale(engine, account.id, choice, reason, client=session.client())
+        del st.session_state[_PREVIEWED]
+        session.done(t("stale.went", **_numbers(let_go)))
 
 
 def _numbers(stale: Stale) -> dict[str, int]:
-    return {
-        "judgements": stale.judgements,
-        "people": stale.people,
-        "adjudications": stale.adjudications,
-        "questions": stale.questions,
-    }
+    return {name: getattr(stale, name) for name in ("judgements", "people", "adjudications", "questions")}

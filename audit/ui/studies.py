@@ -1,6 +1,7 @@
 """Plans of studies, for managers: make, store and freeze one, and run it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -30,7 +31,17 @@ from audit.studies.plan import (
     to_toml,
     unregistered_keys,
 )
-from audit.studies.versions import ENGLISH, Version, all_versions, freeze, from_to, frozen_version, set_plan, steps
+from audit.studies.versions import (
+    ENGLISH,
+    Change,
+    Version,
+    all_versions,
+    freeze,
+    from_to,
+    frozen_version,
+    set_plan,
+    steps,
+)
 from audit.systems import all_systems
 from audit.ui import session
 from audit.ui.language import plain, sentence, single_choice, summary, t, task_name, text_or, translated
@@ -52,8 +63,7 @@ def run_control(engine: Engine, name: str) -> None:
     """The progress of the last run of a plan, and the buttons that start, stop and continue it."""
     account = session.require_role(engine, *ROLES)
     work = _last_job(engine, name, account.id)
-    live = work is not None and work.live
-    st.session_state[_WAS_LIVE] = live
+    st.session_state[_WAS_LIVE] = live = work is not None and work.live
     st.fragment(_show_run, run_every=EVERY if live else None)(name)
 
 
@@ -64,8 +74,7 @@ def state_text(work: Job | None) -> str:
 
 @session.report_problems
 def _show_run(name: str) -> None:
-    engine = session.engine()
-    account = session.require_role(engine, *ROLES)
+    engine, account = session.enter(*ROLES)
     work = _last_job(engine, name, account.id)
     if st.session_state.get(_WAS_LIVE) and (work is None or not work.live):
         st.session_state[_WAS_LIVE] = False
@@ -75,12 +84,16 @@ def _show_run(name: str) -> None:
         if st.button(
             t("studies.stop"), key=f"stop-{work.id}", disabled=work.state == "stopping", icon=":material/stop:"
         ):
-            _apply(lambda: stop_job(engine, work.id, by=session.require_role(engine, *ROLES).id))
+            with session.changing(engine, account.id):
+                stop_job(engine, work.id, by=account.id)
+                st.rerun()
     else:
         _show_ended_run(work)
         label = t("studies.run" if work is None else "studies.again" if work.state == "done" else "studies.go_on")
         if st.button(label, key=f"run-{name}", type="primary", icon=":material/play_arrow:"):
-            _apply(lambda: begin_job(engine, name, session.database_url(), by=session.require_role(engine, *ROLES).id))
+            with session.changing(engine, account.id):
+                begin_job(engine, name, session.database_url(), by=account.id)
+                st.rerun()
     if work is not None and work.log.strip():
         with st.expander(t("studies.log")):
             st.code(work.log, language=None, wrap_lines=True)
@@ -108,16 +121,6 @@ def _show_ended_run(work: Job | None) -> None:
         reason = translated(work.message) if work.message else ""
         message = f"{t(f'work.{work.state}')}. {plain(sentence(reason)) if reason else ''} {t('studies.kept')}"
         st.warning(message, icon=":material/info:")
-
-
-def _apply(action: Callable[[], object]) -> None:
-    """Start or stop a run, and show the page anew; or say why it was refused."""
-    try:
-        action()
-    except AuditError as problem:
-        session.show_refusal(problem)
-        return
-    st.rerun()
 
 
 # The plans of a report's studies in sentences of the session's language; `plan_lines` has the English ones.
@@ -165,7 +168,6 @@ def _freeze_text(entry: PlanEntry) -> str:
 
 # Making a plan: by a form with the registered corpora, systems and relations, or by a TOML file.
 
-Store = Callable[[Plan], None]
 _INITIAL = {"per_relation": 60, "share": 0.05}
 """Values of an empty form for settings that have no default."""
 _SIZES = ("per_relation", "share")
@@ -174,7 +176,7 @@ _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
 """Setting of a report -> prefix of the keys of its texts."""
 
 
-def form(plans: Mapping[str, list[Version]], store: Store) -> None:
+def form(engine: Engine, account_id: int, plans: Mapping[str, list[Version]]) -> None:
     """The form of a plan, empty or filled from an existing plan; the plan is checked again when it is stored."""
     editable = [name for name, history in plans.items() if not unregistered_keys(history[-1].content)]
     base = st.selectbox(
@@ -190,21 +192,21 @@ def form(plans: Mapping[str, list[Version]], store: Store) -> None:
     content["report"] = _report(fields, study["systems"], study["relations"] or [])
     _preview(content)
     if st.button(t("studies.store"), type="primary", key="store-plan"):
-        _read_and_store(lambda: read_plan(content, t("studies.the_form"), registered_only=True), store)
+        with _showing_mistakes():
+            _store(engine, account_id, read_plan(content, t("studies.the_form"), registered_only=True))
 
 
-def upload(store: Store) -> None:
+def upload(engine: Engine, account_id: int) -> None:
     """The upload of a plan as a TOML file: its preview, or every mistake in it."""
     st.caption(t("studies.upload_help"))
     file = st.file_uploader(t("studies.file"), type=["toml"], max_upload_size=1, key="plan-file")
     if file is None:
         return
-    plan = _read(lambda: read_plan_bytes(file.getvalue()[: LARGEST + 1], file.name[:80], registered_only=True))
-    if plan is None:
-        return
-    _preview({"name": plan.name, **plan.content()})
-    if st.button(t("studies.store_as", name=plain(plan.name)), type="primary", key="store-file"):
-        _read_and_store(lambda: plan, store)
+    with _showing_mistakes():
+        plan = read_plan_bytes(file.getvalue()[: LARGEST + 1], file.name[:80], registered_only=True)
+        _preview({"name": plan.name, **plan.content()})
+        if st.button(t("studies.store_as", name=plain(plan.name)), type="primary", key="store-file"):
+            _store(engine, account_id, plan)
 
 
 class _Fields:
@@ -220,46 +222,33 @@ class _Fields:
         value = self._start[table].get(name, TABLES[table][name].default)
         return _INITIAL.get(name) if value is None and not self._start[table] else value
 
+    def field(self, table: str, name: str, suffix: str = "") -> dict[str, Any]:
+        """The arguments that all widgets have."""
+        return {"label": t(f"field.{name}"), "help": t(f"help.{name}"), "key": self.key(f"{table}-{name}{suffix}")}
+
     def integer(self, table: str, name: str, least: int | None, most: int | None = None) -> int | None:
         """A field for a whole number; None where it is empty."""
         number = st.number_input(
-            t(f"field.{name}"),
+            **self.field(table, name),
             min_value=least,
             max_value=most,
             value=self.value(table, name),
             step=1,
-            help=t(f"help.{name}"),
-            key=self.key(f"{table}-{name}"),
             placeholder=t("studies.all") if name == "limit" else None,
         )
         return None if number is None else int(number)
 
     def share(self, table: str, name: str, most: float = 1.0, step: float = 0.05) -> float | None:
         """A field for a number from 0; None where it is empty."""
-        number = st.number_input(
-            t(f"field.{name}"),
-            min_value=0.0,
-            max_value=most,
-            value=self.value(table, name),
-            step=step,
-            help=t(f"help.{name}"),
-            key=self.key(f"{table}-{name}"),
-        )
+        value = self.value(table, name)
+        number = st.number_input(**self.field(table, name), min_value=0.0, max_value=most, value=value, step=step)
         return None if number is None else round(float(number), 6)
 
     def choice(self, table: str, name: str, options: list[str], format_func: Callable[[str], str] = str) -> str:
         """A choice of one option."""
         value = self.value(table, name)
-        return str(
-            st.selectbox(
-                t(f"field.{name}"),
-                options,
-                index=options.index(value) if value in options else 0,
-                format_func=format_func,
-                help=t(f"help.{name}"),
-                key=self.key(f"{table}-{name}"),
-            )
-        )
+        index = options.index(value) if value in options else 0
+        return str(st.selectbox(**self.field(table, name), options=options, index=index, format_func=format_func))
 
     def optional_choice(
         self, table: str, name: str, options: Collection[str] | Registry[Any], prefix: str
@@ -267,26 +256,20 @@ class _Fields:
         """A choice of one option or none; keys of the texts begin with `prefix`."""
         value = self.value(table, name)
         titles = {"": t("studies.not_planned")} | {option: text_or(f"{prefix}{option}", option) for option in options}
-        selected = st.selectbox(
-            t(f"field.{name}"),
-            list(titles),
-            index=list(titles).index(value) if value in options else 0,
-            format_func=titles.__getitem__,
-            key=self.key(f"{table}-{name}"),
+        index = list(titles).index(value) if value in options else 0
+        key = self.key(f"{table}-{name}")
+        return (
+            st.selectbox(t(f"field.{name}"), list(titles), index=index, format_func=titles.__getitem__, key=key) or None
         )
-        return selected or None
 
     def choices(self, table: str, name: str, options: list[str], format_func: Callable[[str], str] = str) -> list[str]:
         """A choice of several options."""
-        value = [option for option in self.value(table, name) or () if option in options]
         return list(
             st.multiselect(
-                t(f"field.{name}"),
-                options,
-                default=value,
+                **self.field(table, name, f"-{len(options)}"),
+                options=options,
+                default=[option for option in self.value(table, name) or () if option in options],
                 format_func=format_func,
-                help=t(f"help.{name}"),
-                key=self.key(f"{table}-{name}-{len(options)}"),
                 placeholder=t("studies.all") if name == "relations" else t("studies.choose"),
             )
         )
@@ -439,24 +422,21 @@ def _preview(content: Mapping[str, Any]) -> None:
     )
 
 
-def _read_and_store(read: Callable[[], Plan], store: Store) -> None:
-    def read_and_store() -> Plan:
-        plan = read()
-        store(plan)
-        return plan
-
-    _read(read_and_store)
+def _store(engine: Engine, account_id: int, plan: Plan) -> None:
+    session.require_login(engine, account_id)
+    version, is_new = set_plan(engine, plan, by=account_id)
+    _rerun_with_message("has_stored" if is_new else "has_nothing_new", version)
 
 
-def _read(read: Callable[[], Plan]) -> Plan | None:
-    """The plan; or None, with its mistakes on the page, one per line."""
+@contextmanager
+def _showing_mistakes() -> Iterator[None]:
+    """Shows the mistakes of a plan, one per line."""
     try:
-        return read()
+        yield
     except AuditError as problem:
         first, *more = translated(problem.sentence).split("\n")
         message = plain(first if more else sentence(first))
         st.warning("\n".join([message, "", *(f"- {plain(line.strip())}" for line in more)]), icon=":material/info:")
-        return None
 
 
 TABS = ("plans", "new", "upload")
@@ -470,8 +450,7 @@ History = Sequence[Version]
 
 def page() -> None:
     """Three tabs: the stored plans, of which one with its run and versions; the form; and the upload."""
-    engine = session.engine()
-    account = session.require_role(engine, *ROLES)
+    engine, account = session.enter(*ROLES)
     with engine.connect() as connection:
         plans = all_versions(connection)
     st.subheader(t("menu.studies"))
@@ -487,9 +466,9 @@ def page() -> None:
             continue
         with tab:
             if name == "new":
-                form(plans, _store_as_manager(engine))
+                form(engine, account.id, plans)
             elif name == "upload":
-                upload(_store_as_manager(engine))
+                upload(engine, account.id)
             elif plans:
                 _plans(engine, account.id, plans)
             else:
@@ -517,7 +496,7 @@ def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> 
         on_click="ignore",
         icon=":material/download:",
     )
-    _show_freeze_form(engine, history[-1])
+    _show_freeze_form(engine, account_id, history[-1])
 
 
 def _row(history: History, work: Job | None) -> dict[str, object]:
@@ -543,27 +522,27 @@ def _state(history: History) -> str:
 
 def _versions(history: History) -> None:
     changes_of = {version.version: changes for version, changes in steps(history)}
-    rows = []
-    for version in reversed(history):
-        descriptions = [
-            f"{change.key} {value_change(change.before, change.after)}"
-            for change in changes_of.get(version.version, ())
-        ]
-        rows.append(
-            {
-                t("studies.version"): version.version,
-                t("studies.at"): f"{version.at:%Y-%m-%d %H:%M} UTC",
-                t("studies.by"): version.by or t("studies.nobody"),
-                t("studies.what"): t("studies.was_frozen")
-                if version.frozen
-                else t("plan.comma").join(descriptions) or t("studies.was_stored"),
-            }
-        )
+    rows = [
+        {
+            t("studies.version"): version.version,
+            t("studies.at"): f"{version.at:%Y-%m-%d %H:%M} UTC",
+            t("studies.by"): version.by or t("studies.nobody"),
+            t("studies.what"): _what_changed(version, changes_of.get(version.version, ())),
+        }
+        for version in reversed(history)
+    ]
     with st.expander(t("studies.versions"), expanded=len(history) > 1):
         st.dataframe(rows, hide_index=True)
 
 
-def _show_freeze_form(engine: Engine, last: Version) -> None:
+def _what_changed(version: Version, changes: Iterable[Change]) -> str:
+    if version.frozen:
+        return t("studies.was_frozen")
+    sentences = [f"{change.key} {value_change(change.before, change.after)}" for change in changes]
+    return t("plan.comma").join(sentences) or t("studies.was_stored")
+
+
+def _show_freeze_form(engine: Engine, account_id: int, last: Version) -> None:
     if last.frozen:
         return
     with st.container(border=True):
@@ -573,22 +552,8 @@ def _show_freeze_form(engine: Engine, last: Version) -> None:
             t("studies.freeze"), key=f"freeze-{last.name}", disabled=not confirmed, icon=":material/ac_unit:"
         )
     if pressed and confirmed:
-        try:
-            frozen = freeze(engine, last.name, by=session.require_role(engine, *ROLES).id, version=last.version)
-        except AuditError as problem:
-            session.show_refusal(problem)
-            return
-        _rerun_with_message("has_frozen", frozen)
-
-
-def _store_as_manager(engine: Engine) -> Callable[[Plan], None]:
-    """A function that stores a plan as the manager who is logged in, and raises what `set_plan` raises."""
-
-    def store(plan: Plan) -> None:
-        version, is_new = set_plan(engine, plan, by=session.require_role(engine, *ROLES).id)
-        _rerun_with_message("has_stored" if is_new else "has_nothing_new", version)
-
-    return store
+        with session.changing(engine, account_id):
+            _rerun_with_message("has_frozen", freeze(engine, last.name, by=account_id, version=last.version))
 
 
 def _rerun_with_message(message: str, version: Version) -> None:
