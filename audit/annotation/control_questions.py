@@ -434,7 +434,7 @@ def hidden_question(
         query, kind = _repeats(account_id, settings.repeat_after, languages), REPEAT
     else:
         return None
-    ids = [int(row[0]) for row in connection.execute(query)]
+    ids = connection.execute(query).scalars().all()
     return (ids[int(uniform("which", account_id, done) * len(ids))], kind) if ids else None
 
 
@@ -570,13 +570,6 @@ def needs_training(
     connection: Connection, account: Account, settings: JudgingSettings, languages: tuple[str, ...]
 ) -> bool:
     """Whether this account must pass the training round before it is given a question. Asked by every claim."""
-    if not settings.pass_mark or account.role != "annotator":
-        return False
-    questions = _training_questions(connection, languages)
-    if not questions:
-        return False
-    if _attempts(connection, account.id, settings.pass_mark, _version(questions))[1]:
-        return False
     state = round_of(connection, account, settings, languages)
     return state is not None and not state.passed
 
@@ -595,7 +588,8 @@ def round_of(
         return None
     version = _version(questions)
     attempts, passed, until = _attempts(connection, account.id, settings.pass_mark, version)
-    answers = _answers_since(connection, account.id, until, {question.id for question in questions})
+    ids = {question.id for question in questions}
+    answers = {} if passed else _answers_since(connection, account.id, until, ids)
     unwritten = None
     if len(answers) == len(questions):
         unwritten = max(answer.judgement for answer in answers.values())
@@ -610,7 +604,7 @@ def round_of(
 
 
 def write_attempt(connection: Connection, account_id: int, state: Round) -> None:
-    """Put the last attempt into the log, where `found.unwritten` says that it is not there."""
+    """Put the last attempt into the log, where `state.unwritten` says that it is not there."""
     if state.unwritten is None:
         return
     last = state.attempts[-1]
@@ -674,16 +668,12 @@ def _attempts(connection: Connection, account_id: int, mark: float, version: str
 def _answers_since(
     connection: Connection, account_id: int, until: int, questions: set[int]
 ) -> dict[int, TrainingAnswer]:
-    query = (
-        select(judgement.c.question_id, judgement.c.id, judgement.c.answer)
-        .where(judgement.c.annotator_id == account_id, judgement.c.round == PASS, judgement.c.id > until)
-        .where(is_counted(judgement))
-        .order_by(judgement.c.id)
-    )
+    own = (judgement.c.annotator_id == account_id) & (judgement.c.round == PASS) & (judgement.c.id > until)
+    query = select(judgement).where(own, is_counted(judgement)).order_by(judgement.c.id)
     return {
-        int(question): TrainingAnswer(int(id), str(answer))
-        for question, id, answer in connection.execute(query)
-        if int(question) in questions
+        row.question_id: TrainingAnswer(row.id, row.answer)
+        for row in connection.execute(query)
+        if row.question_id in questions
     }
 
 

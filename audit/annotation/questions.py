@@ -19,8 +19,7 @@ from sqlalchemy import (
     true,
 )
 
-from audit.annotation.accounts import is_person
-from audit.annotation.answers import settle
+from audit.annotation.answers import by_people, settle
 from audit.keys import digest
 from audit.sampling.designs import BLIND
 from audit.store import insert_new, pieces, tables
@@ -126,17 +125,14 @@ def open_questions(connection: Connection, task: str, questions: Iterable[Wanted
     wanted; one that somebody has judged keeps its protocol, and at least as many people as it had.
     """
     rows = {
-        question_key(task, kind_of(question.output), question.input_key, question.output): {
+        question_key(task, kind_of(wanted.output), wanted.input_key, wanted.output): {
             "task": task,
-            "kind": kind_of(question.output),
-            "input_id": question.input_id,
-            "output": question.output,
-            "priority": question.priority,
-            "waits": question.waits,
-            "annotators": question.annotators or annotators,
-            "protocol": question.protocol,
+            "kind": kind_of(wanted.output),
+            "input_id": wanted.input_id,
+            "output": wanted.output,
+            **_terms(wanted, annotators),
         }
-        for question in questions
+        for wanted in questions
     }
     _store(connection, rows)
 
@@ -144,19 +140,22 @@ def open_questions(connection: Connection, task: str, questions: Iterable[Wanted
 def open_group_questions(connection: Connection, questions: Iterable[WantedGroup], annotators: int) -> None:
     """As `open_questions`, for questions about groups."""
     rows = {
-        question.key: {
-            "task": question.task,
+        wanted.key: {
+            "task": wanted.task,
             "kind": "group",
-            "input_id": question.input_id,
-            "group_id": question.group_id,
-            "priority": question.priority,
-            "waits": question.waits,
-            "annotators": question.annotators or annotators,
-            "protocol": question.protocol,
+            "input_id": wanted.input_id,
+            "group_id": wanted.group_id,
+            **_terms(wanted, annotators),
         }
-        for question in questions
+        for wanted in questions
     }
     _store(connection, rows)
+
+
+def _terms(wanted: Wanted | WantedGroup, annotators: int) -> dict[str, Any]:
+    """How a question is asked."""
+    terms = {name: getattr(wanted, name) for name in _CHANGES}
+    return terms | {"annotators": wanted.annotators or annotators}
 
 
 _CHANGES = ("priority", "waits", "annotators", "protocol")
@@ -193,25 +192,21 @@ def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> N
 
 def _stored(connection: Connection, keys: Iterable[bytes]) -> dict[bytes, RowMapping]:
     """The stored rows of these questions, by key; those that are not there are absent."""
-    columns = [question.c.key, question.c.id, *(question.c[name] for name in _CHANGES)]
-    rows: dict[bytes, RowMapping] = {}
-    for piece in pieces(keys):
-        for row in connection.execute(select(*columns).where(question.c.key.in_(piece))).mappings():
-            rows[bytes(row["key"])] = row
-    return rows
+    return {
+        bytes(row["key"]): row
+        for piece in pieces(keys)
+        for row in connection.execute(select(question).where(question.c.key.in_(piece))).mappings()
+    }
 
 
 def _judged(connection: Connection, question_ids: Iterable[int]) -> set[int]:
     """Which of these questions some person ever gave a first answer to, taken back or not."""
-    judged: set[int] = set()
-    for piece in pieces(question_ids):
-        query = (
-            select(judgement.c.question_id)
-            .join(annotator, annotator.c.id == judgement.c.annotator_id)
-            .where(judgement.c.question_id.in_(piece), judgement.c.round == 1, is_person(annotator))
-        )
-        judged |= {int(row[0]) for row in connection.execute(query)}
-    return judged
+    query = select(judgement.c.question_id).where(judgement.c.round == 1, by_people(judgement))
+    return {
+        id
+        for piece in pieces(question_ids)
+        for id in connection.execute(query.where(judgement.c.question_id.in_(piece))).scalars()
+    }
 
 
 def close_questions(connection: Connection, question_ids: Iterable[int]) -> None:
@@ -222,13 +217,13 @@ def close_questions(connection: Connection, question_ids: Iterable[int]) -> None
 
 def question_ids(connection: Connection, task: str, input_ids: Iterable[int]) -> dict[Subject, int]:
     """The questions about these inputs, or about one of them and an output, by what they ask about."""
-    ids: dict[Subject, int] = {}
-    for piece in pieces(input_ids):
-        query = select(question.c.input_id, question.c.output, question.c.id).where(
-            question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS), question.c.input_id.in_(piece)
-        )
-        ids.update(((task, int(input_id), output), int(id)) for input_id, output, id in connection.execute(query))
-    return ids
+    query = select(question.c.input_id, question.c.output, question.c.id)
+    query = query.where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
+    return {
+        (task, input_id, output): id
+        for piece in pieces(input_ids)
+        for input_id, output, id in connection.execute(query.where(question.c.input_id.in_(piece)))
+    }
 
 
 def gold_labels(connection: Connection) -> dict[tuple[str, int], set[str]]:

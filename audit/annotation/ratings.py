@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
-from sqlalchemy import Connection, Engine, or_, select
+from sqlalchemy import Engine, or_, select
 
 from audit.annotation.accounts import reading_as_manager
 from audit.annotation.answers import UNSURE, is_vote
@@ -150,9 +150,8 @@ def stored_ratings(
     )
     if task is not None:
         task_name = get_task(task).name
-        query = query.where(
-            or_(question.c.task == task_name, question.c.task.startswith(f"{task_name}/", autoescape=True))
-        )
+        in_scheme = question.c.task.startswith(f"{task_name}/", autoescape=True)
+        query = query.where(or_(question.c.task == task_name, in_scheme))
     with reading_as_manager(engine, by) as connection:
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
     judged_tasks = sorted(frame["task"].unique())
@@ -186,25 +185,19 @@ def attributed(engine: Engine, by: Attribute) -> pd.DataFrame:
     is for `audit.false_satisfaction` to say, which reads outputs.
     """
     if by == "language":
-        query = select(question.c.id, input_table.c.languages).join(
-            input_table, input_table.c.id == question.c.input_id
-        )
+        asked = question.join(input_table, input_table.c.id == question.c.input_id)
+        query: Any = select(question.c.id, input_table.c.languages).select_from(asked)
     else:
-        named_table, key = (relation, draw.c.relation_id) if by == "relation" else (system, draw.c.system_id)
+        serving, key = (relation, draw.c.relation_id) if by == "relation" else (system, draw.c.system_id)
         query = (
-            select(question.c.id, named_table.c.name)
+            select(question.c.id, serving.c.name)
             .join(member, member.c.input_id == question.c.input_id)
             .join(draw, draw.c.group_id == member.c.group_id)
-            .join(named_table, named_table.c.id == key)
+            .join(serving, serving.c.id == key)
             .where(member.c.role != "probe", question.c.kind == "input")
             .distinct()
         )
         if by == "relation":
-            query = query.where(named_table.c.task == question.c.task)
+            query = query.where(relation.c.task == question.c.task)
     with engine.connect() as connection:
-        return _texts(connection, query)
-
-
-def _texts(connection: Connection, query: object) -> pd.DataFrame:
-    rows = connection.execute(query).all()  # type: ignore[call-overload]
-    return pd.DataFrame(rows, columns=["item", "value"]).astype(str)
+        return pd.DataFrame(connection.execute(query).all(), columns=["item", "value"]).astype(str)

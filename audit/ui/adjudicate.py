@@ -122,12 +122,12 @@ def _say_too_late(ids: list[int]) -> None:
         st.warning(t("adjudicate.too_late"), icon=":material/info:")
 
 
+@session.callback
 def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
     """Send a flagged question back. The field of the reason holds the remark to the annotators."""
-    with session.callback(engine, account_id):
-        remark = str(st.session_state.get(f"reason-{question_id}") or "")[:COMMENT]
-        send_back(engine, account_id, question_id, remark)
-        session.say_next(t("flagged.sent_back"), ":material/reply:")
+    remark = str(st.session_state.get(f"reason-{question_id}") or "")[:COMMENT]
+    send_back(engine, account_id, question_id, remark)
+    session.say_next(t("flagged.sent_back"), ":material/reply:")
 
 
 def _consequence_html(consequence: Consequence) -> str:

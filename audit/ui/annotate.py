@@ -5,13 +5,12 @@ Nothing here knows a system, an output or anybody else's answer: `audit.annotati
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, wraps
 from math import ceil
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -123,14 +122,15 @@ def _begin(attempt: int) -> None:
     st.session_state.pop(_RESULT, None)
 
 
+@session.callback
 def _training_answer(engine: Engine, account_id: int, shown: Shown, least: timedelta, answer: str) -> None:
     now = datetime.now(UTC)
     place, shown_at = st.session_state.get(_TRAINING_SHOWN, (None, now))
     if now < shown_at + least:
         st.session_state[_TRAINING_SHOWN] = (place, now)
         return
-    with session.callback(engine, account_id):
-        st.session_state[_FEEDBACK] = (shown, train(engine, account_id, shown.id, answer, shown_at=shown_at))
+    feedback = train(engine, account_id, shown.id, answer, shown_at=shown_at)
+    st.session_state[_FEEDBACK] = (shown, feedback)
 
 
 def _close_feedback() -> None:
@@ -222,6 +222,7 @@ def _earlier_answer_html(earlier: Earlier, number: int, total: int) -> str:
 
 
 T = TypeVar("T")
+Arguments = ParamSpec("Arguments")
 LEAST = timedelta(milliseconds=150)
 """Nobody reads and judges a text in less time: an answer so soon was meant for the question before."""
 PACE_MAX_AGE = timedelta(seconds=30)
@@ -383,31 +384,46 @@ def _last_version_judged_by(engine: Engine, account_id: int, shown: Shown, versi
     return versions[kind]
 
 
+def _callback(action: session.Action[Arguments]) -> session.Action[Arguments]:
+    """As `session.callback`; the reason of a refusal stands below the question."""
+
+    @wraps(action)
+    def wrapper(engine: Engine, account_id: int, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            session.require_login(engine, account_id)
+            action(engine, account_id, *args, **kwargs)
+        except AuditError as problem:
+            st.session_state[_NOTE] = translated(problem.sentence)
+            st.session_state.pop(_REOPENED, None)
+
+    return wrapper
+
+
+@_callback
 def _answer(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
     """Store an answer. An answer to another question than the one on the screen changes nothing."""
-    with _callback(engine, account_id):
-        if (shown_at := _on_screen(question_id)) is None:
-            return
-        comment, client = _comment(question_id) or None, session.client()
-        judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=comment, client=client)
-        st.session_state.pop(_REOPENED, None)
-        _count_answer()
+    if (shown_at := _on_screen(question_id)) is None:
+        return
+    comment, client = _comment(question_id) or None, session.client()
+    judge(engine, account_id, question_id, answer, shown_at=shown_at, comment=comment, client=client)
+    st.session_state.pop(_REOPENED, None)
+    _count_answer()
 
 
+@_callback
 def _skip(engine: Engine, account_id: int, question_id: int) -> None:
-    with _callback(engine, account_id):
-        if _on_screen(question_id) is not None:
-            _put_aside("annotate.skipped", lambda: skip(engine, account_id, question_id))
+    if _on_screen(question_id) is not None:
+        _put_aside("annotate.skipped", lambda: skip(engine, account_id, question_id))
 
 
+@_callback
 def _flag(engine: Engine, account_id: int, question_id: int) -> None:
-    with _callback(engine, account_id):
-        if _on_screen(question_id) is None:
-            return
-        if comment := _comment(question_id):
-            _put_aside("annotate.flagged", lambda: flag(engine, account_id, question_id, comment))
-        else:
-            st.session_state[_NOTE] = t("annotate.flag_needs_comment")
+    if _on_screen(question_id) is None:
+        return
+    if comment := _comment(question_id):
+        _put_aside("annotate.flagged", lambda: flag(engine, account_id, question_id, comment))
+    else:
+        st.session_state[_NOTE] = t("annotate.flag_needs_comment")
 
 
 def _put_aside(done: str, action: Callable[[], None]) -> None:
@@ -417,32 +433,21 @@ def _put_aside(done: str, action: Callable[[], None]) -> None:
     st.session_state[_DONE] = t(done)
 
 
+@_callback
 def _undo(engine: Engine, account_id: int) -> None:
-    with _callback(engine, account_id):
-        if _too_soon():
-            return
-        st.session_state.pop(_COUNTS, None)
-        question_id = unflag(engine, account_id)
-        if question_id is not None:
-            st.session_state[_DONE] = t("annotate.unflagged")
-        elif (question_id := undo(engine, account_id, client=session.client())) is None:
-            st.session_state[_NOTE] = t("annotate.nothing_to_undo")
-            return
-        elif (last := undone(engine, account_id)) is not None:
-            answer = plain(label_name(last.answer))
-            st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
-        st.session_state[_REOPENED] = question_id
-
-
-@contextmanager
-def _callback(engine: Engine, account_id: int) -> Iterator[None]:
-    """For callbacks that write: the page shows the reason of a refusal, below the question."""
-    try:
-        session.require_login(engine, account_id)
-        yield
-    except AuditError as problem:
-        st.session_state[_NOTE] = translated(problem.sentence)
-        st.session_state.pop(_REOPENED, None)
+    if _too_soon():
+        return
+    st.session_state.pop(_COUNTS, None)
+    question_id = unflag(engine, account_id)
+    if question_id is not None:
+        st.session_state[_DONE] = t("annotate.unflagged")
+    elif (question_id := undo(engine, account_id, client=session.client())) is None:
+        st.session_state[_NOTE] = t("annotate.nothing_to_undo")
+        return
+    elif (last := undone(engine, account_id)) is not None:
+        answer = plain(label_name(last.answer))
+        st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
+    st.session_state[_REOPENED] = question_id
 
 
 def _on_screen(question_id: int) -> datetime | None:

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillWorking
 from dataclasses import dataclass, field
@@ -20,14 +20,28 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import streamlit as st
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Engine, ScalarSelect, Table, func, select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.impact import Stakes, read_stakes
 from audit.reports.worker import LONG, read_answer, request_line
 from audit.runner.leases import another_python, its_environment
-from audit.store import table_of, tables
-from audit.store.core import aside, draw, progress, sample, verdict
+from audit.store.core import (
+    adjudication,
+    aside,
+    audit_draw,
+    cause,
+    draw,
+    judgement,
+    log,
+    plan,
+    progress,
+    relation,
+    sample,
+    study,
+    system,
+    verdict,
+)
 from audit.ui import session
 from audit.ui.language import t
 
@@ -193,25 +207,28 @@ def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
 
 def state_of(engine: Engine) -> State:
     """A value that changes whenever a report would. Cheap: histories only grow, and a sample stores its time."""
-    histories = (
-        tables.Judgement, tables.Adjudication, tables.Cause, tables.Plan, tables.Log, tables.Study, tables.System,
-        tables.Relation, tables.Sample,
-    )  # fmt: skip
-    counts = (tables.Progress, tables.Draw, tables.AuditDraw)
-    queries = [
-        *(select(func.max(table_of(table).c.id)) for table in histories),
-        *(select(func.count()).select_from(table_of(table)) for table in counts),
-        select(func.max(verdict.c.group_id)),
-        select(func.max(sample.c.drawn_at)),
-    ]
-    with engine.connect() as connection:
-        numbers = [connection.execute(query).scalar() for query in queries]
-    return (*numbers[:-1], str(numbers[-1]))
+    histories = (judgement, adjudication, cause, plan, log, study, system, relation, sample)
+    newest = [func.max(table.c.id) for table in histories]
+    return _values(engine, [*newest, *_counts(progress, draw, audit_draw), *_LAST])
 
 
-def _last_aside(engine: Engine) -> int:
+def _last_aside(engine: Engine) -> Any:
+    return _values(engine, [func.max(aside.c.id)])[0] or 0
+
+
+_LAST = (func.max(verdict.c.group_id), func.max(sample.c.drawn_at))
+"""What grows with every run and every draw."""
+
+
+def _counts(*counted: Table) -> list[ScalarSelect[int]]:
+    return [select(func.count()).select_from(table).scalar_subquery() for table in counted]
+
+
+def _values(engine: Engine, expressions: Iterable[Any]) -> State:
+    """The values of expressions, each a statement of its own: together they would be one large join."""
     with engine.connect() as connection:
-        return int(connection.execute(select(func.max(aside.c.id))).scalar() or 0)
+        values = [connection.execute(select(expression)).scalar() for expression in expressions]
+    return tuple(str(value) if isinstance(value, datetime) else value for value in values)
 
 
 def freshness(answer: CachedAnswer, name: str) -> bool:
@@ -274,13 +291,7 @@ def _cache() -> AnswerCache:
 
 def state(engine: Engine) -> tuple[Any, ...]:
     """What changes whenever something was run or drawn; cheap, since every click of an adjudicator asks it."""
-    queries = [
-        *(select(func.count()).select_from(table) for table in (draw, progress)),
-        select(func.max(verdict.c.group_id)),
-        select(func.max(sample.c.drawn_at)),
-    ]
-    with engine.connect() as connection:
-        return session.database_url(), *(str(connection.execute(query).scalar()) for query in queries)
+    return session.database_url(), *_values(engine, [*_counts(draw, progress), *_LAST])
 
 
 def stakes(engine: Engine, account_id: int, version: tuple[Any, ...]) -> Stakes:

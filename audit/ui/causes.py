@@ -24,6 +24,7 @@ _ON_SCREEN = "cause-shown"
 """(pair, when it was shown)"""
 _REOPENED = "cause-again"
 """The pair whose cause was taken back; it is shown before the list goes on."""
+_DONE = "cause-done"
 _LATER = "cause-later"
 """Pairs that this session put off."""
 _COLUMNS = 3
@@ -35,7 +36,9 @@ def cause_card(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
     engine, account = session.enter(*roles)
     ignore_held_keys()
-    session.show_last(lambda text, icon: st.caption(text))
+    session.show_last()
+    if done := st.session_state.pop(_DONE, None):
+        st.caption(done)
     version = state(engine)
     groups = false_satisfactions(engine, account.id, stakes(engine, account.id, version))
     pair = _next(groups.without)
@@ -125,25 +128,25 @@ def _labels(_engine: Engine, _account_id: int, system_id: int, state: tuple[obje
     return labels_given(_engine, _account_id, system_id)
 
 
+@session.callback
 def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
     """Store a cause. One meant for another group than the one on the screen changes nothing."""
-    with session.callback(engine, account_id):
-        shown, since = st.session_state.get(_ON_SCREEN, (None, None))
-        if shown != pair:
-            raise Refused("this group is not the one on your screen any more; look at it again")
-        if datetime.now(UTC) - since < LEAST:
-            return
-        comment = str(st.session_state.get(f"why-{pair[0]}-{pair[1]}") or "")
-        give_cause(engine, account_id, *pair, code, comment)
-        st.session_state.pop(_REOPENED, None)
-        session.say_next(t("causes.done", cause=t(f"cause.{code}")))
+    shown, since = st.session_state.get(_ON_SCREEN, (None, None))
+    if shown != pair:
+        raise Refused("this group is not the one on your screen any more; look at it again")
+    if datetime.now(UTC) - since < LEAST:
+        return
+    comment = str(st.session_state.get(f"why-{pair[0]}-{pair[1]}") or "")
+    give_cause(engine, account_id, *pair, code, comment)
+    st.session_state.pop(_REOPENED, None)
+    st.session_state[_DONE] = t("causes.done", cause=t(f"cause.{code}"))
 
 
+@session.callback
 def _undo_cause(engine: Engine, account_id: int) -> None:
-    with session.callback(engine, account_id):
-        pair = take_back_cause(engine, account_id)
-        session.say_next(t("causes.undone" if pair else "annotate.nothing_to_undo"))
-        st.session_state[_REOPENED] = pair
+    pair = take_back_cause(engine, account_id)
+    st.session_state[_DONE] = t("causes.undone" if pair else "annotate.nothing_to_undo")
+    st.session_state[_REOPENED] = pair
 
 
 def _put_off_pair(pair: Pair) -> None:

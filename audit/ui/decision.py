@@ -154,6 +154,6 @@ def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str]) -> str:
     return f'<ul class="audit-votes">{"".join(rows)}</ul>'
 
 
+@session.callback
 def _reveal_names(engine: Engine, account_id: int, question_id: int) -> None:
-    with session.callback(engine, account_id):
-        st.session_state[_NAMES] = (question_id, reveal_names(engine, account_id, question_id))
+    st.session_state[_NAMES] = (question_id, reveal_names(engine, account_id, question_id))

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -255,20 +255,33 @@ def report_problems(show: Callable[Arguments, None]) -> Callable[Arguments, None
 
 @contextmanager
 def changing(engine: Engine, account_id: int) -> Iterator[None]:
-    """For what a form changes: shows why it is refused, also where this account is not logged in any more."""
-    with showing_refusals():
-        require_login(engine, account_id)
-        yield
-
-
-@contextmanager
-def callback(engine: Engine, account_id: int) -> Iterator[None]:
-    """As `changing`, for callbacks, which run before the page: `show_last` shows the refusal there."""
+    """For what a form changes: shows why it is refused, and ends the page for whoever is not logged in any more."""
     try:
         require_login(engine, account_id)
+    except NotAllowed as problem:
+        show_refusal(problem)
+        st.stop()
+    with showing_refusals():
         yield
-    except AuditError as problem:
-        st.session_state[_PROBLEM] = problem
+
+
+Action = Callable[Concatenate[Engine, int, Arguments], None]
+"""A callback: its first arguments are the engine and an account's id."""
+
+
+def callback(action: Action[Arguments]) -> Action[Arguments]:
+    """Decorator of a callback: the account must still be logged in, and `show_last` shows in the page's next run why it
+    was refused."""
+
+    @wraps(action)
+    def wrapper(engine: Engine, account_id: int, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            require_login(engine, account_id)
+            action(engine, account_id, *args, **kwargs)
+        except AuditError as problem:
+            st.session_state[_PROBLEM] = problem
+
+    return wrapper
 
 
 def say_next(text: str, icon: str = ":material/check:") -> None:
