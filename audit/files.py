@@ -209,15 +209,40 @@ def read_table(path: str | Path, text: str, wanted: str) -> tuple[list[str], lis
     return header, rows[1:]
 
 
+def read_rows(
+    path: str | Path, text: str, wanted: str
+) -> tuple[list[str], list[tuple[int, dict[str, str]]], list[tuple[int, str]]]:
+    """As `read_table`, with rows by column; those with more or fewer fields than the header are in the third list, with
+    the reason, as `refuse_bad_rows` takes them."""
+    header, rows = read_table(path, text, wanted)
+    whole = [(line, dict(zip(header, fields, strict=True))) for line, fields in rows if len(fields) == len(header)]
+    bad = [
+        (line, f"{len(fields)} fields where the header has {len(header)}")
+        for line, fields in rows
+        if len(fields) != len(header)
+    ]
+    return header, whole, bad
+
+
 def refuse_bad_rows(path: str | Path, bad: Sequence[tuple[int, str]], rows: int, parameter: str = "") -> None:
     """Raise for rows (line, reason) that are wrong: BadRow for one, BadFile that lists the first ten for more.
 
     `parameter` is the one that the reasons name, as of an AuditError.
     """
+    bad = sorted(bad, key=lambda row: row[0])
     if len(bad) == 1:
         raise BadRow(path, *bad[0], parameter=parameter)
+    refuse_entries(path, [(f"line {line}", reason) for line, reason in bad], rows, "rows", parameter)
+
+
+def refuse_entries(
+    path: str | Path, bad: Sequence[tuple[str, str]], number: int, what: str, parameter: str = ""
+) -> None:
+    """As `refuse_bad_rows`, for other parts of a file (where, reason): always BadFile."""
+    if len(bad) == 1:
+        raise BadFile(f"{path}, {bad[0][0]}: {bad[0][1]}", parameter=parameter)
     if bad:
-        listed = "\n".join(f"  line {line}: {reason}" for line, reason in bad[:SHOWN])
+        listed = "\n".join(f"  {where}: {reason}" for where, reason in bad[:SHOWN])
         more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
-        wrong = f"{path}: {len(bad):,} of {rows:,} rows are wrong, so nothing was used:\n{listed}{more}"
+        wrong = f"{path}: {len(bad):,} of {number:,} {what} are wrong, so nothing was used:\n{listed}{more}"
         raise BadFile(wrong, parameter=parameter)

@@ -32,7 +32,7 @@ from audit.annotation.questions import (
 )
 from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import AuditError, BadFile, Refused
-from audit.files import read_table, read_text, refuse_bad_rows
+from audit.files import read_rows, read_text, refuse_bad_rows
 from audit.keys import fingerprint, uniform
 from audit.store import input_ids, insert_new, pieces, tables, upsert
 from audit.store.copying import in_utc
@@ -87,7 +87,8 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
     >>> parse_known("own.csv", "text,answer\\nA fine film.,positive|neutral")[0].allowed
     ('positive', 'neutral')
     """
-    header, rows = read_table(name, text, _WANTED)
+    header, rows, bad = read_rows(name, text, _WANTED)
+    number = len(rows) + len(bad)
     texts = ("text", "text_2")[: get_task(task).texts]
     missing = [column for column in (*texts, "answer") if column not in header]
     unknown_columns = [column for column in header if column not in (*texts, *FILE_COLUMNS[2:])]
@@ -95,14 +96,9 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
         problem = f"column(s) {', '.join(missing)} missing" if missing else f"column {unknown_columns[0]!r} is unknown"
         raise BadFile(f"{name}: {problem}; {_WANTED}")
     labels = labels_of(task, "input")
-    bad: list[tuple[int, str]] = []
     texts_read: list[KnownText] = []
     lines: dict[bytes, int] = {}
-    for line, fields in rows:
-        if len(fields) != len(header):
-            bad.append((line, f"{len(fields)} fields where the header has {len(header)}"))
-            continue
-        row = dict(zip(header, fields, strict=True))
+    for line, row in rows:
         code = row.get("language") or language
         allowed = tuple(dict.fromkeys(label.strip() for label in row["answer"].split("|") if label.strip()))
         if reason := _row_problem(row, texts, allowed, code, labels):
@@ -115,7 +111,7 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
             bad.append((line, f"the text of line {lines[known_text.input.key]} again; give each text once"))
         lines[known_text.input.key] = line
         texts_read.append(known_text)
-    refuse_bad_rows(name, bad, len(rows))
+    refuse_bad_rows(name, bad, number)
     return texts_read
 
 

@@ -12,7 +12,7 @@ from audit.annotation.accounts import reading_as_manager
 from audit.annotation.answers import UNSURE, is_vote
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
-from audit.files import read_table, read_text, refuse_bad_rows
+from audit.files import read_rows, read_text, refuse_bad_rows
 from audit.keys import fingerprint
 from audit.statistics.agreement import number_of
 from audit.store.core import annotator, draw, input_table, judgement, member, question, relation, system
@@ -50,24 +50,16 @@ def read_ratings(path: str | Path, also: Sequence[str] = ()) -> Rated:
     text = read_text(path)
     needed = [*RATING, *also]
     expected = f"needed are {', '.join(needed)}"
-    header, rows = read_table(path, text, expected)
+    header, rows, bad = read_rows(path, text, expected)
+    number = len(rows) + len(bad)
     missing = [name for name in needed if name not in header]
     if missing:
         raise BadFile(f"{path}: column(s) {', '.join(missing)} missing; {expected}")
-    columns = [header.index(name) for name in needed]
-    bad, ratings, lines = [], [], []
-    for line, fields in rows:
-        if len(fields) != len(header):
-            bad.append((line, f"{len(fields)} fields where the header has {len(header)}"))
-            continue
-        row = [fields[column] for column in columns]
-        if not all(row):
-            empty = needed[row.index("")]
-            bad.append((line, f"column {empty} is empty; leave the row out where nobody judged"))
-        ratings.append(row)
-        lines.append(line)
-    refuse_bad_rows(path, bad, len(rows))
-    frame = pd.DataFrame(ratings, columns=needed).assign(line=lines)
+    for line, row in rows:
+        if empty := [name for name in needed if not row[name]]:
+            bad.append((line, f"column {empty[0]} is empty; leave the row out where nobody judged"))
+    refuse_bad_rows(path, bad, number)
+    frame = pd.DataFrame([row for _, row in rows], columns=needed).assign(line=[line for line, _ in rows])
     return Rated(frame, None, (), {"file": path.name, "sha": fingerprint(text.splitlines())})
 
 

@@ -277,7 +277,8 @@ def _agreed(connection: Connection, question_id: int) -> list[str] | None:
 # Questions on which people disagree, and what they said, without names unless somebody asks for them.
 #
 # Who said what could sway an adjudicator, so opinions are numbered: in another order for each question, one that
-# follows neither the accounts nor the time. Asking for the names is written into the log, with the names in one transaction.
+# follows neither the accounts nor the time. Asking for the names is written into the log, with the names in one
+# transaction.
 
 REVEALED = "names revealed"
 """The action of the log."""

@@ -19,7 +19,7 @@ from audit.annotation.answers import UNSURE, command
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import asks_pairs, gold_labels, question_ids, question_key
 from audit.errors import AuditError, BadFile
-from audit.files import SHOWN, parse_json, read_table, read_text
+from audit.files import parse_json, read_rows, read_text, refuse_entries
 from audit.judging.unit import unit_of_work
 from audit.store import insert_new, need_study, pieces, tables
 from audit.store.core import annotator, count_rows, input_table, judgement, question, sample, source, study
@@ -79,30 +79,16 @@ def read_labels(path: str | Path, control: str | None = None) -> Labels:
     return _csv(path, text)
 
 
-def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
-    """Raise BadFile for entries (where, reason) that are wrong; the first ten are listed."""
-    if len(bad) == 1:
-        raise BadFile(f"{path}, {bad[0][0]}: {bad[0][1]}", parameter=parameter)
-    if bad:
-        listed = "\n".join(f"  {where}: {reason}" for where, reason in bad[:SHOWN])
-        more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
-        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n{listed}{more}"
-        raise BadFile(wrong, parameter=parameter)
-
-
 def _csv(path: Path, text: str) -> Labels:
-    header, rows = read_table(path, text, _WANTED)
+    header, rows, wrong_length = read_rows(path, text, _WANTED)
     if "label" not in header or ("text" in header) == ("row" in header):
         raise BadFile(f"{path}: the columns are {', '.join(header)}; {_WANTED} (one of the two), and perhaps annotator")
-    bad: list[tuple[str, str]] = []
+    bad = [(f"line {line}", reason) for line, reason in wrong_length]
     labels: list[Label] = []
     empty = 0
-    for line, fields in rows:
+    for line, row in rows:
         where = f"line {line}"
-        row = dict(zip(header, fields, strict=False))
-        if len(fields) != len(header):
-            bad.append((where, f"{len(fields)} fields where the header has {len(header)}"))
-        elif not (row.get("text") or row.get("row")):
+        if not (row.get("text") or row.get("row")):
             bad.append((where, "the column text or row is empty"))
         elif row.get("annotator") == "":
             bad.append((where, "the column annotator is empty; every label needs somebody who gave it"))
@@ -111,7 +97,7 @@ def _csv(path: Path, text: str) -> Labels:
             labels.append(Label(where, row["label"], row.get("annotator"), row.get("text"), language, row.get("row")))
         else:
             empty += 1
-    refuse(path, bad, len(rows))
+    refuse_entries(path, bad, len(rows) + len(wrong_length), "labels")
     return Labels(path, labels, {"no label": empty} if empty else {})
 
 
@@ -143,7 +129,7 @@ def _label_studio(path: Path, text: str, control: str | None) -> Labels:
                 without[label] += 1
             else:
                 bad.append((where, label))
-    refuse(path, bad, len(tasks), parameter="control")
+    refuse_entries(path, bad, len(tasks), "labels", parameter="control")
     return Labels(path, labels, dict(without))
 
 
@@ -424,7 +410,7 @@ def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> lis
         for label, answer in zip(file.labels, answers, strict=True)
         if answer is None
     ]
-    refuse(file.path, bad, len(file.labels), parameter="renamed")
+    refuse_entries(file.path, bad, len(file.labels), "labels", parameter="renamed")
     return [str(answer) for answer in answers]
 
 
@@ -484,7 +470,7 @@ def _rows(connection: Connection, file: Labels, task: Task, study_id: int | None
         for row, inputs in inputs_by_row.items()
         if len(inputs) > 1
     ]
-    refuse(file.path, bad, len(file.labels), parameter="study")
+    refuse_entries(file.path, bad, len(file.labels), "labels", parameter="study")
     return {row: next(iter(inputs)) for row, inputs in inputs_by_row.items()}
 
 

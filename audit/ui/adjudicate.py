@@ -10,20 +10,8 @@ from audit.annotation.deferral import COMMENT
 from audit.annotation.queue import show
 from audit.errors import AuditError
 from audit.false_satisfaction.impact import Consequence, Ranking, Stakes, consequences
-from audit.judging.adjudications import (
-    Adjudicated,
-    Opinion,
-    adjudicate,
-    change_adjudication,
-    check,
-    checks_left,
-    disputes,
-    inspect,
-    inspections_left,
-    my_adjudications,
-    next_check,
-    next_inspection,
-)
+from audit.judging import adjudications
+from audit.judging.adjudications import Adjudicated, Opinion
 from audit.judging.deferral import flagged_ids, flags_left, send_back
 from audit.store.core import adjudication, answer, count_rows
 from audit.tasks import Input
@@ -110,7 +98,7 @@ def _settle_form(engine: Engine, account_id: int, question_id: int, flagged: boo
         later_button(_DISPUTES_LATER, shown.id)
     if settle:
         with session.changing(engine, account_id):
-            adjudicate(engine, account_id, shown.id, labels, reason, code)
+            adjudications.adjudicate(engine, account_id, shown.id, labels, reason, code)
             session.done(t("adjudicate.done"))
 
 
@@ -156,10 +144,10 @@ def _name_list(names: tuple[str, ...]) -> str:
 
 def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
     with engine.connect() as connection:
-        answers, adjudications = (count_rows(connection, table) for table in (answer, adjudication))
+        answers, settled = (count_rows(connection, table) for table in (answer, adjudication))
     try:
         version = state(engine)
-        key = (*version, adjudications, answers // _REFRESH_AFTER, tuple(ids))
+        key = (*version, settled, answers // _REFRESH_AFTER, tuple(ids))
         return _consequences(engine, account_id, stakes(engine, account_id, version), key)
     except AuditError:
         # No outputs were checked yet, so no question has consequences.
@@ -185,7 +173,7 @@ def inspection_mode(remaining: int | None) -> dict[str, str]:
 
 def inspection_card(engine: Engine, account_id: int, remaining: int) -> None:
     """The inspection that has waited longest and its form."""
-    inspection = next_inspection(engine, account_id, put_off_items(_INSPECTIONS_LATER))
+    inspection = adjudications.next_inspection(engine, account_id, put_off_items(_INSPECTIONS_LATER))
     if inspection is None:
         heading(t("inspect.nothing"))
         return
@@ -204,7 +192,7 @@ def inspection_card(engine: Engine, account_id: int, remaining: int) -> None:
     later_button(_INSPECTIONS_LATER, shown.id)
     if confirm or change:
         with session.changing(engine, account_id):
-            inspect(engine, account_id, shown.id, *(([agreed], "") if confirm else (chosen, remark)))
+            adjudications.inspect(engine, account_id, shown.id, *(([agreed], "") if confirm else (chosen, remark)))
             session.done(t("adjudicate.done"))
     guideline_drawer(shown)
 
@@ -218,16 +206,16 @@ _EXCERPT = 140
 
 def own_adjudications_card(engine: Engine, account_id: int) -> None:
     """The last adjudications with a button each, or the reopened one."""
-    adjudications = my_adjudications(engine, account_id)
-    chosen = next((settled for settled in adjudications if settled.id == st.session_state.get(_CHANGING)), None)
+    own = adjudications.my_adjudications(engine, account_id)
+    chosen = next((settled for settled in own if settled.id == st.session_state.get(_CHANGING)), None)
     if chosen is not None:
         _change_form(engine, account_id, chosen)
         return
-    if not adjudications:
+    if not own:
         heading(t("settled.nothing"))
         return
-    st.caption(t("settled.count", count=len(adjudications)))
-    for settled in adjudications:
+    st.caption(t("settled.count", count=len(own)))
+    for settled in own:
         with st.container(border=True):
             line, change = st.columns([6, 1], vertical_alignment="center")
             line.html(_adjudication_html(settled))
@@ -257,7 +245,7 @@ def _change_form(engine: Engine, account_id: int, settled: Adjudicated) -> None:
                 st.form_submit_button(t("settled.leave"), key=f"leave-{settled.id}", on_click=_reopen, args=(None,))
     if store:
         with session.changing(engine, account_id):
-            change_adjudication(engine, account_id, settled.id, labels, reason, code)
+            adjudications.change_adjudication(engine, account_id, settled.id, labels, reason, code)
             st.session_state.pop(_CHANGING, None)
             session.done(t("adjudicate.done"))
 
@@ -290,7 +278,7 @@ _CHECKS_LATER = "check-later"
 
 def spot_check_card(engine: Engine, account_id: int, remaining: int) -> None:
     """The next question to check and its form."""
-    shown = next_check(engine, account_id, put_off_items(_CHECKS_LATER))
+    shown = adjudications.next_check(engine, account_id, put_off_items(_CHECKS_LATER))
     if shown is None:
         heading(t("check.nothing"))
         return
@@ -303,7 +291,7 @@ def spot_check_card(engine: Engine, account_id: int, remaining: int) -> None:
         later_button(_CHECKS_LATER, shown.id)
         if store:
             with session.changing(engine, account_id):
-                check(engine, account_id, shown.id, chosen, remark)
+                adjudications.check(engine, account_id, shown.id, chosen, remark)
                 session.done(t("adjudicate.done"))
 
 
@@ -316,8 +304,11 @@ def page() -> None:
     """The page: the chosen mode with its number of questions, and its card."""
     engine, account = session.enter(*ROLES)
     session.show_last(st.toast)
-    ids = disputes(engine, account.id)
-    checks, inspections = checks_left(engine, account.id), inspections_left(engine, account.id)
+    ids = adjudications.disputes(engine, account.id)
+    checks, inspections = (
+        adjudications.checks_left(engine, account.id),
+        adjudications.inspections_left(engine, account.id),
+    )
     labels = {
         DISPUTED: t("check.disputed", count=len(ids)),
         FLAGS: t("flagged.flags", count=flags_left(engine, account.id)),
