@@ -1,5 +1,7 @@
 """Looking at groups: texts, outputs, answers, and why a satisfaction is false."""
 
+from typing import TypeVar
+
 import streamlit as st
 from sqlalchemy import Engine
 from streamlit.delta_generator import DeltaGenerator
@@ -25,6 +27,7 @@ from audit.ui import session
 from audit.ui.language import direction, html, in_language, label_name, language, summary, t, text_html
 from audit.ui.question import input_html
 
+T = TypeVar("T")
 ROLES = READERS
 SIZE = 8
 """Lines on a page: below them the selected group begins on a screen of 720 pixels."""
@@ -59,22 +62,17 @@ def _filters(available: Choices) -> GroupFilter:
     study = _filter(columns[0], "study", studies)
     relation = _filter(columns[1], "relation", dict(available.relations))
     system = _filter(columns[2], "system", dict(available.systems))
-    state = columns[3].selectbox(
-        t("browse.state"),
-        [None, *STATES],
-        format_func=lambda state: t("browse.all") if state is None else t(f"state.{state}"),
-        key="browse-state",
-    )
+    state = _filter(columns[3], "state", {state: t(f"state.{state}") for state in STATES})
     return GroupFilter(study, relation, system, state)
 
 
-def _filter(column: DeltaGenerator, field: str, names: dict[int, str]) -> int | None:
+def _filter(column: DeltaGenerator, field: str, names: dict[T, str]) -> T | None:
     """One choice among `names`, or all of them."""
-    options: list[int | None] = [None, *names]
+    options: list[T | None] = [None, *names]
     return column.selectbox(
         t(f"browse.{field}"),
         options,
-        format_func=lambda id: t("browse.all") if id is None else names[id],
+        format_func=lambda option: t("browse.all") if option is None else names[option],
         key=f"browse-{field}",
     )
 

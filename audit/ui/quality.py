@@ -326,11 +326,7 @@ def _annotators(engine: Engine, account_id: int) -> None:
     task = None
     if len(tasks) > 1:
         task = single_choice(t("field.task"), {name: task_name(name) for name in tasks}, f"quality-task-{about}")
-    try:
-        computed_at, report = _current_report(engine, account_id, about == "groups", task)
-    except AuditError as problem:
-        session.show_refusal(problem)
-        return
+    computed_at, report = _current_report(engine, account_id, about == "groups", task)
     if not report["annotators"]:
         st.info(t("quality.nobody"))
         return
@@ -345,11 +341,9 @@ def _annotators(engine: Engine, account_id: int) -> None:
     st.caption(t("quality.columns"))
     if report["alpha"] is not None:
         st.caption(t("quality.alpha", alpha=f"{report['alpha']:.3f}"))
-    _chart(
-        "shares", (about, computed_at), t("quality.shares"), lambda palette: shares_chart(report, _measures(), palette)
-    )
-    labels = {label: label_name(label) for label in report["labels"]}
-    _chart("bias", (about, computed_at), t("quality.bias_legend"), lambda palette: bias_chart(report, labels, palette))
+    key, labels = (about, computed_at), {label: label_name(label) for label in report["labels"]}
+    _chart("shares", key, t("quality.shares"), lambda palette: shares_chart(report, _measures(), palette))
+    _chart("bias", key, t("quality.bias_legend"), lambda palette: bias_chart(report, labels, palette))
     _show_annotator(report)
     st.download_button(
         t("quality.download"),

@@ -28,14 +28,9 @@ def page() -> None:
         return
     st.write(f"**{t('stale.now')}**")
     st.dataframe([_row(tally) for tally in tallies], hide_index=True)
-    try:
-        choice = _choice_form(tallies)
-        if choice is not None:
-            st.session_state[_PREVIEWED] = (choice, _numbers(preview_stale(engine, choice, account.id)))
-    except AuditError as problem:
-        st.session_state.pop(_PREVIEWED, None)
-        session.show_refusal(problem)
-        return
+    choice = _choice_form(tallies)
+    if choice is not None:
+        st.session_state[_PREVIEWED] = (choice, _numbers(preview_stale(engine, choice, account.id)))
     if _PREVIEWED in st.session_state:
         _preview(engine, account)
 
@@ -79,6 +74,7 @@ def _choice_form(tallies: list[Tally]) -> Choice | None:
         adjudications = st.checkbox(t("stale.adjudications"))
         if not st.form_submit_button(t("stale.preview")):
             return None
+    st.session_state.pop(_PREVIEWED, None)  # of another choice
     task, kind = question_kind or (None, None)
     return Choice(task, kind, below, tuple(selected_labels), elsewhere, unsettled, adjudications)
 
