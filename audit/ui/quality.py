@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from sqlalchemy import Engine, exists, func, select
+from sqlalchemy import Engine, exists, select
 
 from audit.annotation.control_questions import (
     PURPOSES,
@@ -29,7 +29,7 @@ from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart
 from audit.reports.tables import harmless
 from audit.reports.words import UNKNOWN, percent, signature_line
-from audit.store.core import judgement, log, question, study
+from audit.store.core import count_rows, judgement, log, question, study
 from audit.tasks import Input
 from audit.ui import session
 from audit.ui.background_cache import computed
@@ -299,7 +299,7 @@ ROLES = ("manager",)
 ANNOTATORS, CONTRADICTIONS, KNOWN, SETTINGS = MODES = ("annotators", "contradictions", "known", "settings")
 _MODE = "quality-mode"
 _CACHED_REPORT = "quality-kept"
-"""((whether about groups, the task), time, number of log entries then, the report)"""
+"""((whether about groups, the task, number of lines of the log), time, the report)"""
 REPORT_MAX_AGE = timedelta(minutes=1)
 """How long a report on the screen stands: while fifty people judge, a new one with each click would be in their way."""
 
@@ -361,13 +361,14 @@ def _annotators(engine: Engine, account_id: int) -> None:
 
 def _alarms(report: dict[str, Any]) -> None:
     """Alarms in words, one line per annotator."""
-    alarmed = [
-        (annotator["annotator"], annotator["alarms"]) for annotator in report["annotators"] if annotator["alarms"]
+    lines = [
+        f"- **{plain(annotator['annotator'])}**: {plain(_alarm_names(annotator['alarms']))}"
+        for annotator in report["annotators"]
+        if annotator["alarms"]
     ]
-    if not alarmed:
+    if not lines:
         st.success(t("quality.no_alarms"), icon=":material/check:")
         return
-    lines = [f"- **{plain(name)}**: {plain(_alarm_names(alarms))}" for name, alarms in alarmed]
     st.warning("\n".join([t("quality.alarms"), "", *lines]), icon=":material/notifications:")
 
 
@@ -484,25 +485,14 @@ def _tasks(engine: Engine, groups: bool) -> list[str]:
 
 
 def _current_report(engine: Engine, account_id: int, groups: bool, task: str | None) -> tuple[datetime, dict[str, Any]]:
-    """The report and its time: at most a minute old, and never older than a change of a setting or a known answer."""
-    now, changes = datetime.now(UTC), _change_count(engine)
-    cached = st.session_state.get(_CACHED_REPORT)
-    if cached and cached[0] == (groups, task) and now - cached[1] < REPORT_MAX_AGE and cached[2] == changes:
-        return cached[1], cached[3]
-    report = _report(engine, account_id, groups, task)
-    st.session_state[_CACHED_REPORT] = ((groups, task), now, changes, report)
-    return now, report
-
-
-def _change_count(engine: Engine) -> int:
-    """The number of log entries: one is written with each change of a setting or a known answer."""
+    """The report and its time: at most a minute old, and never older than a change of a setting or a known answer, each
+    of which writes a line of the log."""
     with engine.connect() as connection:
-        return int(connection.execute(select(func.count()).select_from(log)).scalar() or 0)
-
-
-def _report(engine: Engine, account_id: int, groups: bool, task: str | None) -> dict[str, Any]:
-    """The report, always computed anew, in the worker process."""
-    report: dict[str, Any] = computed(
-        engine, "quality", {"by": account_id, "groups": groups, "task": task}, recompute=True
-    ).value
-    return report
+        key = (groups, task, count_rows(connection, log))
+    now, cached = datetime.now(UTC), st.session_state.get(_CACHED_REPORT)
+    if cached and cached[0] == key and now - cached[1] < REPORT_MAX_AGE:
+        return cached[1], cached[2]
+    values = {"by": account_id, "groups": groups, "task": task}
+    report: dict[str, Any] = computed(engine, "quality", values, recompute=True).value
+    st.session_state[_CACHED_REPORT] = (key, now, report)
+    return now, report
