@@ -235,7 +235,11 @@ def _answer(part: Part) -> str:
     labels = t("browse.or").join(map(label_name, part.allowed))
     propagated = part.origin.startswith("carried ")
     origin = t(f"origin.{part.origin.removeprefix('carried ')}")
-    return t("browse.carried", labels=labels, origin=origin) if propagated else f"{labels} ({origin})"
+    return (
+        t("browse.carried", labels=labels, origin=origin)
+        if propagated
+        else t("browse.direct", labels=labels, origin=origin)
+    )
 
 
 def _mark(part: Part) -> str:

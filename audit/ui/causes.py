@@ -64,7 +64,7 @@ def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any,
     st.html(
         heading_html(t("causes.question"))
         + f'<p class="audit-expected"><strong>{html(group.relation)}</strong> {html(summary_of(group))}<br>'
-        f"{html(t('browse.system'))}: <strong>{html(group.system)}</strong></p>"
+        f"{html(t('causes.system', system=group.system))}</p>"
     )
     # What a system said of a probe is neither right nor wrong here, and a document has dozens of them.
     st.html(f'<div class="audit-members audit-beside" tabindex="0">{"".join(members(group, False))}</div>')

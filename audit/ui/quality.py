@@ -252,6 +252,7 @@ def _show_removal_form(engine: Engine, account_id: int, questions: list[KnownQue
             list(by_id),
             format_func=lambda id: f"{id}: {by_id[id].texts[0][:60]}",
             key="known-gone",
+            placeholder=t("studies.choose"),
         )
         submitted = st.form_submit_button(t("known.do_remove"))
     if submitted and selected:

@@ -68,7 +68,9 @@ def _choice_form(tallies: list[Tally]) -> Choice | None:
         st.write(f"**{t('stale.choose')}**")
         question_kind = st.selectbox(t("stale.which"), list(questions), format_func=questions.__getitem__)
         below = st.selectbox(t("stale.below"), list(version_names), format_func=version_names.__getitem__)
-        selected_labels = st.multiselect(t("stale.labels"), list(labels), format_func=labels.__getitem__)
+        selected_labels = st.multiselect(
+            t("stale.labels"), list(labels), format_func=labels.__getitem__, placeholder=t("studies.choose")
+        )
         unsettled = st.checkbox(t("stale.unsettled"))
         elsewhere = st.checkbox(t("stale.with_elsewhere"))
         adjudications = st.checkbox(t("stale.adjudications"))
