@@ -141,11 +141,13 @@ def log_in(engine: Engine, name: str, password: str) -> Account:
 
 def list_accounts(engine: Engine) -> list[Account]:
     """Accounts of people that are not disabled, by name."""
-    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(
-        is_person(annotator), annotator.c.disabled.is_(False)
-    )
     with engine.connect() as connection:
-        return [Account(int(row[0]), row[1], row[2]) for row in connection.execute(query.order_by(annotator.c.name))]
+        return _people(connection, annotator.c.disabled.is_(False))
+
+
+def _people(connection: Connection, *conditions: ColumnElement[bool]) -> list[Account]:
+    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(is_person(annotator), *conditions)
+    return [Account(*row) for row in connection.execute(query.order_by(annotator.c.name))]
 
 
 def require(connection: Connection, account_id: int, *roles: str) -> Account:
@@ -518,22 +520,18 @@ def account_of_identity(
         raise NotAllowed("the identity provider sent no time of issue (the claim 'iat'), so the login cannot expire")
     if issued < (tables.now() - limits.longest).timestamp():
         raise NotAllowed("this login has ended; log in again")
-    query = select(annotator.c.id, annotator.c.role).where(
-        annotator.c.name == name, is_person(annotator), annotator.c.disabled.is_(False)
-    )
     with engine.connect() as connection:
-        row = connection.execute(query).first()
-    if row is None:
+        people = _people(connection, annotator.c.name == name, annotator.c.disabled.is_(False))
+    if not people:
         raise NotAllowed(f"there is no account {name!r} that may log in; ask a manager for one")
-    id, role = row
     try:
-        open_login(engine, int(id), key, limits)
+        open_login(engine, people[0].id, key, limits)
     except NotAllowed:
         # Two tabs may come back from the provider at once; the second finds the first one's login, or one that ended.
         if (account := account_of(engine, key, limits)) is None:
             raise
         return account
-    return Account(int(id), name, role)
+    return people[0]
 
 
 # Managing accounts: listing them, setting passwords, disabling. By managers, or by whoever has the database itself;
@@ -654,9 +652,9 @@ def manager_named(engine: Engine, name: str, *, by: int | None = None) -> Accoun
     """
     with reading_as_manager(engine, by) as connection:
         account = _person_named(connection, name)
-        disabled = connection.execute(select(annotator.c.disabled).where(annotator.c.id == account.id)).scalar_one()
-    if account.role != "manager" or disabled:
-        raise AuditError(f"{name!r} is no manager who may log in; see `audit user list`")
+        is_able = (annotator.c.role == "manager") & annotator.c.disabled.is_(False)
+        if not _people(connection, annotator.c.id == account.id, is_able):
+            raise AuditError(f"{name!r} is no manager who may log in; see `audit user list`")
     return account
 
 
@@ -670,13 +668,10 @@ def need_another_manager(connection: Connection, account: Account) -> None:
 
 
 def _person_named(connection: Connection, name: str) -> Account:
-    query = select(annotator.c.id, annotator.c.name, annotator.c.role).where(
-        annotator.c.name == name, is_person(annotator)
-    )
-    row = connection.execute(query).first()
-    if row is None:
+    people = _people(connection, annotator.c.name == name)
+    if not people:
         raise AuditError(f"there is no account {name!r}; see `audit user list`")
-    return Account(int(row[0]), row[1], row[2])
+    return people[0]
 
 
 # A person leaves: the name goes, the answers stay.

@@ -552,6 +552,11 @@ class Round:
         return len(self.attempts) + 1
 
     @property
+    def following(self) -> Trainer:
+        """The next question of the attempt that goes on."""
+        return next(question for question in self.questions if question.id not in self.given)
+
+    @property
     def right(self) -> int:
         """Right answers of the attempt that goes on."""
         return sum(self.is_right(id) for id in self.given)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, exists, select
+from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ROLES, Account, require
-from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.answers import UNSURE, is_counted
 from audit.annotation.control_questions import PASS, Attempt, Round, round_of, write_attempt
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import labels_of, languages_of
@@ -70,7 +70,6 @@ def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
         state = _round(connection, account, settings)
         training = None
         if state is not None and not state.passed:
-            following = next(question for question in state.questions if question.id not in state.given)
             training = Training(
                 state.number,
                 len(state.given),
@@ -78,7 +77,7 @@ def judging_mode(engine: Engine, account_id: int) -> JudgingMode:
                 state.right,
                 settings.pass_mark,
                 state.attempts[-1] if state.attempts else None,
-                show(connection, following.id),
+                show(connection, state.following.id),
             )
     return JudgingMode(training, mixed)
 
@@ -99,20 +98,15 @@ def train(
         state = _round(connection, account, settings)
         if state is None or state.passed:
             raise Refused("there is no training for you, or you have passed it; go on with judging")
-        following = next(question for question in state.questions if question.id not in state.given)
+        following = state.following
         if following.id != question_id:
             raise Refused("that is not the next question of your training; look at the page again")
         labels = labels_of(following.task, following.kind)
         if answer not in (*labels, UNSURE):
             raise Refused(f"answer {answer!r} is not one of {', '.join(labels)}, {UNSURE}")
         write_attempt(connection, account_id, state)
-        later = judgement.alias("later")
-        before = (
-            select(judgement.c.id)
-            .where(judgement.c.annotator_id == account_id, judgement.c.question_id == question_id)
-            .where(judgement.c.round == PASS, judgement.c.answer != WITHDRAWN)
-            .where(~exists().where(later.c.supersedes == judgement.c.id))
-        )
+        own = (judgement.c.annotator_id == account_id) & (judgement.c.question_id == question_id)
+        before = select(judgement.c.id).where(own, judgement.c.round == PASS, is_counted(judgement))
         row = {
             "question_id": question_id,
             "annotator_id": account_id,
