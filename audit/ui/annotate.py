@@ -27,7 +27,7 @@ from audit.judging.judgements import UNDOS, judge, undo, undone
 from audit.judging.training import Feedback, Training, judging_mode, train
 from audit.ui import session
 from audit.ui.language import html, label_name, label_names, plain, sentence, t, translated
-from audit.ui.question import FIELD, guideline_shown, heading, ignore_held_keys, shortcut, show_question
+from audit.ui.question import FIELD, LEAST, guideline_shown, heading, ignore_held_keys, shortcut, show_question
 
 # The training round on the page *Judge*: questions with known answers, what is right after each, and the score.
 #
@@ -223,8 +223,6 @@ def _earlier_answer_html(earlier: Earlier, number: int, total: int) -> str:
 
 T = TypeVar("T")
 Arguments = ParamSpec("Arguments")
-LEAST = timedelta(milliseconds=150)
-"""Nobody reads and judges a text in less time: an answer so soon was meant for the question before."""
 PACE_MAX_AGE = timedelta(seconds=30)
 """How long the pace is kept before it is computed again, which reads the whole day's judgements."""
 COUNTS_MAX_AGE = timedelta(seconds=30)

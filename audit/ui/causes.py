@@ -1,6 +1,6 @@
 """Causes of false satisfactions: one group of one system at a time, its cause given by key."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
@@ -16,10 +16,8 @@ from audit.ui.background_cache import stakes, state
 from audit.ui.browse import members, summary_of
 from audit.ui.decision import put_last, put_off
 from audit.ui.language import html, t
-from audit.ui.question import FIELD, heading, heading_html, ignore_held_keys
+from audit.ui.question import FIELD, LEAST, heading, heading_html, ignore_held_keys
 
-LEAST = timedelta(milliseconds=150)
-"""Nobody reads a group in less time: a key so soon was meant for the one before."""
 _ON_SCREEN = "cause-shown"
 """(pair, when it was shown)"""
 _REOPENED = "cause-again"

@@ -27,7 +27,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from audit.annotation.accounts import Account, account_of, cookie_key, identity_key, name_of_login, network
+from audit.annotation.accounts import (
+    ADJUDICATORS,
+    Account,
+    account_of,
+    cookie_key,
+    identity_key,
+    name_of_login,
+    network,
+)
 from audit.errors import AuditError
 from audit.store.soundness import explained
 from audit.ui import session, settings
@@ -131,7 +139,7 @@ def account_behind(cookies: Mapping[str, str]) -> Account | None:
 # A connection is refused before it is accepted, which the browser hears as 403. Somebody whose login has ended is
 # sent to the page that logs in, since their browser would go on connecting for ever.
 
-READERS = ("adjudicator", "manager")
+READERS = ADJUDICATORS
 """Roles that may fetch downloads; the pages of annotators have none."""
 UPLOADERS = ("manager",)
 """Roles whose pages take files."""

@@ -4,6 +4,7 @@ satisfy."""
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from functools import cache
 from itertools import count
 from typing import Any
@@ -35,6 +36,8 @@ from audit.ui.language import (
 
 FIELD = COMMENT + 1
 """Characters that a comment field takes: one more than allowed, so that a long comment is refused and not cut."""
+LEAST = timedelta(milliseconds=150)
+"""Nobody reads and judges in less time: an answer so soon was meant for the question before."""
 LONG = 400
 """Characters of a text from which on members stand side by side, so that they scroll together."""
 _SCREEN = 560
