@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 from app_driver import HOSTILE, Prepared, blocks, go, in_both, open_app, rows, said
@@ -73,7 +74,7 @@ def test_alarms_are_said_in_words(
     judged(prepared)
     report = quality_report(judging_record(prepared.engine))
     report["annotators"][0]["alarms"] = [{"rule": "speed", "label": None}, {"rule": "bias", "label": "neutral"}]
-    monkeypatch.setattr(quality, "_report", lambda *of: report)
+    monkeypatch.setattr(quality, "_current_report", lambda *of: (datetime.now(UTC), report))
     app = opened("annotators", language)
     assert text_in(language, "alarm.speed") in said(app)
     bias = text_in(language, "alarm.bias", label=text_in(language, "label.neutral"))
