@@ -11,6 +11,7 @@ from audit.corpora import get_corpus
 from audit.errors import AuditError, BadFile, UnknownName
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
+from audit.messages import message, said
 from audit.relations import get_relation
 from audit.reports.exports.replay import replay
 from audit.reports.html import to_html
@@ -24,7 +25,7 @@ from audit.store import table_of, tables
 from audit.studies.deviations import Primary, name_primary, namings, resolve, valid_naming
 from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
-from audit.ui.language import sentence_in, texts
+from audit.ui.language import texts
 
 SYSTEMS = ["vader", "textblob", "hiv4"]
 
@@ -83,7 +84,7 @@ def test_english_and_chinese_have_the_same_fields():
         assert texts("en")[f"primary.{word}"] == english
         fields = (sorted(re.findall(r"{\w+}", text)) for text in (english, texts("zh")[f"primary.{word}"]))
         assert len(set(map(tuple, fields))) == 1
-    assert "没有任何关系" in sentence_in("zh", "no relation has both systems with enough judged groups")
+    assert "没有任何关系" in said(message("no_order.no_relation_has_enough"), "zh")
 
 
 @pytest.mark.parametrize("turned", [False, True])
