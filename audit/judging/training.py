@@ -105,7 +105,7 @@ def train(
             raise Refused(message("refused.not_next"))
         labels = labels_of(following.task, following.kind)
         if answer not in (*labels, UNSURE):
-            raise Refused(message("wrong.answer", answer=answer, allowed=[*labels, UNSURE], UNSURE=UNSURE))
+            raise Refused(message("wrong.answer", answer=answer, allowed=[*labels, UNSURE]))
         write_attempt(connection, account_id, state)
         later = judgement.alias("later")
         before = (

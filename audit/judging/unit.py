@@ -106,7 +106,7 @@ def check_answer(question: Row[Any] | None, question_id: int, answer: str, comme
         raise Refused(message("refused.no_question", id=question_id))
     labels = labels_of(question.task, question.kind)
     if answer not in (*labels, UNSURE):
-        raise Refused(message("wrong.answer", answer=answer[:40], allowed=[*labels, UNSURE], UNSURE=UNSURE))
+        raise Refused(message("wrong.answer", answer=answer[:40], allowed=[*labels, UNSURE]))
     check_comment(comment)
     return str(question.task), str(question.kind)
 

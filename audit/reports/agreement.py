@@ -53,7 +53,7 @@ def agreement_report(
     single = int((~ratings.shared).sum())
     notes = list(rated.notes)
     if single:
-        notes.append(message("note.one_judgement", alone=single, count=ratings.items))
+        notes.append(message("note.one_judgement", count=single, whole=ratings.items))
     # From here on 1 and 1.0 are one label, in every part.
     frame = frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
     groups = []

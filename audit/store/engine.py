@@ -306,7 +306,8 @@ def _explained(engine: Engine, name: str) -> Iterator[None]:
         raise BadFile(message("database.cannot_open", name=name, reason=one_line(problem.orig))) from None
     except SQLAlchemyError as problem:
         engine.dispose()
-        raise BadFile(f"{name} is not a database of audit: {one_line(getattr(problem, 'orig', problem))}") from None
+        reason = one_line(getattr(problem, "orig", problem))
+        raise BadFile(message("database.not_audits_either", name=name, reason=reason)) from None
     except BadFile:
         engine.dispose()
         raise

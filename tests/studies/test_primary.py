@@ -216,7 +216,7 @@ def test_a_plan_whose_comparison_was_not_named_in_time_deviates(engine, plan):
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
-        ("report__primary", ["vader"], "report.primary: a primary comparison needs two systems, and 1 are named"),
+        ("report__primary", ["vader"], "report.primary: a primary comparison needs two systems, and 1 is named"),
         ("report__primary", ["vader", "hiv4"], "report.primary: 'hiv4' is not among the systems: vader, textblob"),
         ("report__primary_relation", "MR3.1", "report.primary: the relation MR3.1 of a primary comparison is named"),
         ("report__primary_relation", "MR9", "report.primary_relation: 'MR9' is not among the relations"),
