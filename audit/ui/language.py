@@ -11,10 +11,10 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
-from audit.language.languages import display_name
 from audit.messages import LANGUAGES, catalogue, said, words
 from audit.resources import data_file
 from audit.tasks import TASKS, Input, Task, base_of, get_task, wording_of
+from audit.text.languages import display_name
 from audit.ui.settings import LANGUAGE
 
 _STATE = "language"
@@ -153,7 +153,7 @@ def in_language(name: str, languages: str) -> str:
 
 
 def summary(task: str, relation: str, english: str) -> str:
-    """A relation's summary in this session's language if the catalogue has it; else `english`, its docstring's."""
+    """A relation's summary in this session's language where the catalogue has it; else that of its docstring."""
     return texts(language()).get(f"relation.{base_of(task)}.{relation}", english) if english else ""
 
 
