@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from audit import errors
+from audit import errors, registry
 from audit.errors import AuditError, BadFile, UnknownName
 from audit.files import refuse_bad_rows
 from audit.messages import LANGUAGES, Message, catalogue, from_stored, from_wire, joined, message, said, stored, to_wire
@@ -175,6 +175,8 @@ def test_an_unknown_name_says_what_is_there() -> None:
     assert str(problem) == "unknown relation 'MR9'; known are: MR1, MR2; no disk; did you mean 'MR2'?"
     assert said(problem.sentence, "zh") == "没有这个蜕变关系：“MR9”；可用的有：MR1、MR2；no disk；是否指“MR2”？"
     assert said(UnknownName("swan", "x", []).sentence, "zh") == "没有这个swan：“x”；可用的有：无"
+    kinds = {thing.kind for thing in vars(registry).values() if isinstance(thing, registry.Registry)}
+    assert {f"noun.{kind}" for kind in kinds} <= set(catalogue("zh"))
 
 
 def test_several_bad_rows_are_said_with_their_reasons() -> None:
