@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from audit.messages import message
 from audit.relations.chinese import TASKS
 from audit.reports.certainty import COMPARES, Certainty, bounds_together, only_compared
 from audit.reports.document import ViolationRate, ViolationTable
@@ -56,7 +57,8 @@ def violation_tables(
         }
         estimated = [relation for at, relation in enumerate(relations) if at not in lacking]
         if lacking and columns["satisfied"][[places[key] for key in places if key[0] in estimated]].any():
-            rows += [("estimated", f"{len(estimated)} of {len(relations)} relations", None, estimated)]
+            name = message("violations.estimated", part=len(estimated), count=len(relations))
+            rows += [("estimated", name, None, estimated)]
         tables.append(
             {
                 "task": str(task),
@@ -66,7 +68,7 @@ def violation_tables(
                 "rows": [
                     {
                         "by": by,
-                        "name": str(name),
+                        "name": name,
                         "family": family,
                         "rates": [
                             _entry(

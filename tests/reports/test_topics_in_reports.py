@@ -4,6 +4,7 @@ import json
 import random
 
 import pytest
+from audit.reports.violation_charts import accuracy_lines, shown_accuracy, topics_by_relation
 
 from audit.cli import main
 from audit.errors import UnknownName
@@ -14,7 +15,6 @@ from audit.reports.accuracy import accuracy_entries, order_words
 from audit.reports.html import tables_html
 from audit.reports.study import evidence, report_of, study_report
 from audit.reports.terminal import to_terminal
-from audit.reports.violation_charts import accuracy_lines, shown_accuracy, topics_by_relation
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size
 from audit.statistics.intervals import effective_interval, mid_p

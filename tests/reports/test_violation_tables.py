@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from audit.reports.violation_charts import bars_chart, rates_text, relation_groups, task_groups
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,6 @@ from audit.reports.charts import to_svg
 from audit.reports.html import tables_html
 from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
-from audit.reports.violation_charts import bars_chart, rates_text, relation_groups, task_groups
 from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, VR_BOUNDS, rates_of, violation_tables
 from audit.statistics.intervals import mid_p
 from audit.statistics.rates import with_rates

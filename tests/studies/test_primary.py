@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from audit.reports.plan_texts import ENGLISH, primary_lines
 from sqlalchemy import func, select
 
 from audit.cli import main
@@ -14,7 +15,6 @@ from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.reports.exports.replay import replay
 from audit.reports.html import to_html
-from audit.reports.plan_texts import ENGLISH, primary_lines
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess

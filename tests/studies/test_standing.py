@@ -1,6 +1,7 @@
 """What a report says of a plan: frozen before or after the data, changed since, done otherwise."""
 
 import pytest
+from audit.reports.plan_texts import plan_lines
 
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
@@ -9,7 +10,6 @@ from audit.corpora import get_corpus
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
 from audit.reports.html import to_html
-from audit.reports.plan_texts import plan_lines
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess

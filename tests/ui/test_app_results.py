@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from app_driver import Prepared, blocks, go, in_both, log_in, open_app, said
+from audit.reports.plan_texts import ENGLISH, primary_lines
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
 from audit.reports import worker
-from audit.reports.plan_texts import ENGLISH, primary_lines
 from audit.reports.preference import read_weights
 from audit.reports.study import study_report
 from audit.studies.deviations import Primary, name_primary, resolve
