@@ -277,7 +277,7 @@ def needs_chart(
         dict(row, number=row["to_go"] or 0, written=titles[1] if row["to_go"] == 0 else _count_text(row["to_go"]))
         for row in rows
     ]
-    return _bars(values, palette, titles[0]).panels("goal", goals, 3, 210, {"step": 21})  # type: ignore[no-any-return]
+    return _bars(values, palette, titles[0]).panels("goal", goals, 3, 210, {"step": 21})
 
 
 def people_chart(people: Sequence[Mapping[str, Any]], palette: Palette = LIGHT, width: int = 420) -> "alt.Chart | None":

@@ -215,7 +215,7 @@ class _Page:
             "pairs": pairs
             and self.table(
                 self.say("html.pairs_region", title=title),
-                ("relation", "better", "other", "difference", "p_holm", "mcnemar_p", "judged_of_deciding"),
+                ("relation", "better", "other", "points", "p_holm", "mcnemar_p", "judged_of_deciding"),
                 pairs,
                 spans=True,
                 style="pairs",
@@ -276,7 +276,7 @@ class _Page:
             words.capital(words.common_text(relation, self.language)),
             words.pairs_text(relation["pairs"], self.language),
             words.capital(words.holds_text(relation, self.language)),
-            words.capital(words.carry_text(relation, self.language)),
+            words.carry_text(relation, self.language),
         )
         rates = charts.rates_chart(self.report, relation, language=self.language)
         # Where the order stays, the lines would be parallel and say nothing.
@@ -287,8 +287,7 @@ class _Page:
             "change": words.change_text(relation, self.language),
             "changed": relation["best_changes_sure"],
             "best": words.best_text(relation, self.language),
-            "ranking": ranking
-            and self.table(self.say("html.ranking", relation=name), RANKING, [ranking], style="ranking"),
+            "ranking": ranking and self.table(ranking_label, RANKING, [ranking], style="ranking"),
             "sentences": [sentence for sentence in sentences if sentence],
             "chart": inline(rates, charts.rates_in_words(self.report, relation, self.language)),
             "slopes": inline(slopes, charts.order_in_words(relation, self.language)),

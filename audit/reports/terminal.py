@@ -285,14 +285,15 @@ class _Text:
 def wrap(text: str, width: int, further: str = "") -> list[str]:
     """Lines of at most so many columns of a terminal; Chinese text is broken anywhere, its letters take two.
 
-    >>> wrap("one two", 5), wrap("\\u4e00\\u4e8c\\u4e09\\u56db", 5)
+    >>> wrap("one two", 5), wrap("\\u4e00\\u4e8c\\u4e09\\u56db", 7)
     (['one', 'two'], ['一二', '三四'])
     """
     if wide(text) == len(text):
         return textwrap.wrap(text, width, subsequent_indent=further)
     lines, line = [], ""
     for word in re.findall(r"\s*(?:[^\s\u2e80-\uffef]+|[\u2e80-\uffef]|$)", text):
-        if line.strip() and wide(line + word) > width and word.strip() not in "，。；：、）":
+        # A line may end, but not begin, with a sign: there is always room for one more.
+        if line.strip() and wide(line + word) > width - 2 and word.strip() not in "，。；：、）":
             lines.append(line)
             line, word = further, word.lstrip()
         line += word

@@ -833,14 +833,14 @@ def check_lines(report: Report, language: str = ENGLISH) -> list[str]:
         rogan_gladen = say(
             "checks.rogan_gladen",
             rate=with_interval(corrected, "rate", language),
-            sensitivity=of_text(*corrected["sensitivity"], language),
-            specificity=of_text(*corrected["specificity"], language),
+            sensitivity=of_text(corrected["sensitivity"][0], corrected["sensitivity"][1], language),
+            specificity=of_text(corrected["specificity"][0], corrected["specificity"][1], language),
         )
     rates = {name: with_interval(entry, name, language) for name in ("fs_rate", "fs_checked")}
     return [*lines, say("checks.rates", count=entry["cells"], rogan_gladen=rogan_gladen, **rates)]
 
 
-CHECKED_COLUMNS = ("study", "relation", "system", "checked", "fs_rate", "fs_checked")
+CHECKED_COLUMNS = ("study", "relation", "system", "spot_checked", "fs_rate", "fs_checked")
 
 
 def checked_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, str, str, str, str, str]]:

@@ -241,7 +241,8 @@ def sentence(text: str) -> str:
     >>> sentence("choose at least one label")
     'Choose at least one label.'
     """
-    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?。！？" else ".")
+    stop = "。" if text[-1:] > "\u2e80" else "."
+    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?。！？" else stop)
 
 
 def text_html(text: str, language: str, extra: str = "") -> str:

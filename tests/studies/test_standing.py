@@ -1,7 +1,6 @@
 """What a report says of a plan: frozen before or after the data, changed since, done otherwise."""
 
 import pytest
-from audit.reports.plan_texts import plan_lines
 
 from audit.annotation.accounts import add_account
 from audit.annotation.queue import next_question
@@ -12,6 +11,7 @@ from audit.judging.samples import draw
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
+from audit.reports.words import plan_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.sampling.audits import Audits

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 from app_driver import Prepared, blocks, go, in_both, log_in, open_app, said
-from audit.reports.plan_texts import ENGLISH, primary_lines
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
 from audit.reports import worker
 from audit.reports.preference import read_weights
 from audit.reports.study import study_report
+from audit.reports.words import primary_lines
 from audit.studies.deviations import Primary, name_primary, resolve
 from audit.ui import results_parts
 from audit.ui.language import plain, text_in, texts
@@ -120,11 +120,10 @@ def test_a_primary_comparison_is_said_above_the_numbers(prepared: Prepared, lang
     for study, ids in resolve(prepared.engine, Primary(leader, second)).items():
         name_primary(prepared.engine, study, ids)
     app = results(prepared, language=language)
-    words = {word: texts(language)[f"primary.{word}"] for word in ENGLISH}
-    assert words["waits"] in said(app).replace("\\", "")
+    assert text_in(language, "primary.waits") in said(app).replace("\\", "")
     judged_by_all(prepared)
     app = results(prepared, language=language)
-    first, gate = primary_lines(study_report(prepared.engine), words)
+    first, gate = primary_lines(study_report(prepared.engine), language)
     assert {plain(first), plain(gate)} <= {element.value for element in app.markdown}
 
 
