@@ -21,6 +21,7 @@ FILES = ("errors.py", "files.py", "registry.py", "corpora/files.py", "store/engi
 """Where every error is a message: the app shows them all."""
 DYNAMIC = {
     "noun.": "audit.messages.noun: kinds of things that have names",
+    **dict.fromkeys(("html.notes", "html.primary", "html.plans"), "data/report.html.j2: lists of lines"),
     "domain.": "audit.ui.studies, the form of a plan: the values of a choice",
 }
 """Beginnings of codes that are put together while the program runs, and where."""
