@@ -61,6 +61,15 @@ def said(sentence: str, language: str) -> str:
     return words(language, sentence.code, sentence.parameters) if isinstance(sentence, Message) else sentence
 
 
+def phrase(language: str, code: str, /, **parameters: object) -> str:
+    """The text of a code in this language, its parameters filled in as in `message`.
+
+    >>> phrase("en", "rate.of", part=3, whole=20), phrase("zh", "rate.of", part=3, whole=20)
+    ('3 of 20', '3 / 20')
+    """
+    return words(language, code, parameters)
+
+
 def words(language: str, code: str, parameters: Mapping[str, object]) -> str:
     """The text of a code in this language. Raises KeyError where the catalogue has no such code or parameter."""
     texts = catalogue(language)

@@ -41,7 +41,7 @@ from audit.reports.document import (
     StudyEntry,
     SystemEntry,
 )
-from audit.reports.plan_texts import plan_entries, plans_of
+from audit.reports.plan_entries import plan_entries, plans_of
 from audit.reports.preference import Weights
 from audit.reports.primary import Named, read_named, signature_entry
 from audit.reports.sensitivity import GoldError, Lenient, gold_error_entry, read_lenient, sensitivity_entry

@@ -56,7 +56,8 @@ def violation_tables(
         }
         estimated = [relation for at, relation in enumerate(relations) if at not in lacking]
         if lacking and columns["satisfied"][[places[key] for key in places if key[0] in estimated]].any():
-            rows += [("estimated", f"{len(estimated)} of {len(relations)} relations", None, estimated)]
+            name = message("violations.estimated", part=len(estimated), count=len(relations))
+            rows += [("estimated", name, None, estimated)]
         tables.append(
             {
                 "task": str(task),
@@ -66,7 +67,7 @@ def violation_tables(
                 "rows": [
                     {
                         "by": by,
-                        "name": str(name),
+                        "name": name,
                         "family": family,
                         "rates": [
                             _entry(

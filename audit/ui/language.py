@@ -61,8 +61,8 @@ def text_or(key: str, otherwise: str) -> str:
 def text_in(code: str, key: str, **values: object) -> str:
     """The text of this key in the language `code`.
 
-    >>> text_in("en", "progress.waiting", count=1)
-    'question waits for an answer.'
+    >>> text_in("en", "dispute.count", count=1)
+    'One question on which people disagree'
     """
     return words(code, key, values)
 
@@ -179,7 +179,6 @@ def language_switch() -> None:
 
 # Words, spaces, and every other sign by itself; Chinese and Japanese signs one by one, as they have no spaces.
 _TOKENS = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
-_CHINESE = re.compile(r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
 _COMMAND = re.compile(r"(`(?:audit |--)[a-z0-9 .-]+`)")
 _LONG = 250_000
 """Pairs of tokens above which texts are compared by their rarer ones."""
@@ -219,8 +218,8 @@ def sentence(text: str) -> str:
     >>> sentence("choose at least one label"), sentence("请至少选择一个标签")
     ('Choose at least one label.', '请至少选择一个标签。')
     """
-    stop = "" if text[-1:] in ".!?。！？" else "。" if _CHINESE.search(text[-2:]) else "."
-    return text[:1].upper() + text[1:] + stop
+    stop = "。" if text[-1:] > "\u2e80" else "."
+    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?。！？" else stop)
 
 
 def text_html(text: str, language: str, extra: str = "") -> str:

@@ -433,7 +433,7 @@ def _alarm_names(alarms: list[dict[str, Any]]) -> str:
     names = [
         t(f"alarm.{alarm['rule']}", label=label_name(alarm["label"]) if alarm["label"] else "") for alarm in alarms
     ]
-    return t("how.comma").join(names)
+    return t("list.semicolon").join(names)
 
 
 def _measures() -> dict[str, str]:

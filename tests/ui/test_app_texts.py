@@ -1,10 +1,8 @@
-"""The texts: both languages whole, every key of the code there, other rooms' sentences spelled as they are there."""
+"""The app's texts: every key of its code there, the words of tasks and relations, and texts shown literally."""
 
 import re
-import string
 from pathlib import Path
 
-import pytest
 from hypothesis import given, strategies
 
 from audit.messages import LANGUAGES
@@ -20,23 +18,6 @@ CODE = {path: path.read_text(encoding="utf-8") for path in (ROOT / "audit" / "ui
 KEY = re.compile(
     r"""\bt\(\s*(?:f(?P<quote>["'])(?P<formatted>.+?)(?P=quote)[,)]|"(?P<plain>[^"]+)")|\bt\('(?P<single>[^']+)'"""
 )
-
-
-def fields(text: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
-
-
-def own(code: str) -> set[str]:
-    """Keys of a language; the summaries of relations are optional (English ones are docstrings)."""
-    return {key for key in texts(code) if not key.startswith("relation.")}
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_languages_have_the_same_keys_and_fields(code: str) -> None:
-    assert own(code) == own("en")
-    for key in own(code):
-        assert fields(texts(code)[key]) <= fields(texts("en")[key]) | {"count"}, key
-        assert texts(code)[key].strip()
 
 
 def test_summaries_are_of_relations_that_there_are() -> None:
