@@ -18,6 +18,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, del
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError, NotAllowed, Refused
+from audit.messages import joined, message
 from audit.store import insert_new, reading, tables
 from audit.store.copying import in_utc
 from audit.store.core import adjudication, annotator, judgement, lease, log, login
@@ -34,11 +35,11 @@ LONGEST = 1_000
 def hashed(password: str) -> str:
     """The Argon2id hash that is stored. Raises AuditError for a password that is too short, too long or no text."""
     if len(password) < SHORTEST:
-        raise AuditError(f"the password has {len(password)} characters, at least {SHORTEST} are needed")
+        raise AuditError(message("account.password_short", count=len(password), least=SHORTEST))
     if len(password) > LONGEST:
-        raise AuditError(f"the password has {len(password)} characters, at most {LONGEST} are allowed")
+        raise AuditError(message("account.password_long", count=len(password), most=LONGEST))
     if not _is_text(password):
-        raise AuditError("the password has bytes that are no UTF-8; type it anew")
+        raise AuditError(message("account.password_bytes"))
     return str(_hasher().hash(password))
 
 
@@ -108,9 +109,9 @@ def add_account(
     """
     name = name.strip()
     if not name or name == GOLD or len(name) > 80 or not name.isprintable():
-        raise AuditError(f"account name {name[:80]!r}: must be 1 to 80 printable characters and not {GOLD!r}")
+        raise AuditError(message("account.bad_name", name=name[:80], gold=GOLD))
     if role not in ROLES:
-        raise AuditError(f"role {role[:80]!r} is not one of {', '.join(ROLES)}")
+        raise AuditError(message("wrong.role", role=role[:80], allowed=ROLES))
     row = {
         "name": name,
         "role": role,
@@ -121,7 +122,7 @@ def add_account(
     }
     with writing_as_manager(engine, by) as connection:
         if connection.execute(select(annotator.c.id).where(annotator.c.name == name)).first():
-            raise AuditError(f"there is an account {name!r} already; choose another name")
+            raise AuditError(message("account.name_taken", name=name))
         connection.execute(annotator.insert(), row)
         id = connection.execute(select(annotator.c.id).where(annotator.c.name == name)).scalar_one()
     return Account(int(id), name, role)
@@ -135,7 +136,7 @@ def log_in(engine: Engine, name: str, password: str) -> Account:
         row = connection.execute(select(annotator).where(annotator.c.name == printable_name)).mappings().first()
     right = matches(password, row["password"] if row else None)
     if row is None or not right or row["disabled"] or row["role"] not in ROLES:
-        raise NotAllowed("name or password is wrong, or the account is disabled")
+        raise NotAllowed(message("account.wrong_password"))
     return Account(row["id"], row["name"], row["role"])
 
 
@@ -154,9 +155,9 @@ def require(connection: Connection, account_id: int, *roles: str) -> Account:
     """The account, read anew, if it is enabled and has one of the roles. Raises NotAllowed."""
     row = connection.execute(_account_query(), {"account": account_id}).first()
     if row is None or row.disabled:
-        raise NotAllowed("this account does not exist or is disabled; log in again")
+        raise NotAllowed(message("account.absent_or_disabled"))
     if row.role not in roles:
-        raise NotAllowed(f"this needs the role {' or '.join(roles)}; {row.name} has the role {row.role}")
+        raise NotAllowed(message("account.role_needed", roles=joined("list.or", roles), name=row.name, role=row.role))
     return Account(int(row.id), row.name, row.role)
 
 
@@ -227,10 +228,10 @@ def gold_id(connection: Connection) -> int:
 
 def _joined(languages: Sequence[str]) -> str:
     if len(languages) > _MOST_LANGUAGES:
-        raise AuditError(f"{len(languages):,} languages were named; at most {_MOST_LANGUAGES} are allowed")
+        raise AuditError(message("account.many_languages", count=len(languages), most=_MOST_LANGUAGES))
     for code in languages:
         if not is_code(code):
-            raise AuditError(f"language {code[:40]!r} is no code such as en, zh or pt-BR")
+            raise AuditError(message("wrong.language", language=code[:40]))
     return ",".join(dict.fromkeys(languages))
 
 
@@ -295,7 +296,7 @@ def open_login(engine: Engine, account_id: int, key: bytes, limits: Limits | Non
         connection.execute(table.delete().where(table.c.annotator_id == account_id, old))
         require(connection, account_id, *ROLES)
         if connection.execute(select(table.c.key).where(table.c.key == key)).first():
-            raise NotAllowed("this login has ended; log in again")
+            raise NotAllowed(message("account.login_ended"))
         row = {
             "key": key,
             "annotator_id": account_id,
@@ -496,9 +497,9 @@ def name_in(claims: Mapping[str, Any], claim: str = CLAIM) -> str:
     """
     value = claims.get(claim)
     if not isinstance(value, str) or not value.strip():
-        raise NotAllowed(f"the identity provider sent no claim {claim!r}; ask a manager to check the setting")
+        raise NotAllowed(message("account.no_claim", claim=claim))
     if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
-        raise NotAllowed(f"the identity provider has not verified the address {value!r}; verify it there first")
+        raise NotAllowed(message("account.address_not_verified", address=value))
     return value.strip()
 
 
@@ -517,13 +518,13 @@ def account_of_identity(
     name = name_in(claims, claim)
     issued = claims.get("iat")
     if isinstance(issued, bool) or not isinstance(issued, int | float):
-        raise NotAllowed("the identity provider sent no time of issue (the claim 'iat'), so the login cannot expire")
+        raise NotAllowed(message("account.no_time_of_issue"))
     if issued < (tables.now() - limits.longest).timestamp():
-        raise NotAllowed("this login has ended; log in again")
+        raise NotAllowed(message("account.login_ended"))
     with engine.connect() as connection:
         people = _people(connection, annotator.c.name == name, annotator.c.disabled.is_(False))
     if not people:
-        raise NotAllowed(f"there is no account {name!r} that may log in; ask a manager for one")
+        raise NotAllowed(message("account.may_not_log_in", name=name))
     try:
         open_login(engine, people[0].id, key, limits)
     except NotAllowed:
@@ -609,16 +610,16 @@ def change_password(engine: Engine, account_id: int, present: str, new: str, *, 
         account = require(connection, account_id, *ROLES)
         stored = connection.execute(select(annotator.c.password).where(annotator.c.id == account_id)).scalar_one()
     if stored is None:
-        raise Refused("this account has no password here: it logs in through the identity provider")
+        raise Refused(message("account.no_own_password"))
     if not matches(present, stored):
-        raise NotAllowed("the present password is wrong; nothing was changed")
+        raise NotAllowed(message("account.present_password_wrong"))
     if new == present:
-        raise AuditError("the new password is the present one; choose another")
+        raise AuditError(message("account.same_password"))
     new_hash = hashed(new)
     with engine.begin() as connection:
         unchanged = (annotator.c.id == account_id) & (annotator.c.password == stored) & annotator.c.disabled.is_(False)
         if not connection.execute(annotator.update().where(unchanged).values(password=new_hash)).rowcount:
-            raise Refused("the account was changed meanwhile; log in again")
+            raise Refused(message("account.changed_meanwhile"))
         end_logins(connection, account_id, but=keep)
     return account
 
@@ -654,7 +655,7 @@ def manager_named(engine: Engine, name: str, *, by: int | None = None) -> Accoun
         account = _person_named(connection, name)
         is_able = (annotator.c.role == "manager") & annotator.c.disabled.is_(False)
         if not _people(connection, annotator.c.id == account.id, is_able):
-            raise AuditError(f"{name!r} is no manager who may log in; see `audit user list`")
+            raise AuditError(message("account.no_manager", name=name))
     return account
 
 
@@ -664,13 +665,13 @@ def need_another_manager(connection: Connection, account: Account) -> None:
         annotator.c.role == "manager", annotator.c.disabled.is_(False), annotator.c.id != account.id
     )
     if account.role == "manager" and connection.execute(others).first() is None:
-        raise AuditError(f"{account.name!r} is the last manager; make or enable another one first")
+        raise AuditError(message("account.last_manager", name=account.name))
 
 
 def _person_named(connection: Connection, name: str) -> Account:
     people = _people(connection, annotator.c.name == name)
     if not people:
-        raise AuditError(f"there is no account {name!r}; see `audit user list`")
+        raise AuditError(message("account.absent", name=name))
     return people[0]
 
 
@@ -698,9 +699,9 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
     with changing_accounts(engine, by) as connection:
         row = connection.execute(select(annotator).where(annotator.c.name == name.strip())).first()
         if row is None or row.role not in ROLES:
-            raise AuditError(f"there is no person {name!r}; `audit user list` shows who there is")
+            raise AuditError(message("account.no_person", name=name))
         if row.id == by:
-            raise AuditError("you cannot delete the account that you use; let another manager do it")
+            raise AuditError(message("account.own_deletion"))
         need_another_manager(connection, Account(row.id, row.name, row.role))
         new_name = f"deleted-{row.id}"
         while connection.execute(select(annotator.c.id).where(annotator.c.name == new_name)).first():

@@ -34,6 +34,7 @@ from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import AuditError, BadFile, Refused
 from audit.files import read_rows, read_text, refuse_bad_rows
 from audit.keys import fingerprint, uniform
+from audit.messages import message
 from audit.store import input_ids, insert_new, pieces, tables, upsert
 from audit.store.copying import in_utc
 from audit.store.core import (
@@ -59,7 +60,6 @@ from audit.text.languages import is_code
 FILE_COLUMNS = ("text", "text_2", "language", "answer", "explanation")
 LONGEST = 100_000
 """Characters of a text that are taken."""
-_WANTED = "needed are text and answer, text_2 where a task compares two texts, and perhaps language and explanation"
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,18 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
     >>> parse_known("own.csv", "text,answer\\nA fine film.,positive|neutral")[0].allowed
     ('positive', 'neutral')
     """
-    header, rows, bad = read_rows(name, text, _WANTED)
+    header, rows, bad = read_rows(name, text, message("known.wanted"))
     number = len(rows) + len(bad)
     texts = ("text", "text_2")[: get_task(task).texts]
     missing = [column for column in (*texts, "answer") if column not in header]
     unknown_columns = [column for column in header if column not in (*texts, *FILE_COLUMNS[2:])]
     if missing or unknown_columns:
-        problem = f"column(s) {', '.join(missing)} missing" if missing else f"column {unknown_columns[0]!r} is unknown"
-        raise BadFile(f"{name}: {problem}; {_WANTED}")
+        problem = (
+            message("file.columns_missing", columns=missing)
+            if missing
+            else message("file.unknown_column", column=unknown_columns[0])
+        )
+        raise BadFile(message("file.advised", file=name, reason=problem, advice=message("known.wanted")))
     labels = labels_of(task, "input")
     texts_read: list[KnownText] = []
     lines: dict[bytes, int] = {}
@@ -108,7 +112,7 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
             Input.of(*(row[name] for name in texts), language=code), allowed, row.get("explanation", "")
         )
         if known_text.input.key in lines:
-            bad.append((line, f"the text of line {lines[known_text.input.key]} again; give each text once"))
+            bad.append((line, message("known.text_again", line=lines[known_text.input.key])))
         lines[known_text.input.key] = line
         texts_read.append(known_text)
     refuse_bad_rows(name, bad, number)
@@ -120,21 +124,21 @@ def _row_problem(
 ) -> str | None:
     for name in texts:
         if not row[name]:
-            return f"the column {name} is empty"
+            return message("file.empty_column", column=name)
         if len(row[name]) > LONGEST:
-            return f"the {name} has {len(row[name]):,} characters, at most {LONGEST:,} are taken"
+            return message("known.text_long", column=name, count=len(row[name]), most=LONGEST)
     if "\0" in "".join(row[name] for name in texts) + row.get("explanation", ""):
-        return "there is a NUL character, which no text has"
+        return message("known.nul")
     if not allowed:
-        return f"the column answer is empty; it is one of {', '.join(labels)}, or several with | between them"
+        return message("known.empty_answer", allowed=labels)
     if unknown := [label for label in allowed if label not in labels]:
-        return f"answer {unknown[0]!r} is not one of {', '.join(labels)}"
+        return message("wrong.answer", answer=unknown[0], allowed=labels)
     if set(allowed) == set(labels):
-        return "every label is allowed, so no answer could be wrong"
+        return message("known.every_label")
     if not is_code(code):
-        return f"language {code!r} is no code such as en, zh or pt-BR"
+        return message("wrong.language", language=code)
     if len(row.get("explanation", "")) > COMMENT:
-        return f"the explanation has more than {COMMENT:,} characters; shorten it"
+        return message("known.explanation_long", most=COMMENT)
     return None
 
 
@@ -224,12 +228,10 @@ def add_known(
     with writing_as_manager(engine, by) as connection:
         _check_purpose(purpose)
         if not items:
-            raise AuditError("there is no text to make known; give at least one")
+            raise AuditError(message("known.no_text"))
         name = get_task(task).name
         if asks_pairs(name):
-            raise AuditError(
-                f"task {name} asks about each output, which a text does not name; make settled questions known instead"
-            )
+            raise AuditError(message("known.asks_pairs", task=name))
         by_key = {item.input.key: item for item in items}
         ids = input_ids(connection, [item.input for item in items])
         questions = _questions(connection, [((name, ids[key], None), key) for key in by_key])
@@ -256,7 +258,7 @@ def add_settled_questions(
         for id in ids:
             answer = next((answers[id, origin] for origin in ORIGINS if (id, origin) in answers), None)
             if answer is None:
-                raise Refused(f"question {id} has no answer that settles it; choose one that has")
+                raise Refused(message("known.not_settled", id=id))
             rows[id] = (sorted(answer), explanation.strip())
         return _store(connection, purpose, rows, by)
 
@@ -272,13 +274,10 @@ def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: i
     with writing_as_manager(engine, by) as connection:
         _check_purpose(purpose)
         if not 1 <= count <= MOST:
-            raise AuditError(f"count {count}: must be from 1 to {MOST}")
+            raise AuditError(message("known.bad_count", count=count, most=MOST))
         candidates = _candidates(connection)
         if not candidates:
-            raise AuditError(
-                "there is no question to pick: no source outside the samples has a gold label or an adjudicated "
-                "answer; add texts with their answers from a CSV file instead"
-            )
+            raise AuditError(message("known.nothing_to_pick"))
         chosen = _spread(candidates, count, seed)
         ids = _questions(connection, [(subject, key) for subject, key, _ in chosen])
         added = _store(connection, purpose, {ids[subject]: (sorted(allowed), "") for subject, _, allowed in chosen}, by)
@@ -295,7 +294,7 @@ def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int 
         stored = set(connection.execute(select(known.c.question_id)).scalars())
         removed = stored if question_ids is None else set(question_ids)
         if unknown := sorted(removed - stored):
-            raise Refused(f"question {unknown[0]} is not known; `audit known list` shows which are")
+            raise Refused(message("known.not_known", id=unknown[0]))
         for piece in pieces(sorted(removed)):
             connection.execute(known.delete().where(known.c.question_id.in_(piece)))
         if removed:
@@ -305,7 +304,7 @@ def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int 
 
 def _check_purpose(purpose: str) -> None:
     if purpose not in PURPOSES:
-        raise AuditError(f"purpose {purpose!r} is not one of {', '.join(PURPOSES)}")
+        raise AuditError(message("wrong.purpose", purpose=purpose, allowed=PURPOSES))
 
 
 def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[str], str]], by: int | None) -> Added:
@@ -317,14 +316,12 @@ def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[s
             existing.add(row.id)
             labels = labels_of(row.task, row.kind)
             if unknown := sorted(set(rows[row.id][0]) - set(labels)):
-                raise AuditError(f"answer {unknown[0]!r} is not one of {', '.join(labels)}")
+                raise AuditError(message("wrong.answer", answer=unknown[0], allowed=labels))
             if row.priority is not None and not row.filled:
-                raise Refused(
-                    f"people are waited for on question {row.id}; only a question that nobody waits for is known"
-                )
+                raise Refused(message("known.waited_for", id=row.id))
         stored.update(connection.execute(select(known.c.question_id).where(known.c.question_id.in_(piece))).scalars())
     if missing := sorted(set(rows) - existing):
-        raise Refused(f"there is no question {missing[0]}")
+        raise Refused(message("refused.no_question", id=missing[0]))
     columns = {"purpose": purpose, "annotator_id": by, "at": tables.now()}
     upsert(
         connection,

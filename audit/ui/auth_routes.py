@@ -38,12 +38,12 @@ from audit.annotation.accounts import (
     own_account,
 )
 from audit.errors import AuditError, NotAllowed
-from audit.messages import LANGUAGES
+from audit.messages import LANGUAGES, said
 from audit.resources import data_file
 from audit.store.soundness import explained
 from audit.ui import session, settings
 from audit.ui.gate import account_behind
-from audit.ui.language import sentence, sentence_in, text_in
+from audit.ui.language import sentence, text_in
 from audit.ui.pages import page_named
 from audit.ui.session import provider_login_url
 from audit.ui.settings import FLAGS
@@ -302,7 +302,7 @@ class Forms:
 
     def refuse(self, visit: Visit, status: int, problem: AuditError) -> Response:
         """The page with an error as a sentence in the language of the request."""
-        return self.page(visit, status, problem=sentence(sentence_in(visit.code, problem.sentence)))
+        return self.page(visit, status, problem=sentence(said(problem.sentence, visit.code)))
 
 
 # Changing one's own password, over HTTP like logging in.
