@@ -15,12 +15,19 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaH
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from audit.errors import AuditError, BadFile
+from audit.files import unstorable
 
 LARGEST = (1 << 63) - 1
 """The largest whole number that a database holds; a bound as large as this is not worth a word."""
 _LISTED = 10
 """Mistakes that a message lists; it always says how many there are."""
-_NAMES = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "object": "a table"}
+_NAMES = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "a table",
+    "array": "a list",
+}
 
 Table = TypeVar("Table", bound="UserModel")
 
@@ -117,27 +124,33 @@ def short(value: object) -> str:
 
 def _mistake(error: ErrorDetails, model: type[BaseModel], content: Any) -> tuple[str, str]:
     keys: list[str] = []
-    table, field = model, None
+    table: type[BaseModel] | None = model
     for part in error["loc"]:
-        keys.append(str(part)[:80])
-        field = table.model_fields.get(str(part))
-        content = content.get(part) if isinstance(content, Mapping) else content
-        inner = _table_of(field.annotation) if field is not None else None
-        if inner is None:
+        if isinstance(part, int):  # a place in a list of tables
+            keys[-1] += f"[{part}]"
+            content = content[part]
+        elif table is not None:
+            model, name = table, part
+            keys.append(part[:80])
+            field = model.model_fields.get(part)
+            content = content.get(part) if isinstance(content, Mapping) else content
+            table = _table_of(field.annotation) if field is not None else None
+        if table is None:
             break
-        table = inner
     where = ".".join(keys)
     cause = error.get("ctx", {}).get("error")
     if str(cause or ""):
         return getattr(cause, "key", "") or where, str(cause)
     if error["type"] == "extra_forbidden":
-        names = list(table.model_fields)
-        near = get_close_matches(keys[-1], names, 1)
+        names = list(model.model_fields)
+        near = get_close_matches(name, names, 1)
         hint = f", did you mean {near[0]!r}?" if near else ";"
         return where, f"there is no such key{hint} allowed are {', '.join(names)}"
     if error["type"] == "model_type":
         return where or "it", f"must be a table, [{where}] with keys under it"
-    required = allowed(table, keys[-1])
+    if error["type"] == "string_unicode":
+        return where, f"holds {unstorable(chr(0xD800))}"
+    required = allowed(model, name)
     why = field.description if field is not None else None
     if error["type"] == "missing":
         return where, f"is missing; {why or f'it must be {required}'}"

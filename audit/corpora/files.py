@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
-from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
+from audit.files import Excessive, parse_json, read_text, refuse_bad_rows, unstorable
 from audit.keys import canonical, fingerprint
 from audit.language import Analysis
 from audit.language.languages import is_code
@@ -269,10 +269,8 @@ def _reason(columns: dict[str, str], texts: tuple[str, ...], key: str) -> str | 
         if name not in columns:
             return f"there is no {name}; every row needs one"
     for name, value in columns.items():
-        if "\0" in value:
-            return f"column {name!r} has a NUL byte; remove it"
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
-            return f"column {name!r} has half a character (a lone surrogate); write the file as UTF-8"
+        if fault := unstorable(value):
+            return f"column {name!r} has {fault}"
     for name in texts:
         if not columns[name].strip():
             return f"the {name} is empty"

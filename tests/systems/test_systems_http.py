@@ -363,7 +363,7 @@ def test_settings_hold_what_may_change_an_output_and_not_the_pace(tmp_path):
         (minimal(url="http://h/a b"), "url: 'http://h/a b' has characters that an address cannot have"),
         (
             minimal("urll = 1"),
-            "urll: there is no such key, did you mean 'url'? allowed are name, version, url, method, tasks",
+            "urll: there is no such key, did you mean 'url'? allowed are name, version, url",
         ),
         (minimal('method = "GET"'), "method: 'GET' must be one of POST, PUT"),
         (minimal('tasks = ["mood"]'), "tasks: unknown task 'mood'; known are: classification, sentiment"),
