@@ -247,7 +247,7 @@ def _members(line: Line, task: Task) -> tuple[Input, ...]:
             raise AuditError(f"target_language is for translation; {task.name} has none")
         if translates and target is None:
             raise AuditError("target_language missing; a translation is into some language, such as es")
-        if translates:
+        if target is not None:
             check_codes((language, target))
         if translates and len(texts) != 1:
             raise AuditError(f"an input of {task.name} is one text, not a list of {len(texts)}")
