@@ -7,6 +7,7 @@ A field's description says why it is needed; the value of one with `repr=False` 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import reduce
 from inspect import isclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -16,19 +17,12 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from audit.errors import AuditError, BadFile
 from audit.files import unstorable
+from audit.messages import message
 
 LARGEST = (1 << 63) - 1
 """The largest whole number that a database holds; a bound as large as this is not worth a word."""
 _LISTED = 10
 """Mistakes that a message lists; it always says how many there are."""
-_NAMES = {
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "object": "a table",
-    "array": "a list",
-}
-
 Table = TypeVar("Table", bound="UserModel")
 
 
@@ -94,14 +88,18 @@ def mistakes(problem: ValidationError, model: type[BaseModel], content: Any) -> 
 
 def refuse(file: str | Path, found: Iterable[tuple[str, str]], advice: str = "") -> None:
     """Raise BadFile for mistakes (where, reason): one as a sentence, several as a list; nothing where there is none."""
-    lines = [f"{where}: {reason}" for where, reason in found]
-    end = f"; {advice}" if advice else ""
-    if len(lines) == 1:
-        raise BadFile(f"{file}, {lines[0]}{end}")
-    if lines:
-        listed = "\n".join(f"  {line}" for line in lines[:_LISTED])
-        more = f"\n  and {len(lines) - _LISTED} more" if len(lines) > _LISTED else ""
-        raise BadFile(f"{file}: {len(lines)} mistakes, so nothing was changed{end}:\n{listed}{more}")
+    listed, ending = list(found), "_advised" if advice else ""
+    if len(listed) == 1:
+        where, reason = listed[0]
+        raise BadFile(message(f"user_file.at{ending}", file=file, where=where, reason=reason, advice=advice))
+    if listed:
+        lines: str = ""
+        for where, reason in listed[:_LISTED]:
+            lines = message("user_file.line", before=lines, where=where, reason=reason)
+        if len(listed) > _LISTED:
+            lines = message("user_file.more", before=lines, count=len(listed) - _LISTED)
+        several = f"user_file.several{ending}"
+        raise BadFile(message(several, file=file, count=len(listed), lines=lines, advice=advice))
 
 
 def sure(work: Callable[[], Any], key: str = "") -> Any:
@@ -109,7 +107,7 @@ def sure(work: Callable[[], Any], key: str = "") -> Any:
     try:
         return work()
     except AuditError as problem:
-        raise Mistake(str(problem), key) from problem
+        raise Mistake(problem.sentence, key) from problem
 
 
 def short(value: object) -> str:
@@ -139,23 +137,21 @@ def _mistake(error: ErrorDetails, model: type[BaseModel], content: Any) -> tuple
             break
     where = ".".join(keys)
     cause = error.get("ctx", {}).get("error")
-    if str(cause or ""):
-        return getattr(cause, "key", "") or where, str(cause)
+    if isinstance(cause, Mistake):
+        return cause.key or where, cause.args[0]
     if error["type"] == "extra_forbidden":
         names = list(model.model_fields)
         near = get_close_matches(name, names, 1)
-        hint = f", did you mean {near[0]!r}?" if near else ";"
-        return where, f"there is no such key{hint} allowed are {', '.join(names)}"
+        return where, message(f"user_file.no_key{'_near' * len(near)}", near="".join(near), names=names)
     if error["type"] == "model_type":
-        return where or "it", f"must be a table, [{where}] with keys under it"
+        return where, message("user_file.no_table", where=where)
     if error["type"] == "string_unicode":
-        return where, f"holds {unstorable(chr(0xD800))}"
+        return where, message("user_file.unstorable", what=unstorable("\ud800"))
     required = allowed(model, name)
-    why = field.description if field is not None else None
-    if error["type"] == "missing":
-        return where, f"is missing; {why or f'it must be {required}'}"
-    shown = f"{short(content)} " if field is None or field.repr else ""
-    return where, f"{shown}must be {required}" + (f"; {why}" if why else "")
+    why = (field.description if field is not None else None) or ""
+    kind = "missing" if error["type"] == "missing" else "wrong" if field is None or field.repr else "hidden"
+    code = f"user_file.{kind}{'_why' if why else ''}"
+    return where, message(code, value=short(content), allowed=required, why=why)
 
 
 def _table_of(annotation: Any) -> type[BaseModel] | None:
@@ -177,14 +173,15 @@ def allowed(model: type[BaseModel], name: str) -> str:
 
 def _words(schema: Mapping[str, Any]) -> str:
     if "allowed" in schema:
-        return str(schema["allowed"])
+        return schema["allowed"]  # type: ignore[no-any-return]
     if "anyOf" in schema:
-        return " or ".join(_words(part) for part in schema["anyOf"] if part != {"type": "null"})
+        first, *others = [_words(part) for part in schema["anyOf"] if part != {"type": "null"}]
+        return reduce(lambda words, other: message("user_file.or", first=words, second=other), others, first)
     if "enum" in schema:
-        return f"one of {', '.join(schema['enum'])}"
-    words = _NAMES.get(schema.get("type", ""), "a text in quotes")
-    words += f" of {schema['unit']}" if "unit" in schema else ""
-    for word, bound in (("from", schema.get("minimum")), ("to", schema.get("maximum"))):
-        if bound is not None and abs(bound) < LARGEST:
-            words += f" {word} {bound}"
-    return words
+        return message("user_file.one_of", names=schema["enum"])
+    words = message(f"user_file.{schema.get('type', 'string')}")
+    ends = {name: bound for name in ("minimum", "maximum") if abs(bound := schema.get(name, LARGEST)) < LARGEST}
+    if not ends:
+        return words
+    code = "_".join({"minimum": "from", "maximum": "to"}[name] for name in ends)
+    return message(f"user_file.{code}", kind=words, least=ends.get("minimum"), most=ends.get("maximum"))

@@ -23,6 +23,7 @@ from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
 from audit.language.languages import is_code
+from audit.messages import message
 from audit.registry import Registry
 from audit.relations import get_relation
 from audit.resources import data_file
@@ -72,7 +73,7 @@ def _is_task(name: str) -> bool:
 
 def _task_names() -> str:
     names = (task.name if task.labels else f"{task.name}/SCHEME" for task in TASKS.values())
-    return f"one of {', '.join(names)}"
+    return message("user_file.one_of", names=list(names))
 
 
 def _are_parameters(parameters: dict[str, dict[str, Any]]) -> bool:
@@ -90,23 +91,24 @@ def _without_empty(parameters: dict[str, dict[str, Any]]) -> dict[str, dict[str,
 
 
 def _one_of(names: Collection[str] | Registry[Any]) -> Allowed:
-    return Allowed(lambda: f"one of {', '.join(names)}", lambda name: name in names)
+    return Allowed(lambda: message("user_file.one_of", names=list(names)), lambda name: name in names)
 
 
 def _setting(name: str) -> Allowed:
-    return Allowed(str(BOUNDS[name]), BOUNDS[name].has)
+    return Allowed(lambda: str(BOUNDS[name]), BOUNDS[name].has)
 
 
-Text = Annotated[str, Allowed(f'a text such as "imdb", of 1 to {_LONGEST} characters', _is_text)]
-_LIST = 'a list of different names such as ["a", "b"]'
-Names = Annotated[list[str], Strict(False), Allowed(f"{_LIST}, with one at least", lambda n: bool(n) and _are_names(n))]
-MaybeNames = Annotated[list[str], Strict(False), Allowed(_LIST, _are_names)]
+Text = Annotated[str, Allowed(lambda: message("user_file.text", most=_LONGEST), _is_text)]
+Names = Annotated[
+    list[str],
+    Strict(False),
+    Allowed(lambda: message("user_file.names_needed"), lambda names: bool(names) and _are_names(names)),
+]
+MaybeNames = Annotated[list[str], Strict(False), Allowed(lambda: message("user_file.names"), _are_names)]
 Task = Annotated[str, Allowed(_task_names, _is_task)]
 Parameters = Annotated[
     dict[str, dict[str, Any]],
-    Allowed(
-        'tables of parameters by relation, such as [study.set."MR6.1"] with sentences = 5 under it', _are_parameters
-    ),
+    Allowed(lambda: message("user_file.parameters"), _are_parameters),
     AfterValidator(_without_empty),
 ]
 Whole = Annotated[int, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
@@ -177,7 +179,7 @@ class _Document(UserModel):
     """What a file says."""
 
     name: Annotated[str, AfterValidator(lambda name: _checked_name(name))] = Field(
-        description='write name = "films" above the first table'
+        description=message("user_file.plan_name")
     )
     study: StudyTable
     sample: SampleTable = SampleTable()
