@@ -24,7 +24,7 @@ An output of a translation may be null, where the system does not have the two l
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -40,6 +40,7 @@ from audit.keys import canonical, digest, fingerprint, uniform
 from audit.relations import Outcome
 from audit.runner.studies import add_sources, named_id
 from audit.store import group_id, input_ids, insert_new, table_of, tables
+from audit.store.queries import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.user_models import Allowed, Mistake, UserModel, mistakes, short
 
@@ -368,14 +369,9 @@ def import_run(engine: Engine, read: ReadRun, seed: int = 0) -> Imported:
         "chunk": 1,
         "created_at": tables.now(),
     }
-    table = table_of(tables.Study)
     with engine.begin() as connection:
-        existing_id = connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar()
-        if existing_id is not None:
-            return Imported(int(existing_id), False, 0, 0, 0, *_names(records), dict.fromkeys(VERDICTS, 0))
-        new = insert_new(connection, tables.Study, [study])
-        study_id = int(connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar_one())
-        if not new:  # another process imported it since we looked
+        study_id, new = insert_one(connection, tables.Study, study, "key")
+        if not new:
             return Imported(study_id, False, 0, 0, 0, *_names(records), dict.fromkeys(VERDICTS, 0))
         sources, groups = _store(connection, study_id, seed, _numbered(records))
     counted = Counter(record.outcome.name.lower() for record in records)
@@ -432,24 +428,19 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
     groups: dict[int, dict[str, Any]] = {}
     members, outputs, verdicts = [], [], []
     for row, record in numbered:
+        source, relation = source_ids[row], relations[record.relation]
         system = systems[record.system, record.version]
         # Systems that share the follow-ups share the group, as in a run of our own.
         own = system if len(shapes[row, record.relation]) > 1 else None
-        relation = relations[record.relation]
-        id = group_id(source_ids[row], relation, own)
-        groups[id] = {
-            "id": id,
-            "study_id": study_id,
-            "relation_id": relation,
-            "source_id": source_ids[row],
-            "system_id": own,
-        }
-        for step, (member, role) in enumerate(zip(record.members, record.roles, strict=True)):
-            members.append({"group_id": id, "step": step, "input_id": ids[member.key], "role": role})
-        outputs += _output_rows(record, system, ids)
-        verdicts.append(
-            {"group_id": id, "system_id": system, "outcome": int(record.outcome), "value": None, "reason": None}
-        )
+        id = group_id(source, relation, own)
+        groups[id] = {"id": id, "study_id": study_id, "relation_id": relation, "source_id": source, "system_id": own}
+        members += [
+            {"group_id": id, "step": step, "input_id": ids[member.key], "role": role}
+            for step, (member, role) in enumerate(zip(record.members, record.roles, strict=True))
+        ]
+        outputs += _outputs(record, system, ids)
+        verdict = {"outcome": int(record.outcome), "value": None, "reason": None}
+        verdicts.append({"group_id": id, "system_id": system} | verdict)
     insert_new(connection, tables.Group, list(groups.values()))
     insert_new(connection, tables.Member, members)
     insert_new(connection, tables.Output, outputs)
@@ -469,21 +460,13 @@ def _add_sources(
     drawn = sorted(rows.values(), key=lambda row: (numbers[row.key], row.key))
     add_sources(connection, study_id, [(numbers[row.key], row) for row in drawn])
     source = table_of(tables.Source)
-    query = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
-    return {row[0]: int(row[1]) for row in connection.execute(query)}
+    rows_of_study = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
+    return dict(connection.execute(rows_of_study).tuples().all())
 
 
-def _output_rows(record: Record, system: int, ids: Mapping[bytes, int]) -> list[dict[str, Any]]:
+def _outputs(record: Record, system: int, ids: Mapping[bytes, int]) -> list[dict[str, Any]]:
     """The outputs of a record as rows; `ids` are those of its inputs, by key."""
     return [
-        {
-            "system_id": system,
-            "input_id": ids[member.key],
-            "attempt": 1,
-            "label": output.label,
-            "score": output.score,
-            "text": output.text,
-            "error": None,
-        }
+        {"system_id": system, "input_id": ids[member.key], "attempt": 1} | asdict(output)
         for member, output in zip(record.members, record.outputs, strict=True)
     ]

@@ -14,8 +14,7 @@ from contextlib import AbstractContextManager, suppress
 from itertools import count
 from multiprocessing import Pipe, Process, connection
 from time import monotonic, perf_counter
-from types import TracebackType
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 from audit.errors import AuditError, Declined, Unanswered
 from audit.runner.executors.base import Job, Lost, ended, too_long
@@ -245,21 +244,9 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
             results.append((job, result))
         return results
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         for place in self._places.values():
             place.end()
-
-
-class _Worker(Protocol):
-    """An event loop, here or in another process."""
-
-    def load(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None: ...
-    def do(self, number: int, job: Batch) -> None: ...
-    def turn(self, say: Any) -> None: ...
-    def end(self) -> None: ...
-    def give_up(self) -> None: ...
 
 
 class _Place:
@@ -268,7 +255,7 @@ class _Place:
     def __init__(self, done: "queue.SimpleQueue[tuple[Job, Any, BaseException | None]]", apart: bool):
         self._done, self._apart = done, apart
         self._lock = threading.RLock()
-        self._worker: _Worker | None = None
+        self._worker: EventLoop | _Beside | None = None
         self._numbers = count()
         self._loaded: dict[str, Batch] = {}
         """For each system that was loaded, one of its batches."""

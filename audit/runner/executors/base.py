@@ -4,7 +4,6 @@ import signal
 from collections import deque
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Protocol
 
 from audit.systems.foreign import TimeIsOver, alarm
@@ -57,9 +56,7 @@ class Executor(Protocol):
 
     def __enter__(self) -> "Executor": ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *problem: object) -> None: ...
 
 
 def too_long(seconds: float) -> Lost:
@@ -112,7 +109,5 @@ class InProcess(AbstractContextManager["InProcess"]):
         except TimeIsOver:
             return [(job, too_long(job.limit or 0))]
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._waiting.clear()

@@ -19,7 +19,6 @@ from multiprocessing import Pipe, Process, connection, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any
 
 from audit.errors import AuditError
@@ -86,16 +85,14 @@ class Processes(AbstractContextManager["Processes"]):
             raise result.problem
         return results
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         with suppress(Empty):
             while True:  # nobody waits for those that were not begun
                 self._jobs.get_nowait()
         for _ in self._threads:
             self._jobs.put(None)
         for worker in self._workers:
-            worker.end(at_once=kind is not None or self._open > 0)
+            worker.end(at_once=any(problem) or self._open > 0)
         for thread in self._threads:
             thread.join()
 
