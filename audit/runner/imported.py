@@ -439,8 +439,8 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
             for step, (member, role) in enumerate(zip(record.members, record.roles, strict=True))
         ]
         outputs += _outputs(record, system, ids)
-        verdict = {"outcome": int(record.outcome), "value": None, "reason": None}
-        verdicts.append({"group_id": id, "system_id": system} | verdict)
+        verdict: dict[str, Any] = {"outcome": int(record.outcome), "value": None, "reason": None}
+        verdicts.append(verdict | {"group_id": id, "system_id": system})
     insert_new(connection, tables.Group, list(groups.values()))
     insert_new(connection, tables.Member, members)
     insert_new(connection, tables.Output, outputs)
