@@ -22,7 +22,6 @@ from audit.corpora import all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
-from audit.language.languages import is_code
 from audit.messages import message
 from audit.registry import Registry
 from audit.relations import get_relation
@@ -35,6 +34,7 @@ from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, ge
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems
 from audit.tasks import TASKS, get_task, matches
+from audit.text.languages import is_code
 from audit.user_models import LARGEST as LARGEST_NUMBER
 from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, short
 

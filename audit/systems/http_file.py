@@ -12,9 +12,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Str
 
 from audit.errors import AuditError, BadOutput
 from audit.files import parse_json, read_text, toml_of
-from audit.language.languages import is_code
 from audit.systems.asking import PATIENCE, TRIES
 from audit.tasks import Input, get_task
+from audit.text.languages import is_code
 from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
 
 # What the file of a translation service says of languages: which it has, what it calls them, where they go.
