@@ -24,7 +24,6 @@ from audit.sampling.designs import INFORMATIVE
 from audit.sampling.draw import Size
 from audit.store import need_study, table_of, tables
 from audit.store.copying import in_utc
-from audit.store.queries import names_of
 
 
 @dataclass(frozen=True)
@@ -364,7 +363,7 @@ def primary_named(systems: Sequence[str] | None, relation: str | None) -> Primar
 
 def _ids_by_name(connection: Connection, study: int, model: Any) -> dict[str, list[int]]:
     """Ids by name of the systems, or relations, that a study has verdicts of."""
-    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    table, group, verdict = table_of(model), table_of(tables.Group), table_of(tables.Verdict)
     progress = table_of(tables.Progress)
     column = "system_id" if model is tables.System else "relation_id"
     ids = set(connection.execute(select(progress.c[column]).where(progress.c.study_id == study).distinct()).scalars())
@@ -377,7 +376,7 @@ def _ids_by_name(connection: Connection, study: int, model: Any) -> dict[str, li
         )
         ids = set(connection.execute(query.distinct()).scalars())
     names: dict[str, list[int]] = {}
-    for id, name in names_of(connection, model).items():
+    for id, name in connection.execute(select(table.c.id, table.c.name).order_by(table.c.id)):
         if id in ids:
             names.setdefault(name, []).append(id)
     return names

@@ -28,7 +28,7 @@ from audit.relations import get_relation
 from audit.resources import data_file
 from audit.runner.run import fitting, loaded
 from audit.sampling.audits import Audits
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE
+from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
 from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, get_target
 from audit.studies.deviations import primary_named
@@ -38,7 +38,6 @@ from audit.text.languages import is_code
 from audit.user_models import LARGEST as LARGEST_NUMBER
 from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, short
 
-PROTOCOLS = ("blind", "shown", "random")
 ANSWERS = ("both", "people", "gold")
 AUDITED_FOLLOW_UPS = 0.1
 """As `audit sample` has it by default; a test compares them."""

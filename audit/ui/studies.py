@@ -14,14 +14,13 @@ from audit.relations import all_relations
 from audit.reports.build import Report
 from audit.reports.document import PlanEntry
 from audit.reports.words import count
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE
+from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
 from audit.statistics.intervals import METHODS, TARGETS
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.plan import (
     ANSWERS,
     LARGEST,
     MOST_ANNOTATORS,
-    PROTOCOLS,
     SETTINGS,
     TABLES,
     Plan,
