@@ -94,7 +94,7 @@ def _one_of(names: Collection[str] | Registry[Any]) -> Allowed:
 
 
 def _setting(name: str) -> Allowed:
-    return Allowed(lambda: str(BOUNDS[name]), BOUNDS[name].has)
+    return Allowed(lambda: BOUNDS[name].sentence, BOUNDS[name].has)
 
 
 Text = Annotated[str, Allowed(lambda: message("user_file.text", most=_LONGEST), _is_text)]
@@ -261,10 +261,7 @@ def check_name(name: object) -> str | None:
     right = isinstance(name, str) and 0 < len(name) <= 80 and name.isprintable() and name == name.strip()
     if right and isinstance(name, str) and name[0].isalnum() and not name.lower().endswith(SUFFIX):
         return None
-    return (
-        f"{str(name)[:80]!r} is no name of a plan; allowed are 1 to 80 printable characters that begin with a letter "
-        f"or digit and do not end in {SUFFIX}"
-    )
+    return message("plan_file.bad_name", name=str(name)[:80], suffix=SUFFIX)
 
 
 def _checked_name(name: str) -> str:
@@ -288,7 +285,7 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
     _judging(judging, study["task"], note)
     _primary(report, study, run, note)
     if report["delta"] == 1:
-        note("report.delta", "1 must be a number from 0 to less than 1")
+        note("report.delta", message("plan_file.bad_delta"))
     if report["interval"]:
         _ask(
             "report.interval",
@@ -309,25 +306,33 @@ def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str
     study, weights = content["study"], content["report"]["weights"]
     corpora = [corpus.name for corpus in all_corpora(study["task"])]
     systems = [system.name for system in all_systems(study["task"])]
-    advice = "files and systems of your own are set and run with `audit study` where the database is"
-    refusals = {}
+    advice = message("plan_file.own_files")
+    refusals: dict[str, str] = {}
     if study["corpus"] not in corpora:
-        refusals["study.corpus"] = f"{short(study['corpus'])} is not one of {', '.join(corpora)}; {advice}"
+        refusals["study.corpus"] = message(
+            "plan_file.not_registered", value=short(study["corpus"]), names=corpora, advice=advice
+        )
     if unregistered := [name for name in study["systems"] if name not in systems]:
-        refusals["study.systems"] = f"{short(unregistered[0])} is not one of {', '.join(systems)}; {advice}"
+        refusals["study.systems"] = message(
+            "plan_file.not_registered", value=short(unregistered[0]), names=systems, advice=advice
+        )
     for relation, values in study["set"].items():
         for name, value in values.items():
             # hanlp:FOLDER, ngram:FILE, corenlp:ADDRESS: what stands behind a colon is the machine's.
             if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
-                refusals["study.set"] = f"{relation} has {name} = {short(value)}, not only names; {advice}"
+                refusals["study.set"] = message(
+                    "plan_file.not_only_names", relation=relation, name=name, value=short(value), advice=advice
+                )
     if weights is not None and weights not in WEIGHTS:
-        refusals["report.weights"] = f"{short(weights)} is not one of {', '.join(WEIGHTS)}; {advice}"
+        refusals["report.weights"] = message(
+            "plan_file.not_registered", value=short(weights), names=WEIGHTS, advice=advice
+        )
     return refusals
 
 
 def need_registered(plan: Plan) -> None:
     """Raise BadFile where a plan names files or code of somebody's own: only the command line may run those."""
-    refuse(f"the plan {plan.name!r}", unregistered_keys(plan.content()).items())
+    refuse(message("plan_file.called", name=plan.name), unregistered_keys(plan.content()).items())
 
 
 def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
@@ -339,14 +344,13 @@ def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
     if corpus is None:
         return None
     if needs := corpus.needs():
-        note("study.corpus", f"corpus {corpus.name} is not available; {needs}")
+        note("study.corpus", message("plan_file.corpus_unavailable", corpus=corpus.name, needs=needs))
         return None
     content = corpus.fingerprint()
     if study["fingerprint"] not in (None, content):
         note(
             "study.fingerprint",
-            f"the corpus {corpus.name} has the content {content} now, the plan was made for {study['fingerprint']}; "
-            "take the key out and store the plan again to plan for the new content",
+            message("plan_file.other_content", corpus=corpus.name, content=content, planned=study["fingerprint"]),
         )
     study |= {"unit": corpus.unit, "language": corpus.language, "fingerprint": content}
     return corpus
@@ -360,9 +364,9 @@ def _systems(study: dict[str, Any], note: Note) -> dict[str, str]:
     study["systems"] = list(systems)
     for spec, system in systems.items():
         if not any(matches(study["task"], does) for does in system.tasks):
-            note("study.systems", f"system {spec} does {', '.join(system.tasks)}, not {study['task']}")
+            note("study.systems", message("plan_file.other_task", system=spec, tasks=system.tasks, task=study["task"]))
         if needs := _ask("study.systems", system.needs, note):
-            note("study.systems", f"system {spec} cannot run here; {needs}")
+            note("study.systems", message("plan_file.system_unavailable", system=spec, needs=needs))
     return {spec: system.name for spec, system in systems.items()}
 
 
@@ -373,13 +377,13 @@ def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
         _ask(key, partial(get_relation, study["task"], name), note) for name, key in zip(names, keys, strict=True)
     ]
     if study["document_share"] == 0:
-        note("study.document_share", "0 must be above 0 and at most 1")
+        note("study.document_share", message("plan_file.bad_document_share"))
     elif None not in relations:
         where = "study.set" if study["set"] and not study["relations"] else "study.relations"
         fitted = _ask(where, lambda: fitting(corpus, study["relations"], study["document_share"], study["set"]), note)
         study["relations"] = [relation.name for relation in fitted or ()]
         if unused := sorted(set(study["set"]) - set(study["relations"])):
-            note("study.set", f"{unused[0]} is not among the relations that are run: {', '.join(study['relations'])}")
+            note("study.set", message("plan_file.set_not_run", relation=unused[0], relations=study["relations"]))
 
 
 def _primary(report: dict[str, Any], study: Mapping[str, Any], run: Mapping[str, str], note: Note) -> None:
@@ -388,12 +392,13 @@ def _primary(report: dict[str, Any], study: Mapping[str, Any], run: Mapping[str,
     _ask("report.primary", partial(primary_named, named, relation), note)
     for system in named or ():
         if system not in run and system not in run.values():
-            note("report.primary", f"{short(system)} is not among the systems: {', '.join(run)}")
+            note("report.primary", message("plan_file.no_such_system", system=short(system), systems=run))
     if named:
         report["primary"] = [run.get(system, system) for system in named]
     if relation is not None and study["relations"] and relation not in study["relations"]:
         note(
-            "report.primary_relation", f"{short(relation)} is not among the relations: {', '.join(study['relations'])}"
+            "report.primary_relation",
+            message("plan_file.no_such_relation", relation=short(relation), relations=study["relations"]),
         )
 
 
@@ -406,8 +411,7 @@ def _sample(sample: dict[str, Any], seed: int, note: Note) -> None:
             if sample[name]:
                 note(
                     f"sample.{name}",
-                    "corrects the rates of cells, and the design informative only compares systems; leave it out, or "
-                    'take design = "shared"',
+                    message("plan_file.informative_audits"),
                 )
         sample["audit_follow_ups"] = 0.0  # nothing is estimated that a carry error could be in
 
@@ -417,10 +421,10 @@ def _judging(judging: dict[str, Any], task: str, note: Note) -> None:
     if judging["guideline"] is None:
         judging["guideline"] = present
     elif judging["guideline"] > present:
-        note("judging.guideline", f"{judging['guideline']} is a version there is not yet; the present one is {present}")
+        note("judging.guideline", message("plan_file.guideline_ahead", version=judging["guideline"], present=present))
     for code in judging["languages"]:
         if not is_code(code):
-            note("judging.languages", f"{short(code)} is no code such as en, zh or pt-BR")
+            note("judging.languages", message("plan_file.bad_language", value=short(code)))
 
 
 def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
@@ -428,7 +432,7 @@ def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
     try:
         return work()
     except AuditError as problem:
-        note(where, str(problem))
+        note(where, problem.sentence)
         return None
 
 
@@ -451,10 +455,10 @@ def read_plan_bytes(content: bytes, file: str, registered_only: bool = False) ->
     (line and column), and for every mistake in it.
     """
     if len(content) > LARGEST:
-        raise BadFile(f"{file}: the file has more than {LARGEST:,} bytes; a plan has about a thousand")
+        raise BadFile(message("plan_file.large", file=file, most=LARGEST))
     if b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadFile(f"{file}: the file is no text (it has a NUL byte); a plan is TOML, see `audit study example`")
-    return read_plan(toml_of(file, text_of(file, content), "see `audit study example`"), file, registered_only)
+        raise BadFile(message("plan_file.no_text", file=file))
+    return read_plan(toml_of(file, text_of(file, content), message("plan_file.see_example")), file, registered_only)
 
 
 def to_toml(plan: Plan) -> str:
