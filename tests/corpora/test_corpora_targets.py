@@ -69,7 +69,7 @@ def test_texts_of_several_languages_go_into_every_target_but_their_own(tmp_path)
 def test_a_language_that_is_no_code_is_refused(code, tmp_path):
     path = tmp_path / "own.csv"
     path.write_text(f"text,language\nIt rains.,en\nLlueve.,{code}\n", encoding="utf-8")
-    with pytest.raises(BadRow, match=rf"line 3: the language '{code}' is no code such as en, zh or pt-BR"):
+    with pytest.raises(BadRow, match=rf"line 3: language '{code}' is no code such as en, zh or pt-BR"):
         get_corpus(f"{path}@fr", "translation")
     with pytest.raises(AuditError, match=rf"language '{code}' is no code"):
         get_corpus(path, "sentiment", language=code)
