@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import ORIGINS, WITHDRAWN, Vote, voted_answers
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject
 from audit.false_satisfaction.cells import (
-    CELL,
     Audited,
     Counted,
     counted_from,
@@ -24,7 +22,15 @@ from audit.false_satisfaction.cells import (
     ground_of,
     waiting_questions,
 )
-from audit.false_satisfaction.resolution import ALLOWED, KnownAnswer, Process, Whose, drawn_groups, gold_labels
+from audit.false_satisfaction.resolution import (
+    ALLOWED,
+    KnownAnswer,
+    Process,
+    Whose,
+    drawn_groups,
+    gold_labels,
+    subjects_of,
+)
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
@@ -87,7 +93,7 @@ def history_of(connection: Connection) -> History:
     judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
     question, annotator = table_of(tables.Question), table_of(tables.Annotator)
     about_outputs = select(question.c.id, question.c.annotators).where(question.c.kind.in_(ABOUT_OUTPUTS))
-    needed = {int(row[0]): int(row[1]) for row in connection.execute(about_outputs)}
+    needed = dict(connection.execute(about_outputs).all())
     judged = (
         select(
             judgement.c.id,
@@ -101,30 +107,23 @@ def history_of(connection: Connection) -> History:
         .where(judgement.c.round == 1)
         .order_by(judgement.c.id)
     )
-    adjudicated = select(
-        adjudication.c.id, adjudication.c.question_id, adjudication.c.allowed, adjudication.c.decided_at
-    ).order_by(adjudication.c.id)
-    table = table_of(tables.Aside)
-    flags = select(table.c.question_id, table.c.at).where(table.c.kind == "flag")
+    columns = (adjudication.c.id, adjudication.c.question_id, adjudication.c.allowed, adjudication.c.decided_at)
+    adjudicated = select(*columns).order_by(adjudication.c.id)
+    aside = table_of(tables.Aside)
+    flags = select(aside.c.question_id, aside.c.at).where(aside.c.kind == "flag")
     return History(
         [
-            PastJudgement(
-                int(id), int(question_id), role, answer, in_utc(moment), None if before is None else int(before)
-            )
-            for id, question_id, role, answer, moment, before in connection.execute(judged)
+            PastJudgement(id, question_id, role, answer, in_utc(moment), supersedes)
+            for id, question_id, role, answer, moment, supersedes in connection.execute(judged)
             if question_id in needed
         ],
         [
-            PastAdjudication(int(id), int(question_id), frozenset(allowed), in_utc(moment))
+            PastAdjudication(id, question_id, frozenset(allowed), in_utc(moment))
             for id, question_id, allowed, moment in connection.execute(adjudicated)
             if question_id in needed
         ],
         needed,
-        [
-            (int(question_id), in_utc(moment))
-            for question_id, moment in connection.execute(flags)
-            if question_id in needed
-        ],
+        [(question_id, in_utc(moment)) for question_id, moment in connection.execute(flags) if question_id in needed],
     )
 
 
@@ -179,8 +178,8 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
     with engine.connect() as connection:
         ground = ground_of(connection, study)
         history = history_of(connection)
-        about, gold = _subjects(connection), gold_labels(connection)
-        samples = [(sample, list(drawn_groups(connection, [int(str(sample["id"]))]))) for sample in ground.samples]
+        about, gold = subjects_of(connection), gold_labels(connection)
+        samples = [(sample, list(drawn_groups(connection, [sample["id"]]))) for sample in ground.samples]
 
     def point(part: History, until: datetime | None) -> Point:
         answers = counting_answers(answers_until(part, until), about, whose)
@@ -191,7 +190,7 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
         judgements, adjudications = (
             sum(until is None or at <= until for at in moments) for moments in (people, adjudicated)
         )
-        counted = counted_from(ground, drawn, len(waiting_questions(drawn)), NO_AUDITS)
+        counted = counted_from(ground, drawn, len(waiting_questions(drawn)), Audited.of())
         return Point(judgements, adjudications, until or max(people + adjudicated, default=None), len(answers), counted)
 
     moments = moments_of(history, points)
@@ -252,22 +251,3 @@ def counting_answers(
                 if from_origin == origin
             }
     return result
-
-
-def _subjects(connection: Connection) -> dict[int, Subject]:
-    question = table_of(tables.Question)
-    columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
-    query = select(*columns).where(question.c.kind.in_(ABOUT_OUTPUTS))
-    return {int(id): (str(task), int(input_id), output) for id, task, input_id, output in connection.execute(query)}
-
-
-NO_AUDITS = Audited(
-    pd.DataFrame(columns=[*CELL, "rests_true", "rests_false", "protocol_judged", "protocol_false"]),
-    pd.DataFrame(columns=[*CELL, "group_id", "source", "follow_up", "wrong"]),
-    pd.DataFrame(columns=[*CELL, "group_id", "protocol", "checked"]),
-    answered=pd.DataFrame(columns=["source", "wrong"], dtype=int),
-    waiting=0,
-    checks_waiting=0,
-    shares={},
-)
-"""What audits found where nobody looked."""

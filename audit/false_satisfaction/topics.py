@@ -9,7 +9,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.cells import ALONE, Clusters, Counted
+from audit.false_satisfaction.cells import ALONE, Clusters, Counted, StudyRow
 from audit.relations import Outcome
 from audit.relations.registry import name_order
 from audit.store import table_of, tables
@@ -61,7 +61,7 @@ def count_topics(engine: Engine, counted: Counted, by: str, clusters: Clusters =
     attributes: set[str] = set()
     with engine.connect() as connection:
         for row in counted.studies:
-            study = int(str(row["id"]))
+            study = row["id"]
             sources, values, others = _values(connection, study, by)
             attributes |= others
             names = _names(values, by, row)
@@ -89,7 +89,7 @@ def _values(connection: Connection, study: int, by: str) -> tuple[np.ndarray, li
     return ids, [value if value and value.strip() else None for value in values], attributes
 
 
-def _names(values: list[str | None], by: str, study: Mapping[str, object]) -> tuple[str, ...]:
+def _names(values: list[str | None], by: str, study: StudyRow) -> tuple[str, ...]:
     """The topics in their order: labels as the task has them, numbers as numbers, all else by name."""
     where = f"of {study['corpus']} (study {study['id']})"
     names = {_text(value) for value in values if value is not None}
@@ -97,7 +97,7 @@ def _names(values: list[str | None], by: str, study: Mapping[str, object]) -> tu
         raise AuditError(
             f"{by!r} {where} has {len(names):,} values; topics are at most {MOST}: choose another attribute"
         )
-    labels = [label for label in get_task(str(study["task"])).labels if label in names] if by == GOLD else []
+    labels = [label for label in get_task(study["task"]).labels if label in names] if by == GOLD else []
     return (*labels, *sorted(names - set(labels), key=name_order))
 
 
