@@ -757,9 +757,6 @@ def _coefficient(
     return Coefficient(name, level, estimate, low, high, items, people, note)
 
 
-__all__ = ["Coefficient", "Ratings", "suite"]
-
-
 # Which labels annotators take for each other: a matrix of pairs of ratings.
 
 

@@ -17,7 +17,7 @@ from scipy.special import betainc, betaln, ndtri, xlogy
 
 from audit.errors import AuditError
 from audit.statistics.agreement import Ratings, interval, krippendorff_alpha, mean_of
-from audit.statistics.intervals import wilson
+from audit.statistics.intervals import Estimate, check_confidence, wilson
 
 # A share with its interval, or the reason why there is none: few observations say too little about a person.
 
@@ -737,12 +737,9 @@ def _bias(answers: np.ndarray, outputs: np.ndarray | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
-    """The rate that remains when errors of judgement are taken out, all fractions, and the rate as it was judged."""
+class RoganGladen(Estimate):
+    """The rate that remains when errors of judgement are taken out, and the rate as it was judged."""
 
-    rate: float
-    low: float
-    high: float
     judged: float
 
 
@@ -752,7 +749,7 @@ def rogan_gladen(
     sensitivity: tuple[int, int],
     specificity: tuple[int, int],
     confidence: float = 0.95,
-) -> Corrected:
+) -> RoganGladen:
     """The true rate behind k of n groups judged false, by annotators whose errors were audited.
 
     `sensitivity` is (found, really false): of the audited groups that are false, how many the annotators called false;
@@ -769,8 +766,7 @@ def rogan_gladen(
     for name, (part, whole) in (("judged", (k, n)), ("sensitivity", sensitivity), ("specificity", specificity)):
         if whole < 1 or not 0 <= part <= whole:
             raise AuditError(f"{name} {part} of {whole} is impossible; allowed are 0 to {max(whole, 1)} of 1 or more")
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence} is impossible; it lies between 0 and 1, for example 0.95")
+    check_confidence(confidence)
     judged, right_false, right_true = k / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
     if right_false + right_true <= 1:
         raise AuditError(
@@ -787,34 +783,11 @@ def rogan_gladen(
     se, sp = (sensitivity[0] + 1) / false_size, (specificity[0] + 1) / true_size
     gain = se + sp - 1
     if gain <= 0:
-        return Corrected(rate, 0.0, 1.0, judged)
+        return RoganGladen(rate, 0.0, 1.0, judged)
     centre = (near + sp - 1) / gain
     false_error, true_error = se * (1 - se) / false_size, sp * (1 - sp) / true_size
     shift = 2 * z * z * (centre * false_error - (1 - centre) * true_error)
     variance = near * (1 - near) / size + centre**2 * false_error + (1 - centre) ** 2 * true_error
     half = z * math.sqrt(variance) / gain
     low, high = (min(max(centre + shift + sign * half, 0.0), 1.0) for sign in (-1, 1))
-    return Corrected(rate, min(low, rate), max(high, rate), judged)
-
-
-__all__ = [
-    "Alarm",
-    "Bias",
-    "Competence",
-    "Corrected",
-    "Drift",
-    "Protocol",
-    "Share",
-    "Speed",
-    "WithOthers",
-    "alarms",
-    "confusion",
-    "dawid_skene",
-    "drift",
-    "label_bias",
-    "leave_one_out",
-    "protocols",
-    "rogan_gladen",
-    "share",
-    "speed",
-]
+    return RoganGladen(rate, min(low, rate), max(high, rate), judged)

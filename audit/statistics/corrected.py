@@ -17,7 +17,15 @@ from scipy import stats
 from scipy.special import betaincinv, ndtri
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, Interval, Target, effective_interval, effective_size, mid_p
+from audit.statistics.intervals import (
+    Estimate,
+    Estimator,
+    Interval,
+    Target,
+    effective_size,
+    mid_p,
+    rate_of_clusters,
+)
 
 COUNTS = (
     "audited_genuine",
@@ -99,22 +107,13 @@ class Documents:
     together: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """SR_c with its interval, all in [0, 1]."""
-
-    rate: float
-    low: float
-    high: float
-
-
 def corrected(
     counts: Counts,
     interval: Estimator = mid_p,
     confidence: float = 0.95,
     target: Target = "corpus",
     documents: Documents | None = None,
-) -> Corrected | None:
+) -> Estimate | None:
     """SR_c of one cell; None where a part of it was not judged, or the relation was found to hold in no group.
 
     With w = satisfied / (satisfied + violated), q the share of true ones among the satisfied groups, and h the shares
@@ -171,7 +170,7 @@ def corrected(
             rate_there = _rate(*estimates)
             distances.append(0.0 if math.isnan(rate_there) else abs(rate_there - rate))
         ends.append(math.sqrt(np.array(distances) @ correlations @ np.array(distances)))
-    return Corrected(rate, max(rate - ends[0], 0.0), min(rate + ends[1], 1.0))
+    return Estimate(rate, max(rate - ends[0], 0.0), min(rate + ends[1], 1.0))
 
 
 def with_corrected(
@@ -241,12 +240,9 @@ def _ends(
 
 
 @dataclass(frozen=True, slots=True)
-class Weighted:
-    """A weighted rate with its interval, all in [0, 1], and the number of equally weighted groups that say as much."""
+class Weighted(Estimate):
+    """A weighted rate, and the number of equally weighted groups that say as much."""
 
-    rate: float
-    low: float
-    high: float
     effective: float
 
 
@@ -328,12 +324,8 @@ def carry_error(source: np.ndarray, wrong: np.ndarray, confidence: float = 0.95)
     """
     if len(source) != len(wrong):
         raise AuditError(f"{len(source)} sources and {len(wrong)} follow-ups; needed is a source for each follow-up")
-    if not len(wrong):
-        return CarryError(0, 0, None, None, None)
     hits = np.asarray(wrong, int)
-    rate = float(hits.mean())
-    ends = effective_interval(rate, effective_size(source, hits, confidence), confidence)
-    return CarryError(len(hits), int(hits.sum()), rate, ends.low, ends.high)
+    return CarryError(len(hits), int(hits.sum()), *rate_of_clusters(source, hits, confidence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,12 +403,9 @@ class Resting:
 
 
 @dataclass(frozen=True, slots=True)
-class CorrectedShare:
-    """A corrected share with its interval, cut to 0 to 1 where `cut` says so."""
+class CorrectedShare(Estimate):
+    """A corrected share, cut to 0 to 1 where `cut` says so."""
 
-    rate: float
-    low: float
-    high: float
     cut: bool
 
 
@@ -594,8 +583,5 @@ def between_arms(source: np.ndarray, false: np.ndarray, second: np.ndarray, conf
 
 
 def _arm(source: np.ndarray, hit: np.ndarray, confidence: float) -> ArmRate:
-    if not len(hit):
-        return ArmRate(0, 0, 0, None, None, None)
-    rate = float(hit.mean())
-    ends = effective_interval(rate, effective_size(source, hit, confidence), confidence)
-    return ArmRate(len(hit), int(hit.sum()), len(np.unique(source)), rate, ends.low, ends.high)
+    rate, low, high = rate_of_clusters(source, hit, confidence)
+    return ArmRate(len(hit), int(hit.sum()), len(np.unique(source)), rate, low, high)

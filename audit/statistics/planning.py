@@ -16,7 +16,13 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from audit.errors import AuditError
-from audit.statistics.intervals import evidence_above, kind_means, sizes_for_prior_posterior, sum_sequence
+from audit.statistics.intervals import (
+    check_confidence,
+    evidence_above,
+    kind_means,
+    sizes_for_prior_posterior,
+    sum_sequence,
+)
 
 # How many groups to judge of each cell: for a half-width, or in two phases.
 #
@@ -111,8 +117,7 @@ def width_targeted(
 def _check(rate: np.ndarray, population: np.ndarray, half_width: float, confidence: float) -> None:
     if not 0 < half_width < 0.5:
         raise AuditError(f"a half-width of {half_width:g} is impossible; it lies between 0 and 0.5, for example 0.05")
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
+    check_confidence(confidence)
     if (~((rate >= 0) & (rate <= 1))).any():
         raise AuditError(f"rate {rate[~((rate >= 0) & (rate <= 1))][0]:g} of a cell is impossible; it is 0 to 1")
     if (~(population >= 0)).any():
@@ -233,8 +238,7 @@ def standing(
     """
     if not 0 <= delta < 1:
         raise AuditError(f"a tolerance delta of {delta:g} is impossible; it is 0 or more and below 1, for example 0.02")
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
+    check_confidence(confidence)
     if len(differences) != len(of.pairs):
         raise AuditError(f"{len(differences)} lists of differences for {len(of.pairs)} pairs; one each is needed")
     share = (1 - confidence) / pairs_of(goal, of.systems)

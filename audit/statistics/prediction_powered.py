@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, mid_p
+from audit.statistics.intervals import Estimator, check_confidence, mid_p, wilson_ends
 from audit.statistics.planning import effective_size
 
 LEAST = 30
@@ -163,8 +162,7 @@ def _checked(
         if not np.isfinite(values).all():
             row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(values)))
             raise AuditError(f"proxy of the {name}, row {row}, column {column} (from 0) is not a finite number")
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
+    check_confidence(confidence)
     if folds < 2:
         raise AuditError(f"{folds} folds are too few for cross-fitting; at least 2 are needed")
     return y, few, many
@@ -218,8 +216,4 @@ def _cross_fitted(y: np.ndarray, proxies: np.ndarray, folds: int) -> tuple[np.nd
 def _interval(rate: float, spread: float, n: int, total: int, confidence: float) -> tuple[float, float]:
     """Wilson's interval at the size of a simple sample with the variance (1 - n/N) spread / n."""
     size = float(effective_size(n, total)) * rate * (1 - rate) / spread
-    z = float(ndtri((1 + confidence) / 2))
-    shrink = 1 + z * z / size
-    centre = (rate + z * z / (2 * size)) / shrink
-    half = z * np.sqrt(rate * (1 - rate) / size + z * z / (4 * size * size)) / shrink
-    return float(max(min(centre - half, rate), 0.0)), float(min(max(centre + half, rate), 1.0))
+    return wilson_ends(rate, size, confidence)

@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 from typing_extensions import TypedDict
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, Target, intervals, mid_p, prior_posterior
+from audit.statistics.intervals import Estimate, Estimator, Target, intervals, mid_p, prior_posterior
 
 # Bounds for a rate where some of a sample has no answer, and may never have one.
 
@@ -413,7 +413,7 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
     >>> overall(pd.DataFrame([cell | dict(sr_observed=0.8, fs_rate=0.1, sr_genuine=0.72)]), [])["judged"]
     10
     """
-    fs_rate = _column(cells, "fs_rate")
+    fs_rate = _numbers(cells, "fs_rate")
     rates = fs_rate[np.isfinite(fs_rate)]
     return {
         "relations": len(relations),
@@ -422,8 +422,8 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
         ),
         "systems": int(cells["system"].nunique()) if len(cells) else 0,
         "cells": len(cells),
-        "cells_estimated": int(np.isfinite(_column(cells, "sr_genuine")).sum()),
-        "cells_waiting": int((_column(cells, "waiting") > 0).sum()),
+        "cells_estimated": int(np.isfinite(_numbers(cells, "sr_genuine")).sum()),
+        "cells_waiting": int((_numbers(cells, "waiting") > 0).sum()),
         "groups": _total(cells, "groups"),
         "satisfied": _total(cells, "satisfied"),
         "violated": _total(cells, "violated"),
@@ -446,30 +446,14 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
     }
 
 
-def _column(cells: pd.DataFrame, name: str) -> np.ndarray:
-    if name not in cells:
-        return np.full(len(cells), np.nan)
-    numbers: np.ndarray = pd.to_numeric(cells[name]).to_numpy(dtype=float, na_value=np.nan)
-    return numbers
-
-
 def _total(cells: pd.DataFrame, name: str) -> int | None:
-    values = _column(cells, name)
+    values = _numbers(cells, name)
     if len(values) and np.isnan(values).all():
         return None
     return int(np.nansum(values))
 
 
 # Rates of several cells together: a stratified estimate whose interval knows that cells share sources.
-
-
-@dataclass(frozen=True, slots=True)
-class Combined:
-    """A weighted mean of cells' rates with its interval, all in [0, 1]."""
-
-    rate: float
-    low: float
-    high: float
 
 
 def combine(
@@ -479,7 +463,7 @@ def combine(
     weights: Sequence[float],
     correlation: np.ndarray | None = None,
     reaches: Sequence[float] | None = None,
-) -> Combined | None:
+) -> Estimate | None:
     """The mean of the cells' rates, each with its weight, and an interval recovered from the cells' own intervals.
 
     `rates`, `lows`, `highs` and `weights` have one number a cell; `weights` are 0 or more (satisfied groups for R_FS,
@@ -517,7 +501,7 @@ def combine(
     # Rounding could make the root's argument negative, where negatively correlated cells cancel.
     low = rate - float(np.sqrt(max(down @ correlations @ down, least @ correlations @ least, 0.0)))
     high = rate + float(np.sqrt(max(up @ correlations @ up, least @ correlations @ least, 0.0)))
-    return Combined(rate, max(low, 0.0), min(high, 1.0))
+    return Estimate(rate, max(low, 0.0), min(high, 1.0))
 
 
 # Violation rates of several cells together, of one system: by family of relations, and over all relations.
