@@ -7,7 +7,7 @@ then, settled by the rule of today on the sample of today. At the last point the
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Engine, select
 
@@ -38,6 +38,7 @@ POINTS = 12
 """Points of a history unless told otherwise."""
 Answers = dict[tuple[int, str], frozenset[str]]
 """(question, origin) -> the allowed labels, as in the table `answer`."""
+Judged = TypeVar("Judged", bound=Any)
 
 
 class PastJudgement(NamedTuple):
@@ -94,15 +95,9 @@ def history_of(connection: Connection) -> History:
     question, annotator = table_of(tables.Question), table_of(tables.Annotator)
     about_outputs = select(question.c.id, question.c.annotators).where(question.c.kind.in_(ABOUT_OUTPUTS))
     needed = dict(connection.execute(about_outputs).all())
+    columns = (judgement.c.id, judgement.c.question_id, annotator.c.role, judgement.c.answer)
     judged = (
-        select(
-            judgement.c.id,
-            judgement.c.question_id,
-            annotator.c.role,
-            judgement.c.answer,
-            judgement.c.decided_at,
-            judgement.c.supersedes,
-        )
+        select(*columns, judgement.c.decided_at, judgement.c.supersedes)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .where(judgement.c.round == 1)
         .order_by(judgement.c.id)
@@ -188,17 +183,15 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
         people = [judgement.decided_at for judgement in part.judgements if judgement.role in ROLES]
         adjudicated = [adjudication.decided_at for adjudication in part.adjudications]
         judgements, adjudications = (
-            sum(until is None or at <= until for at in moments) for moments in (people, adjudicated)
+            sum(until is None or at <= until for at in decided) for decided in (people, adjudicated)
         )
         counted = counted_from(ground, drawn, len(waiting_questions(drawn)), Audited.of())
         return Point(judgements, adjudications, until or max(people + adjudicated, default=None), len(answers), counted)
 
     moments = moments_of(history, points)
     if len(moments) > 1:
-        yield point(
-            History([judgement for judgement in history.judgements if judgement.role not in ROLES], [], history.wanted),
-            None,
-        )
+        gold_alone = [judgement for judgement in history.judgements if judgement.role not in ROLES]
+        yield point(History(gold_alone, [], history.wanted), None)
     for until in moments:
         yield point(history, until)
 
@@ -221,14 +214,20 @@ def _votes_until(history: History, until: datetime | None) -> dict[int, list[Vot
         for judgement in history.judgements
         if until is None or judgement.role not in ROLES or judgement.decided_at <= until
     ]
-    superseded = {judgement.supersedes for judgement in decided}
     votes: dict[int, list[Vote]] = {}
-    for judgement in decided:
-        if judgement.id not in superseded and judgement.answer != WITHDRAWN:
-            votes.setdefault(judgement.question_id, []).append(
-                Vote(judgement.question_id, "", judgement.role, judgement.answer, None)
-            )
+    for judgement in counting_judgements(decided):
+        vote = Vote(judgement.question_id, "", judgement.role, judgement.answer, None)
+        votes.setdefault(judgement.question_id, []).append(vote)
     return votes
+
+
+def counting_judgements(history: Sequence[Judged]) -> list[Judged]:
+    """The judgements that count at the end of a history, or of a beginning of one: neither superseded nor withdrawn.
+
+    They are rows with the columns id, supersedes and answer, oldest first.
+    """
+    superseded = {judgement.supersedes for judgement in history}
+    return [judgement for judgement in history if judgement.id not in superseded and judgement.answer != WITHDRAWN]
 
 
 def counting_answers(

@@ -4,16 +4,18 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, RowMapping, and_, exists, literal, or_, select
+from sqlalchemy import Connection, Engine, and_, exists, literal, or_, select
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import PEOPLE, WITHDRAWN, vote_state
+from audit.annotation.answers import PEOPLE, vote_state
 from audit.annotation.causes import INSPECTION
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings, source_of_group
+from audit.false_satisfaction.history import counting_judgements
 from audit.false_satisfaction.resolution import State, Whose
 from audit.relations import COUNTED
 from audit.sampling.designs import BLIND, INFORMATIVE, RANDOM, SHOWN, Terms, arms_of
@@ -145,20 +147,20 @@ def _answering(connection: Connection, needed: Mapping[int, int]) -> Answering:
     agreeing: list[float] = []
     total: Counter[str] = Counter()
     for id, history in _histories(connection, needed):
-        votes = _counting(history)
-        labels = [vote["answer"] for vote in votes]
+        votes = counting_judgements(history)
+        labels = [vote.answer for vote in votes]
         total["disputed"] += vote_state(labels, needed[id]) == "disputed"
         pairs = [label == other for label, other in combinations(labels, 2)]
         if pairs:
             agreeing.append(sum(pairs) / len(pairs))
         for vote in votes:
-            if vote["saw"] is None:
+            if vote.saw is None:
                 continue
-            seen = _counting([row for row in history if row["id"] <= vote["saw"]])
-            before = [row for row in seen if row["annotator_id"] != vote["annotator_id"]]
+            seen = counting_judgements([row for row in history if row.id <= vote.saw])
+            before = [row for row in seen if row.annotator_id != vote.annotator_id]
             if before:
                 total["validations"] += 1
-                total["unchanged"] += before[-1]["answer"] == vote["answer"]
+                total["unchanged"] += before[-1].answer == vote.answer
     inspected = _inspected(connection, needed)
     return Answering(
         questions=len(needed),
@@ -171,7 +173,7 @@ def _answering(connection: Connection, needed: Mapping[int, int]) -> Answering:
     )
 
 
-def _histories(connection: Connection, questions: Collection[int]) -> Iterator[tuple[int, list[RowMapping]]]:
+def _histories(connection: Connection, questions: Collection[int]) -> Iterator[tuple[int, list[Any]]]:
     """Each question's judgements of the first pass by people, oldest first."""
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     columns = ("id", "question_id", "annotator_id", "answer", "supersedes", "saw")
@@ -182,16 +184,10 @@ def _histories(connection: Connection, questions: Collection[int]) -> Iterator[t
         .order_by(judgement.c.id)
     )
     for piece in pieces(sorted(questions)):
-        histories: dict[int, list[RowMapping]] = {id: [] for id in piece}
-        for row in connection.execute(query.where(judgement.c.question_id.in_(piece))).mappings():
-            histories[row["question_id"]].append(row)
+        histories: dict[int, list[Any]] = {id: [] for id in piece}
+        for row in connection.execute(query.where(judgement.c.question_id.in_(piece))):
+            histories[row.question_id].append(row)
         yield from histories.items()
-
-
-def _counting(history: list[RowMapping]) -> list[RowMapping]:
-    """The judgements that count at the end of a history, or of a beginning of one."""
-    superseded = {row["supersedes"] for row in history}
-    return [row for row in history if row["id"] not in superseded and row["answer"] != WITHDRAWN]
 
 
 def _inspected(connection: Connection, questions: Collection[int]) -> list[bool]:

@@ -209,6 +209,42 @@ class Size:
         return min(length, math.ceil(round((self.share or 0) * length, 9)))
 
 
+@dataclass(frozen=True)
+class SampleRequest:
+    """What to draw, and how people are asked about it.
+
+    `seed` None is the study's own. `audits` says what is asked beyond what settles the groups; of the design
+    `informative`, which only compares systems, there are none. `protocol` says how people answer and `domain` which
+    sources are drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new one means `blind`
+    and `all`. Raises UnknownName for a design, a protocol or a domain, and AuditError for a number of annotators or
+    audits that do not go with the design: a wrong name is refused before anything is read.
+    """
+
+    size: Size
+    design: str = "shared"
+    seed: int | None = None
+    annotators: int = 2
+    audits: Audits = Audits()
+    protocol: str | None = None
+    domain: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.protocol is not None:
+            check_protocol(self.protocol)
+        if self.domain is not None:
+            check_domain(self.domain)
+        if self.design != INFORMATIVE:
+            get_design(self.design)
+        if self.annotators < 1:
+            raise AuditError(f"annotators {self.annotators}: must be at least 1", parameter="annotators")
+        if self.design == INFORMATIVE and (self.audits.groups or self.audits.answers):
+            raise AuditError(
+                "audit_groups and audit_answers correct the rates of cells, and the design informative only compares "
+                "systems; draw with the design shared for them",
+                parameter=("audit_groups", "audit_answers"),
+            )
+
+
 class NothingToCompare(AuditError):
     """A study under none of whose relations two systems were checked: the design `informative` has nothing to draw."""
 
@@ -240,29 +276,17 @@ class Drawn:
     """Relations that the design `informative` draws nothing of, since one system alone was checked under them."""
 
 
-def draw_studies(
-    connection: Connection,
-    size: Size,
-    design: str = "shared",
-    seed: int | None = None,
-    annotators: int = 2,
-    study: int | None = None,
-    audits: Audits | None = None,
-    protocol: str | None = None,
-    domain: str | None = None,
-) -> list[Drawn]:
+def draw_studies(connection: Connection, request: SampleRequest, study: int | None = None) -> list[Drawn]:
     """`draw_study` for one study, or for all that have satisfied groups. Raises what it raises, and UnknownName for a
-    relation of `size` that was never run."""
-    table = table_of(tables.Study)
-    studies = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
+    relation of the request's size that was never run."""
     if study is not None:
         need_study(connection, study)
-    relations = sorted(set(_names(connection, tables.Relation).values())) if size.relations else []
-    drawable = {study_id for study_id in studies if study is None and _has_satisfied(connection, study_id)}
-    unknown = [name for name in size.relations if name not in relations]
-    if unknown:
+    relations = sorted(set(_names(connection, tables.Relation).values())) if request.size.relations else []
+    if unknown := [name for name in request.size.relations if name not in relations]:
         raise UnknownName("relation", unknown[0], relations)
-    chosen = [study] if study is not None else [study_id for study_id in studies if study_id in drawable]
+    table = table_of(tables.Study)
+    studies = connection.execute(select(table.c.id).order_by(table.c.id)).scalars().all()
+    chosen = [id for id in studies if _has_satisfied(connection, id)] if study is None else [study]
     if not chosen:
         raise AuditError(
             "no group is satisfied, so there is nothing to draw; run `audit run` or `audit import-run` first"
@@ -270,46 +294,30 @@ def draw_studies(
     draws: list[Drawn] = []
     for study_id in chosen:
         try:
-            draws.append(draw_study(connection, study_id, size, design, seed, annotators, audits, protocol, domain))
+            draws.append(draw_study(connection, study_id, request))
         except NothingToCompare:
             if study is not None or (study_id == chosen[-1] and not draws):
                 raise
     return draws
 
 
-def draw_study(
-    connection: Connection,
-    study_id: int,
-    size: Size,
-    design: str = "shared",
-    seed: int | None = None,
-    annotators: int = 2,
-    audits: Audits | None = None,
-    protocol: str | None = None,
-    domain: str | None = None,
-) -> Drawn:
+def draw_study(connection: Connection, study_id: int, request: SampleRequest) -> Drawn:
     """Draw the first groups of each cell of a study; what was drawn before under this design and seed stays.
 
-    `seed` defaults to the study's. Where the study has grown since (more relations, or a run that went on), groups
+    Where the study has grown since (more relations, or a run that went on), groups
     that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all. The
     design `informative` draws the first informative groups of each relation, for every system that satisfies them; a
     drawn group that does not apply to a system run since, or on which all agree by now, compares nothing any more and
-    is left out.
-    `audits` says what is asked beyond what settles the groups (nothing with the design `informative`); what was asked
-    for before stays. `protocol` says how people answer (`audit.sampling.designs`); None keeps what the sample has,
-    and of a new one means `blind`. Questions that somebody has judged keep theirs. `domain` says which sources it is
-    drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new one means `all`; no sample has
-    two. A step of `audit.judging.samples`, which asks people about what is drawn. Raises UnknownName for a design, a
-    protocol or a domain, AuditError for a study without satisfied groups, and NothingToCompare; writes nothing then.
+    is left out. What audits were asked for before stays; questions that somebody has judged keep their protocol; no
+    sample has two domains. A step of `audit.judging.samples`, which asks people about what is drawn. Raises AuditError
+    for a study without satisfied groups and for another domain, and NothingToCompare; writes nothing then.
     """
-    audits = _check_request(design, annotators, audits or Audits(), protocol, domain)
-    study = table_of(tables.Study)
-    seed = (
-        seed
-        if seed is not None
-        else int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
-    )
-    domain = _domain(connection, study_id, design, seed, domain)
+    design, seed = request.design, request.seed
+    if seed is None:
+        study = table_of(tables.Study)
+        seed = int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
+    key = {"study_id": study_id, "design": design, "seed": seed}
+    domain = _domain(connection, key, request.domain)
     checks = within(connection, checked(connection, [study_id]), study_id, domain)
     alone: tuple[str, ...] = ()
     if design == INFORMATIVE:
@@ -322,13 +330,13 @@ def draw_study(
         raise AuditError(
             f"study {study_id} has no satisfied groups{lacking} to draw from; finish its run, or name another"
         )
-    sample_id, protocol = _sample(connection, study_id, design, seed, annotators, protocol, domain)
-    wanted = keep_audits(connection, sample_id, audits)
+    sample_id, protocol = _sample(connection, key, request, domain)
+    wanted = keep_audits(connection, sample_id, Audits() if design == INFORMATIVE else request.audits)
     before = _drawn_before(connection, sample_id)
     # A list at a time: all of them together have a row for each satisfied (group, system).
     empty = pd.DataFrame({name: np.empty(0, kind) for name, kind in _COLUMNS.items()})
     names = _names(connection, tables.Relation)
-    parts = (_beginning(cell_list, before, size, names) for cell_list in lists if len(cell_list))
+    parts = (_beginning(cell_list, before, request.size, names) for cell_list in lists if len(cell_list))
     chosen = pd.concat([empty, *parts], ignore_index=True)
     table = table_of(tables.Draw)
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
@@ -340,7 +348,6 @@ def draw_study(
         others = cell_lists(connection, checks, study_id, design, seed, Outcome.VIOLATED)
         violated = ((Outcome.VIOLATED, groups) for groups in others)
         audited = draw_group_audits(connection, sample_id, wanted.groups, chain(drawn, violated))
-    unfinished = _unfinished(connection, study_id)
     return Drawn(
         study_id,
         sample_id,
@@ -352,36 +359,11 @@ def draw_study(
         distinct_groups=int(chosen["group_id"].nunique()),
         distinct_sources=int(chosen["source"].nunique()),
         audited_groups=audited,
-        unfinished=unfinished,
+        unfinished=_unfinished(connection, study_id),
         protocol=protocol,
         domain=domain,
         not_compared=alone,
     )
-
-
-def _check_request(design: str, annotators: int, audits: Audits, protocol: str | None, domain: str | None) -> Audits:
-    """The audits that this design has, once everything is allowed: a wrong name is refused before anything is read.
-
-    Raises UnknownName for a design, a protocol or a domain, AuditError for a number of annotators or audits that do not
-    go with the design.
-    """
-    if protocol is not None:
-        check_protocol(protocol)
-    if domain is not None:
-        check_domain(domain)
-    if design != INFORMATIVE:
-        get_design(design)
-    if annotators < 1:
-        raise AuditError(f"annotators {annotators}: must be at least 1", parameter="annotators")
-    if design != INFORMATIVE:
-        return audits
-    if audits.groups or audits.answers:
-        raise AuditError(
-            "audit_groups and audit_answers correct the rates of cells, and the design informative only compares "
-            "systems; draw with the design shared for them",
-            parameter=("audit_groups", "audit_answers"),
-        )
-    return Audits()
 
 
 def _has_satisfied(connection: Connection, study_id: int) -> bool:
@@ -408,7 +390,7 @@ def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str,
         )
     relation = table_of(tables.Relation)
     names = select(relation.c.name).where(relation.c.id.in_(alone)).order_by(relation.c.id)
-    return tuple(str(row[0]) for row in connection.execute(names))
+    return tuple(connection.execute(names).scalars())
 
 
 def cell_lists(
@@ -447,7 +429,7 @@ def cell_lists(
 
 def _names(connection: Connection, model: type[tables.Relation] | type[tables.System]) -> dict[int, str]:
     table = table_of(model)
-    return {int(id): str(name) for id, name in connection.execute(select(table.c.id, table.c.name))}
+    return dict(connection.execute(select(table.c.id, table.c.name)).all())
 
 
 def _unfinished(connection: Connection, study_id: int) -> bool:
@@ -467,37 +449,27 @@ def _unfinished(connection: Connection, study_id: int) -> bool:
     return least is not None and least * size < sources
 
 
-def _domain(connection: Connection, study_id: int, design: str, seed: int, domain: str | None) -> str:
+def _domain(connection: Connection, key: Mapping[str, Any], domain: str | None) -> str:
     """The domain of the sample that is there, or of a new one. Raises AuditError where it has another one."""
-    table = table_of(tables.Sample)
-    key = and_(table.c.study_id == study_id, table.c.design == design, table.c.seed == seed)
-    before = connection.execute(select(table.c.domain).where(key)).scalar()
+    before = connection.execute(select(table_of(tables.Sample).c.domain).filter_by(**key)).scalar()
     if before is not None and domain not in (None, before):
         raise AuditError(
-            f"the sample of study {study_id} with the design {design} and the seed {seed} is drawn from the domain "
-            f"{before}; draw from {domain} with another seed"
+            f"the sample of study {key['study_id']} with the design {key['design']} and the seed {key['seed']} is drawn "
+            f"from the domain {before}; draw from {domain} with another seed"
         )
     return domain or before or ALL
 
 
-def _sample(
-    connection: Connection,
-    study_id: int,
-    design: str,
-    seed: int,
-    annotators: int,
-    protocol: str | None,
-    domain: str,
-) -> tuple[int, str]:
+def _sample(connection: Connection, key: Mapping[str, Any], request: SampleRequest, domain: str) -> tuple[int, str]:
     """The sample's id and its protocol."""
     table = table_of(tables.Sample)
-    key = {"study_id": study_id, "design": design, "seed": seed}
-    values = {"annotators": annotators, "drawn_at": tables.now()} | ({"protocol": protocol} if protocol else {})
-    insert_new(connection, tables.Sample, [key | {"protocol": BLIND, "domain": domain} | values])
+    values = {"annotators": request.annotators, "drawn_at": tables.now()}
+    values |= {"protocol": request.protocol} if request.protocol else {}
+    insert_new(connection, tables.Sample, [{**key, "protocol": BLIND, "domain": domain, **values}])
     where = and_(*(table.c[name] == value for name, value in key.items()))
     connection.execute(table.update().where(where).values(**values))
-    row = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()
-    return int(row[0]), str(row[1])
+    id, protocol = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()
+    return id, protocol
 
 
 def _drawn_before(connection: Connection, sample_id: int) -> pd.DataFrame:

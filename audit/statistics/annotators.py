@@ -17,7 +17,7 @@ from scipy.special import betainc, betaln, ndtri, xlogy
 
 from audit.errors import AuditError
 from audit.statistics.agreement import Ratings, interval, krippendorff_alpha, mean_of
-from audit.statistics.intervals import Estimate, check_confidence, wilson
+from audit.statistics.intervals import Estimate, check_confidence, difference_of_rates, wilson
 
 # A share with its interval, or the reason why there is none: few observations say too little about a person.
 
@@ -130,17 +130,15 @@ def _falls(right: Sequence[bool], least: int) -> bool:
     return bool(chance <= RISK / (looks * (looks + 1)))
 
 
-def difference(first: tuple[int, int], second: tuple[int, int], confidence: float = 0.95) -> tuple[float, float]:
-    """Newcombe's interval for the first share less the second, each (part, whole) with a whole from 1.
+def difference(*shares: tuple[int, int], confidence: float = 0.95) -> tuple[float, float]:
+    """Newcombe's interval for the first of two shares less the second, each (part, whole) with a whole from 1.
 
     >>> [round(end, 4) for end in difference((56, 70), (48, 80))]
     [0.0524, 0.3339]
     """
-    p, q = first[0] / first[1], second[0] / second[1]
-    a, b = wilson(*first, confidence=confidence), wilson(*second, confidence=confidence)
-    low = p - q - math.hypot(p - a.low, b.high - q)
-    high = p - q + math.hypot(a.high - p, q - b.low)
-    return max(low, -1.0), min(high, 1.0)
+    ends = [wilson(*share, confidence=confidence) for share in shares]
+    first, second = (Estimate(part / whole, end.low, end.high) for (part, whole), end in zip(shares, ends, strict=True))
+    return difference_of_rates(first, second)[1:]
 
 
 # Which label an annotator gives more often than it is right, or less.
@@ -157,9 +155,9 @@ class Bias:
     label: str
     given: int
     missed: float
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
     reason: str | None = None
 
 
@@ -201,7 +199,7 @@ def label_bias(
     number = len(answers)
     if number < max(least, 1):
         reason = too_few(number, least)
-        return [Bias(label, wrongly[label], missed[label], None, None, None, reason) for label in labels]
+        return [Bias(label, wrongly[label], missed[label], reason=reason) for label in labels]
     z = float(ndtri((1 + confidence) / 2))
     biases = []
     for label in labels:

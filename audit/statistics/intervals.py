@@ -514,6 +514,20 @@ def wilson_ends(rate: float, n: float, confidence: float) -> tuple[float, float]
     return max(min(centre - half, rate), 0.0), min(max(centre + half, rate), 1.0)
 
 
+def difference_of_rates(first: Estimate, second: Estimate) -> tuple[float, float, float]:
+    """The first rate less the second, independent of it, and the ends of an interval recovered from theirs.
+
+    Source: Newcombe, Statistics in Medicine 17 (1998), method 10; MOVER: Zou and Donner, ibid. 27 (2008).
+
+    >>> [round(end, 3) for end in difference_of_rates(Estimate(0.8, 0.7, 0.9), Estimate(0.6, 0.5, 0.7))]
+    [0.2, 0.059, 0.341]
+    """
+    difference = first.rate - second.rate
+    below = math.hypot(first.rate - first.low, second.high - second.rate)
+    above = math.hypot(first.high - first.rate, second.rate - second.low)
+    return difference, max(difference - below, -1.0), min(difference + above, 1.0)
+
+
 # An interval for a rate whose observations are not independent: the exact one, at the size that they are worth.
 
 EVENTS = 0.5

@@ -89,7 +89,9 @@ def prediction_powered(
             weights = np.zeros(len(scale))
             weights[use] = slopes / scale[use]
             rate = float(np.clip(residuals.mean(), 1 / total, 1 - 1 / total))
-            low, high = _interval(rate, spread, n, total, confidence)
+            # Wilson's interval at the size of a simple sample with the variance (1 - n/N) spread / n.
+            size = float(effective_size(n, total)) * rate * (1 - rate) / spread
+            low, high = wilson_ends(rate, size, confidence)
             return PredictionPowered(
                 rate, low, high, f"PPI++ ({folds}-fold, finite population)", n, total,
                 tuple(weights.tolist()), plain / spread, "",
@@ -119,8 +121,7 @@ def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:
     others = [np.asarray(values) for name, values in labels.items() if name != system]
     if any(len(values) != len(own) for values in others):
         raise AuditError("the systems' labels have different lengths; each needs one label or None a group")
-    votes = np.zeros(len(own))
-    against = np.zeros(len(own))
+    votes, against = np.zeros((2, len(own)))
     for theirs in others:
         voting = pd.notna(theirs)
         votes += voting
@@ -144,8 +145,8 @@ def low_confidence(scores: ArrayLike) -> np.ndarray:
 def _checked(
     truth: ArrayLike, sample: ArrayLike, population: ArrayLike, confidence: float, folds: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    y = np.asarray(truth, float)
-    few, many = (_columns(values) for values in (sample, population))
+    y, few, many = (np.asarray(values, float) for values in (truth, sample, population))
+    few, many = (values[:, None] if values.ndim == 1 else values for values in (few, many))
     if y.ndim != 1 or len(y) != len(few) or few.shape[1] != many.shape[1]:
         raise AuditError(
             f"{len(y)} judged groups, {len(few)} proxies of the sample with {few.shape[1]} columns and proxies of the "
@@ -166,11 +167,6 @@ def _checked(
     if folds < 2:
         raise AuditError(f"{folds} folds are too few for cross-fitting; at least 2 are needed")
     return y, few, many
-
-
-def _columns(values: ArrayLike) -> np.ndarray:
-    array = np.asarray(values, float)
-    return array[:, None] if array.ndim == 1 else array
 
 
 def usable(population: np.ndarray, n: int) -> np.ndarray:
@@ -211,9 +207,3 @@ def _cross_fitted(y: np.ndarray, proxies: np.ndarray, folds: int) -> tuple[np.nd
         slopes[number] = np.linalg.lstsq(f - f.mean(axis=0), t - t.mean(), rcond=None)[0]
         residuals[inside] = y[inside] - proxies[inside] @ slopes[number]
     return residuals, slopes.mean(axis=0)
-
-
-def _interval(rate: float, spread: float, n: int, total: int, confidence: float) -> tuple[float, float]:
-    """Wilson's interval at the size of a simple sample with the variance (1 - n/N) spread / n."""
-    size = float(effective_size(n, total)) * rate * (1 - rate) / spread
-    return wilson_ends(rate, size, confidence)
