@@ -346,14 +346,9 @@ def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audit
     of_beginning = [name for name in DRAWS if name != "waiting"]
     rows = [(*cell.key, *(getattr(cell.beginning, name) for name in of_beginning), len(cell.waiting)) for cell in drawn]
     judged = pd.DataFrame(rows, columns=[*CELL, *of_beginning, "waiting"])
-    groups = [
-        (*cell.key, group.drawn.group_id, group.drawn.rank, int(group.state), counts, place < cell.beginning.judged)
-        for cell in drawn
-        for place, (group, counts) in enumerate(zip(cell.settled, cell.beginning.counts, strict=True))
-    ]
-    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "counts", "judged"])
-    # Where nothing is drawn the columns would have no types, and a mask without one selects columns.
-    typed = drawn_rows.astype({"group_id": "int64", "state": int, "counts": bool, "judged": bool})
+    groups = [(*cell.key, group.drawn.group_id, group.drawn.rank) for cell in drawn for group in cell.settled]
+    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank"]).astype({"group_id": "int64"})
+    drawn_rows = drawn_rows.assign(**states_of((cell.settled, cell.beginning) for cell in drawn))
     cells = ground.cells.merge(judged, how="left", on=CELL)
     for column in DRAWS:
         cells[column] = cells[column].fillna(0).astype(int)
@@ -375,11 +370,24 @@ def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audit
         ground.samples,
         waiting,
         keys,
-        typed,
+        drawn_rows,
         ground.checks,
         audited,
         {relation: len(subjects) for relation, subjects in under.items()},
     )
+
+
+def states_of(cells: Iterable[tuple[Sequence[Settled], Beginning]]) -> dict[str, np.ndarray]:
+    """The columns state, counts and judged of `Counted.drawn`, of these cells one after the other."""
+    states: list[int] = []
+    counts: list[bool] = []
+    judged: list[bool] = []
+    for settled, beginning in cells:
+        states += [int(group.state) for group in settled]
+        counts += beginning.counts
+        judged += [position < beginning.judged for position in range(len(settled))]
+    # Where nothing is drawn lists would have no types, and a mask without one selects columns.
+    return {"state": np.array(states, int), "counts": np.array(counts, bool), "judged": np.array(judged, bool)}
 
 
 def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from audit.annotation.answers import counting_votes
 from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.annotation.questions import Subject, labels_of
 from audit.errors import Refused
-from audit.false_satisfaction.cells import CELL, count_drawn
+from audit.false_satisfaction.cells import CELL, Counted, count_drawn, states_of
 from audit.false_satisfaction.groups import Comparison, comparisons
 from audit.false_satisfaction.resolution import (
     Drawn,
@@ -227,15 +227,8 @@ def _common(
 ) -> Common:
     """The common groups of a relation, with the settled groups of a trial in the place of those of today."""
     now = [[trial.get((cell, position), group) for position, group in enumerate(settled[cell])] for cell in cells]
-    cell_beginnings = beginnings(now, process, comparison.design == INFORMATIVE)
-    return comparison.common(
-        np.array([int(group.state) for cell in now for group in cell], int),
-        np.array([counts for beginning in cell_beginnings for counts in beginning.counts], bool),
-        np.array(
-            [position < beginning.judged for beginning in cell_beginnings for position in range(len(beginning.counts))],
-            bool,
-        ),
-    )
+    of_cells = beginnings(now, process, comparison.design == INFORMATIVE)
+    return comparison.common(**states_of(zip(now, of_cells, strict=True)))
 
 
 def _genuine_rates(common: Common) -> dict[str, float]:
@@ -274,13 +267,13 @@ class Fragile:
     task: str
     study: int
     relation: str
-    winner: tuple[str, ...]
-    challenger: str | None
-    questions: int | None
-    least: int | None
-    exact: bool
-    judgements: int | None
-    answered: int
+    winner: tuple[str, ...] = ()
+    challenger: str | None = None
+    questions: int | None = None
+    least: int | None = None
+    exact: bool = False
+    judgements: int | None = None
+    answered: int = 0
     reason: str | None = None
 
 
@@ -294,35 +287,21 @@ def fragile(
     ever. Changes that leave a judged group unsettled do not count.
     """
     counted, cells = count_drawn(engine, whose, study, design)
+    drawn = [settled.drawn for cell in cells for settled in cell.settled]
     with engine.connect() as connection:
         answers = known_answers(connection, whose)
-        compared = {
-            (comparison.study, comparison.of.relation): (comparison, comparison.settled(counted.drawn))
-            for comparison in comparisons(engine, counted)
-        }
-        resting: set[tuple[int, int, int]] = set()
-        for comparison, common in compared.values():
-            rows = counted.drawn.iloc[comparison.drawn]
-            rows = rows[comparison.resting_on(common, rows["judged"].to_numpy(bool))]
-            resting.update(rows[["relation_id", "system_id", "group_id"]].itertuples(index=False, name=None))
-        drawn: dict[tuple[int, int], list[Drawn]] = {}
-        for cell in cells:
-            groups = [settled.drawn for settled in cell.settled]
-            drawn.setdefault(cell.key[:2], []).extend(
-                group for group in groups if (group.relation_id, group.system_id, group.group_id) in resting
-            )
-        entries, behind = [], []
-        names = counted.keys[["study_id", "relation_id", "task", "study", "relation"]].drop_duplicates()
-        for study_id, relation_id, task, number, relation in names.itertuples(index=False):
-            key = (int(study_id), int(relation_id))
-            empty = Fragile(str(task), int(number), str(relation), (), None, None, None, False, None, 0)
-            if key in compared:
-                entry, changed = _relation(empty, *compared[key], drawn.get(key, []), answers)
-            else:
-                entry, changed = replace(empty, reason="fewer than two systems are compared"), []
-            entries.append(entry)
-            behind.append(changed)
-        votes = _votes(engine, {subject for changed in behind for subject in changed}, answers)
+    compared = {(comparison.study, comparison.of.relation): comparison for comparison in comparisons(engine, counted)}
+    entries, behind = [], []
+    names = counted.keys[["study_id", "relation_id", "task", "relation"]].drop_duplicates()
+    for study_id, relation_id, task, relation in names.itertuples(index=False):
+        empty = Fragile(task, study_id, relation)
+        if comparison := compared.get((study_id, relation_id)):
+            entry, changed = _relation(empty, comparison, counted, drawn, answers)
+        else:
+            entry, changed = replace(empty, reason="fewer than two systems are compared"), []
+        entries.append(entry)
+        behind.append(changed)
+    votes = _votes(engine, {subject for changed in behind for subject in changed}, answers)
     return [
         entry if entry.questions is None else replace(entry, judgements=sum(votes[subject] for subject in changed))
         for entry, changed in zip(entries, behind, strict=True)
@@ -332,11 +311,15 @@ def fragile(
 def _relation(
     empty: Fragile,
     comparison: Comparison,
-    common: Common,
+    counted: Counted,
     drawn: Sequence[Drawn],
     answers: Mapping[Subject, KnownAnswer],
 ) -> tuple[Fragile, list[Subject]]:
-    """The entry of one relation without its judgements, and the questions whose answers would change."""
+    """The entry of one relation without its judgements, and the questions whose answers would change.
+
+    `drawn` are the groups of the rows of `counted.drawn`.
+    """
+    common = comparison.settled(counted.drawn)
     if common.short:
         return replace(empty, reason=common.short), []
     best = tuple(common.orders["best_genuine"])
@@ -344,9 +327,11 @@ def _relation(
     unknown = [system for system, rate in zip(common.systems, rates, strict=True) if np.isnan(rate)]
     if unknown:
         return replace(empty, winner=best, reason=f"no estimate for {', '.join(unknown)}"), []
+    judged = counted.drawn["judged"].to_numpy(bool)[comparison.drawn]
+    resting = [drawn[row] for row in comparison.drawn[comparison.resting_on(common, judged)].tolist()]
     numbers: dict[Subject, int] = {}
     column = {system: index for index, system in enumerate(comparison.of.systems)}
-    groups = [JudgedGroup(column[group.system_id], tuple(_parts(group, answers, numbers))) for group in drawn]
+    groups = [JudgedGroup(column[group.system_id], tuple(_parts(group, answers, numbers))) for group in resting]
     most, each = common.by_false
     result = fragility(most.tolist(), each.tolist(), groups)
     entry = replace(
