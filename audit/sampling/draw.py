@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -104,17 +104,6 @@ def compared_groups(
         identical = ~checks.own[rows] & ~_among(source, sources) & ~_among(group[:, 0], groups)
         decides = informative(satisfied, np.where(identical[:, None], 0, np.arange(len(systems))))
         yield Compared(study, relation, systems, number, source, group, satisfied, decides)
-
-
-def alone_under(checks: Checked) -> list[int]:
-    """Ids of the relations, ascending, under which fewer than two systems have a satisfied or violated group.
-
-    `checks` are those of one study.
-    """
-    applies = (checks.outcome == Outcome.SATISFIED) | (checks.outcome == Outcome.VIOLATED)
-    relations, place = np.unique(checks.relation, return_inverse=True)
-    systems = sum((np.bincount(place[of], minlength=len(relations)) > 0).astype(int) for of in applies.T)
-    return [int(relation) for relation in relations[np.broadcast_to(systems, relations.shape) < 2]]
 
 
 def informative_lists(connection: Connection, checks: Checked, study: int, seed: int) -> Iterator[pd.DataFrame]:
@@ -224,7 +213,7 @@ class SampleRequest:
     design: str = "shared"
     seed: int | None = None
     annotators: int = 2
-    audits: Audits = Audits()
+    audits: Audits = field(default_factory=Audits)
     protocol: str | None = None
     domain: str | None = None
 
@@ -332,13 +321,15 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         )
     sample_id, protocol = _sample(connection, key, request, domain)
     wanted = keep_audits(connection, sample_id, Audits() if design == INFORMATIVE else request.audits)
-    before = _drawn_before(connection, sample_id)
+    table = table_of(tables.Draw)
+    columns = (table.c.relation_id, table.c.system_id, table.c.group_id)
+    drawn_before = integers(connection, select(*columns).where(table.c.sample_id == sample_id))
+    before = pd.DataFrame(drawn_before, columns=[*CELL, "group_id"])
     # A list at a time: all of them together have a row for each satisfied (group, system).
     empty = pd.DataFrame({name: np.empty(0, kind) for name, kind in _COLUMNS.items()})
     names = _names(connection, tables.Relation)
     parts = (_beginning(cell_list, before, request.size, names) for cell_list in lists if len(cell_list))
     chosen = pd.concat([empty, *parts], ignore_index=True)
-    table = table_of(tables.Draw)
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
     rows = chosen[["relation_id", "system_id", "rank", "group_id", "pi"]].assign(sample_id=sample_id)
     insert_new(connection, tables.Draw, dict(rows.items()))
@@ -381,9 +372,15 @@ def _has_satisfied(connection: Connection, study_id: int) -> bool:
 
 
 def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str, ...]:
-    """Names of the relations under which there is nothing to compare. Raises NothingToCompare where these are all."""
-    alone = alone_under(checks)
-    if len(alone) == len(np.unique(checks.relation)):
+    """Names of the relations under which fewer than two systems have a satisfied or violated group: nothing to compare.
+
+    Raises NothingToCompare where these are all.
+    """
+    applies = (checks.outcome == Outcome.SATISFIED) | (checks.outcome == Outcome.VIOLATED)
+    relations, place = np.unique(checks.relation, return_inverse=True)
+    systems = sum((np.bincount(place[of], minlength=len(relations)) > 0).astype(int) for of in applies.T)
+    alone = relations[np.broadcast_to(systems, relations.shape) < 2].tolist()
+    if len(alone) == len(relations):
         raise NothingToCompare(
             f"study {study_id} has no relation under which two systems were checked, so there is nothing to compare; "
             "run another system, or draw with the design shared"
@@ -470,12 +467,6 @@ def _sample(connection: Connection, key: Mapping[str, Any], request: SampleReque
     connection.execute(table.update().where(where).values(**values))
     id, protocol = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()
     return id, protocol
-
-
-def _drawn_before(connection: Connection, sample_id: int) -> pd.DataFrame:
-    table = table_of(tables.Draw)
-    query = select(table.c.relation_id, table.c.system_id, table.c.group_id).where(table.c.sample_id == sample_id)
-    return pd.DataFrame(integers(connection, query), columns=[*CELL, "group_id"])
 
 
 def _beginning(groups: pd.DataFrame, before: pd.DataFrame, size: Size, names: Mapping[int, str]) -> pd.DataFrame:

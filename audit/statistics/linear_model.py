@@ -235,12 +235,9 @@ def _clustered(
 
 def _of_factor(fit: Fit, factor: str) -> FTest:
     rows = mean_rows(fit, factor)
-    estimable = [can_be_estimated(fit, row) for row in rows]
-    left_out = tuple(
-        name for name, is_estimable in zip(fit.levels[_axis(fit, factor)], estimable, strict=True) if not is_estimable
-    )
-    estimable_rows = rows[np.array(estimable, bool)]
-    return _tested(fit, factor, estimable_rows[1:] - estimable_rows[:1], left_out)
+    estimable = np.array([can_be_estimated(fit, row) for row in rows], bool)
+    left_out = tuple(np.array(levels_of(fit, factor), object)[~estimable])
+    return _tested(fit, factor, rows[estimable][1:] - rows[estimable][:1], left_out)
 
 
 def _interaction_rows(fit: Fit) -> np.ndarray:

@@ -80,7 +80,13 @@ def sizes_for_half_width(
     [379, 141]
     """
     p, total = np.broadcast_arrays(np.asarray(rate, float), np.asarray(population, float))
-    _check(p, total, half_width, confidence)
+    if not 0 < half_width < 0.5:
+        raise AuditError(f"a half-width of {half_width:g} is impossible; it lies between 0 and 0.5, for example 0.05")
+    check_confidence(confidence)
+    if (wrong := p[~((p >= 0) & (p <= 1))]).size:
+        raise AuditError(f"rate {wrong[0]:g} of a cell is impossible; it is 0 to 1")
+    if (wrong := total[~(total >= 0)]).size:
+        raise AuditError(f"{wrong[0]:g} satisfied groups are impossible; a count is 0 or more")
     z2 = float(ndtri((1 + confidence) / 2)) ** 2
     h2, middle = half_width**2, p * (1 - p) - 2 * half_width**2
     x = (np.sqrt(middle**2 + 4 * (0.25 - h2) * h2) - middle) / (2 * (0.25 - h2))
@@ -112,16 +118,6 @@ def width_targeted(
     first = np.minimum(FIRST_PHASE, total)
     sizes: np.ndarray = np.where(n < first, first, wanted).astype(int)
     return sizes
-
-
-def _check(rate: np.ndarray, population: np.ndarray, half_width: float, confidence: float) -> None:
-    if not 0 < half_width < 0.5:
-        raise AuditError(f"a half-width of {half_width:g} is impossible; it lies between 0 and 0.5, for example 0.05")
-    check_confidence(confidence)
-    if (~((rate >= 0) & (rate <= 1))).any():
-        raise AuditError(f"rate {rate[~((rate >= 0) & (rate <= 1))][0]:g} of a cell is impossible; it is 0 to 1")
-    if (~(population >= 0)).any():
-        raise AuditError(f"{population[~(population >= 0)][0]:g} satisfied groups are impossible; a count is 0 or more")
 
 
 # When a comparison of systems is decided (who wins, or the whole order, up to a tolerance), and what to judge next.
