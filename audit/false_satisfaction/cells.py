@@ -554,11 +554,9 @@ def _false(
         return None
     is_false = np.zeros((len(labels),) * len(subjects), bool)
     current = {subject: answers[subject] for step in drawn.steps if (subject := drawn.subject(step)) in answers}
+    golds = [KnownAnswer(frozenset([label]), "gold") for label in labels]
     for indices in product(range(len(labels)), repeat=len(subjects)):
-        trial = {
-            subject: KnownAnswer(frozenset([labels[index]]), "gold")
-            for subject, index in zip(subjects, indices, strict=True)
-        }
+        trial = {subject: golds[index] for subject, index in zip(subjects, indices, strict=True)}
         state = settle_group(drawn, current | trial).state
         if state is State.WAITING:
             return None

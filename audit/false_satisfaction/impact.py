@@ -35,6 +35,7 @@ from audit.false_satisfaction.resolution import (
     settle_group,
     source_of,
     subjects_of,
+    supposing,
 )
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics.comparison import Common
@@ -177,15 +178,8 @@ def _of_answer(
     places = stakes.containing.get(subject, ())
     trials: list[dict[Place, Settled]] = []
     for label in labels_of(row.task, row.kind):
-        # Settling reads the answers about a group's members only, so a copy of those is enough.
-        answer = KnownAnswer(frozenset({label}), "adjudicated")
-        trial: dict[Place, Settled] = {}
-        for cell, position in places:
-            group = stakes.cells[cell].drawn[position]
-            subjects = [group.subject(step) for step in group.steps]
-            answers = {key: current[key] for key in subjects if key in current}
-            trial[cell, position] = settle_group(group, answers | {subject: answer})
-        trials.append(trial)
+        answers = supposing(current, {subject: KnownAnswer(frozenset({label}), "adjudicated")})
+        trials.append({(cell, at): settle_group(stakes.cells[cell].drawn[at], answers) for cell, at in places})
     decisive = [pair for pair in places if len({trial[pair].state for trial in trials}) > 1]
     touched = [stakes.cells[cell] for cell, _ in decisive]
     # Labels that make the same of every group, as two wrong ones mostly do, are one trial.

@@ -11,13 +11,14 @@ the relations between texts is exactly one whose outputs correspond, Replace(sum
 
 import json
 import math
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from sqlalchemy import Connection, Row, Select, and_, or_, select
 
@@ -245,7 +246,15 @@ def never_carries(carry: Carry, task: str) -> bool:
     return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
 
 
-def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer]) -> Settled:
+def supposing(
+    answers: Mapping[Subject, KnownAnswer], instead: Mapping[Subject, KnownAnswer | None]
+) -> Mapping[Subject, KnownAnswer | None]:
+    """The answers with others in the place of some; None: as if there were none. What `settle_group` makes of a group
+    by them says what hangs on these."""
+    return ChainMap({**instead}, cast("dict[Subject, KnownAnswer | None]", answers))
+
+
+def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer | None]) -> Settled:
     """Apply the rule to one drawn group."""
     task = get_task(drawn.task)
     pairs = task.question_kind == "pair"

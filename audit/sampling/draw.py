@@ -451,8 +451,8 @@ def _domain(connection: Connection, key: Mapping[str, Any], domain: str | None) 
     before = connection.execute(select(table_of(tables.Sample).c.domain).filter_by(**key)).scalar()
     if before is not None and domain not in (None, before):
         raise AuditError(
-            f"the sample of study {key['study_id']} with the design {key['design']} and the seed {key['seed']} is drawn "
-            f"from the domain {before}; draw from {domain} with another seed"
+            f"the sample of study {key['study_id']} with the design {key['design']} and the seed {key['seed']} is "
+            f"drawn from the domain {before}; draw from {domain} with another seed"
         )
     return domain or before or ALL
 
