@@ -37,6 +37,7 @@ from audit.false_satisfaction.resolution import (
     subjects_of,
     supposing,
 )
+from audit.messages import message
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics.comparison import Common
 from audit.statistics.fragility import OPEN, RIGHT, WRONG, Fragility, JudgedGroup, Part, fragility
@@ -320,7 +321,7 @@ def _relation(
     _, rates = common.rates(relative=True)
     unknown = [system for system, rate in zip(common.systems, rates, strict=True) if np.isnan(rate)]
     if unknown:
-        return replace(empty, winner=best, reason=f"no estimate for {', '.join(unknown)}"), []
+        return replace(empty, winner=best, reason=message("no_rate.no_estimate", names=unknown)), []
     judged = counted.drawn["judged"].to_numpy(bool)[comparison.drawn]
     resting = [drawn[row] for row in comparison.drawn[comparison.resting_on(common, judged)].tolist()]
     numbers: dict[Subject, int] = {}
@@ -346,8 +347,8 @@ def _reason(result: Fragility) -> str | None:
     if result.most is not None:
         return None
     if result.least is None:
-        return "no other answers to the questions that are judged would change the winner"
-    return "no way was found in which other answers change the winner and leave every judged group settled"
+        return message("fragile.never")
+    return message("fragile.no_way")
 
 
 def _parts(drawn: Drawn, current: Mapping[Subject, KnownAnswer], numbers: dict[Subject, int]) -> list[Part]:
@@ -436,7 +437,7 @@ def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, c
         require(connection, account_id, *ADJUDICATORS)
         check_cause(code, comment)
         if not _is_false(connection, group_id, system_id):
-            raise Refused("this is not a false satisfaction any more; take the next one")
+            raise Refused(message("refused.not_false"))
         return add_cause(connection, account_id, (group_id, system_id), code, comment.strip())
 
 

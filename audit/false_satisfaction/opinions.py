@@ -23,6 +23,7 @@ from audit.false_satisfaction.resolution import (
     source_of,
     subjects_of,
 )
+from audit.messages import message
 from audit.store import rows_among, table_of, tables
 from audit.store.bulk import LIMIT
 
@@ -55,10 +56,7 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
             source, language = group.group_id // LIMIT**2, languages[group.group_id]
             rows.append((item, name, label, source, group.relation, systems[group.system_id], language))
     if not rows:
-        raise AuditError(
-            "nobody's own answers cover a drawn group, so there are no opinions on false satisfactions to compare; "
-            "draw groups with `audit sample` and let people answer"
-        )
+        raise AuditError(message("cells.no_opinions"))
     note = (
         "A group counts for an annotator whose own answers cover all its members; groups of one source are a cluster."
     )

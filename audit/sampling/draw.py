@@ -11,6 +11,7 @@ import pandas as pd
 from sqlalchemy import Connection, and_, case, delete, exists, func, select, true
 
 from audit.errors import AuditError, UnknownName
+from audit.messages import message
 from audit.relations import COUNTED, Outcome
 from audit.sampling.audits import Audits, draw_group_audits, keep_audits
 from audit.sampling.designs import ALL, BLIND, INFORMATIVE, Numbers, check_domain, check_protocol, get_design, within
@@ -169,16 +170,16 @@ class Size:
     def __post_init__(self) -> None:
         if (self.per_relation is None) == (self.share is None):
             raise AuditError(
-                "say how many groups to draw: either per_relation=N or share=0.01, not both",
+                message("draw.how_many"),
                 parameter=("per_relation", "share"),
             )
         numbers = self.per_relation if isinstance(self.per_relation, Mapping) else {"": self.per_relation}
         for name, number in numbers.items():
             if number is not None and number < 1:
                 wrong = f"{name}={number}" if name else number
-                raise AuditError(f"per_relation {wrong}: must be at least 1", parameter="per_relation")
+                raise AuditError(message("draw.bad_per_relation", number=wrong), parameter="per_relation")
         if self.share is not None and not 0 < self.share <= 1:
-            raise AuditError(f"share {self.share}: must be above 0 and at most 1", parameter="share")
+            raise AuditError(message("draw.bad_share", share=self.share), parameter="share")
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -225,13 +226,10 @@ class SampleRequest:
         if self.design != INFORMATIVE:
             get_design(self.design)
         if self.annotators < 1:
-            raise AuditError(f"annotators {self.annotators}: must be at least 1", parameter="annotators")
+            raise AuditError(message("draw.bad_annotators", number=self.annotators), parameter="annotators")
         if self.design == INFORMATIVE and (self.audits.groups or self.audits.answers):
-            raise AuditError(
-                "audit_groups and audit_answers correct the rates of cells, and the design informative only compares "
-                "systems; draw with the design shared for them",
-                parameter=("audit_groups", "audit_answers"),
-            )
+            parameter = ("audit_groups", "audit_answers")
+            raise AuditError(message("draw.informative_audits"), parameter=parameter)
 
 
 class NothingToCompare(AuditError):
@@ -277,9 +275,7 @@ def draw_studies(connection: Connection, request: SampleRequest, study: int | No
     studies = connection.execute(select(table.c.id).order_by(table.c.id)).scalars().all()
     chosen = [id for id in studies if _has_satisfied(connection, id)] if study is None else [study]
     if not chosen:
-        raise AuditError(
-            "no group is satisfied, so there is nothing to draw; run `audit run` or `audit import-run` first"
-        )
+        raise AuditError(message("draw.nothing_satisfied"))
     draws: list[Drawn] = []
     for study_id in chosen:
         try:
@@ -315,10 +311,8 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
     elif (checks.outcome == Outcome.SATISFIED).any():
         lists = cell_lists(connection, checks, study_id, design, seed)
     else:
-        lacking = "" if domain == ALL else " with gold labels"
-        raise AuditError(
-            f"study {study_id} has no satisfied groups{lacking} to draw from; finish its run, or name another"
-        )
+        code = "draw.nothing_satisfied_in" if domain == ALL else "draw.nothing_with_gold"
+        raise AuditError(message(code, study=study_id))
     sample_id, protocol = _sample(connection, key, request, domain)
     wanted = keep_audits(connection, sample_id, Audits() if design == INFORMATIVE else request.audits)
     table = table_of(tables.Draw)
@@ -381,10 +375,7 @@ def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str,
     systems = sum((np.bincount(place[of], minlength=len(relations)) > 0).astype(int) for of in applies.T)
     alone = relations[np.broadcast_to(systems, relations.shape) < 2].tolist()
     if len(alone) == len(relations):
-        raise NothingToCompare(
-            f"study {study_id} has no relation under which two systems were checked, so there is nothing to compare; "
-            "run another system, or draw with the design shared"
-        )
+        raise NothingToCompare(message("draw.nothing_to_compare", study=study_id))
     relation = table_of(tables.Relation)
     names = select(relation.c.name).where(relation.c.id.in_(alone)).order_by(relation.c.id)
     return tuple(connection.execute(names).scalars())
@@ -451,8 +442,14 @@ def _domain(connection: Connection, key: Mapping[str, Any], domain: str | None) 
     before = connection.execute(select(table_of(tables.Sample).c.domain).filter_by(**key)).scalar()
     if before is not None and domain not in (None, before):
         raise AuditError(
-            f"the sample of study {key['study_id']} with the design {key['design']} and the seed {key['seed']} is "
-            f"drawn from the domain {before}; draw from {domain} with another seed"
+            message(
+                "draw.other_domain",
+                study=key["study_id"],
+                design=key["design"],
+                seed=key["seed"],
+                before=before,
+                domain=domain,
+            )
         )
     return domain or before or ALL
 

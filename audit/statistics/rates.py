@@ -274,7 +274,7 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
         fs_reach=fs_reach,
         sr_genuine_reach=np.where(sr_observed == 0, 0.0, sr_observed * fs_reach),
         gain=gain,
-        method_reason=estimates["method_reason"].to_numpy(object),
+        method_reason=pd.Series(estimates["method_reason"].to_numpy(object), cells.index, dtype=object),
     )
 
 
