@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select
 from audit.judging.samples import draw_all
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 TEXTS = (
@@ -79,7 +79,7 @@ def study(folder, relations: str = "RP", where: str | None = None, **audits: flo
     path.write_text("\n".join(json.dumps(row) for row in rows(relations)), encoding="utf-8")
     engine = open_store(where or str(folder / "translations.db"), create=True)
     import_run(engine, read_run(path))
-    draw_all(engine, Size(share=1.0), audits=Audits(**audits))
+    draw_all(engine, SampleRequest(Size(share=1.0), audits=Audits(**audits)))
     return engine
 
 

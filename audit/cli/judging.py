@@ -100,16 +100,16 @@ def sample(
     from audit.judging.samples import draw_all
     from audit.sampling.audits import Audits
     from audit.sampling.designs import GOLD
-    from audit.sampling.draw import Size
+    from audit.sampling.draw import SampleRequest, Size
     from audit.studies.deviations import name_primary, primary_named, resolve
 
     exclusive(("--per-relation", per_relation), ("--share", share), required=True)
-    size = Size(per_relation, share)
     audits = Audits(audit_groups, audit_follow_ups, audit_answers)
+    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, protocol, domain)
     engine = open_database(db)
     comparison = primary_named(primary, primary_relation)
     resolved = resolve(engine, comparison, study) if comparison else {}
-    drawn = draw_all(engine, size, design, seed, annotators, study, audits, protocol, domain)
+    drawn = draw_all(engine, request, study)
     primaries = {number: name_primary(engine, number, ids) for number, ids in resolved.items()}
     waiting, behind = queue_length(engine)
     lines = [

@@ -79,7 +79,7 @@ def demo(
     from audit.runner.run import fitting
     from audit.runner.run import run as run_study
     from audit.sampling.audits import Audits
-    from audit.sampling.draw import Size
+    from audit.sampling.draw import SampleRequest, Size
 
     if not no_serve:
         check_port(port, "localhost")
@@ -96,7 +96,8 @@ def demo(
             finally:
                 bar.close()
         say(as_options("\n".join(ran.lines()), "retry_errors"))
-    drawn = draw_all(engine, Size(per_relation=PER_RELATION), audits=Audits(follow_ups=AUDITED_FOLLOW_UPS))
+    audited = Audits(follow_ups=AUDITED_FOLLOW_UPS)
+    drawn = draw_all(engine, SampleRequest(Size(per_relation=PER_RELATION), audits=audited))
     gold = answer_with_gold(engine)
     waiting, audits = queue_length(engine)
     say(

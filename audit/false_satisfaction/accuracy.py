@@ -52,9 +52,7 @@ def right_outputs(engine: Engine, counted: Counted) -> list[RightOutputs]:
     keys = counted.keys[["study_id", "system_id", "system"]].drop_duplicates()
     with engine.connect() as connection:
         return [
-            _of_study(
-                connection, int(str(study["id"])), str(study["task"]), keys[keys["study_id"] == study["id"]].values
-            )
+            _of_study(connection, study["id"], study["task"], keys[keys["study_id"] == study["id"]].values)
             for study in counted.studies
         ]
 

@@ -14,13 +14,13 @@ from audit.annotation.accounts import require, require_manager
 from audit.annotation.deferral import is_flagged
 from audit.annotation.questions import BROKEN, HOLDS, Subject, asks_pairs, question_ids
 from audit.errors import AuditError
-from audit.false_satisfaction.questions import contents, group_answers
+from audit.false_satisfaction.questions import contents, group_answers, source_input
 from audit.false_satisfaction.resolution import (
     Drawn,
     KnownAnswer,
-    State,
     Step,
     Whose,
+    answer_of,
     carried_to,
     drawn_groups,
     known_answers,
@@ -29,8 +29,7 @@ from audit.false_satisfaction.resolution import (
 )
 from audit.messages import message
 from audit.relations import COUNTED, Outcome, name_order
-from audit.relations.base import Seen
-from audit.store import pieces, table_of, tables
+from audit.store import rows_among, table_of, tables
 from audit.tasks import Input, Output, get_task
 
 READERS = ("adjudicator", "manager")
@@ -134,7 +133,7 @@ def choices(engine: Engine, account_id: int) -> Choices:
             select(system.c.id, system.c.name, system.c.version).order_by(system.c.name, system.c.id)
         ).all()
     return Choices(
-        tuple((int(row[0]), str(row[1])) for row in studies),
+        tuple((id, corpus) for id, corpus in studies),
         _numbered_names(sorted(relations, key=lambda row: (name_order(row[1]), row[0]))),
         _numbered_names(systems),
     )
@@ -151,22 +150,22 @@ def browse(
     filters = filters or GroupFilter()
     if filters.state is not None and filters.state not in STATES:
         raise AuditError(message("wrong.state", state=filters.state, allowed=STATES))
+    at_once = _BATCH if filters.state in SETTLED else size + 1
     with engine.connect() as connection:
         require(connection, account_id, *READERS)
         lines: list[Line] = []
         looked = 0
         while True:
-            batch = _rows(connection, filters, after, _BATCH if filters.state in SETTLED else size + 1)
+            batch = _rows(connection, filters, after, at_once)
             states = _states(connection, batch)
             for row in batch:
                 if len(lines) == size:
                     return Page(tuple(lines), after)
-                key = (int(row["group_id"]), int(row["system_id"]))
-                after = key
-                if filters.state in (None, states[key]):
-                    lines.append(_line(row, states[key]))
+                after = row["group_id"], row["system_id"]
+                if filters.state in (None, states[after]):
+                    lines.append(_line(row, states[after]))
             looked += len(batch)
-            if len(batch) < (_BATCH if filters.state in SETTLED else size + 1):
+            if len(batch) < at_once:
                 return Page(tuple(lines), None)
             if looked >= _FARTHEST:
                 return Page(tuple(lines), after)
@@ -245,36 +244,33 @@ def _rows(connection: Connection, filters: GroupFilter, after: Cursor | None, li
 
 
 def _states(connection: Connection, rows: Sequence[RowMapping]) -> dict[Cursor, str]:
-    states: dict[Cursor, str] = {}
-    to_settle: set[int] = set()
-    for row in rows:
-        outcome = Outcome(row["outcome"])
-        state = outcome.name.lower()
-        if outcome is Outcome.SATISFIED:
-            state = "undrawn"
-            if row["drawn"]:
-                to_settle.add(int(row["group_id"]))
-        states[int(row["group_id"]), int(row["system_id"])] = state
-    if to_settle:
+    states = {
+        (row["group_id"], row["system_id"]): (
+            "undrawn" if row["outcome"] == Outcome.SATISFIED else Outcome(row["outcome"]).name.lower()
+        )
+        for row in rows
+    }
+    if to_settle := {row["group_id"] for row in rows if row["outcome"] == Outcome.SATISFIED and row["drawn"]}:
         drawn = list(drawn_groups(connection, None, to_settle))
         answers = known_answers(connection, "both", {step.input_id for group in drawn for step in group.steps})
         for group in drawn:
-            states[group.group_id, group.system_id] = State(settle_group(group, answers).state).name.lower()
+            states[group.group_id, group.system_id] = settle_group(group, answers).state.name.lower()
     return states
 
 
 def _line(row: RowMapping, state: str) -> Line:
     names = {name: row[name] for name in ("corpus", "relation", "system", "row")}
-    return Line(int(row["group_id"]), int(row["system_id"]), **names, state=state, text=" ".join(row["texts"]))
+    return Line(row["group_id"], row["system_id"], **names, state=state, text=" ".join(row["texts"]))
 
 
 def _holds(connection: Connection, group_id: int) -> tuple[str | None, str]:
     """Whether the relation holds in a group by people's answer, and the answer's origin."""
     question, draw = table_of(tables.Question), table_of(tables.AuditDraw)
     content = contents(connection, [group_id])[group_id]
-    source = next(input_id for role, input_id in content[1] if role == "source")
-    query = select(question.c.id, question.c.group_id).where(question.c.kind == "group", question.c.input_id == source)
-    questions = {int(group): int(id) for id, group in connection.execute(query)}
+    query = select(question.c.group_id, question.c.id).where(
+        question.c.kind == "group", question.c.input_id == source_input(content)
+    )
+    questions = dict(connection.execute(query).all())
     content_of = contents(connection, questions)
     question_id = next((id for group, id in questions.items() if content_of[group] == content), None)
     if question_id is None:
@@ -291,73 +287,45 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
     of_system = and_(output.c.input_id == member.c.input_id, output.c.system_id == row["system_id"])
     query = (
         select(
-            member.c.step,
-            member.c.role,
-            member.c.input_id,
-            input_table.c.texts,
-            input_table.c.languages,
-            output.c.attempt,
-            output.c.label,
-            output.c.score,
-            output.c.text,
-            output.c.error,
+            *(member.c.step, member.c.role, member.c.input_id),
+            *(input_table.c.texts, input_table.c.languages),
+            *(output.c.attempt, output.c.label, output.c.score, output.c.text, output.c.error),
         )
         .join(input_table, input_table.c.id == member.c.input_id)
         .outerjoin(output, of_system)
         .where(member.c.group_id == row["group_id"])
         .order_by(member.c.step, output.c.attempt)
     )
-    members: dict[int, RowMapping] = {fields["step"]: fields for fields in connection.execute(query).mappings()}
-    answers = known_answers(connection, "both", {fields["input_id"] for fields in members.values()})
-    steps = {number: _step(fields) for number, fields in members.items()}
-    counted = tuple(step for step in steps.values() if step.role in COUNTED)
+    # Ordered by attempt: the last one stays.
+    members = {fields.step: fields for fields in connection.execute(query)}.values()
+    answers = known_answers(connection, "both", {fields.input_id for fields in members})
+    inputs = [Input.stored(fields.texts, fields.languages) for fields in members]
+    steps = [
+        Step(fields.role, fields.input_id, Output(fields.label, fields.score, fields.text, fields.error), of_step)
+        for fields, of_step in zip(members, inputs, strict=True)
+    ]
     drawn = Drawn(
         **{name: row[name] for name in ("task", "relation", "relation_id", "system_id", "group_id", "params")},
         rank=0,
-        steps=counted,
+        steps=tuple(step for step in steps if step.role in COUNTED),
         corresponds=row["outcome"] == Outcome.SATISFIED or not asks_pairs(row["task"]),
     )
-    origins = iter(settle_group(drawn, answers).origins)
-    source = next((step for step in counted if step.role == "source"), None)
     parts = []
-    for number, fields in members.items():
-        step = steps[number]
-        origin = next(origins) if step.role in COUNTED else ""
-        allowed = _allowed(drawn, source, step, origin, answers)
-        result = step.output if fields["attempt"] is not None else None
-        judged = result is not None and not result.error and bool(allowed)
-        wrong = get_task(row["task"]).is_wrong(step.output, set(allowed)) if judged else None
-        texts = step.input or Input((), ())
-        parts.append(Part(step.role, texts, result, allowed, origin, wrong))
+    for fields, of_step, step in zip(members, inputs, steps, strict=True):
+        answer = answer_of(drawn, step, answers) if step.role in COUNTED else None
+        allowed, origin = (answer.allowed, answer.origin) if answer else (frozenset(), "")
+        result = step.output if fields.attempt is not None else None
+        judged = result is not None and not result.error and allowed
+        wrong = get_task(drawn.task).is_wrong(step.output, allowed) if judged else None
+        parts.append(Part(step.role, of_step, result, tuple(sorted(allowed)), origin, wrong))
     return tuple(parts)
-
-
-def _step(row: RowMapping) -> Step:
-    stored = Input.stored(row["texts"], row["languages"])
-    result = Output(row["label"], row["score"], row["text"], row["error"])
-    return Step(row["role"], row["input_id"], result, stored)
-
-
-def _allowed(
-    drawn: Drawn, source: Step | None, step: Step, origin: str, answers: dict[Subject, KnownAnswer]
-) -> tuple[str, ...]:
-    """The labels that are right for one member, by the answer whose origin the rule has named."""
-    if not origin:
-        return ()
-    if not origin.startswith("carried"):
-        return tuple(sorted(answers[drawn.subject(step)].allowed))
-    if source is None or source.input is None or step.input is None:
-        return ()
-    carry = drawn.carry
-    seen = (Seen(source.input, source.output), Seen(step.input, step.output)) if carry.reads else (None, None)
-    return tuple(sorted(carry(answers[drawn.subject(source)].allowed, *seen) or ()))
 
 
 def _numbered_names(rows: Sequence[Any]) -> tuple[tuple[int, str], ...]:
     """(id, name), with the version where a name stands for several rows."""
-    names = [row[1] for row in rows]
+    names = [name for _, name, _ in rows]
     return tuple(
-        (int(row[0]), row[1] if names.count(row[1]) == 1 else f"{row[1]} (version {row[2]}, {row[0]})") for row in rows
+        (id, name if names.count(name) == 1 else f"{name} (version {version}, {id})") for id, name, version in rows
     )
 
 
@@ -431,15 +399,14 @@ def contradictions(engine: Engine, whose: Whose = "people", *, by: int | None = 
 def _both_answered(connection: Connection, subjects: Iterable[Subject]) -> set[int]:
     """Drawn groups of which the source and another member have an answer; the others need not be read."""
     member, draw = table_of(tables.Member), table_of(tables.Draw)
-    drawn = select(draw.c.group_id)
+    query = select(member.c.group_id, member.c.role).where(
+        member.c.role != "probe", member.c.group_id.in_(select(draw.c.group_id))
+    )
     sources: set[int] = set()
     others: set[int] = set()
-    for piece in pieces(sorted({input_id for _, input_id, _ in subjects})):
-        query = select(member.c.group_id, member.c.role).where(
-            member.c.input_id.in_(piece), member.c.role != "probe", member.c.group_id.in_(drawn)
-        )
-        for id, role in connection.execute(query):
-            (sources if role == "source" else others).add(int(id))
+    inputs = sorted({input_id for _, input_id, _ in subjects})
+    for id, role in rows_among(connection, query, member.c.input_id, inputs):
+        (sources if role == "source" else others).add(id)
     return sources & others
 
 
@@ -449,18 +416,15 @@ def _described(
     answers: dict[Subject, KnownAnswer],
 ) -> list[Contradiction]:
     question, input_table = table_of(tables.Question), table_of(tables.Input)
-    inputs = {subject[1] for _, _, *both in conflicts for subject in both}
-    texts: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    inputs = sorted({input_id for _, _, *both in conflicts for _, input_id, _ in both})
+    columns = select(input_table.c.id, input_table.c.texts, input_table.c.languages)
+    texts = {
+        id: (tuple(parts), tuple(languages.split(",")))
+        for id, parts, languages in rows_among(connection, columns, input_table.c.id, inputs)
+    }
+    flagged = select(question.c.id).where(is_flagged())
+    waiting = {row.id for row in rows_among(connection, flagged, question.c.input_id, inputs)}
     ids: dict[Subject, int] = {}
-    waiting: set[int] = set()
-    for piece in pieces(sorted(inputs)):
-        query = select(input_table.c.id, input_table.c.texts, input_table.c.languages).where(
-            input_table.c.id.in_(piece)
-        )
-        for id, parts, languages in connection.execute(query):
-            texts[int(id)] = (tuple(parts), tuple(languages.split(",")))
-        flagged = select(question.c.id).where(question.c.input_id.in_(piece), is_flagged())
-        waiting |= {int(row[0]) for row in connection.execute(flagged)}
     for task in {source[0] for _, _, source, _ in conflicts}:
         ids |= question_ids(connection, task, inputs)
 
@@ -470,22 +434,8 @@ def _described(
 
     listed = [
         Contradiction(
-            source[0],
-            relation,
-            preserves_truth,
-            side(source),
-            side(other),
-            tuple(sorted(carried)),
-            len(groups),
+            source[0], relation, preserves_truth, side(source), side(other), tuple(sorted(carried)), len(groups)
         )
         for (relation, preserves_truth, source, other), (carried, groups) in conflicts.items()
     ]
-    return sorted(
-        listed,
-        key=lambda contradiction: (
-            -contradiction.groups,
-            contradiction.relation,
-            contradiction.source.question,
-            contradiction.follow_up.question,
-        ),
-    )
+    return sorted(listed, key=lambda pair: (-pair.groups, pair.relation, pair.source.question, pair.follow_up.question))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import Any, TypedDict, cast
 
 import numpy as np
 import pandas as pd
@@ -47,9 +48,37 @@ from audit.sampling.designs import ALL, INFORMATIVE, within
 from audit.store import Checked, checked, table_of, tables
 from audit.store.bulk import LIMIT
 
+
+class StudyRow(TypedDict):
+    """A study as reports name it."""
+
+    id: int
+    task: str
+    corpus: str
+    fingerprint: str
+    unit: str
+    has_gold: bool
+    seed: int
+    limit: int | None
+    imported: bool
+
+
+class SampleRow(TypedDict):
+    """The sample of a study that counts."""
+
+    id: int
+    study_id: int
+    design: str
+    seed: int
+    annotators: int
+    protocol: str
+    domain: str
+
+
 # What the audits of a report's samples found: follow-ups with an answer of their own, and groups that were checked.
 
 CELL = ["study_id", "relation_id", "system_id"]
+Rows = Sequence[tuple[object, ...]]
 
 
 @dataclass(frozen=True)
@@ -66,12 +95,25 @@ class Audited:
     answered: pd.DataFrame
     """An answer on which people agreed that an adjudicator checked, in the reach of the audit: source (that of the
     first group that has it; its id), wrong (0 or 1). Of no cell."""
-    waiting: int
+    waiting: int = 0
     """Questions that are open only to audit what relations carry."""
-    checks_waiting: int
+    checks_waiting: int = 0
     """Agreed answers that wait for an adjudicator's check."""
-    shares: Mapping[int, Mapping[str, float]]
+    shares: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     """Per study what is audited of its sample: the shares follow_ups and answers."""
+
+    @classmethod
+    def of(
+        cls, cells: Rows = (), follow_ups: Rows = (), checks: Rows = (), answered: Rows = (), **numbers: Any
+    ) -> "Audited":
+        """Frames of these rows; without any, what audits found where nobody looked."""
+        return cls(
+            pd.DataFrame(cells, columns=[*CELL, "rests_true", "rests_false", "protocol_judged", "protocol_false"]),
+            pd.DataFrame(follow_ups, columns=[*CELL, "group_id", "source", "follow_up", "wrong"]),
+            pd.DataFrame(checks, columns=[*CELL, "group_id", "protocol", "checked"]),
+            pd.DataFrame(answered, columns=["source", "wrong"]).astype(int),
+            **numbers,
+        )
 
     @property
     def answers(self) -> int:
@@ -87,13 +129,11 @@ class Audited:
 class AuditCollector:
     """Collects what the audits found while the cells of a report are counted one by one."""
 
-    def __init__(
-        self, connection: Connection, samples: Sequence[Mapping[str, object]], whose: Whose, answers: Answers
-    ) -> None:
-        ids = [int(str(sample["id"])) for sample in samples]
+    def __init__(self, connection: Connection, samples: Sequence[SampleRow], whose: Whose, answers: Answers) -> None:
+        ids = [sample["id"] for sample in samples]
         self._known = answers
         self._reach = reach_of(connection, ids)
-        audits = {int(str(sample["study_id"])): audits_of(connection, int(str(sample["id"]))) for sample in samples}
+        audits = {sample["study_id"]: audits_of(connection, sample["id"]) for sample in samples}
         self._shares = {
             study: {"follow_ups": audit.follow_ups, "answers": audit.answers} for study, audit in audits.items()
         }
@@ -132,15 +172,14 @@ class AuditCollector:
 
     def close(self, demanded: set[Subject]) -> Audited:
         """All cells together; `demanded` are the questions that drawn groups wait for: those are no audits."""
-        columns = ["rests_true", "rests_false", "protocol_judged", "protocol_false"]
-        return Audited(
-            pd.DataFrame(self._cells, columns=[*CELL, *columns]),
-            pd.DataFrame(self._follow_ups, columns=[*CELL, "group_id", "source", "follow_up", "wrong"]),
-            pd.DataFrame(self._checks, columns=[*CELL, "group_id", "protocol", "checked"]),
-            pd.DataFrame(list(self._answers.values()), columns=["source", "wrong"]).astype(int),
-            len(self._waiting - demanded),
-            len(self._checks_waiting),
-            self._shares,
+        return Audited.of(
+            self._cells,
+            self._follow_ups,
+            self._checks,
+            list(self._answers.values()),
+            waiting=len(self._waiting - demanded),
+            checks_waiting=len(self._checks_waiting),
+            shares=self._shares,
         )
 
 
@@ -171,8 +210,8 @@ class Counted:
     """
 
     cells: pd.DataFrame
-    studies: list[dict[str, object]]
-    samples: list[dict[str, object]]
+    studies: list[StudyRow]
+    samples: list[SampleRow]
     waiting: int
     """Distinct questions that drawn groups wait for, over all cells."""
     keys: pd.DataFrame
@@ -196,8 +235,8 @@ class Ground:
     inapplicable and errors.
     """
 
-    studies: list[dict[str, object]]
-    samples: list[dict[str, object]]
+    studies: list[StudyRow]
+    samples: list[SampleRow]
     checks: Checked
     cells: pd.DataFrame
 
@@ -247,7 +286,7 @@ def count_drawn(
         collector = AuditCollector(connection, ground.samples, whose, answers)
         drawn: list[DrawnCell] = []
         for sample in ground.samples:
-            cells = drawn_cells(sample, drawn_groups(connection, [int(str(sample["id"]))]), answers, process)
+            cells = drawn_cells(sample, drawn_groups(connection, [sample["id"]]), answers, process)
             for cell in cells:
                 collector.add(cell.key, cell.settled, cell.beginning.judged, cell.beginning.false)
             drawn += cells
@@ -260,10 +299,10 @@ def ground_of(
 ) -> Ground:
     """Everything that does not hang on answers; arguments and errors as those of `count`."""
     studies = _studies(connection, study)
-    ids = [int(str(row["id"])) for row in studies]
+    ids = [row["id"] for row in studies]
     samples = _samples(connection, ids, design, domain)
     checks = checked(connection, ids)
-    drawn_from = {int(str(sample["study_id"])): str(sample["domain"]) for sample in samples}
+    drawn_from = {sample["study_id"]: sample["domain"] for sample in samples}
     for id, own_domain in drawn_from.items() if domain is None else dict.fromkeys(ids, domain).items():
         checks = within(connection, checks, id, own_domain)
     cells = _observed(connection, ids, checks)
@@ -275,7 +314,7 @@ def ground_of(
 
 
 def drawn_cells(
-    sample: Mapping[str, object],
+    sample: SampleRow,
     groups: Iterable[Drawn],
     answers: Mapping[Subject, KnownAnswer],
     process: Process | None = None,
@@ -288,7 +327,7 @@ def drawn_cells(
     for drawn in groups:
         systems = relations.setdefault(drawn.relation_id, {})
         systems.setdefault(drawn.system_id, []).append(settle_group(drawn, answers))
-    study, one_list = int(str(sample["study_id"])), sample["design"] == INFORMATIVE
+    study, one_list = sample["study_id"], sample["design"] == INFORMATIVE
     return [
         DrawnCell((study, relation, system), settled, beginning)
         for relation, systems in relations.items()
@@ -305,24 +344,12 @@ def waiting_questions(drawn: Iterable[DrawnCell]) -> set[Subject]:
 
 def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audited: Audited) -> Counted:
     """Everything that is counted, from the ground and the draws."""
-    rows = [(*cell.key, *(getattr(cell.beginning, name) for name in DRAWS if name != "waiting")) for cell in drawn]
-    groups = [
-        (
-            *cell.key,
-            settled.drawn.group_id,
-            settled.drawn.rank,
-            int(settled.state),
-            counts,
-            position < cell.beginning.judged,
-        )
-        for cell in drawn
-        for position, (settled, counts) in enumerate(zip(cell.settled, cell.beginning.counts, strict=True))
-    ]
-    judged = pd.DataFrame(rows, columns=[*CELL, *(name for name in DRAWS if name != "waiting")])
-    judged["waiting"] = [len(cell.waiting) for cell in drawn]
-    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank", "state", "counts", "judged"])
-    # Where nothing is drawn the columns would have no types, and a mask without one selects columns.
-    typed = drawn_rows.astype({"group_id": "int64", "state": int, "counts": bool, "judged": bool})
+    of_beginning = [name for name in DRAWS if name != "waiting"]
+    rows = [(*cell.key, *(getattr(cell.beginning, name) for name in of_beginning), len(cell.waiting)) for cell in drawn]
+    judged = pd.DataFrame(rows, columns=[*CELL, *of_beginning, "waiting"])
+    groups = [(*cell.key, group.drawn.group_id, group.drawn.rank) for cell in drawn for group in cell.settled]
+    drawn_rows = pd.DataFrame(groups, columns=[*CELL, "group_id", "rank"]).astype({"group_id": "int64"})
+    drawn_rows = drawn_rows.assign(**states_of((cell.settled, cell.beginning) for cell in drawn))
     cells = ground.cells.merge(judged, how="left", on=CELL)
     for column in DRAWS:
         cells[column] = cells[column].fillna(0).astype(int)
@@ -332,9 +359,8 @@ def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audit
     if compares.any():
         for column in ("false", "drawn_false"):
             cells[column] = cells[column].astype("Int64").mask(compares)
-    studies = {study["id"]: study for study in ground.studies}
     cells["study"] = cells["study_id"]
-    cells["corpus"] = cells["study_id"].map({id: study["corpus"] for id, study in studies.items()})
+    cells["corpus"] = cells["study_id"].map({study["id"]: study["corpus"] for study in ground.studies})
     keys = cells[[*CELL, "study", "task", "relation", "system"]]
     under: dict[tuple[int, int], set[Subject]] = {}
     for cell in drawn:
@@ -345,11 +371,24 @@ def counted_from(ground: Ground, drawn: Sequence[DrawnCell], waiting: int, audit
         ground.samples,
         waiting,
         keys,
-        typed,
+        drawn_rows,
         ground.checks,
         audited,
         {relation: len(subjects) for relation, subjects in under.items()},
     )
+
+
+def states_of(cells: Iterable[tuple[Sequence[Settled], Beginning]]) -> dict[str, np.ndarray]:
+    """The columns state, counts and judged of `Counted.drawn`, of these cells one after the other."""
+    states: list[int] = []
+    counts: list[bool] = []
+    judged: list[bool] = []
+    for settled, beginning in cells:
+        states += [int(group.state) for group in settled]
+        counts += beginning.counts
+        judged += [position < beginning.judged for position in range(len(settled))]
+    # Where nothing is drawn lists would have no types, and a mask without one selects columns.
+    return {"state": np.array(states, int), "counts": np.array(counts, bool), "judged": np.array(judged, bool)}
 
 
 def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -> pd.DataFrame:
@@ -395,37 +434,29 @@ def _labels(cells: pd.DataFrame, rows: Mapping[int, RowMapping], column: str) ->
     }
 
 
-def _studies(connection: Connection, study: int | None) -> list[dict[str, object]]:
+def _studies(connection: Connection, study: int | None) -> list[StudyRow]:
     table = table_of(tables.Study)
-    columns = [
-        table.c[name]
-        for name in ("id", "task", "corpus", "fingerprint", "unit", "has_gold", "seed", "limit", "imported")
-    ]
-    query = select(*columns).order_by(table.c.id)
+    query = select(*(table.c[name] for name in StudyRow.__annotations__)).order_by(table.c.id)
     if study is not None:
         query = query.where(table.c.id == study)
-    studies = [dict(row) for row in connection.execute(query).mappings()]
+    studies = [cast(StudyRow, dict(row)) for row in connection.execute(query).mappings()]
     if not studies:
         raise AuditError(message("cells.no_studies") if study is None else message("cells.no_study", study=study))
     return studies
 
 
-def _samples(
-    connection: Connection, studies: Sequence[int], design: str | None, domain: str | None
-) -> list[dict[str, object]]:
+def _samples(connection: Connection, studies: Sequence[int], design: str | None, domain: str | None) -> list[SampleRow]:
     table = table_of(tables.Sample)
-    query = select(table).where(table.c.study_id.in_(studies)).order_by(table.c.study_id, table.c.drawn_at, table.c.id)
+    query = select(*(table.c[name] for name in SampleRow.__annotations__)).where(table.c.study_id.in_(studies))
+    query = query.order_by(table.c.study_id, table.c.drawn_at, table.c.id)
     if design is not None:
         query = query.where(table.c.design == design)
     if domain is not None:
         query = query.where(table.c.domain == domain)
-    last = {row["study_id"]: dict(row) for row in connection.execute(query).mappings()}
+    last = {row["study_id"]: cast(SampleRow, dict(row)) for row in connection.execute(query).mappings()}
     if design is not None and not last:
         raise AuditError(message("cells.not_drawn", design=design))
-    return [
-        {name: row[name] for name in ("id", "study_id", "design", "seed", "annotators", "protocol", "domain")}
-        for row in last.values()
-    ]
+    return list(last.values())
 
 
 # Which sources belong together: the sentences of a document, a text in several languages.
@@ -488,7 +519,7 @@ def read_resting(engine: Engine, counted: Counted, whose: Whose) -> pd.DataFrame
         answers = known_answers(connection, whose)
         gold = {task: sorted(labels) for task, labels in gold_labels(connection).items()}
         for sample in counted.samples:
-            for drawn in drawn_groups(connection, [int(str(sample["id"]))]):
+            for drawn in drawn_groups(connection, [sample["id"]]):
                 key = (sample["study_id"], drawn.relation_id, drawn.system_id, drawn.group_id)
                 subjects = _gold_subjects(drawn, answers)
                 labels = gold.get(drawn.task, [])
@@ -522,11 +553,9 @@ def _false(
         return None
     is_false = np.zeros((len(labels),) * len(subjects), bool)
     current = {subject: answers[subject] for step in drawn.steps if (subject := drawn.subject(step)) in answers}
+    golds = [KnownAnswer(frozenset([label]), "gold") for label in labels]
     for indices in product(range(len(labels)), repeat=len(subjects)):
-        trial = {
-            subject: KnownAnswer(frozenset([labels[index]]), "gold")
-            for subject, index in zip(subjects, indices, strict=True)
-        }
+        trial = {subject: golds[index] for subject, index in zip(subjects, indices, strict=True)}
         state = settle_group(drawn, current | trial).state
         if state is State.WAITING:
             return None

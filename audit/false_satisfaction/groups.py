@@ -17,6 +17,8 @@ from audit.statistics.comparison import Common, unsettled
 from audit.store.bulk import LIMIT
 
 NAMES = ["study", "task", "relation", "system"]
+PLACES = [*NAMES, "source", "cluster"]
+"""Columns of every frame of groups: the names of the cell, the source (its id) and the code of its cluster."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,10 @@ class Shared:
 def judged_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
     """The settled beginnings of all draws that are random samples of their cells' satisfied groups.
 
-    Columns study, task, relation, system, source (its id), cluster (its code), false (0 or 1). Samples of the design
-    `informative` are none, and are left out.
+    Columns of `PLACES`, and false (0 or 1). Samples of the design `informative` are none, and are left out.
     """
-    judged = random_beginnings(counted).merge(counted.keys, on=CELL)
-    false = (judged["state"] == State.FALSE).astype(int)
-    source = judged["group_id"].to_numpy(np.int64) // LIMIT**2
-    groups = judged.assign(source=source, cluster=clusters.of(source), false=false)
-    return groups[[*NAMES, "source", "cluster", "false"]]
+    judged = random_beginnings(counted)
+    return _placed(judged.assign(false=(judged["state"] == State.FALSE).astype(int)), counted, clusters, "false")
 
 
 def bounded_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
@@ -47,38 +45,44 @@ def bounded_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame
 
     Columns as of `judged_groups`, and open (1: it waits). Samples of the design `informative` are left out.
     """
-    random = [sample["study_id"] for sample in counted.samples if sample["design"] != INFORMATIVE]
-    cells = counted.keys[(counted.cells["judged"] == 0) & counted.keys["study_id"].isin(random)]
-    drawn = counted.drawn.merge(cells, on=CELL)
-    source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
+    cells = counted.keys[(counted.cells["judged"] == 0) & counted.keys["study_id"].isin(_random_studies(counted))]
+    drawn = counted.drawn.merge(cells[CELL], on=CELL)
     kinds = {"false": drawn["state"] == State.FALSE, "open": drawn["state"] == State.WAITING}
-    groups = drawn.assign(
-        source=source, cluster=clusters.of(source), **{name: 1 * flags for name, flags in kinds.items()}
-    )
-    return groups[[*NAMES, "source", "cluster", *kinds]]
+    return _placed(drawn.assign(**{name: 1 * flags for name, flags in kinds.items()}), counted, clusters, *kinds)
 
 
 def spot_checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
-    """The groups whose deciding answers were checked: columns study, task, relation, system, source, cluster, protocol,
-    checked.
+    """The groups whose deciding answers were checked: columns of `PLACES`, protocol, checked.
 
     The last two are 1 for a false satisfaction, by the protocol's answers and by the checked ones.
     """
-    checks = counted.audited.checks.merge(counted.keys, on=CELL)
-    source = checks["group_id"].to_numpy(np.int64) // LIMIT**2
-    groups = checks.assign(source=source, cluster=clusters.of(source))
-    return groups[[*NAMES, "source", "cluster", "protocol", "checked"]]
+    return _placed(counted.audited.checks, counted, clusters, "protocol", "checked")
 
 
 def random_beginnings(counted: Counted) -> pd.DataFrame:
     """The rows of `counted.drawn` in the settled beginnings that are random samples of their cells."""
-    cells = [sample["study_id"] for sample in counted.samples if sample["design"] != INFORMATIVE]
-    return counted.drawn[counted.drawn["judged"] & counted.drawn["study_id"].isin(cells)]
+    return counted.drawn[counted.drawn["judged"] & counted.drawn["study_id"].isin(_random_studies(counted))]
+
+
+def source_of_group(group_id: pd.Series) -> np.ndarray:
+    """The sources (ids) of groups (ids)."""
+    return np.asarray(group_id.to_numpy(np.int64) // LIMIT**2)
+
+
+def _random_studies(counted: Counted) -> list[int]:
+    """The studies whose samples are random samples of their cells' satisfied groups."""
+    return [sample["study_id"] for sample in counted.samples if sample["design"] != INFORMATIVE]
+
+
+def _placed(groups: pd.DataFrame, counted: Counted, clusters: Clusters, *values: str) -> pd.DataFrame:
+    """Rows with the columns of `CELL`, group_id and `values` -> those of `PLACES` and `values`."""
+    groups = groups.merge(counted.keys, on=CELL)
+    source = source_of_group(groups["group_id"])
+    return groups.assign(source=source, cluster=clusters.of(source))[[*PLACES, *values]]
 
 
 def checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame:
-    """All groups that are in a rate: columns study, task, relation, system, source (its id), cluster (its
-    code), satisfied (0 or 1)."""
+    """All groups that are in a rate: columns of `PLACES`, and satisfied (0 or 1)."""
     checks, keys = counted.checks, counted.keys.reset_index(drop=True)
     cell = pd.Series(keys.index, index=pd.MultiIndex.from_frame(keys[CELL]))
     pair_code = checks.study * LIMIT + checks.relation
@@ -176,20 +180,21 @@ class Comparison:
 
 def comparisons(engine: Engine, counted: Counted) -> list[Comparison]:
     """The comparison of each relation with two systems or more, in the order of studies and relations."""
-    samples = {int(str(sample["study_id"])): sample for sample in counted.samples}
+    samples = {sample["study_id"]: sample for sample in counted.samples}
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
     result = []
     with engine.connect() as connection:
         telling_apart = DifferingInputs(connection)
-        clusters = source_clusters(connection, [int(str(study["id"])) for study in counted.studies])
-        for study in (int(str(row["id"])) for row in counted.studies):
-            sample = samples.get(study, {"seed": 0, "design": None})
-            numbers = Numbers.of_study(connection, study, int(str(sample["seed"])))
-            design = None if sample["design"] is None else str(sample["design"])
+        studies = [study["id"] for study in counted.studies]
+        clusters = source_clusters(connection, studies)
+        for study in studies:
+            sample = samples.get(study)
+            numbers = Numbers.of_study(connection, study, sample["seed"] if sample else 0)
+            design = sample["design"] if sample else None
             for compared in compared_groups(connection, counted.checks, study, numbers, telling_apart):
                 under = (counted.drawn["study_id"] == study) & (counted.drawn["relation_id"] == compared.relation)
                 drawn = counted.drawn[under]
-                source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
+                source = source_of_group(drawn["group_id"])
                 cells = [names[study, compared.relation, system] for system in compared.systems]
                 beyond = np.zeros(len(compared.source), bool)
                 if design == "shared":
@@ -201,7 +206,7 @@ def comparisons(engine: Engine, counted: Counted) -> list[Comparison]:
                         study,
                         cells[0][0],
                         cells[0][1],
-                        tuple(str(cell[2]) for cell in cells),
+                        tuple(cell[2] for cell in cells),
                         compared,
                         design,
                         clusters.of(compared.source),

@@ -7,16 +7,14 @@ then, settled by the rule of today on the sample of today. At the last point the
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.answers import ORIGINS, WITHDRAWN, Vote, voted_answers
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject
 from audit.false_satisfaction.cells import (
-    CELL,
     Audited,
     Counted,
     counted_from,
@@ -24,7 +22,15 @@ from audit.false_satisfaction.cells import (
     ground_of,
     waiting_questions,
 )
-from audit.false_satisfaction.resolution import ALLOWED, KnownAnswer, Process, Whose, drawn_groups, gold_labels
+from audit.false_satisfaction.resolution import (
+    ALLOWED,
+    KnownAnswer,
+    Process,
+    Whose,
+    drawn_groups,
+    gold_labels,
+    subjects_of,
+)
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 
@@ -32,6 +38,7 @@ POINTS = 12
 """Points of a history unless told otherwise."""
 Answers = dict[tuple[int, str], frozenset[str]]
 """(question, origin) -> the allowed labels, as in the table `answer`."""
+Judged = TypeVar("Judged", bound=Any)
 
 
 class PastJudgement(NamedTuple):
@@ -87,44 +94,31 @@ def history_of(connection: Connection) -> History:
     judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
     question, annotator = table_of(tables.Question), table_of(tables.Annotator)
     about_outputs = select(question.c.id, question.c.annotators).where(question.c.kind.in_(ABOUT_OUTPUTS))
-    needed = {int(row[0]): int(row[1]) for row in connection.execute(about_outputs)}
+    needed = dict(connection.execute(about_outputs).all())
+    columns = (judgement.c.id, judgement.c.question_id, annotator.c.role, judgement.c.answer)
     judged = (
-        select(
-            judgement.c.id,
-            judgement.c.question_id,
-            annotator.c.role,
-            judgement.c.answer,
-            judgement.c.decided_at,
-            judgement.c.supersedes,
-        )
+        select(*columns, judgement.c.decided_at, judgement.c.supersedes)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .where(judgement.c.round == 1)
         .order_by(judgement.c.id)
     )
-    adjudicated = select(
-        adjudication.c.id, adjudication.c.question_id, adjudication.c.allowed, adjudication.c.decided_at
-    ).order_by(adjudication.c.id)
-    table = table_of(tables.Aside)
-    flags = select(table.c.question_id, table.c.at).where(table.c.kind == "flag")
+    columns = (adjudication.c.id, adjudication.c.question_id, adjudication.c.allowed, adjudication.c.decided_at)
+    adjudicated = select(*columns).order_by(adjudication.c.id)
+    aside = table_of(tables.Aside)
+    flags = select(aside.c.question_id, aside.c.at).where(aside.c.kind == "flag")
     return History(
         [
-            PastJudgement(
-                int(id), int(question_id), role, answer, in_utc(moment), None if before is None else int(before)
-            )
-            for id, question_id, role, answer, moment, before in connection.execute(judged)
+            PastJudgement(id, question_id, role, answer, in_utc(moment), supersedes)
+            for id, question_id, role, answer, moment, supersedes in connection.execute(judged)
             if question_id in needed
         ],
         [
-            PastAdjudication(int(id), int(question_id), frozenset(allowed), in_utc(moment))
+            PastAdjudication(id, question_id, frozenset(allowed), in_utc(moment))
             for id, question_id, allowed, moment in connection.execute(adjudicated)
             if question_id in needed
         ],
         needed,
-        [
-            (int(question_id), in_utc(moment))
-            for question_id, moment in connection.execute(flags)
-            if question_id in needed
-        ],
+        [(question_id, in_utc(moment)) for question_id, moment in connection.execute(flags) if question_id in needed],
     )
 
 
@@ -179,8 +173,8 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
     with engine.connect() as connection:
         ground = ground_of(connection, study)
         history = history_of(connection)
-        about, gold = _subjects(connection), gold_labels(connection)
-        samples = [(sample, list(drawn_groups(connection, [int(str(sample["id"]))]))) for sample in ground.samples]
+        about, gold = subjects_of(connection), gold_labels(connection)
+        samples = [(sample, list(drawn_groups(connection, [sample["id"]]))) for sample in ground.samples]
 
     def point(part: History, until: datetime | None) -> Point:
         answers = counting_answers(answers_until(part, until), about, whose)
@@ -189,17 +183,15 @@ def replay(engine: Engine, whose: Whose = "both", study: int | None = None, poin
         people = [judgement.decided_at for judgement in part.judgements if judgement.role in ROLES]
         adjudicated = [adjudication.decided_at for adjudication in part.adjudications]
         judgements, adjudications = (
-            sum(until is None or at <= until for at in moments) for moments in (people, adjudicated)
+            sum(until is None or at <= until for at in decided) for decided in (people, adjudicated)
         )
-        counted = counted_from(ground, drawn, len(waiting_questions(drawn)), NO_AUDITS)
+        counted = counted_from(ground, drawn, len(waiting_questions(drawn)), Audited.of())
         return Point(judgements, adjudications, until or max(people + adjudicated, default=None), len(answers), counted)
 
     moments = moments_of(history, points)
     if len(moments) > 1:
-        yield point(
-            History([judgement for judgement in history.judgements if judgement.role not in ROLES], [], history.wanted),
-            None,
-        )
+        gold_alone = [judgement for judgement in history.judgements if judgement.role not in ROLES]
+        yield point(History(gold_alone, [], history.wanted), None)
     for until in moments:
         yield point(history, until)
 
@@ -222,14 +214,20 @@ def _votes_until(history: History, until: datetime | None) -> dict[int, list[Vot
         for judgement in history.judgements
         if until is None or judgement.role not in ROLES or judgement.decided_at <= until
     ]
-    superseded = {judgement.supersedes for judgement in decided}
     votes: dict[int, list[Vote]] = {}
-    for judgement in decided:
-        if judgement.id not in superseded and judgement.answer != WITHDRAWN:
-            votes.setdefault(judgement.question_id, []).append(
-                Vote(judgement.question_id, "", judgement.role, judgement.answer, None)
-            )
+    for judgement in counting_judgements(decided):
+        vote = Vote(judgement.question_id, "", judgement.role, judgement.answer, None)
+        votes.setdefault(judgement.question_id, []).append(vote)
     return votes
+
+
+def counting_judgements(history: Sequence[Judged]) -> list[Judged]:
+    """The judgements that count at the end of a history, or of a beginning of one: neither superseded nor withdrawn.
+
+    They are rows with the columns id, supersedes and answer, oldest first.
+    """
+    superseded = {judgement.supersedes for judgement in history}
+    return [judgement for judgement in history if judgement.id not in superseded and judgement.answer != WITHDRAWN]
 
 
 def counting_answers(
@@ -252,22 +250,3 @@ def counting_answers(
                 if from_origin == origin
             }
     return result
-
-
-def _subjects(connection: Connection) -> dict[int, Subject]:
-    question = table_of(tables.Question)
-    columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
-    query = select(*columns).where(question.c.kind.in_(ABOUT_OUTPUTS))
-    return {int(id): (str(task), int(input_id), output) for id, task, input_id, output in connection.execute(query)}
-
-
-NO_AUDITS = Audited(
-    pd.DataFrame(columns=[*CELL, "rests_true", "rests_false", "protocol_judged", "protocol_false"]),
-    pd.DataFrame(columns=[*CELL, "group_id", "source", "follow_up", "wrong"]),
-    pd.DataFrame(columns=[*CELL, "group_id", "protocol", "checked"]),
-    answered=pd.DataFrame(columns=["source", "wrong"], dtype=int),
-    waiting=0,
-    checks_waiting=0,
-    shares={},
-)
-"""What audits found where nobody looked."""

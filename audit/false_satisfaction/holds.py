@@ -3,7 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,8 @@ from audit.false_satisfaction.questions import AuditGroup, Content, audit_groups
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose
 from audit.relations import Outcome
 from audit.statistics.corrected import COUNTS
-from audit.store import pieces, table_of, tables
+from audit.store import rows_among, table_of, tables
+from audit.store.bulk import LIMIT
 
 UNITS = ["task", "study", "relation", "broken", "satisfied", "violated", "pi", "cluster"]
 GROUPS = ["kind", "broken", "cluster"]
@@ -65,20 +67,17 @@ def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", cluster
     of satisfied ones, the shares among true and false satisfactions are those of the beginning in which that is
     settled, too.
     """
-    designs = {int(str(sample["id"])): str(sample["design"]) for sample in counted.samples}
-    studies = {int(str(sample["id"])): int(str(sample["study_id"])) for sample in counted.samples}
+    designs = {sample["id"]: sample["design"] for sample in counted.samples}
+    studies = {sample["id"]: sample["study_id"] for sample in counted.samples}
     with engine.connect() as connection:
         audited = audit_groups(connection, designs)
         content_of = contents(connection, {group.group_id for group in audited})
         answers = group_answers(connection, whose)
-        sources = _sources(connection, sorted(content_of))
         outcomes = _outcomes(connection, sorted(content_of))
     totals = counted.cells[["task", "study", "relation", "satisfied", "violated"]].join(counted.keys[CELL])
     totals = totals.set_index(CELL)
     lists: list[_List] = []
-    for (sample, relation, system, outcome), members in groupby(
-        audited, key=lambda group: (group.sample_id, group.relation_id, group.system_id, group.outcome)
-    ):
+    for (sample, relation, system, outcome), members in groupby(audited, key=itemgetter(0, 1, 2, 3)):
         cell = (studies[sample], relation, system)
         row = totals.loc[cell]
         groups = list(members)
@@ -90,6 +89,7 @@ def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", cluster
         unresolved = {content_of[group.group_id] for group in cell_list.groups} - set(answers)
         waiting.setdefault(cell_list.relation, set()).update(unresolved)
     independent = {study for sample, study in studies.items() if designs[sample] == "simple"}
+    sources = {group: group // LIMIT**2 for group in sorted(content_of)}
     cluster_of = dict(zip(sources, clusters.of(np.array(list(sources.values()), np.int64)).tolist(), strict=True))
     cells, groups_of = _cells(lists, counted.drawn, cluster_of)
     return Holds(
@@ -163,34 +163,16 @@ def _beginning(
     groups: list[AuditGroup], content_of: Mapping[int, Content], answers: Mapping[Content, KnownAnswer]
 ) -> list[tuple[AuditGroup, bool]]:
     """The longest beginning of one list in which every group is judged, each with whether the relation holds."""
-    beginning = []
-    for group in groups:
-        answer = answers.get(content_of[group.group_id])
-        if answer is None:
-            break
-        beginning.append((group, HOLDS in answer.allowed))
-    return beginning
-
-
-def _sources(connection: Connection, groups: list[int]) -> dict[int, int]:
-    """The source of each group."""
-    group = table_of(tables.Group)
-    sources: dict[int, int] = {}
-    for piece in pieces(groups):
-        query = select(group.c.id, group.c.source_id).where(group.c.id.in_(piece))
-        sources.update((int(row[0]), int(row[1])) for row in connection.execute(query))
-    return sources
+    judged = takewhile(lambda group: content_of[group.group_id] in answers, groups)
+    return [(group, HOLDS in answers[content_of[group.group_id]].allowed) for group in judged]
 
 
 def _outcomes(connection: Connection, groups: list[int]) -> dict[int, set[tuple[int, Outcome]]]:
     """For which systems each group is satisfied or violated."""
     verdict = table_of(tables.Verdict)
     inside = (int(Outcome.SATISFIED), int(Outcome.VIOLATED))
+    query = select(verdict.c.group_id, verdict.c.system_id, verdict.c.outcome).where(verdict.c.outcome.in_(inside))
     outcomes: dict[int, set[tuple[int, Outcome]]] = {}
-    for piece in pieces(groups):
-        query = select(verdict.c.group_id, verdict.c.system_id, verdict.c.outcome).where(
-            verdict.c.group_id.in_(piece), verdict.c.outcome.in_(inside)
-        )
-        for group, system, outcome in connection.execute(query):
-            outcomes.setdefault(int(group), set()).add((int(system), Outcome(outcome)))
+    for group, system, outcome in rows_among(connection, query, verdict.c.group_id, groups):
+        outcomes.setdefault(group, set()).add((system, Outcome(outcome)))
     return outcomes

@@ -16,9 +16,9 @@ from sqlalchemy import Connection, Engine, delete, false, select
 from audit.annotation.accounts import ADJUDICATORS, ROLES, require
 from audit.annotation.answers import counting_votes
 from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
-from audit.annotation.questions import ABOUT_OUTPUTS, Subject, labels_of
+from audit.annotation.questions import Subject, labels_of
 from audit.errors import Refused
-from audit.false_satisfaction.cells import CELL, count
+from audit.false_satisfaction.cells import CELL, Counted, count_drawn, states_of
 from audit.false_satisfaction.groups import Comparison, comparisons
 from audit.false_satisfaction.resolution import (
     Drawn,
@@ -26,22 +26,24 @@ from audit.false_satisfaction.resolution import (
     Process,
     Settled,
     State,
-    Step,
     Whose,
     beginnings,
+    carried_labels,
     drawn_groups,
     known_answers,
     read_process,
     settle_group,
+    source_of,
+    subjects_of,
+    supposing,
 )
 from audit.messages import message
-from audit.relations.base import Seen
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics.comparison import Common
 from audit.statistics.fragility import OPEN, RIGHT, WRONG, Fragility, JudgedGroup, Part, fragility
 from audit.statistics.orders import changing_places
-from audit.store import pieces, table_of, tables
-from audit.tasks import Task, get_task
+from audit.store import rows_among, table_of, tables
+from audit.tasks import get_task
 
 Place = tuple[int, int]
 """Number of a cell, and of a group in its draw."""
@@ -112,14 +114,9 @@ def read_stakes(engine: Engine, account_id: int) -> Stakes:
     """
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
-    counted = count(engine)
-    drawn: dict[tuple[int, int, int], list[Drawn]] = {}
-    with engine.connect() as connection:
-        for sample in counted.samples:
-            for group in drawn_groups(connection, [int(str(sample["id"]))]):
-                key = (int(str(sample["study_id"])), group.relation_id, group.system_id)
-                drawn.setdefault(key, []).append(group)
-    informative = {int(str(sample["study_id"])) for sample in counted.samples if sample["design"] == INFORMATIVE}
+    counted, drawn_cells = count_drawn(engine)
+    drawn = {cell.key: [settled.drawn for settled in cell.settled] for cell in drawn_cells}
+    informative = {sample["study_id"] for sample in counted.samples if sample["design"] == INFORMATIVE}
     cells: list[_Cell] = []
     containing: dict[Subject, list[Place]] = {}
     number: dict[tuple[int, int, int], int] = {}
@@ -150,17 +147,21 @@ def consequences(
     """
     with engine.connect() as connection:
         require(connection, account_id, *ADJUDICATORS)
-        rows = _questions(connection, question_ids)
+        question = table_of(tables.Question)
+        columns = ("id", "task", "kind", "input_id", "output", "group_id", "priority")
+        query = select(*(question.c[name] for name in columns))
+        rows = list(rows_among(connection, query, question.c.id, sorted(set(question_ids))))
         answers, process = known_answers(connection), read_process(connection)
-        audited = _audited(connection, {int(row.group_id) for row in rows if row.kind == "group"})
+        audited = _audited(connection, {row.group_id for row in rows if row.kind == "group"})
     if stakes is None:
         stakes = read_stakes(engine, account_id)
     settled = [[settle_group(group, answers) for group in cell.drawn] for cell in stakes.cells]
     result = []
     for row in rows:
         if row.kind == "group":
-            pairs, relations, systems = audited.get(int(row.group_id), (0, (), ()))
-            result.append(Consequence(int(row.id), pairs, relations, systems, priority=row.priority))
+            pairs = audited.get(row.group_id, [])
+            relations, systems = (tuple(sorted({pair[side] for pair in pairs})) for side in (0, 1))
+            result.append(Consequence(row.id, len(pairs), relations, systems, priority=row.priority))
         else:
             result.append(_of_answer(stakes, settled, answers, process, row))
     return sorted(result, key=lambda consequence: consequence.urgency)
@@ -174,19 +175,12 @@ def _of_answer(
     row: Any,
 ) -> Consequence:
     """Try every label as the answer about an input, or about an input and an output."""
-    subject: Subject = (str(row.task), int(row.input_id), row.output)
+    subject: Subject = (row.task, row.input_id, row.output)
     places = stakes.containing.get(subject, ())
     trials: list[dict[Place, Settled]] = []
     for label in labels_of(row.task, row.kind):
-        # Settling reads the answers about a group's members only, so a copy of those is enough.
-        answer = KnownAnswer(frozenset({label}), "adjudicated")
-        trial: dict[Place, Settled] = {}
-        for cell, position in places:
-            group = stakes.cells[cell].drawn[position]
-            subjects = [group.subject(step) for step in group.steps]
-            answers = {key: current[key] for key in subjects if key in current}
-            trial[cell, position] = settle_group(group, answers | {subject: answer})
-        trials.append(trial)
+        answers = supposing(current, {subject: KnownAnswer(frozenset({label}), "adjudicated")})
+        trials.append({(cell, at): settle_group(stakes.cells[cell].drawn[at], answers) for cell, at in places})
     decisive = [pair for pair in places if len({trial[pair].state for trial in trials}) > 1]
     touched = [stakes.cells[cell] for cell, _ in decisive]
     # Labels that make the same of every group, as two wrong ones mostly do, are one trial.
@@ -209,7 +203,7 @@ def _of_answer(
         elif moved := changing_places([_genuine_rates(common) for common in commons]):
             orders.append(Ranking(key[0], comparison.relation, tuple(sorted(moved))))
     return Consequence(
-        int(row.id),
+        row.id,
         len(decisive),
         tuple(dict.fromkeys(cell.relation for cell in touched)),
         tuple(sorted({cell.system for cell in touched})),
@@ -228,15 +222,8 @@ def _common(
 ) -> Common:
     """The common groups of a relation, with the settled groups of a trial in the place of those of today."""
     now = [[trial.get((cell, position), group) for position, group in enumerate(settled[cell])] for cell in cells]
-    cell_beginnings = beginnings(now, process, comparison.design == INFORMATIVE)
-    return comparison.common(
-        np.array([int(group.state) for cell in now for group in cell], int),
-        np.array([counts for beginning in cell_beginnings for counts in beginning.counts], bool),
-        np.array(
-            [position < beginning.judged for beginning in cell_beginnings for position in range(len(beginning.counts))],
-            bool,
-        ),
-    )
+    of_cells = beginnings(now, process, comparison.design == INFORMATIVE)
+    return comparison.common(**states_of(zip(now, of_cells, strict=True)))
 
 
 def _genuine_rates(common: Common) -> dict[str, float]:
@@ -245,39 +232,18 @@ def _genuine_rates(common: Common) -> dict[str, float]:
     return {system: float(rate) for system, rate in zip(common.systems, genuine, strict=True) if not np.isnan(rate)}
 
 
-def _questions(connection: Connection, ids: Collection[int]) -> list[Any]:
-    question = table_of(tables.Question)
-    columns = [question.c[name] for name in ("id", "task", "kind", "input_id", "output", "group_id", "priority")]
-    return [
-        row
-        for piece in pieces(sorted(set(ids)))
-        for row in connection.execute(select(*columns).where(question.c.id.in_(piece)))
-    ]
-
-
-def _audited(
-    connection: Connection, groups: Collection[int]
-) -> dict[int, tuple[int, tuple[str, ...], tuple[str, ...]]]:
-    """The drawn pairs that each group stands for that people are asked about: number, relations and systems."""
+def _audited(connection: Connection, groups: Collection[int]) -> dict[int, list[tuple[str, str]]]:
+    """The drawn pairs that each group stands for that people are asked about: names of relation and system."""
     draw, relation, system = (table_of(model) for model in (tables.AuditDraw, tables.Relation, tables.System))
-    pairs_of: dict[int, list[tuple[str, str]]] = {}
-    for piece in pieces(sorted(groups)):
-        query = (
-            select(draw.c.group_id, relation.c.name, system.c.name)
-            .join(relation, relation.c.id == draw.c.relation_id)
-            .join(system, system.c.id == draw.c.system_id)
-            .where(draw.c.group_id.in_(piece))
-        )
-        for group, relation_name, system_name in connection.execute(query):
-            pairs_of.setdefault(int(group), []).append((str(relation_name), str(system_name)))
-    return {
-        group: (
-            len(pairs),
-            tuple(sorted({relation_name for relation_name, _ in pairs})),
-            tuple(sorted({system_name for _, system_name in pairs})),
-        )
-        for group, pairs in pairs_of.items()
-    }
+    query = (
+        select(draw.c.group_id, relation.c.name, system.c.name)
+        .join(relation, relation.c.id == draw.c.relation_id)
+        .join(system, system.c.id == draw.c.system_id)
+    )
+    pairs: dict[int, list[tuple[str, str]]] = {}
+    for group, relation_name, system_name in rows_among(connection, query, draw.c.group_id, sorted(groups)):
+        pairs.setdefault(group, []).append((relation_name, system_name))
+    return pairs
 
 
 # Fragility: how many answers each relation's winner rests on, by the judged common groups of its comparison.
@@ -296,13 +262,13 @@ class Fragile:
     task: str
     study: int
     relation: str
-    winner: tuple[str, ...]
-    challenger: str | None
-    questions: int | None
-    least: int | None
-    exact: bool
-    judgements: int | None
-    answered: int
+    winner: tuple[str, ...] = ()
+    challenger: str | None = None
+    questions: int | None = None
+    least: int | None = None
+    exact: bool = False
+    judgements: int | None = None
+    answered: int = 0
     reason: str | None = None
 
 
@@ -315,36 +281,22 @@ def fragile(
     who is best there is none. What an answer could be instead is any single label of the task; answers are carried as
     ever. Changes that leave a judged group unsettled do not count.
     """
-    counted = count(engine, whose, study, design)
+    counted, cells = count_drawn(engine, whose, study, design)
+    drawn = [settled.drawn for cell in cells for settled in cell.settled]
     with engine.connect() as connection:
         answers = known_answers(connection, whose)
-        compared = {
-            (comparison.study, comparison.of.relation): (comparison, comparison.settled(counted.drawn))
-            for comparison in comparisons(engine, counted)
-        }
-        resting: set[tuple[int, int, int]] = set()
-        for comparison, common in compared.values():
-            rows = counted.drawn.iloc[comparison.drawn]
-            rows = rows[comparison.resting_on(common, rows["judged"].to_numpy(bool))]
-            resting.update(rows[["relation_id", "system_id", "group_id"]].itertuples(index=False, name=None))
-        drawn: dict[tuple[int, int], list[Drawn]] = {}
-        for sample in counted.samples:
-            study_id = int(str(sample["study_id"]))
-            for group in drawn_groups(connection, [int(str(sample["id"]))]):
-                if (group.relation_id, group.system_id, group.group_id) in resting:
-                    drawn.setdefault((study_id, group.relation_id), []).append(group)
-        entries, behind = [], []
-        names = counted.keys[["study_id", "relation_id", "task", "study", "relation"]].drop_duplicates()
-        for study_id, relation_id, task, number, relation in names.itertuples(index=False):
-            key = (int(study_id), int(relation_id))
-            empty = Fragile(str(task), int(number), str(relation), (), None, None, None, False, None, 0)
-            if key in compared:
-                entry, changed = _relation(empty, *compared[key], drawn.get(key, []), answers)
-            else:
-                entry, changed = _without_number(empty, "fewer than two systems are compared"), []
-            entries.append(entry)
-            behind.append(changed)
-        votes = _votes(engine, {subject for changed in behind for subject in changed}, answers)
+    compared = {(comparison.study, comparison.of.relation): comparison for comparison in comparisons(engine, counted)}
+    entries, behind = [], []
+    names = counted.keys[["study_id", "relation_id", "task", "relation"]].drop_duplicates()
+    for study_id, relation_id, task, relation in names.itertuples(index=False):
+        empty = Fragile(task, study_id, relation)
+        if comparison := compared.get((study_id, relation_id)):
+            entry, changed = _relation(empty, comparison, counted, drawn, answers)
+        else:
+            entry, changed = replace(empty, reason="fewer than two systems are compared"), []
+        entries.append(entry)
+        behind.append(changed)
+    votes = _votes(engine, {subject for changed in behind for subject in changed}, answers)
     return [
         entry if entry.questions is None else replace(entry, judgements=sum(votes[subject] for subject in changed))
         for entry, changed in zip(entries, behind, strict=True)
@@ -354,21 +306,27 @@ def fragile(
 def _relation(
     empty: Fragile,
     comparison: Comparison,
-    common: Common,
+    counted: Counted,
     drawn: Sequence[Drawn],
     answers: Mapping[Subject, KnownAnswer],
 ) -> tuple[Fragile, list[Subject]]:
-    """The entry of one relation without its judgements, and the questions whose answers would change."""
+    """The entry of one relation without its judgements, and the questions whose answers would change.
+
+    `drawn` are the groups of the rows of `counted.drawn`.
+    """
+    common = comparison.settled(counted.drawn)
     if common.short:
-        return _without_number(empty, common.short), []
+        return replace(empty, reason=common.short), []
     best = tuple(common.orders["best_genuine"])
     _, rates = common.rates(relative=True)
     unknown = [system for system, rate in zip(common.systems, rates, strict=True) if np.isnan(rate)]
     if unknown:
-        return _without_number(replace(empty, winner=best), message("no_rate.no_estimate", names=unknown)), []
+        return replace(empty, winner=best, reason=message("no_rate.no_estimate", names=unknown)), []
+    judged = counted.drawn["judged"].to_numpy(bool)[comparison.drawn]
+    resting = [drawn[row] for row in comparison.drawn[comparison.resting_on(common, judged)].tolist()]
     numbers: dict[Subject, int] = {}
     column = {system: index for index, system in enumerate(comparison.of.systems)}
-    groups = [JudgedGroup(column[group.system_id], tuple(_parts(group, answers, numbers))) for group in drawn]
+    groups = [JudgedGroup(column[group.system_id], tuple(_parts(group, answers, numbers))) for group in resting]
     most, each = common.by_false
     result = fragility(most.tolist(), each.tolist(), groups)
     entry = replace(
@@ -393,60 +351,31 @@ def _reason(result: Fragility) -> str | None:
     return message("fragile.no_way")
 
 
-def _without_number(entry: Fragile, reason: str) -> Fragile:
-    return replace(entry, reason=reason)
-
-
 def _parts(drawn: Drawn, current: Mapping[Subject, KnownAnswer], numbers: dict[Subject, int]) -> list[Part]:
     """Each counted member of a group, with what every answer to its question would make of it."""
-    task, carry = get_task(drawn.task), drawn.carry
-    source = next((step for step in drawn.steps if step.role == "source"), None)
+    task, source = get_task(drawn.task), source_of(drawn)
     parts = []
     for step in drawn.steps:
-        subject = drawn.subject(step)
-        carried = subject not in current
-        if carried and source is not None:
-            subject = drawn.subject(source)
+        carried_from = source if drawn.subject(step) not in current else None
+        subject = drawn.subject(carried_from or step)
         if subject not in current:
             parts.append(Part(-1, (OPEN,)))
             continue
-        answers = [current[subject].allowed, *_others(task, current[subject].allowed)]
+        now = current[subject].allowed
         effects = []
-        for allowed in answers:
-            if carried:
-                seen = (_seen(source), _seen(step)) if carry.reads else (None, None)
-                labels = carry(allowed, *seen)
-            else:
-                labels = allowed
+        for allowed in (now, *(frozenset({label}) for label in task.labels if now != {label})):
+            labels = carried_labels(drawn, step, carried_from, allowed) if carried_from else allowed
             effects.append(OPEN if not labels else WRONG if task.is_wrong(step.output, labels) else RIGHT)
         parts.append(Part(numbers.setdefault(subject, len(numbers)), tuple(effects)))
     return parts
 
 
-def _others(task: Task, allowed: frozenset[str]) -> list[frozenset[str]]:
-    return [frozenset({label}) for label in task.labels if allowed != {label}]
-
-
-def _seen(step: Step | None) -> Seen | None:
-    return None if step is None or step.input is None else Seen(step.input, step.output)
-
-
 def _votes(engine: Engine, subjects: set[Subject], answers: Mapping[Subject, KnownAnswer]) -> dict[Subject, int]:
     """Judgements behind the answer to each question: people's votes, or one for an adjudication or gold."""
-    question = table_of(tables.Question)
-    votes = dict.fromkeys(subjects, 1)
-    ids: dict[int, Subject] = {}
+    by_people = {subject for subject in subjects if answers[subject].origin == "people"}
+    votes = {subject: int(subject not in by_people) for subject in subjects}
     with engine.connect() as connection:
-        for piece in pieces(sorted({input_id for _, input_id, _ in subjects})):
-            query = select(question.c.id, question.c.task, question.c.input_id, question.c.output).where(
-                question.c.kind.in_(ABOUT_OUTPUTS), question.c.input_id.in_(piece)
-            )
-            for id, *row in connection.execute(query):
-                subject: Subject = (str(row[0]), int(row[1]), row[2])
-                if subject in subjects and answers[subject].origin == "people":
-                    ids[int(id)] = subject
-        for subject in ids.values():
-            votes[subject] = 0
+        ids = {id: subject for id, subject in subjects_of(connection).items() if subject in by_people}
         for vote in counting_votes(connection, ids):
             if vote.role in ROLES:
                 votes[ids[vote.question_id]] += 1

@@ -4,17 +4,28 @@ Two people may disagree about a label and still agree that an output is wrong, o
 are made of is the second, so agreement is measured on it too.
 """
 
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Collection
+from typing import Literal
 
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
+from audit.annotation.questions import Subject, asks_pairs
 from audit.annotation.ratings import Rated, stored_ratings
 from audit.errors import AuditError
-from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, drawn_groups, settle_group, source_of
+from audit.false_satisfaction.resolution import (
+    Drawn,
+    KnownAnswer,
+    State,
+    drawn_groups,
+    settle_group,
+    source_of,
+    subjects_of,
+)
 from audit.messages import message
-from audit.store import pieces, table_of, tables
+from audit.store import rows_among, table_of, tables
+from audit.store.bulk import LIMIT
 
 FALSE, TRUE = "false", "true"
 COLUMNS = ["item", "annotator", "label", "cluster", "relation", "system", "language"]
@@ -30,30 +41,20 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
     covered.
     """
     rated = stored_ratings(engine, task)
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
     with engine.connect() as connection:
         answers_by_person = _own_answers(connection, rated)
-        samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
-        drawn = list({(group.group_id, group.system_id): group for group in drawn_groups(connection, samples)}.values())
-        source_of_group = _places(connection, sorted({group.group_id for group in drawn}))
+        drawn = _different_groups(connection)
+        languages = _languages(connection, {group.group_id for group in drawn})
         systems = dict(connection.execute(select(table_of(tables.System).c.id, table_of(tables.System).c.name)).all())
     for name, answers in answers_by_person.items():
         for group in drawn:
             state = _state(group, answers)
             if state is None:
                 continue
-            source, language = source_of_group[group.group_id]
-            rows.append(
-                {
-                    "item": f"{group.group_id}/{group.system_id}",
-                    "annotator": name,
-                    "label": FALSE if state is State.FALSE else TRUE,
-                    "cluster": source,
-                    "relation": group.relation,
-                    "system": systems[group.system_id],
-                    "language": language,
-                }
-            )
+            item, label = f"{group.group_id}/{group.system_id}", FALSE if state is State.FALSE else TRUE
+            source, language = group.group_id // LIMIT**2, languages[group.group_id]
+            rows.append((item, name, label, source, group.relation, systems[group.system_id], language))
     if not rows:
         raise AuditError(message("cells.no_opinions"))
     note = (
@@ -73,21 +74,17 @@ def answered_outputs(engine: Engine, task: str) -> pd.DataFrame:
     columns = ["item", "output", "groups"]
     if asks_pairs(task):
         return pd.DataFrame(columns=columns)
-    question = table_of(tables.Question)
-    counts: dict[tuple[str, str], int] = {}
+    counts: Counter[tuple[str, str]] = Counter()
     with engine.connect() as connection:
-        query = select(question.c.id, question.c.input_id).where(question.c.kind == "input", question.c.task == task)
-        question_of = {int(row[1]): str(row[0]) for row in connection.execute(query)}
-        samples = [int(row[0]) for row in connection.execute(select(table_of(tables.Sample).c.id))]
-        drawn = {(group.group_id, group.system_id): group for group in drawn_groups(connection, samples)}
-    for group in drawn.values():
+        question_of = {subject: str(id) for id, subject in subjects_of(connection, ["input"]).items()}
+        drawn = _different_groups(connection)
+    for group in drawn:
         source, labels = source_of(group), {step.output.label for step in group.steps}
         if group.task != task or source is None or not group.carry.preserves_truth or len(labels) > 1:
             continue
-        label = labels.pop()
-        if source.input_id in question_of and label is not None:
-            key = (question_of[source.input_id], label)
-            counts[key] = counts.get(key, 0) + 1
+        question, label = question_of.get(group.subject(source)), labels.pop()
+        if question is not None and label is not None:
+            counts[question, label] += 1
     return pd.DataFrame([(*key, number) for key, number in counts.items()], columns=columns)
 
 
@@ -97,13 +94,11 @@ def attributed_outputs(engine: Engine, by: Literal["relation", "system"]) -> pd.
     Those of the drawn groups in which a counted member got that very output; of a relation that carries answers, its
     follow-ups included, as in `audit.annotation.ratings.attributed`.
     """
-    question, system = table_of(tables.Question), table_of(tables.System)
+    system = table_of(tables.System)
     pairs: set[tuple[str, str]] = set()
     with engine.connect() as connection:
-        columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
-        rows = connection.execute(select(*columns).where(question.c.kind == "pair"))
-        items: dict[Subject, str] = {(str(task), int(input_id), output): str(id) for id, task, input_id, output in rows}
-        names = {int(id): str(name) for id, name in connection.execute(select(system.c.id, system.c.name))}
+        items = {subject: str(id) for id, subject in subjects_of(connection, ["pair"]).items()}
+        names = dict(connection.execute(select(system.c.id, system.c.name)).all())
         for group in drawn_groups(connection, None) if items else ():
             value = group.relation if by == "relation" else names[group.system_id]
             pairs |= {(items[subject], value) for step in group.steps if (subject := group.subject(step)) in items}
@@ -112,12 +107,7 @@ def attributed_outputs(engine: Engine, by: Literal["relation", "system"]) -> pd.
 
 def _own_answers(connection: Connection, rated: Rated) -> dict[str, dict[Subject, KnownAnswer]]:
     """Each annotator's own answers, by subject."""
-    question = table_of(tables.Question)
-    columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
-    query = select(*columns).where(question.c.kind.in_(ABOUT_OUTPUTS))
-    subject_of = {
-        str(id): (str(task), int(input_id), output) for id, task, input_id, output in connection.execute(query)
-    }
+    subject_of = {str(id): subject for id, subject in subjects_of(connection).items()}
     answers: dict[str, dict[Subject, KnownAnswer]] = {}
     for item, name, label in rated.frame[["item", "annotator", "label"]].itertuples(index=False):
         if item in subject_of:
@@ -133,16 +123,15 @@ def _state(group: Drawn, answers: dict[Subject, KnownAnswer]) -> State | None:
     return resolved.state if all(resolved.origins) else None
 
 
-def _places(connection: Connection, groups: list[int]) -> dict[int, tuple[int, str]]:
-    """Source and language of each group."""
-    group, source, input_table = table_of(tables.Group), table_of(tables.Source), table_of(tables.Input)
-    places: dict[int, tuple[int, str]] = {}
-    for piece in pieces(groups):
-        query: Any = (
-            select(group.c.id, source.c.id, input_table.c.languages)
-            .join(source, source.c.id == group.c.source_id)
-            .join(input_table, input_table.c.id == source.c.input_id)
-            .where(group.c.id.in_(piece))
-        )
-        places.update({int(row[0]): (int(row[1]), str(row[2])) for row in connection.execute(query)})
-    return places
+def _different_groups(connection: Connection) -> list[Drawn]:
+    """The groups of all samples, each once for every system."""
+    return list({(group.group_id, group.system_id): group for group in drawn_groups(connection, None)}.values())
+
+
+def _languages(connection: Connection, groups: Collection[int]) -> dict[int, str]:
+    """The languages of each group's source."""
+    source, input_table = table_of(tables.Source), table_of(tables.Input)
+    query = select(source.c.id, input_table.c.languages).join(input_table, input_table.c.id == source.c.input_id)
+    sources = sorted({group // LIMIT**2 for group in groups})
+    languages = {row.id: row.languages for row in rows_among(connection, query, source.c.id, sources)}
+    return {group: languages[group // LIMIT**2] for group in groups}

@@ -4,21 +4,22 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, RowMapping, and_, exists, literal, or_, select
+from sqlalchemy import Connection, Engine, and_, exists, literal, or_, select
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import PEOPLE, WITHDRAWN, vote_state
+from audit.annotation.answers import PEOPLE, vote_state
 from audit.annotation.causes import INSPECTION
 from audit.false_satisfaction.cells import Counted
-from audit.false_satisfaction.groups import random_beginnings
+from audit.false_satisfaction.groups import random_beginnings, source_of_group
+from audit.false_satisfaction.history import counting_judgements
 from audit.false_satisfaction.resolution import State, Whose
 from audit.relations import COUNTED
 from audit.sampling.designs import BLIND, INFORMATIVE, RANDOM, SHOWN, Terms, arms_of
-from audit.store import pieces, table_of, tables
-from audit.store.bulk import LIMIT
+from audit.store import pieces, rows_among, table_of, tables
 
 
 @dataclass(frozen=True)
@@ -62,28 +63,20 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
     used = random or samples
     if whose == "gold" or not (random or len({sample["protocol"] for sample in samples}) > 1):
         return None
-    terms = {int(str(sample["id"])): Terms(0, str(sample["protocol"]), int(str(sample["seed"]))) for sample in used}
-    sample_of = {int(str(sample["study_id"])): int(str(sample["id"])) for sample in used}
+    terms = {sample["id"]: Terms(0, sample["protocol"], sample["seed"]) for sample in used}
+    sample_of = {sample["study_id"]: sample["id"] for sample in used}
     rows = random_beginnings(counted)
     rows = rows[rows["study_id"].isin(sample_of)]
-    groups = pd.DataFrame(
-        {
-            "study": rows["study_id"],
-            "group": rows["group_id"],
-            "system": rows["system_id"],
-            "source": rows["group_id"] // LIMIT**2,
-            "false": (rows["state"] == State.FALSE).astype(int),
-        }
-    )
+    false = (rows["state"] == State.FALSE).astype(int)
+    groups = pd.DataFrame({"study": rows["study_id"], "source": source_of_group(rows["group_id"]), "false": false})
     with engine.connect() as connection:
-        drawn = [(sample_of[int(study)], int(group)) for study, group in groups[["study", "group"]].values.tolist()]
+        drawn = list(zip(rows["study_id"].map(sample_of).tolist(), rows["group_id"].tolist(), strict=True))
         arms = arms_of(connection, terms, set(drawn))
         answered = _answered_by_people(connection, {group for _, group in drawn})
         groups["protocol"] = [arms[pair] for pair in drawn]
-        systems = groups["system"].tolist()
         kinds = [
             answered.get((group, 0), frozenset()) | answered.get((group, system), frozenset())
-            for (_, group), system in zip(drawn, systems, strict=True)
+            for (_, group), system in zip(drawn, rows["system_id"].tolist(), strict=True)
         ]
         groups["crossed"] = [bool(kind - {arms[pair]}) for kind, pair in zip(kinds, drawn, strict=True)]
         groups = groups[np.array([bool(kind) for kind in kinds], bool)].reset_index(drop=True)
@@ -117,14 +110,10 @@ def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict
         .where(question.c.kind == "pair"),
     )
     protocols: dict[tuple[int, int], frozenset[str]] = {}
-    for piece in pieces(sorted(groups)):
-        for query in queries:
-            restricted = query.where(
-                member.c.group_id.in_(piece), member.c.role.in_(COUNTED), answer.c.origin.in_(PEOPLE)
-            ).distinct()
-            for id, system, protocol in connection.execute(restricted):
-                key = (int(id), int(system))
-                protocols[key] = protocols.get(key, frozenset()) | {str(protocol)}
+    for query in queries:
+        by_people = query.where(member.c.role.in_(COUNTED), answer.c.origin.in_(PEOPLE)).distinct()
+        for id, system, protocol in rows_among(connection, by_people, member.c.group_id, sorted(groups)):
+            protocols[id, system] = protocols.get((id, system), frozenset()) | {protocol}
     return protocols
 
 
@@ -149,7 +138,7 @@ def _questions(connection: Connection, samples: Collection[int]) -> dict[str, di
     )
     questions: dict[str, dict[int, int]] = {BLIND: {}, SHOWN: {}}
     for id, protocol, annotators in connection.execute(query):
-        questions[str(protocol)][int(id)] = int(annotators)
+        questions[protocol][id] = annotators
     return questions
 
 
@@ -158,20 +147,20 @@ def _answering(connection: Connection, needed: Mapping[int, int]) -> Answering:
     agreeing: list[float] = []
     total: Counter[str] = Counter()
     for id, history in _histories(connection, needed):
-        votes = _counting(history)
-        labels = [str(vote["answer"]) for vote in votes]
+        votes = counting_judgements(history)
+        labels = [vote.answer for vote in votes]
         total["disputed"] += vote_state(labels, needed[id]) == "disputed"
         pairs = [label == other for label, other in combinations(labels, 2)]
         if pairs:
             agreeing.append(sum(pairs) / len(pairs))
         for vote in votes:
-            if vote["saw"] is None:
+            if vote.saw is None:
                 continue
-            seen = _counting([row for row in history if row["id"] <= vote["saw"]])
-            before = [row for row in seen if row["annotator_id"] != vote["annotator_id"]]
+            seen = counting_judgements([row for row in history if row.id <= vote.saw])
+            before = [row for row in seen if row.annotator_id != vote.annotator_id]
             if before:
                 total["validations"] += 1
-                total["unchanged"] += before[-1]["answer"] == vote["answer"]
+                total["unchanged"] += before[-1].answer == vote.answer
     inspected = _inspected(connection, needed)
     return Answering(
         questions=len(needed),
@@ -184,7 +173,7 @@ def _answering(connection: Connection, needed: Mapping[int, int]) -> Answering:
     )
 
 
-def _histories(connection: Connection, questions: Collection[int]) -> Iterator[tuple[int, list[RowMapping]]]:
+def _histories(connection: Connection, questions: Collection[int]) -> Iterator[tuple[int, list[Any]]]:
     """Each question's judgements of the first pass by people, oldest first."""
     judgement, annotator = table_of(tables.Judgement), table_of(tables.Annotator)
     columns = ("id", "question_id", "annotator_id", "answer", "supersedes", "saw")
@@ -195,16 +184,10 @@ def _histories(connection: Connection, questions: Collection[int]) -> Iterator[t
         .order_by(judgement.c.id)
     )
     for piece in pieces(sorted(questions)):
-        histories: dict[int, list[RowMapping]] = {id: [] for id in piece}
-        for row in connection.execute(query.where(judgement.c.question_id.in_(piece))).mappings():
-            histories[int(row["question_id"])].append(row)
+        histories: dict[int, list[Any]] = {id: [] for id in piece}
+        for row in connection.execute(query.where(judgement.c.question_id.in_(piece))):
+            histories[row.question_id].append(row)
         yield from histories.items()
-
-
-def _counting(history: list[RowMapping]) -> list[RowMapping]:
-    """The judgements that count at the end of a history, or of a beginning of one."""
-    superseded = {row["supersedes"] for row in history}
-    return [row for row in history if row["id"] not in superseded and row["answer"] != WITHDRAWN]
 
 
 def _inspected(connection: Connection, questions: Collection[int]) -> list[bool]:
@@ -216,8 +199,5 @@ def _inspected(connection: Connection, questions: Collection[int]) -> list[bool]
         .where(adjudication.c.reason.startswith(INSPECTION))
         .order_by(adjudication.c.id)
     )
-    changed: dict[int, bool] = {}
-    for piece in pieces(sorted(questions)):
-        for id, allowed, agreed in connection.execute(query.where(adjudication.c.question_id.in_(piece))):
-            changed[int(id)] = set(allowed) != set(agreed)
-    return list(changed.values())
+    rows = rows_among(connection, query, adjudication.c.question_id, sorted(questions))
+    return list({id: set(allowed) != set(agreed) for id, allowed, agreed in rows}.values())

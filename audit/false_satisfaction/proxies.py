@@ -8,6 +8,7 @@ any other proxy is a numeric column of the user's, kept with the sources (`sourc
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, Select, and_, func, select
 
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.cells import Counted, StudyRow
 from audit.false_satisfaction.groups import random_beginnings
 from audit.false_satisfaction.resolution import State
 from audit.messages import message
@@ -49,10 +50,7 @@ class Distances:
 
     def of(self, sources: np.ndarray, system: int) -> np.ndarray:
         """The distances of one system's outputs about these sources, in their order."""
-        values: np.ndarray = self.values[
-            np.searchsorted(self.sources, sources), int(np.searchsorted(self.systems, system))
-        ]
-        return values
+        return np.asarray(self.values[np.searchsorted(self.sources, sources), np.searchsorted(self.systems, system)])
 
 
 def distances(connection: Connection, study: int, systems: Sequence[int]) -> Distances:
@@ -62,10 +60,10 @@ def distances(connection: Connection, study: int, systems: Sequence[int]) -> Dis
     rows = select(source.c.id, source.c.attributes).where(source.c.study_id == study).order_by(source.c.id)
     references: dict[int, str] = {}
     ids: list[int] = []
-    for id, attributes in connection.execute(rows, execution_options={"yield_per": _ROWS}):
-        ids.append(int(id))
+    for id, attributes in chain.from_iterable(_parts(connection, rows)):
+        ids.append(id)
         if isinstance(value := attributes.get(COLUMN), str) and value.strip():
-            references[int(id)] = value.strip()
+            references[id] = value.strip()
     result = Distances(np.array(ids, np.int64), system_ids, np.full((len(ids), len(system_ids)), np.nan))
     if not references:
         return result
@@ -75,10 +73,10 @@ def distances(connection: Connection, study: int, systems: Sequence[int]) -> Dis
         .where(source.c.study_id == study, output.c.system_id.in_(system_ids.tolist()), output.c.text.is_not(None))
         .order_by(output.c.attempt)  # the last attempt counts
     )
-    for id, system, text in connection.execute(query, execution_options={"yield_per": _ROWS}):
-        if (reference := references.get(int(id))) is not None:
-            position = int(np.searchsorted(result.sources, id)), int(np.searchsorted(system_ids, system))
-            result.values[position] = 1 - levenshtein_similarity(reference, str(text))
+    for id, system, text in chain.from_iterable(_parts(connection, query)):
+        if (reference := references.get(id)) is not None:
+            position = np.searchsorted(result.sources, id), np.searchsorted(system_ids, system)
+            result.values[position] = 1 - levenshtein_similarity(reference, text)
     return result
 
 
@@ -146,10 +144,9 @@ def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iter
     """
     own_columns = [name for name in names if name not in BUILT_IN]
     with engine.connect() as connection:
-        studies = [int(str(row["id"])) for row in counted.studies]
         columns = _user_columns(connection, counted, own_columns) if own_columns else {}
         judged = random_beginnings(counted)
-        for study in studies:
+        for study in (row["id"] for row in counted.studies):
             part = judged[judged["study_id"] == study]
             if part.empty:
                 continue
@@ -265,18 +262,17 @@ def _user_columns(connection: Connection, counted: Counted, names: Sequence[str]
     result: dict[int, _Columns] = {}
     attribute_names: set[str] = set()
     for study_row in counted.studies:
-        study = int(str(study_row["id"]))
+        study = study_row["id"]
         query = select(source.c.id, source.c.row, source.c.attributes).where(source.c.study_id == study)
         ids: list[int] = []
         rows: list[str] = []
         raw: dict[str, list[Any]] = {name: [] for name in names}
-        for part in _parts(connection, query.order_by(source.c.id)):
-            for id, row, attributes in part:
-                ids.append(id)
-                rows.append(row)
-                attribute_names.update(attributes)
-                for name in names:
-                    raw[name].append(attributes.get(name))
+        for id, row, attributes in chain.from_iterable(_parts(connection, query.order_by(source.c.id))):
+            ids.append(id)
+            rows.append(row)
+            attribute_names.update(attributes)
+            for name in names:
+                raw[name].append(attributes.get(name))
         present = {name: fields for name, fields in raw.items() if any(value is not None for value in fields)}
         values = {name: _numbers(name, fields, rows, study_row) for name, fields in present.items()}
         result[study] = _Columns(np.array(ids, np.int64), values)
@@ -286,7 +282,7 @@ def _user_columns(connection: Connection, counted: Counted, names: Sequence[str]
     return result
 
 
-def _numbers(name: str, values: Sequence[Any], rows: Sequence[str], study: Mapping[str, object]) -> np.ndarray:
+def _numbers(name: str, values: Sequence[Any], rows: Sequence[str], study: StudyRow) -> np.ndarray:
     """Raises AuditError for the first value that is not a finite number."""
     numbers = np.empty(len(values))
     for index, value in enumerate(values):

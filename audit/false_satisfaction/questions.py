@@ -49,7 +49,7 @@ from audit.false_satisfaction.resolution import (
 from audit.relations import COUNTED, Outcome
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import Terms, arms_of, terms_of
-from audit.store import pieces, table_of, tables, upsert
+from audit.store import pieces, rows_among, table_of, tables, upsert
 from audit.tasks import get_task
 
 # How drawn groups ask a question: how urgently, how many of them, of how many people, and under which protocol.
@@ -114,8 +114,7 @@ Content = tuple[int, tuple[tuple[str, int], ...]]
 """(relation, ((role, input) of each counted member)); ids are of the database, where each content has one."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditGroup:
+class AuditGroup(NamedTuple):
     """One group of one cell that people are asked about, by its rank among the satisfied or the violated ones."""
 
     sample_id: int
@@ -134,8 +133,8 @@ def audit_groups(connection: Connection, samples: Iterable[int], relation_id: in
     if relation_id is not None:
         query = query.where(table.c.relation_id == relation_id)
     return [
-        AuditGroup(row.sample_id, row.relation_id, row.system_id, Outcome(row.outcome), row.rank, row.group_id)
-        for row in connection.execute(query)
+        AuditGroup(sample, relation, system, Outcome(outcome), rank, group)
+        for sample, relation, system, outcome, rank, group in connection.execute(query)
     ]
 
 
@@ -149,11 +148,15 @@ def contents(connection: Connection, group_ids: Collection[int]) -> dict[int, Co
         .order_by(group.c.id, member.c.step)
     )
     result: dict[int, Content] = {}
-    for piece in pieces(sorted(group_ids)):
-        for id, relation, role, input_id in connection.execute(query.where(group.c.id.in_(piece))):
-            before = result.get(int(id), (int(relation), ()))
-            result[int(id)] = (before[0], (*before[1], (str(role), int(input_id))))
+    for id, relation, role, input_id in rows_among(connection, query, group.c.id, sorted(group_ids)):
+        _, members = result.get(id, (relation, ()))
+        result[id] = relation, (*members, (role, input_id))
     return result
+
+
+def source_input(content: Content) -> int:
+    """The input of the source of a group with this content (its id)."""
+    return next(input_id for role, input_id in content[1] if role == "source")
 
 
 def group_answers(
@@ -169,7 +172,7 @@ def group_answers(
     if questions is not None:
         query = query.where(question.c.id.in_(list(questions)))
     rows = connection.execute(query).all()
-    content_of = contents(connection, {int(row[0]) for row in rows})
+    content_of = contents(connection, {row.group_id for row in rows})
     answers: dict[Content, KnownAnswer] = {}
     for group, origin, allowed in rows:
         before = answers.get(content_of[group])
@@ -188,28 +191,20 @@ def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[
     for group in audited:
         content = content_of[group.group_id]
         if content not in answers:
-            asking.note(content, group.sample_id, group.rank, group.group_id, group.system_id)
-            representative[content] = min(
-                (group.rank, group.group_id), representative.get(content, (group.rank, group.group_id))
-            )
+            place = (group.rank, group.group_id)
+            asking.note(content, group.sample_id, *place, group.system_id)
+            representative[content] = min(place, representative.get(content, place))
     asks = asking.asks(connection)
-    keys = _keys(connection, {input_id for _, members in asks for _, input_id in members})
+    keys = _input_keys(connection, {input_id for _, members in asks for _, input_id in members})
     relation = table_of(tables.Relation)
     relations = {row["id"]: row for row in connection.execute(select(relation)).mappings()}
     wanted = []
-    for (relation_id, members), ask in asks.items():
-        group_id = representative[relation_id, members][1]
-        stored = relations[relation_id]
-        key = group_question_key(
-            stored["task"],
-            stored["name"],
-            stored["version"],
-            stored["params"],
-            [(role, keys[input_id]) for role, input_id in members],
-        )
-        source = next(input_id for role, input_id in members if role == "source")
+    for content, ask in asks.items():
+        relation_id, members = content
+        task, name, version, params = (relations[relation_id][name] for name in ("task", "name", "version", "params"))
+        key = group_question_key(task, name, version, params, [(role, keys[input_id]) for role, input_id in members])
         terms = (ask.rank, ask.waits, ask.annotators, ask.protocol)
-        wanted.append(WantedGroup(stored["task"], key, group_id, source, *terms))
+        wanted.append(WantedGroup(task, key, representative[content][1], source_input(content), *terms))
     return wanted
 
 
@@ -218,16 +213,13 @@ def ask_of_group_question(connection: Connection, question_id: int, samples: Map
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     if connection.execute(select(answer.c.origin).where(answer.c.question_id == question_id)).first():
         return None
-    group_id = int(connection.execute(select(question.c.group_id).where(question.c.id == question_id)).scalar_one())
+    group_id = connection.execute(select(question.c.group_id).where(question.c.id == question_id)).scalar_one()
     content = contents(connection, [group_id])[group_id]
-    source = next(input_id for role, input_id in content[1] if role == "source")
     member = table_of(tables.Member)
     audited = audit_groups(connection, samples, content[0])
-    with_source: set[int] = set()
-    for piece in pieces({group.group_id for group in audited}):
-        query = select(member.c.group_id).where(member.c.group_id.in_(piece), member.c.input_id == source)
-        with_source |= {int(row[0]) for row in connection.execute(query)}
-    candidates = contents(connection, with_source)
+    with_source = select(member.c.group_id).where(member.c.input_id == source_input(content))
+    groups = rows_among(connection, with_source, member.c.group_id, {group.group_id for group in audited})
+    candidates = contents(connection, {row.group_id for row in groups})
     asking: Asking[Content] = Asking(samples)
     for group in audited:
         if candidates.get(group.group_id) == content:
@@ -240,30 +232,24 @@ def attributed_groups(engine: Engine, by: Literal["relation", "system"]) -> pd.D
     question, sample = table_of(tables.Question), table_of(tables.Sample)
     named_table = table_of(tables.Relation) if by == "relation" else table_of(tables.System)
     with engine.connect() as connection:
-        names = {int(row[0]): str(row[1]) for row in connection.execute(select(named_table.c.id, named_table.c.name))}
+        names = dict(connection.execute(select(named_table.c.id, named_table.c.name)).all())
         questions = connection.execute(select(question.c.id, question.c.group_id).where(question.c.kind == "group"))
-        items = {int(group): str(id) for id, group in questions}
-        audited = audit_groups(connection, [int(row[0]) for row in connection.execute(select(sample.c.id))])
-        content_of = contents(connection, {*items, *(audit_group.group_id for audit_group in audited)})
+        items = {group: str(id) for id, group in questions}
+        audited = audit_groups(connection, connection.execute(select(sample.c.id)).scalars())
+        content_of = contents(connection, {*items, *(group.group_id for group in audited)})
     served = {content_of[group]: item for group, item in items.items()}
     rows = {
-        (
-            served[content_of[audit_group.group_id]],
-            names[audit_group.relation_id if by == "relation" else audit_group.system_id],
-        )
-        for audit_group in audited
-        if content_of[audit_group.group_id] in served
+        (served[content], names[group.relation_id if by == "relation" else group.system_id])
+        for group in audited
+        if (content := content_of[group.group_id]) in served
     }
     return pd.DataFrame(sorted(rows), columns=["item", "value"])
 
 
-def _keys(connection: Connection, inputs: Collection[int]) -> dict[int, bytes]:
+def _input_keys(connection: Connection, inputs: Collection[int]) -> dict[int, bytes]:
     table = table_of(tables.Input)
-    keys: dict[int, bytes] = {}
-    for piece in pieces(sorted(inputs)):
-        query = select(table.c.id, table.c.key).where(table.c.id.in_(piece))
-        keys.update((int(row[0]), bytes(row[1])) for row in connection.execute(query))
-    return keys
+    rows = rows_among(connection, select(table.c.id, table.c.key), table.c.id, sorted(inputs))
+    return {id: bytes(key) for id, key in rows}
 
 
 # Audits of a drawn group: follow-ups asked about although an answer is carried to them, and answers checked again.
@@ -402,9 +388,8 @@ class Versions:
     @classmethod
     def of(cls, protocol: Answers, current: Answers) -> "Versions":
         """From all answers in both precedences."""
-        return cls(
-            protocol, current, {key: answer for key, answer in current.items() if answer.origin == "adjudicated"}
-        )
+        adjudicated = {key: answer for key, answer in current.items() if answer.origin == "adjudicated"}
+        return cls(protocol, current, adjudicated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,17 +479,14 @@ def update_queue(connection: Connection, changed: Collection[int] | None = None)
         return
     question = table_of(tables.Question)
     columns = select(question.c.id, question.c.task, question.c.kind, question.c.input_id)
-    rows = [
-        row for piece in pieces(sorted(changed)) for row in connection.execute(columns.where(question.c.id.in_(piece)))
-    ]
     samples = terms_of(connection)
     about: dict[str, set[int]] = {}
-    for row in rows:
-        if row.kind == "group":
+    for id, task, kind, input_id in list(rows_among(connection, columns, question.c.id, sorted(changed))):
+        if kind == "group":
             # Whether a relation holds settles no label, and no label says whether it holds: only this one changes.
-            _update_group(connection, int(row.id), samples)
+            _update_group(connection, id, samples)
         else:
-            about.setdefault(str(row.task), set()).add(int(row.input_id))
+            about.setdefault(task, set()).add(input_id)
     for task, inputs in about.items():
         _update_around(connection, samples, task, inputs)
 
@@ -521,8 +503,7 @@ def _update_all(connection: Connection) -> None:
     close_questions(connection, [id for id, *subject in rows if tuple(subject) not in needed])
     for task in {key[0] for key in needed}:
         _open_needed(connection, samples, task, {key: ask for key, ask in needed.items() if key[0] == task})
-    ranks = {key: ask.rank for key, ask in demand.checks.items()}
-    _set_checks(connection, _by_question(connection, ranks))
+    _set_checks(connection, _by_question(connection, demand.checks))
     _update_groups(connection, samples)
 
 
@@ -534,8 +515,8 @@ def _update_around(connection: Connection, samples: Mapping[int, Terms], task: s
     needed = {key: ask for key, ask in demand.in_queue().items() if key[0] == task and key[1] in inputs}
     close_questions(connection, [id for key, id in questions.items() if key not in needed])
     _open_needed(connection, samples, task, needed)
-    checks = {key: ask.rank for key, ask in demand.checks.items() if key[0] == task and key[1] in inputs}
-    _set_checks(connection, {questions[key]: rank for key, rank in checks.items()}, questions.values())
+    checks = {questions[key]: ask.rank for key, ask in demand.checks.items() if key[0] == task and key[1] in inputs}
+    _set_checks(connection, checks, questions.values())
 
 
 @dataclass(frozen=True)
@@ -567,11 +548,11 @@ def queue_difference(connection: Connection) -> Difference:
     for id, kind, key, *about, priority, waits in connection.execute(query):
         expected = needed.pop(bytes(key) if kind == "group" else tuple(about), None)
         if expected is not None and expected != (priority, waits):
-            misplaced.append(int(id))
+            misplaced.append(id)
         elif expected is None and priority is not None:
-            idle.append(int(id))
-    stored = {int(id): int(rank) for id, rank in connection.execute(select(check.c.question_id, check.c.priority))}
-    checks = _by_question(connection, {key: ask.rank for key, ask in demand.checks.items()})
+            idle.append(id)
+    stored = dict(connection.execute(select(check.c.question_id, check.c.priority)).all())
+    checks = _by_question(connection, demand.checks)
     differing = {id for id, _ in stored.items() ^ checks.items()}
     return Difference(tuple(misplaced), tuple(idle), tuple(sorted(differing)), len(needed))
 
@@ -590,7 +571,7 @@ def queue_length(engine: Engine) -> QueueLength:
     query = select(func.count(), func.coalesce(func.sum(behind), 0)).where(table.c.priority.is_not(None))
     with engine.connect() as connection:
         number, audits = connection.execute(query).one()
-    return QueueLength(int(number) - int(audits), int(audits))
+    return QueueLength(number - int(audits), int(audits))
 
 
 def lock_around(connection: Connection, question_id: int) -> None:
@@ -633,11 +614,9 @@ def _around() -> Select[Any]:
 def _inputs_around(connection: Connection, about: Collection[int]) -> set[int]:
     """The inputs of all drawn groups that have one of these, and themselves."""
     member = table_of(tables.Member)
-    inputs = set(about)
-    for piece in pieces(_groups_with(connection, about)):
-        query = select(member.c.input_id).where(member.c.group_id.in_(piece), member.c.role != "probe")
-        inputs |= {int(row[0]) for row in connection.execute(query)}
-    return inputs
+    shown = select(member.c.input_id).where(member.c.role != "probe")
+    rows = rows_among(connection, shown, member.c.group_id, _groups_with(connection, about))
+    return {*about, *(row.input_id for row in rows)}
 
 
 def _update_group(connection: Connection, question_id: int, samples: Mapping[int, Terms]) -> None:
@@ -654,7 +633,7 @@ def _update_groups(connection: Connection, samples: Mapping[int, Terms]) -> None
     wanted = wanted_groups(connection, samples)
     keys = {group.key for group in wanted}
     query = select(table.c.id, table.c.key).where(table.c.kind == "group", table.c.priority.is_not(None))
-    close_questions(connection, [int(row[0]) for row in connection.execute(query).all() if bytes(row[1]) not in keys])
+    close_questions(connection, [id for id, key in connection.execute(query).all() if bytes(key) not in keys])
     open_group_questions(connection, wanted, _most(samples))
 
 
@@ -662,7 +641,7 @@ def _set_checks(connection: Connection, needed: Mapping[int, int], among: Iterab
     """See to it that exactly these questions (id -> priority) wait for a check, of those in `among`, or of all."""
     table = table_of(tables.SpotCheck)
     if among is None:
-        among = [int(row[0]) for row in connection.execute(select(table.c.question_id))]
+        among = connection.execute(select(table.c.question_id)).scalars()
     for piece in pieces(sorted(set(among) - set(needed))):
         connection.execute(delete(table).where(table.c.question_id.in_(piece)))
     rows = [{"question_id": id, "priority": rank} for id, rank in sorted(needed.items())]
@@ -676,11 +655,8 @@ def _most(samples: Mapping[int, Terms]) -> int:
 def _groups_with(connection: Connection, inputs: Iterable[int]) -> set[int]:
     """Drawn groups that have one of these inputs."""
     member, draw = table_of(tables.Member), table_of(tables.Draw)
-    groups: set[int] = set()
-    for piece in pieces(inputs):
-        query = select(member.c.group_id).join(draw, draw.c.group_id == member.c.group_id)
-        groups |= {int(row[0]) for row in connection.execute(query.where(member.c.input_id.in_(piece)))}
-    return groups
+    query = select(member.c.group_id).join(draw, draw.c.group_id == member.c.group_id)
+    return {row.group_id for row in rows_among(connection, query, member.c.input_id, inputs)}
 
 
 def _demand_of(
@@ -714,23 +690,20 @@ def _note(asking: Asking[Subject], drawn: Drawn, keys: Iterable[Subject]) -> Non
         asking.note(key, drawn.sample_id, drawn.rank, drawn.group_id, drawn.system_id)
 
 
-def _by_question(connection: Connection, ranks: Mapping[Subject, int]) -> dict[int, int]:
+def _by_question(connection: Connection, asks: Asks) -> dict[int, int]:
     """Question id -> rank."""
-    ranks_by_id: dict[int, int] = {}
-    for task in {key[0] for key in ranks}:
-        ids = question_ids(connection, task, {input_id for subject_task, input_id, _ in ranks if subject_task == task})
-        ranks_by_id.update((ids[key], rank) for key, rank in ranks.items() if key[0] == task)
-    return ranks_by_id
+    ranks: dict[int, int] = {}
+    for task in {task for task, _, _ in asks}:
+        of_task = {key: ask.rank for key, ask in asks.items() if key[0] == task}
+        ids = question_ids(connection, task, {input_id for _, input_id, _ in of_task})
+        ranks.update((ids[key], rank) for key, rank in of_task.items())
+    return ranks
 
 
 def _open_needed(
     connection: Connection, samples: Mapping[int, Terms], task: str, needed: Mapping[Subject, Ask]
 ) -> None:
-    table = table_of(tables.Input)
-    keys: dict[int, bytes] = {}
-    for piece in pieces({input_id for _, input_id, _ in needed}):
-        query = select(table.c.id, table.c.key).where(table.c.id.in_(piece))
-        keys.update((int(row[0]), bytes(row[1])) for row in connection.execute(query))
+    keys = _input_keys(connection, {input_id for _, input_id, _ in needed})
     wanted = [
         Wanted(input_id, keys[input_id], ask.rank, ask.waits, ask.annotators, ask.protocol, output)
         for (_, input_id, output), ask in needed.items()

@@ -11,22 +11,23 @@ the relations between texts is exactly one whose outputs correspond, Replace(sum
 
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from sqlalchemy import Connection, Select, and_, or_, select
+from sqlalchemy import Connection, Row, Select, and_, or_, select
 
 from audit.annotation.answers import ORIGINS, PEOPLE
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.registry import absent, warn_once
 from audit.relations import COUNTED, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
-from audit.store import pieces, table_of, tables
+from audit.store import rows_among, table_of, tables
 from audit.tasks import Input, Output, base_of, get_task
 
 CARRIES = "carries"
@@ -131,14 +132,14 @@ def known_answers(
         .join(answer, answer.c.question_id == question.c.id)
         .where(question.c.kind.in_(ABOUT_OUTPUTS), answer.c.origin.in_(ALLOWED[whose]))
     )
-    queries = (
-        [query] if inputs is None else [query.where(question.c.input_id.in_(piece)) for piece in pieces(sorted(inputs))]
-    )
+    rows: Iterable[Row[*tuple[Any, ...]]]
+    if inputs is None:
+        rows = connection.execute(query)
+    else:
+        rows = rows_among(connection, query, question.c.input_id, sorted(inputs))
     answers: dict[Subject, KnownAnswer] = {}
-    for task, input_id, output, origin, allowed in (
-        row for statement in queries for row in connection.execute(statement)
-    ):
-        subject = (task, int(input_id), output)
+    for task, input_id, output, origin, allowed in rows:
+        subject = (task, input_id, output)
         before = answers.get(subject)
         if before is None or precedence.index(origin) < precedence.index(before.origin):
             answers[subject] = KnownAnswer(frozenset(allowed), origin)
@@ -156,10 +157,7 @@ def drawn_groups(
     if group_ids is None:
         rows = list(connection.execute(query))
     else:
-        group_id = table_of(tables.Draw).c.group_id
-        rows = [
-            row for piece in pieces(sorted(group_ids)) for row in connection.execute(query.where(group_id.in_(piece)))
-        ]
+        rows = list(rows_among(connection, query, table_of(tables.Draw).c.group_id, sorted(group_ids)))
     # The rows' values by place, in the order of `_drawn_query`: by name takes longer than everything else here.
     carries = {key: carry_of(*key) for key in {row[-3:] for row in rows}}
     reading = {key for key, carry in carries.items() if carry.reads}
@@ -208,11 +206,9 @@ def _drawn_query(samples: Iterable[int] | None) -> Select[Any]:
 
 def _inputs(connection: Connection, ids: Collection[int]) -> dict[int, Input]:
     table = table_of(tables.Input)
-    inputs: dict[int, Input] = {}
-    for piece in pieces(ids):
-        for row in connection.execute(select(table).where(table.c.id.in_(piece))).mappings():
-            inputs[row["id"]] = Input.stored(row["texts"], row["languages"])
-    return inputs
+    query = select(table.c.id, table.c.texts, table.c.languages)
+    rows = rows_among(connection, query, table.c.id, ids)
+    return {id: Input.stored(texts, languages) for id, texts, languages in rows}
 
 
 def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
@@ -250,7 +246,15 @@ def never_carries(carry: Carry, task: str) -> bool:
     return not carry.reads and all(carry({label}) is None for label in get_task(task).labels)
 
 
-def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer]) -> Settled:
+def supposing(
+    answers: Mapping[Subject, KnownAnswer], instead: Mapping[Subject, KnownAnswer | None]
+) -> Mapping[Subject, KnownAnswer | None]:
+    """The answers with others in the place of some; None: as if there were none. What `settle_group` makes of a group
+    by them says what hangs on these."""
+    return ChainMap({**instead}, cast("dict[Subject, KnownAnswer | None]", answers))
+
+
+def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer | None]) -> Settled:
     """Apply the rule to one drawn group."""
     task = get_task(drawn.task)
     pairs = task.question_kind == "pair"
@@ -282,6 +286,13 @@ def settle_group(drawn: Drawn, answers: Mapping[Subject, KnownAnswer]) -> Settle
     return Settled(drawn, State.WAITING, tuple(dict.fromkeys(waits_for)), origins=tuple(origins))
 
 
+def answer_of(drawn: Drawn, step: Step, answers: Mapping[Subject, KnownAnswer]) -> KnownAnswer | None:
+    """The answer about one step: the direct one, or else what the relation carries from the source's."""
+    source = source_of(drawn)
+    about_source = answers.get(drawn.subject(source)) if source else None
+    return answers.get(drawn.subject(step)) or carried_to(drawn, step, source, about_source)
+
+
 def source_of(drawn: Drawn) -> Step | None:
     """The source among a group's steps."""
     return next((step for step in drawn.steps if step.role == "source"), None)
@@ -291,20 +302,24 @@ def carried_to(drawn: Drawn, step: Step, source: Step | None, about_source: Know
     """What the relation carries from the answer about the source to this step, whatever is known of it directly."""
     if step is source or source is None or about_source is None or not drawn.corresponds:
         return None
-    carry = drawn.carry
-    allowed = carry(about_source.allowed, _seen(source), _seen(step)) if carry.reads else carry(about_source.allowed)
+    allowed = carried_labels(drawn, step, source, about_source.allowed)
     return KnownAnswer(allowed, f"{CARRIED} {about_source.origin}") if allowed else None
+
+
+def carried_labels(drawn: Drawn, step: Step, source: Step, about_source: Set[str]) -> frozenset[str] | None:
+    """The labels that the relation carries to a step where these are right about the source; None: it carries none."""
+    if not drawn.carry.reads:
+        return drawn.carry(about_source)
+    return drawn.carry(about_source, _seen(source), _seen(step))
 
 
 def _carried_whatever(drawn: Drawn, step: Step, source: Step | None, about_source: KnownAnswer | None) -> bool:
     """Whether this step would have a carried answer whatever were the one about the source, which there is."""
     if step is source or source is None or about_source is None or not drawn.corresponds:
         return False
-    carry = drawn.carry
-    if not carry.reads:
-        return carries_every_label(carry, drawn.task)
-    seen = _seen(source), _seen(step)
-    return all(carry({label}, *seen) is not None for label in get_task(drawn.task).labels)
+    if not drawn.carry.reads:
+        return carries_every_label(drawn.carry, drawn.task)
+    return all(carried_labels(drawn, step, source, {label}) is not None for label in get_task(drawn.task).labels)
 
 
 def _seen(step: Step) -> Seen | None:
@@ -396,8 +411,16 @@ def read_process(connection: Connection) -> Process:
     query = select(question.c.task, question.c.input_id, question.c.output).where(
         question.c.kind.in_(ABOUT_OUTPUTS), or_(question.c.filled, question.c.id.in_(flagged))
     )
-    passed = frozenset((str(task), int(input_id), output) for task, input_id, output in connection.execute(query))
+    passed = frozenset((task, input_id, output) for task, input_id, output in connection.execute(query))
     return Process(passed, gold_labels(connection))
+
+
+def subjects_of(connection: Connection, kinds: Collection[str] = ABOUT_OUTPUTS) -> dict[int, Subject]:
+    """What each question of these kinds is about, by its id."""
+    question = table_of(tables.Question)
+    columns = (question.c.id, question.c.task, question.c.input_id, question.c.output)
+    rows = connection.execute(select(*columns).where(question.c.kind.in_(kinds)))
+    return {id: (task, input_id, output) for id, task, input_id, output in rows}
 
 
 def gold_labels(connection: Connection, studies: Sequence[int] | None = None) -> dict[str, frozenset[str]]:
@@ -413,7 +436,7 @@ def gold_labels(connection: Connection, studies: Sequence[int] | None = None) ->
         query = query.where(study.c.id.in_(studies))
     labels: dict[str, set[str]] = {}
     for task, label in connection.execute(query):
-        labels.setdefault(str(task), set()).add(str(label))
+        labels.setdefault(task, set()).add(label)
     return {task: frozenset(golds) for task, golds in labels.items()}
 
 

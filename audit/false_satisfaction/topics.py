@@ -9,7 +9,7 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError, UnknownName
-from audit.false_satisfaction.cells import ALONE, Clusters, Counted
+from audit.false_satisfaction.cells import ALONE, Clusters, Counted, StudyRow
 from audit.messages import message
 from audit.relations import Outcome
 from audit.relations.registry import name_order
@@ -62,7 +62,7 @@ def count_topics(engine: Engine, counted: Counted, by: str, clusters: Clusters =
     attributes: set[str] = set()
     with engine.connect() as connection:
         for row in counted.studies:
-            study = int(str(row["id"]))
+            study = row["id"]
             sources, values, others = _values(connection, study, by)
             attributes |= others
             names = _names(values, by, row)
@@ -90,14 +90,14 @@ def _values(connection: Connection, study: int, by: str) -> tuple[np.ndarray, li
     return ids, [value if value and value.strip() else None for value in values], attributes
 
 
-def _names(values: list[str | None], by: str, study: Mapping[str, object]) -> tuple[str, ...]:
+def _names(values: list[str | None], by: str, study: StudyRow) -> tuple[str, ...]:
     """The topics in their order: labels as the task has them, numbers as numbers, all else by name."""
     names = {_text(value) for value in values if value is not None}
     if len(names) > MOST:
         raise AuditError(
             message("topics.many_values", by=by, corpus=study["corpus"], study=study["id"], count=len(names), most=MOST)
         )
-    labels = [label for label in get_task(str(study["task"])).labels if label in names] if by == GOLD else []
+    labels = [label for label in get_task(study["task"]).labels if label in names] if by == GOLD else []
     return (*labels, *sorted(names - set(labels), key=name_order))
 
 
@@ -115,42 +115,30 @@ def _counted(
     clusters: Clusters,
 ) -> StudyTopics:
     checks = counted.checks.of(study)
-    topics = len(names) + 1
-    topic = code[np.searchsorted(sources, checks.source)]
-    relation_ids, relation = np.unique(checks.relation, return_inverse=True)
-    cluster = np.unique(clusters.of(checks.source), return_inverse=True)[1]
-    number = int(cluster.max(initial=-1)) + 1
+    of_groups = pd.DataFrame(
+        {
+            "relation_id": checks.relation,
+            "topic": code[np.searchsorted(sources, checks.source)],
+            "source": checks.source,
+            "cluster": clusters.of(checks.source),
+        }
+    )
     keys = counted.keys[counted.keys["study_id"] == study]
     name_of = {(row.relation_id, row.system_id): row for row in keys.itertuples()}
-    cells: list[dict[str, Any]] = []
-    sums: list[dict[str, Any]] = []
+    cells: list[tuple[Any, ...]] = []
+    sums: list[tuple[Any, ...]] = []
     for index, system in enumerate(checks.systems):
-        satisfied, violated = (checks.outcome[:, index] == kind for kind in (Outcome.SATISFIED, Outcome.VIOLATED))
-        if not (satisfied.any() or violated.any()):
-            continue
-        pair, shape = relation * topics + topic, (len(relation_ids), topics)
-        yes, no = (
-            np.bincount(pair[rows], minlength=shape[0] * topics).reshape(shape) for rows in (satisfied, violated)
-        )
-        for row, column in np.argwhere(yes + no > 0).tolist():
-            key = name_of[int(relation_ids[row]), system]
-            cell: dict[str, Any] = {"study": study}
-            cell |= {"task": key.task, "relation": key.relation, "system": key.system, "topic": column}
-            in_topic = pair == row * topics + column
-            parts = (
-                np.bincount(cluster[in_topic & mask], minlength=number) for mask in (violated, violated | satisfied)
-            )
-            wrong, size = parts
-            cell["wrong"], cell["size"] = wrong[size > 0], size[size > 0]
-            cells.append(cell | {"satisfied": int(yes[row, column]), "violated": int(no[row, column])})
-        for column in range(topics):
-            own = (topic == column) & (violated | satisfied)
-            if own.any():
-                label = next(str(row.system) for row in name_of.values() if row.system_id == system)
-                wrong, size = (np.bincount(cluster[mask], minlength=number) for mask in (own & violated, own))
-                counts: dict[str, Any] = {"sources": len(np.unique(checks.source[own]))}
-                counts |= {"violated": wrong[size > 0], "groups": size[size > 0]}
-                sums.append({"system": label, "topic": column} | counts)
+        violated = checks.outcome[:, index] == Outcome.VIOLATED
+        in_rate = violated | (checks.outcome[:, index] == Outcome.SATISFIED)
+        groups = of_groups[in_rate].assign(violated=violated[in_rate].astype(int))
+        for (relation, topic), part in groups.groupby(["relation_id", "topic"]):
+            key = name_of[relation, system]
+            wrong, size = _by_cluster(part)
+            numbers = (int(size.sum() - wrong.sum()), int(wrong.sum()), wrong, size)
+            cells.append((study, key.task, key.relation, key.system, topic, *numbers))
+        for topic, part in groups.groupby("topic"):
+            label = next(row.system for row in name_of.values() if row.system_id == system)
+            sums.append((label, topic, part["source"].nunique(), *_by_cluster(part)))
     columns = ["study", "task", "relation", "system", "topic", "satisfied", "violated", "wrong", "size"]
     return StudyTopics(
         study,
@@ -160,3 +148,9 @@ def _counted(
         pd.DataFrame(cells, columns=columns),
         pd.DataFrame(sums, columns=["system", "topic", "sources", "violated", "groups"]),
     )
+
+
+def _by_cluster(groups: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Violated groups, and groups, of each cluster."""
+    counts = groups.groupby("cluster")["violated"].agg(["sum", "size"])
+    return counts["sum"].to_numpy(), counts["size"].to_numpy()

@@ -29,7 +29,14 @@ from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import Subject, labels_of
 from audit.errors import AuditError, Refused
-from audit.false_satisfaction.resolution import KnownAnswer, State, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.resolution import (
+    KnownAnswer,
+    State,
+    drawn_groups,
+    known_answers,
+    settle_group,
+    supposing,
+)
 from audit.judging.unit import unit_of_work
 from audit.messages import message
 from audit.store import pieces, tables
@@ -171,8 +178,7 @@ def affected_groups(engine: Engine, stale: Stale, by: int | None = None) -> Affe
             query = select(member.c.group_id).where(member.c.input_id.in_(piece), member.c.role != "probe")
             touched.update(connection.execute(query).scalars())
         before = known_answers(connection)
-        after = {key: answer for key, answer in before.items() if key not in changed}
-        after |= {key: answer for key, answer in changed.items() if answer is not None}
+        after = supposing(before, changed)
         states: dict[tuple[int, int], tuple[State, State]] = {}
         for drawn in drawn_groups(connection, None, touched):
             if not any(drawn.subject(step) in changed for step in drawn.steps):

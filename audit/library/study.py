@@ -27,7 +27,7 @@ from audit.runner.progress import Bar
 from audit.runner.run import TIME_LIMIT, Ran, fitting
 from audit.runner.run import run as run_study
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import Target
 from audit.store import open_store, pieces, table_of, tables
 from audit.store.engine import file_of
@@ -136,7 +136,8 @@ class Study:
         if per_relation is not None and share is not None:
             raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
         audits = Audits(audit_groups, audit_follow_ups)
-        draw_all(self.engine, Size(per_relation, share), design, seed, annotators, None, audits, protocol, domain)
+        size = Size(per_relation, share)
+        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, protocol, domain))
         return self
 
     @installed_extras()

@@ -22,11 +22,10 @@ from audit.reports.document import (
 from audit.reports.primary import settle_primary
 from audit.statistics.comparison import LEAST, Common, PairedDifference, Sums, deviations, holm, of_products, opposed
 from audit.statistics.corrected import SHARES, Documents
-from audit.statistics.intervals import METHODS, PRIOR_POSTERIOR, SEQUENCE, Estimator, Target, mid_p
+from audit.statistics.intervals import METHODS, PRIOR_POSTERIOR, SEQUENCE, Estimate, Estimator, Target, mid_p
 from audit.statistics.orders import TIED, letters_of, rank_systems
 from audit.statistics.rates import (
     SUPPOSED,
-    Combined,
     Supposed,
     as_if,
     combine,
@@ -111,7 +110,7 @@ class Certainty:
 
     def _supposing(
         self, cells: pd.DataFrame, places: Sequence[int], supposed: Supposed, satisfied: bool, confidence: float
-    ) -> Combined | None:
+    ) -> Estimate | None:
         """The mean of R_FS or SR_g over cells, with their open groups taken as true or as false."""
         rate, prefix = ("sr_genuine", "sr_genuine") if satisfied else ("fs_rate", "fs")
         names = [rate, *(f"{prefix}_{name}" for name in ("low", "high", "reach"))]

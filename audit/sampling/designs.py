@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, select
 
 from audit.errors import UnknownName
 from audit.keys import uniform, uniforms
-from audit.store import Checked, integers, pieces, table_of, tables
+from audit.store import Checked, integers, rows_among, table_of, tables
 from audit.store.bulk import LIMIT
 
 Design = Callable[[str, str], tuple[str, ...]]
@@ -68,7 +68,7 @@ class Numbers:
         """The numbers of the sources of a study."""
         source = table_of(tables.Source)
         rows = connection.execute(select(source.c.id, source.c.row).where(source.c.study_id == study))
-        return cls({int(row[0]): str(row[1]) for row in rows}, seed)
+        return cls(dict(rows.all()), seed)
 
     def of(self, sources: np.ndarray, parts: tuple[str, ...] = ()) -> np.ndarray:
         """The number of each of these sources (ids), drawn from what a design says; the default is `shared`'s."""
@@ -179,7 +179,7 @@ def terms_of(connection: Connection) -> dict[int, Terms]:
     """The terms of every sample, by its id."""
     table = table_of(tables.Sample)
     query = select(table.c.id, table.c.annotators, table.c.protocol, table.c.seed).order_by(table.c.id)
-    return {int(row[0]): Terms(int(row[1]), str(row[2]), int(row[3])) for row in connection.execute(query)}
+    return {id: Terms(annotators, protocol, seed) for id, annotators, protocol, seed in connection.execute(query)}
 
 
 def arms_of(
@@ -188,10 +188,8 @@ def arms_of(
     """The arm of each (sample, group): that of the group's source."""
     drawn_at_random = {group // LIMIT**2 for sample, group in groups if terms[sample].protocol == RANDOM}
     source = table_of(tables.Source)
-    rows: dict[int, str] = {}
-    for piece in pieces(sorted(drawn_at_random)):
-        query = select(source.c.id, source.c.row).where(source.c.id.in_(piece))
-        rows.update((int(row[0]), str(row[1])) for row in connection.execute(query))
+    query = select(source.c.id, source.c.row)
+    rows = {row.id: row.row for row in rows_among(connection, query, source.c.id, sorted(drawn_at_random))}
     return {
         (sample, group): arm_of(terms[sample].protocol, terms[sample].seed, rows.get(group // LIMIT**2, ""))
         for sample, group in groups

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -107,17 +107,6 @@ def compared_groups(
         yield Compared(study, relation, systems, number, source, group, satisfied, decides)
 
 
-def alone_under(checks: Checked) -> list[int]:
-    """Ids of the relations, ascending, under which fewer than two systems have a satisfied or violated group.
-
-    `checks` are those of one study.
-    """
-    applies = (checks.outcome == Outcome.SATISFIED) | (checks.outcome == Outcome.VIOLATED)
-    relations, place = np.unique(checks.relation, return_inverse=True)
-    systems = sum((np.bincount(place[of], minlength=len(relations)) > 0).astype(int) for of in applies.T)
-    return [int(relation) for relation in relations[np.broadcast_to(systems, relations.shape) < 2]]
-
-
 def informative_lists(connection: Connection, checks: Checked, study: int, seed: int) -> Iterator[pd.DataFrame]:
     """The whole list of every relation that compares systems, for the design `informative`, relation by relation.
 
@@ -210,6 +199,39 @@ class Size:
         return min(length, math.ceil(round((self.share or 0) * length, 9)))
 
 
+@dataclass(frozen=True)
+class SampleRequest:
+    """What to draw, and how people are asked about it.
+
+    `seed` None is the study's own. `audits` says what is asked beyond what settles the groups; of the design
+    `informative`, which only compares systems, there are none. `protocol` says how people answer and `domain` which
+    sources are drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new one means `blind`
+    and `all`. Raises UnknownName for a design, a protocol or a domain, and AuditError for a number of annotators or
+    audits that do not go with the design: a wrong name is refused before anything is read.
+    """
+
+    size: Size
+    design: str = "shared"
+    seed: int | None = None
+    annotators: int = 2
+    audits: Audits = field(default_factory=Audits)
+    protocol: str | None = None
+    domain: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.protocol is not None:
+            check_protocol(self.protocol)
+        if self.domain is not None:
+            check_domain(self.domain)
+        if self.design != INFORMATIVE:
+            get_design(self.design)
+        if self.annotators < 1:
+            raise AuditError(message("draw.bad_annotators", number=self.annotators), parameter="annotators")
+        if self.design == INFORMATIVE and (self.audits.groups or self.audits.answers):
+            parameter = ("audit_groups", "audit_answers")
+            raise AuditError(message("draw.informative_audits"), parameter=parameter)
+
+
 class NothingToCompare(AuditError):
     """A study under none of whose relations two systems were checked: the design `informative` has nothing to draw."""
 
@@ -241,74 +263,46 @@ class Drawn:
     """Relations that the design `informative` draws nothing of, since one system alone was checked under them."""
 
 
-def draw_studies(
-    connection: Connection,
-    size: Size,
-    design: str = "shared",
-    seed: int | None = None,
-    annotators: int = 2,
-    study: int | None = None,
-    audits: Audits | None = None,
-    protocol: str | None = None,
-    domain: str | None = None,
-) -> list[Drawn]:
+def draw_studies(connection: Connection, request: SampleRequest, study: int | None = None) -> list[Drawn]:
     """`draw_study` for one study, or for all that have satisfied groups. Raises what it raises, and UnknownName for a
-    relation of `size` that was never run."""
-    table = table_of(tables.Study)
-    studies = [int(row[0]) for row in connection.execute(select(table.c.id).order_by(table.c.id))]
+    relation of the request's size that was never run."""
     if study is not None:
         need_study(connection, study)
-    relations = sorted(set(_names(connection, tables.Relation).values())) if size.relations else []
-    drawable = {study_id for study_id in studies if study is None and _has_satisfied(connection, study_id)}
-    unknown = [name for name in size.relations if name not in relations]
-    if unknown:
+    relations = sorted(set(_names(connection, tables.Relation).values())) if request.size.relations else []
+    if unknown := [name for name in request.size.relations if name not in relations]:
         raise UnknownName("relation", unknown[0], relations)
-    chosen = [study] if study is not None else [study_id for study_id in studies if study_id in drawable]
+    table = table_of(tables.Study)
+    studies = connection.execute(select(table.c.id).order_by(table.c.id)).scalars().all()
+    chosen = [id for id in studies if _has_satisfied(connection, id)] if study is None else [study]
     if not chosen:
         raise AuditError(message("draw.nothing_satisfied"))
     draws: list[Drawn] = []
     for study_id in chosen:
         try:
-            draws.append(draw_study(connection, study_id, size, design, seed, annotators, audits, protocol, domain))
+            draws.append(draw_study(connection, study_id, request))
         except NothingToCompare:
             if study is not None or (study_id == chosen[-1] and not draws):
                 raise
     return draws
 
 
-def draw_study(
-    connection: Connection,
-    study_id: int,
-    size: Size,
-    design: str = "shared",
-    seed: int | None = None,
-    annotators: int = 2,
-    audits: Audits | None = None,
-    protocol: str | None = None,
-    domain: str | None = None,
-) -> Drawn:
+def draw_study(connection: Connection, study_id: int, request: SampleRequest) -> Drawn:
     """Draw the first groups of each cell of a study; what was drawn before under this design and seed stays.
 
-    `seed` defaults to the study's. Where the study has grown since (more relations, or a run that went on), groups
+    Where the study has grown since (more relations, or a run that went on), groups
     that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all. The
     design `informative` draws the first informative groups of each relation, for every system that satisfies them; a
     drawn group that does not apply to a system run since, or on which all agree by now, compares nothing any more and
-    is left out.
-    `audits` says what is asked beyond what settles the groups (nothing with the design `informative`); what was asked
-    for before stays. `protocol` says how people answer (`audit.sampling.designs`); None keeps what the sample has,
-    and of a new one means `blind`. Questions that somebody has judged keep theirs. `domain` says which sources it is
-    drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new one means `all`; no sample has
-    two. A step of `audit.judging.samples`, which asks people about what is drawn. Raises UnknownName for a design, a
-    protocol or a domain, AuditError for a study without satisfied groups, and NothingToCompare; writes nothing then.
+    is left out. What audits were asked for before stays; questions that somebody has judged keep their protocol; no
+    sample has two domains. A step of `audit.judging.samples`, which asks people about what is drawn. Raises AuditError
+    for a study without satisfied groups and for another domain, and NothingToCompare; writes nothing then.
     """
-    audits = _check_request(design, annotators, audits or Audits(), protocol, domain)
-    study = table_of(tables.Study)
-    seed = (
-        seed
-        if seed is not None
-        else int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
-    )
-    domain = _domain(connection, study_id, design, seed, domain)
+    design, seed = request.design, request.seed
+    if seed is None:
+        study = table_of(tables.Study)
+        seed = int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
+    key = {"study_id": study_id, "design": design, "seed": seed}
+    domain = _domain(connection, key, request.domain)
     checks = within(connection, checked(connection, [study_id]), study_id, domain)
     alone: tuple[str, ...] = ()
     if design == INFORMATIVE:
@@ -319,15 +313,17 @@ def draw_study(
     else:
         code = "draw.nothing_satisfied_in" if domain == ALL else "draw.nothing_with_gold"
         raise AuditError(message(code, study=study_id))
-    sample_id, protocol = _sample(connection, study_id, design, seed, annotators, protocol, domain)
-    wanted = keep_audits(connection, sample_id, audits)
-    before = _drawn_before(connection, sample_id)
+    sample_id, protocol = _sample(connection, key, request, domain)
+    wanted = keep_audits(connection, sample_id, Audits() if design == INFORMATIVE else request.audits)
+    table = table_of(tables.Draw)
+    columns = (table.c.relation_id, table.c.system_id, table.c.group_id)
+    drawn_before = integers(connection, select(*columns).where(table.c.sample_id == sample_id))
+    before = pd.DataFrame(drawn_before, columns=[*CELL, "group_id"])
     # A list at a time: all of them together have a row for each satisfied (group, system).
     empty = pd.DataFrame({name: np.empty(0, kind) for name, kind in _COLUMNS.items()})
     names = _names(connection, tables.Relation)
-    parts = (_beginning(cell_list, before, size, names) for cell_list in lists if len(cell_list))
+    parts = (_beginning(cell_list, before, request.size, names) for cell_list in lists if len(cell_list))
     chosen = pd.concat([empty, *parts], ignore_index=True)
-    table = table_of(tables.Draw)
     connection.execute(delete(table).where(table.c.sample_id == sample_id))
     rows = chosen[["relation_id", "system_id", "rank", "group_id", "pi"]].assign(sample_id=sample_id)
     insert_new(connection, tables.Draw, dict(rows.items()))
@@ -337,7 +333,6 @@ def draw_study(
         others = cell_lists(connection, checks, study_id, design, seed, Outcome.VIOLATED)
         violated = ((Outcome.VIOLATED, groups) for groups in others)
         audited = draw_group_audits(connection, sample_id, wanted.groups, chain(drawn, violated))
-    unfinished = _unfinished(connection, study_id)
     return Drawn(
         study_id,
         sample_id,
@@ -349,35 +344,11 @@ def draw_study(
         distinct_groups=int(chosen["group_id"].nunique()),
         distinct_sources=int(chosen["source"].nunique()),
         audited_groups=audited,
-        unfinished=unfinished,
+        unfinished=_unfinished(connection, study_id),
         protocol=protocol,
         domain=domain,
         not_compared=alone,
     )
-
-
-def _check_request(design: str, annotators: int, audits: Audits, protocol: str | None, domain: str | None) -> Audits:
-    """The audits that this design has, once everything is allowed: a wrong name is refused before anything is read.
-
-    Raises UnknownName for a design, a protocol or a domain, AuditError for a number of annotators or audits that do not
-    go with the design.
-    """
-    if protocol is not None:
-        check_protocol(protocol)
-    if domain is not None:
-        check_domain(domain)
-    if design != INFORMATIVE:
-        get_design(design)
-    if annotators < 1:
-        raise AuditError(message("draw.bad_annotators", number=annotators), parameter="annotators")
-    if design != INFORMATIVE:
-        return audits
-    if audits.groups or audits.answers:
-        raise AuditError(
-            message("draw.informative_audits"),
-            parameter=("audit_groups", "audit_answers"),
-        )
-    return Audits()
 
 
 def _has_satisfied(connection: Connection, study_id: int) -> bool:
@@ -395,13 +366,19 @@ def _has_satisfied(connection: Connection, study_id: int) -> bool:
 
 
 def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str, ...]:
-    """Names of the relations under which there is nothing to compare. Raises NothingToCompare where these are all."""
-    alone = alone_under(checks)
-    if len(alone) == len(np.unique(checks.relation)):
+    """Names of the relations under which fewer than two systems have a satisfied or violated group: nothing to compare.
+
+    Raises NothingToCompare where these are all.
+    """
+    applies = (checks.outcome == Outcome.SATISFIED) | (checks.outcome == Outcome.VIOLATED)
+    relations, place = np.unique(checks.relation, return_inverse=True)
+    systems = sum((np.bincount(place[of], minlength=len(relations)) > 0).astype(int) for of in applies.T)
+    alone = relations[np.broadcast_to(systems, relations.shape) < 2].tolist()
+    if len(alone) == len(relations):
         raise NothingToCompare(message("draw.nothing_to_compare", study=study_id))
     relation = table_of(tables.Relation)
     names = select(relation.c.name).where(relation.c.id.in_(alone)).order_by(relation.c.id)
-    return tuple(str(row[0]) for row in connection.execute(names))
+    return tuple(connection.execute(names).scalars())
 
 
 def cell_lists(
@@ -440,7 +417,7 @@ def cell_lists(
 
 def _names(connection: Connection, model: type[tables.Relation] | type[tables.System]) -> dict[int, str]:
     table = table_of(model)
-    return {int(id): str(name) for id, name in connection.execute(select(table.c.id, table.c.name))}
+    return dict(connection.execute(select(table.c.id, table.c.name)).all())
 
 
 def _unfinished(connection: Connection, study_id: int) -> bool:
@@ -460,42 +437,33 @@ def _unfinished(connection: Connection, study_id: int) -> bool:
     return least is not None and least * size < sources
 
 
-def _domain(connection: Connection, study_id: int, design: str, seed: int, domain: str | None) -> str:
+def _domain(connection: Connection, key: Mapping[str, Any], domain: str | None) -> str:
     """The domain of the sample that is there, or of a new one. Raises AuditError where it has another one."""
-    table = table_of(tables.Sample)
-    key = and_(table.c.study_id == study_id, table.c.design == design, table.c.seed == seed)
-    before = connection.execute(select(table.c.domain).where(key)).scalar()
+    before = connection.execute(select(table_of(tables.Sample).c.domain).filter_by(**key)).scalar()
     if before is not None and domain not in (None, before):
         raise AuditError(
-            message("draw.other_domain", study=study_id, design=design, seed=seed, before=before, domain=domain)
+            message(
+                "draw.other_domain",
+                study=key["study_id"],
+                design=key["design"],
+                seed=key["seed"],
+                before=before,
+                domain=domain,
+            )
         )
     return domain or before or ALL
 
 
-def _sample(
-    connection: Connection,
-    study_id: int,
-    design: str,
-    seed: int,
-    annotators: int,
-    protocol: str | None,
-    domain: str,
-) -> tuple[int, str]:
+def _sample(connection: Connection, key: Mapping[str, Any], request: SampleRequest, domain: str) -> tuple[int, str]:
     """The sample's id and its protocol."""
     table = table_of(tables.Sample)
-    key = {"study_id": study_id, "design": design, "seed": seed}
-    values = {"annotators": annotators, "drawn_at": tables.now()} | ({"protocol": protocol} if protocol else {})
-    insert_new(connection, tables.Sample, [key | {"protocol": BLIND, "domain": domain} | values])
+    values = {"annotators": request.annotators, "drawn_at": tables.now()}
+    values |= {"protocol": request.protocol} if request.protocol else {}
+    insert_new(connection, tables.Sample, [{**key, "protocol": BLIND, "domain": domain, **values}])
     where = and_(*(table.c[name] == value for name, value in key.items()))
     connection.execute(table.update().where(where).values(**values))
-    row = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()
-    return int(row[0]), str(row[1])
-
-
-def _drawn_before(connection: Connection, sample_id: int) -> pd.DataFrame:
-    table = table_of(tables.Draw)
-    query = select(table.c.relation_id, table.c.system_id, table.c.group_id).where(table.c.sample_id == sample_id)
-    return pd.DataFrame(integers(connection, query), columns=[*CELL, "group_id"])
+    id, protocol = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()
+    return id, protocol
 
 
 def _beginning(groups: pd.DataFrame, before: pd.DataFrame, size: Size, names: Mapping[int, str]) -> pd.DataFrame:

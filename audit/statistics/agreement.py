@@ -707,11 +707,11 @@ def suite(ratings: Ratings, level: str | None = None, confidence: float = 0.95) 
     check_level(level, ratings.scale)
     percent = percent_agreement(ratings).observed
     ac1 = gwet_ac(ratings).value if _varies(ratings) else None
-    coefficients = []
-    for at in (None, level) if level not in (None, "nominal") else (None,):
-        for name, compute in measures(ratings, at).items():
-            coefficients.append(_coefficient(name, at, compute, ratings, percent, ac1, confidence))
-    return coefficients
+    return [
+        _coefficient(name, at, compute, ratings, percent, ac1, confidence)
+        for at in ((None, level) if level not in (None, "nominal") else (None,))
+        for name, compute in measures(ratings, at).items()
+    ]
 
 
 def check_level(level: str | None, scale: Scale) -> None:
@@ -760,9 +760,6 @@ def _coefficient(
             note = paradox_note(ratings, percent, parts.expected, estimate, ac1)
     low, high = ends or (None, None)
     return Coefficient(name, level, estimate, low, high, items, people, note)
-
-
-__all__ = ["Coefficient", "Ratings", "suite"]
 
 
 # Which labels annotators take for each other: a matrix of pairs of ratings.

@@ -18,7 +18,7 @@ from scipy.special import betainc, betaln, ndtri, xlogy
 from audit.errors import AuditError
 from audit.messages import message
 from audit.statistics.agreement import Ratings, interval, krippendorff_alpha, mean_of
-from audit.statistics.intervals import wilson
+from audit.statistics.intervals import Estimate, check_confidence, difference_of_rates, wilson
 
 # A share with its interval, or the reason why there is none: few observations say too little about a person.
 
@@ -131,17 +131,15 @@ def _falls(right: Sequence[bool], least: int) -> bool:
     return bool(chance <= RISK / (looks * (looks + 1)))
 
 
-def difference(first: tuple[int, int], second: tuple[int, int], confidence: float = 0.95) -> tuple[float, float]:
-    """Newcombe's interval for the first share less the second, each (part, whole) with a whole from 1.
+def difference(*shares: tuple[int, int], confidence: float = 0.95) -> tuple[float, float]:
+    """Newcombe's interval for the first of two shares less the second, each (part, whole) with a whole from 1.
 
     >>> [round(end, 4) for end in difference((56, 70), (48, 80))]
     [0.0524, 0.3339]
     """
-    p, q = first[0] / first[1], second[0] / second[1]
-    a, b = wilson(*first, confidence=confidence), wilson(*second, confidence=confidence)
-    low = p - q - math.hypot(p - a.low, b.high - q)
-    high = p - q + math.hypot(a.high - p, q - b.low)
-    return max(low, -1.0), min(high, 1.0)
+    ends = [wilson(*share, confidence=confidence) for share in shares]
+    first, second = (Estimate(part / whole, end.low, end.high) for (part, whole), end in zip(shares, ends, strict=True))
+    return difference_of_rates(first, second)[1:]
 
 
 # Which label an annotator gives more often than it is right, or less.
@@ -158,9 +156,9 @@ class Bias:
     label: str
     given: int
     missed: float
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
     reason: str | None = None
 
 
@@ -202,7 +200,7 @@ def label_bias(
     number = len(answers)
     if number < max(least, 1):
         reason = too_few(number, least)
-        return [Bias(label, wrongly[label], missed[label], None, None, None, reason) for label in labels]
+        return [Bias(label, wrongly[label], missed[label], reason=reason) for label in labels]
     z = float(ndtri((1 + confidence) / 2))
     biases = []
     for label in labels:
@@ -738,12 +736,9 @@ def _bias(answers: np.ndarray, outputs: np.ndarray | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
-    """The rate that remains when errors of judgement are taken out, all fractions, and the rate as it was judged."""
+class RoganGladen(Estimate):
+    """The rate that remains when errors of judgement are taken out, and the rate as it was judged."""
 
-    rate: float
-    low: float
-    high: float
     judged: float
 
 
@@ -753,7 +748,7 @@ def rogan_gladen(
     sensitivity: tuple[int, int],
     specificity: tuple[int, int],
     confidence: float = 0.95,
-) -> Corrected:
+) -> RoganGladen:
     """The true rate behind k of n groups judged false, by annotators whose errors were audited.
 
     `sensitivity` is (found, really false): of the audited groups that are false, how many the annotators called false;
@@ -770,8 +765,7 @@ def rogan_gladen(
     for name, (part, whole) in (("judged", (k, n)), ("sensitivity", sensitivity), ("specificity", specificity)):
         if whole < 1 or not 0 <= part <= whole:
             raise AuditError(f"{name} {part} of {whole} is impossible; allowed are 0 to {max(whole, 1)} of 1 or more")
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence} is impossible; it lies between 0 and 1, for example 0.95")
+    check_confidence(confidence)
     judged, right_false, right_true = k / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
     if right_false + right_true <= 1:
         raise AuditError(
@@ -788,34 +782,11 @@ def rogan_gladen(
     se, sp = (sensitivity[0] + 1) / false_size, (specificity[0] + 1) / true_size
     gain = se + sp - 1
     if gain <= 0:
-        return Corrected(rate, 0.0, 1.0, judged)
+        return RoganGladen(rate, 0.0, 1.0, judged)
     centre = (near + sp - 1) / gain
     false_error, true_error = se * (1 - se) / false_size, sp * (1 - sp) / true_size
     shift = 2 * z * z * (centre * false_error - (1 - centre) * true_error)
     variance = near * (1 - near) / size + centre**2 * false_error + (1 - centre) ** 2 * true_error
     half = z * math.sqrt(variance) / gain
     low, high = (min(max(centre + shift + sign * half, 0.0), 1.0) for sign in (-1, 1))
-    return Corrected(rate, min(low, rate), max(high, rate), judged)
-
-
-__all__ = [
-    "Alarm",
-    "Bias",
-    "Competence",
-    "Corrected",
-    "Drift",
-    "Protocol",
-    "Share",
-    "Speed",
-    "WithOthers",
-    "alarms",
-    "confusion",
-    "dawid_skene",
-    "drift",
-    "label_bias",
-    "leave_one_out",
-    "protocols",
-    "rogan_gladen",
-    "share",
-    "speed",
-]
+    return RoganGladen(rate, min(low, rate), max(high, rate), judged)

@@ -6,9 +6,9 @@ those that apply to all systems compared.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +22,7 @@ from audit.messages import message
 from audit.statistics.intervals import (
     CORPUS_ONLY,
     EVENTS,
+    Estimate,
     Estimator,
     Target,
     effective_interval,
@@ -57,18 +58,18 @@ class PairedDifference:
 
     one: int
     other: int
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    p_above: float | None
-    p_below: float | None
-    mcnemar_p: float | None
-    only_one: int
-    only_other: int
-    judged: int
-    informative: int
-    groups: int
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_above: float | None = None
+    p_below: float | None = None
+    mcnemar_p: float | None = None
+    only_one: int = 0
+    only_other: int = 0
+    judged: int = 0
+    informative: int = 0
+    groups: int = 0
     reason: str | None = None
 
 
@@ -101,8 +102,10 @@ def paired_differences(
     sequence: bool = False,
     cluster: np.ndarray | None = None,
     delta: float = 0.0,
+    pairs: Iterable[tuple[int, int]] | None = None,
 ) -> list[PairedDifference]:
-    """The difference of SR_g for every pair of systems. P-values are of each pair by itself: see `holm`.
+    """The difference of SR_g for every pair of systems, or for these `pairs` of columns, over the groups that are
+    judged for all systems. P-values are of each pair by itself: see `holm`.
 
     `genuine` (groups, systems) is 1 where a system's satisfaction is genuine, 0 where it is false or violated, NaN
     where nobody has settled it; `decides` (groups,) is the mask of `informative`. Rows are all groups that apply to
@@ -136,15 +139,15 @@ def paired_differences(
         )
     if sequence and target == "population":
         raise AuditError(CORPUS_ONLY)
-    if not np.isin(genuine[~np.isnan(genuine)], (0.0, 1.0)).all():
+    unknown = np.isnan(genuine)
+    if not (unknown | (genuine == 0) | (genuine == 1)).all():
         raise AuditError("a settled group is 1 (genuine) or 0 (false or violated), or NaN where it is not settled")
-    systems = genuine.shape[1]
-    judged = genuine[decides & ~np.isnan(genuine).any(axis=1)]
-    of = None if cluster is None or target == "corpus" else pd.factorize(np.asarray(cluster))[0]
-    among = decides & ~np.isnan(genuine).any(axis=1)
+    among = decides & ~unknown.any(axis=1)
+    judged = genuine[among]
+    code = None if cluster is None or target == "corpus" else pd.factorize(np.asarray(cluster))[0]
     return [
-        _difference(judged, pair, decides, target, confidence, sequence, of, among, delta)
-        for pair in combinations(range(systems), 2)
+        _difference(judged, pair, decides, target, confidence, sequence, code, among, delta)
+        for pair in (combinations(range(genuine.shape[1]), 2) if pairs is None else pairs)
     ]
 
 
@@ -172,10 +175,7 @@ def independent_difference(
     for groups, satisfied, judged, false in (cell, rival):
         whole = target == "corpus" and judged == satisfied
         if not groups or (satisfied and not judged):
-            unknown = (None,) * 7
-            return PairedDifference(
-                first, second, *unknown, 0, 0, 0, 0, int(groups), message("no_order.one_not_judged")
-            )
+            return PairedDifference(first, second, groups=int(groups), reason=message("no_order.one_not_judged"))
         observed, share = satisfied / groups, false / judged if satisfied else 0.0
         added = share if whole else (false + 1) / (judged + 2)
         rest = 1.0 if target == "population" else 1 - judged / satisfied if satisfied else 0.0
@@ -187,13 +187,14 @@ def independent_difference(
     # Plain numbers: the entries of a report are written as JSON.
     rates, centres = [float(rate) for rate in rates], [float(rate) for rate in centres]
     estimate, centre, error = rates[0] - rates[1], centres[0] - centres[1], float(np.sqrt(variance))
-    sizes = (0, 0, int(min(cell[2], rival[2])), int(min(cell[1], rival[1])), int(min(cell[0], rival[0])))
+    groups, satisfied, judged, _ = (int(min(counts)) for counts in zip(cell, rival, strict=True))
+    pair_of = partial(PairedDifference, first, second, judged=judged, informative=satisfied, groups=groups)
     if not error:
-        return PairedDifference(first, second, estimate, estimate, estimate, None, None, None, None, *sizes)
+        return pair_of(estimate, estimate, estimate)
     z = float(ndtri((1 + confidence) / 2))
     above, below = float(ndtr((delta - centre) / error)), float(ndtr((delta + centre) / error))
     ends = min(estimate, max(-1.0, centre - z * error)), max(estimate, min(1.0, centre + z * error))
-    return PairedDifference(first, second, estimate, *ends, min(1.0, 2 * min(above, below)), above, below, None, *sizes)
+    return pair_of(estimate, *ends, min(1.0, 2 * min(above, below)), above, below)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -238,26 +239,23 @@ def _difference(
     n, population, groups = len(judged), int(decides.sum()), len(decides)
     b = int((judged[:, first] > judged[:, second]).sum())
     c = int((judged[:, first] < judged[:, second]).sum())
-    counts = (b, c, n, population, groups)
+    pair_of = partial(
+        PairedDifference, first, second, only_one=b, only_other=c, judged=n, informative=population, groups=groups
+    )
     if population == 0 and groups:  # every group adds 0, and that is known without judging
-        return PairedDifference(first, second, 0.0, 0.0, 0.0, None, None, None, 1.0, *counts)
+        return pair_of(0.0, 0.0, 0.0, mcnemar_p=1.0)
     if n == 0:
-        reason = message("no_order.none_settled") if groups else message("no_order.none_shared")
-        return PairedDifference(first, second, None, None, None, None, None, None, None, *counts, reason)
+        return pair_of(reason=message("no_order.none_settled") if groups else message("no_order.none_shared"))
     share = population / groups
     mean = (b - c) / n
     if target == "corpus" and n == population:
-        estimate = share * mean
-        return PairedDifference(first, second, estimate, estimate, estimate, None, None, None, None, *counts, CENSUS)
+        return pair_of(share * mean, share * mean, share * mean, reason=CENSUS)
     # Of the corpus, those that are not judged add at most 1 each to either side, whatever they are.
     least, most = ((b - c + side * (population - n)) / population for side in (-1, 1))
     if sequence:
         values = judged[:, first] - judged[:, second]
         low, high = pair_sequence(values, population, confidence)
-        ends = (share * low, share * high)
-        return PairedDifference(
-            first, second, share * mean, *ends, pair_p(values, population), None, None, None, *counts
-        )
+        return pair_of(share * mean, share * low, share * high, pair_p(values, population))
     weight = (population - 1) / (population - n) if target == "corpus" else 1.0
     if cluster is not None:
         weight = worth_of_differences(judged[:, [first, second]], cluster[among], confidence)
@@ -278,18 +276,10 @@ def _difference(
     )
     if limits[0] > delta or limits[1] < -delta:  # whatever the groups are that are not judged
         above, below = (0.0, 1.0) if limits[0] > delta else (1.0, 0.0)
-    return PairedDifference(
-        first,
-        second,
-        share * mean,
-        max(limits[0], share * mean - float(np.sqrt((share * (mean - low)) ** 2 + spread))),
-        min(limits[1], share * mean + float(np.sqrt((share * (high - mean)) ** 2 + spread))),
-        min(1.0, 2 * min(above, below)),
-        above,
-        below,
-        None if several else mcnemar(b, c),
-        *counts,
-    )
+    low = max(limits[0], share * mean - float(np.sqrt((share * (mean - low)) ** 2 + spread)))
+    high = min(limits[1], share * mean + float(np.sqrt((share * (high - mean)) ** 2 + spread)))
+    exact_p = None if several else mcnemar(b, c)
+    return pair_of(share * mean, low, high, min(1.0, 2 * min(above, below)), above, below, exact_p)
 
 
 def worth_of_differences(genuine: np.ndarray, cluster: np.ndarray, confidence: float = 0.95) -> float:
@@ -492,6 +482,10 @@ class Common:
         systems = tuple(cells["system"][applies].astype(str))
         return cls(systems, satisfied + violated, satisfied, judged, false, own=True)
 
+    def columns(self, systems: tuple[str, str]) -> tuple[int, int]:
+        """The places of two systems."""
+        return self.systems.index(systems[0]), self.systems.index(systems[1])
+
     @property
     def sr_observed(self) -> np.ndarray:
         """SR_o of every system over the common groups; NaN where there is none."""
@@ -596,17 +590,25 @@ class Common:
         return np.asarray((self.judged < LEAST) & (self.judged < self.satisfied))
 
     def differences(
-        self, target: Target, confidence: float, delta: float, sequence: bool = False
+        self,
+        target: Target,
+        confidence: float,
+        delta: float,
+        sequence: bool = False,
+        pairs: Iterable[tuple[int, int]] | None = None,
     ) -> list[PairedDifference]:
-        """The difference of SR_g for each two systems, by paired groups where the design draws them, else by cells."""
+        """The difference of SR_g for each two systems, or for these `pairs` of places, by paired groups where the
+        design draws them, else by cells: then there is no sequence, and without `pairs` none."""
         if self.genuine is not None and self.decides is not None:
-            return paired_differences(self.genuine, self.decides, target, confidence, sequence, self.cluster, delta)
-        if sequence:
-            return []
+            return paired_differences(
+                self.genuine, self.decides, target, confidence, sequence, self.cluster, delta, pairs
+            )
+        if pairs is None:
+            pairs = [] if sequence else combinations(range(len(self.systems)), 2)
         cells = list(zip(self.groups, self.satisfied, self.judged, self.false, strict=True))
         return [
             independent_difference(first, second, cells[first], cells[second], target, confidence, delta)
-            for first, second in combinations(range(len(cells)), 2)
+            for first, second in pairs
         ]
 
     def draws(self, target: Target, draws: int = DRAWS, seed: int = 0) -> np.ndarray | None:
@@ -802,12 +804,9 @@ def _with_shared_clusters(
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
-    """R_FS with the protocol's bias taken out, and its interval, fractions; `bias` is what was taken out."""
+class TwoPhase(Estimate):
+    """R_FS with the protocol's bias taken out; `bias` is what was taken out."""
 
-    rate: float
-    low: float
-    high: float
     bias: float
     """Mean of (protocol - checked) over the checked groups: above 0, the protocol calls too many groups false."""
     checked: int
@@ -824,7 +823,7 @@ def difference(
     interval: Estimator = mid_p,
     confidence: float = 0.95,
     worth: float | None = None,
-) -> Corrected:
+) -> TwoPhase:
     """R_FS of a cell in which the protocol calls k of n judged groups false, and `checked` of the n were checked.
 
     Checking made `added` groups false that the protocol calls true, and `removed` the other way round. The estimate is
@@ -858,10 +857,8 @@ def difference(
         )
     rate = _cut(k / n + (added - removed) / checked)
     whole = round(rate * n)
-    if worth is None or worth >= n:
-        first = interval(whole, n, population, confidence=confidence)
-    else:
-        first = interval(whole / n * worth, worth, population, confidence=confidence)
+    hits, size = (whole, n) if worth is None or worth >= n else (whole / n * worth, worth)
+    first = interval(hits, size, population, confidence=confidence)
     more, less = (interval(count, checked, n, confidence=confidence) for count in (added, removed))
     # No more can be added than the protocol calls true, none removed that it does not call false.
     up, down = min(more.high, (n - k) / n), min(less.high, k / n)
@@ -871,7 +868,7 @@ def difference(
     below, above = _distances((gain, more.low, up), (loss, less.low, down), correlation)
     low = rate - math.hypot(whole / n - first.low, below)
     high = rate + math.hypot(first.high - whole / n, above)
-    return Corrected(rate, _cut(low), _cut(high), (removed - added) / checked, checked)
+    return TwoPhase(rate, _cut(low), _cut(high), (removed - added) / checked, checked)
 
 
 def difference_of_cells(
@@ -883,7 +880,7 @@ def difference_of_cells(
     source: np.ndarray,
     *,
     confidence: float = 0.95,
-) -> Corrected:
+) -> TwoPhase:
     """R_FS over several cells, corrected by the groups that were checked in them.
 
     `rate`, `low` and `high` are the protocol's stratified rate and its interval. For each checked group `change` is the
@@ -915,7 +912,7 @@ def difference_of_cells(
     below, above = _distances((added, more.low, up), (removed, less.low, down), correlation)
     estimate = _cut(rate + added - removed)
     ends = estimate - math.hypot(rate - low, below), estimate + math.hypot(high - rate, above)
-    return Corrected(estimate, _cut(ends[0]), _cut(ends[1]), removed - added, len(weight))
+    return TwoPhase(estimate, _cut(ends[0]), _cut(ends[1]), removed - added, len(weight))
 
 
 def _distances(
@@ -1218,7 +1215,7 @@ def pooled_difference(
 
     def interval(at: float) -> tuple[list[PairedDifference], tuple[float, float, float]]:
         each = at if not sequence else 1 - (1 - at) / len(used)
-        parts = [_between(common, systems, target, each, delta, sequence) for common in used]
+        parts = [common.differences(target, each, delta, sequence, [common.columns(systems)])[0] for common in used]
         # From [-1, 1] to [0, 1], where rates are, and back.
         ends = [(float(part.difference or 0), float(part.low or 0), float(part.high or 0)) for part in parts]
         rates, lows, highs = ([(value + 1) / 2 for value in values] for values in zip(*ends, strict=True))
@@ -1228,7 +1225,9 @@ def pooled_difference(
         return parts, (2 * pooled.rate - 1, 2 * pooled.low - 1, 2 * pooled.high - 1)
 
     parts, (difference, low, high) = interval(confidence)
-    groups, informative, judged = (sum(sizes) for sizes in zip(*map(_sizes, parts), strict=True))
+    groups, informative, judged = (
+        sum(getattr(part, name) for part in parts) for name in ("groups", "informative", "judged")
+    )
     numbers = (len(used), len(compared), groups, informative, judged)
     lacking = next((part.reason for part in parts if part.difference is None), None)
     if lacking is not None:
@@ -1236,10 +1235,6 @@ def pooled_difference(
     exact = all(part.low == part.high for part in parts)
     p = None if exact else _p(lambda at: interval(at)[1], difference, delta)
     return Pooled(difference, low, high, p, *numbers)
-
-
-def _sizes(difference: PairedDifference) -> tuple[int, int, int]:
-    return difference.groups, difference.informative, difference.judged
 
 
 def _pooled(commons: Sequence[Common], systems: tuple[str, str], target: Target, sequence: bool) -> np.ndarray | None:
@@ -1251,14 +1246,8 @@ def _pooled(commons: Sequence[Common], systems: tuple[str, str], target: Target,
         return None
     parts = []
     for at, common in enumerate(commons):
-        genuine, cluster, decides = (
-            np.asarray(common.genuine),
-            np.asarray(common.cluster),
-            np.asarray(common.decides, bool),
-        )
-        rows = decides & ~np.isnan(genuine).any(axis=1)
-        first, second = (common.systems.index(name) for name in systems)
-        parts.append((cluster[rows], np.full(int(rows.sum()), at), genuine[rows, first] - genuine[rows, second]))
+        first, second = np.asarray(common.outcomes)[:, common.columns(systems)].T
+        parts.append((np.asarray(common.cluster)[common._settled], np.full(len(first), at), first - second))
     cluster, relation, change = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     code = np.unique(cluster, return_inverse=True)[1]
     return deviations(code, relation, change, len(commons)).cautious(range(len(commons)))
@@ -1279,15 +1268,3 @@ def _p(interval: Callable[[float], tuple[float, float, float]], difference: floa
     if beyond(_MOST) > 0:
         return float(2 * ndtr(-_MOST))
     return float(2 * ndtr(-brentq(beyond, _LEAST, _MOST, xtol=1e-4)))
-
-
-def _between(
-    common: Common, systems: tuple[str, str], target: Target, confidence: float, delta: float, sequence: bool
-) -> PairedDifference:
-    """The pair's difference under one relation, on what is settled for all its systems, as the report's pairs are."""
-    first, second = (common.systems.index(name) for name in systems)
-    if common.genuine is None or common.decides is None:
-        cells = list(zip(common.groups, common.satisfied, common.judged, common.false, strict=True))
-        return independent_difference(0, 1, cells[first], cells[second], target, confidence, delta)
-    genuine = np.where(np.isnan(common.genuine).any(axis=1)[:, None], np.nan, common.genuine)[:, [first, second]]
-    return paired_differences(genuine, common.decides, target, confidence, sequence, common.cluster, delta)[0]

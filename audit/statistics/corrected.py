@@ -7,7 +7,7 @@ group in which it does not hold is a *false violation*.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -17,7 +17,16 @@ from scipy import stats
 from scipy.special import betaincinv, ndtri
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, Interval, Target, effective_interval, effective_size, mid_p
+from audit.statistics.intervals import (
+    Estimate,
+    Estimator,
+    Interval,
+    Target,
+    difference_of_rates,
+    effective_size,
+    mid_p,
+    rate_of_clusters,
+)
 
 COUNTS = (
     "audited_genuine",
@@ -99,22 +108,13 @@ class Documents:
     together: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """SR_c with its interval, all in [0, 1]."""
-
-    rate: float
-    low: float
-    high: float
-
-
 def corrected(
     counts: Counts,
     interval: Estimator = mid_p,
     confidence: float = 0.95,
     target: Target = "corpus",
     documents: Documents | None = None,
-) -> Corrected | None:
+) -> Estimate | None:
     """SR_c of one cell; None where a part of it was not judged, or the relation was found to hold in no group.
 
     With w = satisfied / (satisfied + violated), q the share of true ones among the satisfied groups, and h the shares
@@ -142,22 +142,27 @@ def corrected(
     groups = counts.satisfied + counts.violated
     if not groups or (counts.satisfied and not audited) or (counts.violated and not counts.audited_violated):
         return None
-    of = partial(_share, ends=partial(_ends, interval=interval, confidence=confidence, target=target))
+    ends_of = partial(_ends, interval=interval, confidence=confidence, target=target)
+
+    def share(bad: int, judged: int, population: int, worth: float, otherwise: float = 0.0) -> Estimate:
+        """The share that is not bad."""
+        ends_of_bad = ends_of(bad, judged, population, worth)
+        return Estimate(1 - (bad / judged if judged else otherwise), 1 - ends_of_bad.high, 1 - ends_of_bad.low)
+
     documents = documents if documents and target == "population" else Documents(np.full(5, np.inf), np.eye(5))
     worth = documents.worth.tolist()
     broken = (counts.broken_genuine + counts.broken_false) / audited if audited else 0.0
     true = 1 - counts.false / counts.judged if counts.judged else 0.0
     falses = round(counts.satisfied * (1 - true))
+    known = 1 - counts.violated / groups
     shares = (
-        of(counts.violated, groups, groups, worth[0])
-        if target == "population"
-        else _exact_share(counts.violated / groups),
-        of(counts.false, counts.judged, counts.satisfied, worth[1]),
-        of(counts.broken_genuine, counts.audited_genuine, round(counts.satisfied * true), worth[2], otherwise=broken),
-        of(counts.broken_false, counts.audited_false, falses, worth[3], otherwise=broken),
-        of(counts.broken_violated, counts.audited_violated, counts.violated, worth[4]),
+        share(counts.violated, groups, groups, worth[0]) if target == "population" else Estimate(known, known, known),
+        share(counts.false, counts.judged, counts.satisfied, worth[1]),
+        share(counts.broken_genuine, counts.audited_genuine, round(counts.satisfied * true), worth[2], broken),
+        share(counts.broken_false, counts.audited_false, falses, worth[3], broken),
+        share(counts.broken_violated, counts.audited_violated, counts.violated, worth[4]),
     )
-    rate = _rate(*(estimate for _, estimate, _ in shares))
+    rate = _rate(*(part.rate for part in shares))
     if math.isnan(rate):
         return None
     sign = np.where(FALLS, -1.0, 1.0)
@@ -165,13 +170,13 @@ def corrected(
     ends = []
     for lower in (True, False):
         distances = []
-        for place, (share, fall) in enumerate(zip(shares, FALLS, strict=True)):
-            estimates = [estimate for _, estimate, _ in shares]
-            estimates[place] = share[0] if lower != fall else share[2]
+        for place, (part, fall) in enumerate(zip(shares, FALLS, strict=True)):
+            estimates = [estimate.rate for estimate in shares]
+            estimates[place] = part.low if lower != fall else part.high
             rate_there = _rate(*estimates)
             distances.append(0.0 if math.isnan(rate_there) else abs(rate_there - rate))
         ends.append(math.sqrt(np.array(distances) @ correlations @ np.array(distances)))
-    return Corrected(rate, max(rate - ends[0], 0.0), min(rate + ends[1], 1.0))
+    return Estimate(rate, max(rate - ends[0], 0.0), min(rate + ends[1], 1.0))
 
 
 def with_corrected(
@@ -213,40 +218,24 @@ def _rate(satisfied: float, true: float, holds_true: float, holds_false: float, 
     return genuine / holding if holding > 0 else math.nan
 
 
-def _exact_share(bad: float) -> tuple[float, float, float]:
-    return 1 - bad, 1 - bad, 1 - bad
-
-
-def _share(
-    bad: int, judged: int, population: int, worth: float, otherwise: float = 0.0, *, ends: Callable[..., Interval]
-) -> tuple[float, float, float]:
-    """(low, estimate, high) of the share that is not bad."""
-    ends_of_bad = ends(bad, judged, population, worth)
-    return 1 - ends_of_bad.high, 1 - (bad / judged if judged else otherwise), 1 - ends_of_bad.low
-
-
 def _ends(
     bad: int, judged: int, population: int, worth: float, *, interval: Estimator, confidence: float, target: Target
 ) -> Interval:
     """The interval of the share that is bad; `worth` is what the judged ones are as independent ones."""
-    if target == "corpus":
-        # Rounding may make fewer of the unjudged than were judged.
-        return interval(bad, judged, max(population, judged), confidence=confidence)
-    if worth < judged:
+    # Rounding may make fewer of the unjudged than were judged.
+    groups = max(population, judged) if target == "corpus" else None
+    if groups is None and worth < judged:
         return interval(bad / judged * worth, worth, None, confidence=confidence)
-    return interval(bad, judged, None, confidence=confidence)
+    return interval(bad, judged, groups, confidence=confidence)
 
 
 # A rate of groups that were drawn with unequal probabilities.
 
 
 @dataclass(frozen=True, slots=True)
-class Weighted:
-    """A weighted rate with its interval, all in [0, 1], and the number of equally weighted groups that say as much."""
+class Weighted(Estimate):
+    """A weighted rate, and the number of equally weighted groups that say as much."""
 
-    rate: float
-    low: float
-    high: float
     effective: float
 
 
@@ -328,12 +317,8 @@ def carry_error(source: np.ndarray, wrong: np.ndarray, confidence: float = 0.95)
     """
     if len(source) != len(wrong):
         raise AuditError(f"{len(source)} sources and {len(wrong)} follow-ups; needed is a source for each follow-up")
-    if not len(wrong):
-        return CarryError(0, 0, None, None, None)
     hits = np.asarray(wrong, int)
-    rate = float(hits.mean())
-    ends = effective_interval(rate, effective_size(source, hits, confidence), confidence)
-    return CarryError(len(hits), int(hits.sum()), rate, ends.low, ends.high)
+    return CarryError(len(hits), int(hits.sum()), *rate_of_clusters(source, hits, confidence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,12 +396,9 @@ class Resting:
 
 
 @dataclass(frozen=True, slots=True)
-class CorrectedShare:
-    """A corrected share with its interval, cut to 0 to 1 where `cut` says so."""
+class CorrectedShare(Estimate):
+    """A corrected share, cut to 0 to 1 where `cut` says so."""
 
-    rate: float
-    low: float
-    high: float
     cut: bool
 
 
@@ -584,18 +566,10 @@ def between_arms(source: np.ndarray, false: np.ndarray, second: np.ndarray, conf
     first_arm, second_arm = (_arm(source[arm], hit[arm], confidence) for arm in (~later, later))
     if None in (first_arm.rate, second_arm.rate):
         return Between(first_arm, second_arm, None, None, None)
-    (rate, low, high), (other_rate, other_low, other_high) = (
-        np.array([arm.rate, arm.low, arm.high], float).tolist() for arm in (first_arm, second_arm)
-    )
-    difference = other_rate - rate
-    below = math.hypot(other_rate - other_low, high - rate)
-    above = math.hypot(other_high - other_rate, rate - low)
-    return Between(first_arm, second_arm, difference, max(difference - below, -1.0), min(difference + above, 1.0))
+    rates = (Estimate(*np.array([arm.rate, arm.low, arm.high], float).tolist()) for arm in (second_arm, first_arm))
+    return Between(first_arm, second_arm, *difference_of_rates(*rates))
 
 
 def _arm(source: np.ndarray, hit: np.ndarray, confidence: float) -> ArmRate:
-    if not len(hit):
-        return ArmRate(0, 0, 0, None, None, None)
-    rate = float(hit.mean())
-    ends = effective_interval(rate, effective_size(source, hit, confidence), confidence)
-    return ArmRate(len(hit), int(hit.sum()), len(np.unique(source)), rate, ends.low, ends.high)
+    rate, low, high = rate_of_clusters(source, hit, confidence)
+    return ArmRate(len(hit), int(hit.sum()), len(np.unique(source)), rate, low, high)

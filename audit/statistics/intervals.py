@@ -11,9 +11,10 @@ With `population` None the rate is that of the endless population the corpus cam
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, Protocol
 
 import numpy as np
@@ -54,6 +55,15 @@ class Interval:
         return round(self.low * population), round(self.high * population)
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A rate with the ends of its interval, all in [0, 1]."""
+
+    rate: float
+    low: float
+    high: float
+
+
 class Estimator(Protocol):
     """What every method looks like: k false of n judged out of `population` -> interval.
 
@@ -75,8 +85,16 @@ def check_counts(k: float, n: float, population: int | None, confidence: float) 
         raise AuditError(f"{k:g} false of {n:g} judged groups is impossible; allowed are 0 to {n:g}")
     if population is not None and n > population:
         raise AuditError(f"{n:g} judged of {population} satisfied groups is impossible; allowed are 0 to {population}")
+    check_confidence(confidence)
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise AuditError where a confidence cannot be.
+
+    >>> check_confidence(0.95)
+    """
     if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence} is impossible; it lies between 0 and 1, for example 0.95")
+        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
 
 
 # The mid-p interval for a rate of a finite or an endless population, by inversion of the two one-sided tests.
@@ -105,9 +123,12 @@ def mid_p(k: float, n: float, population: int | None = None, *, confidence: floa
         return Interval(0.0, 1.0, method)
     if population is None:
         return Interval(*_binomial(k, n, confidence), method)
-    fewest, most = _inverted(int(k), int(n), population, confidence)
-    # Whole numbers of groups cannot always hit k / n (1 of 2 from 3): the interval is widened to hold its estimate.
-    return Interval(min(fewest / population, k / n), max(most / population, k / n), method)
+    return _holding(_inverted(int(k), int(n), population, confidence), k, n, population, method)
+
+
+def _holding(ends: tuple[int, int], k: float, n: float, population: int, method: str) -> Interval:
+    """Ends in groups as rates, made to hold the estimate: whole numbers cannot always hit k / n (1 of 2 from 3)."""
+    return Interval(min(ends[0] / population, k / n), max(ends[1] / population, k / n), method)
 
 
 @lru_cache(maxsize=65536)
@@ -129,24 +150,15 @@ def _binomial(k: float, n: float, confidence: float) -> tuple[float, float]:
 @lru_cache(maxsize=65536)
 def _inverted(k: int, n: int, population: int, confidence: float) -> tuple[int, int]:
     """Fewest and most false groups in the population that the sample does not speak against."""
-    risk = (1 - confidence) / 2
-    least, most = k, population - n + k
-    low, high = least, most
-    while low < high:  # the upper tail grows with K: find the first K where it exceeds the risk
-        middle = (low + high) // 2
-        if _tail(k, n, population, middle, upper=True) > risk:
-            high = middle
-        else:
-            low = middle + 1
-    fewest = low
-    low, high = least, most
-    while low < high:  # the lower tail falls with K: find the last K where it exceeds the risk
-        middle = (low + high + 1) // 2
-        if _tail(k, n, population, middle, upper=False) > risk:
-            low = middle
-        else:
-            high = middle - 1
-    return fewest, low
+    risk, end = (1 - confidence) / 2, population - n + k + 1
+    # The upper tail grows with K, the lower one falls: the first and the last K where they exceed the risk.
+    fewest = _first(range(k, end), lambda false: _tail(k, n, population, false, upper=True) > risk)
+    return fewest, _first(range(k + 1, end), lambda false: _tail(k, n, population, false, upper=False) <= risk) - 1
+
+
+def _first(numbers: range, holds: Callable[[int], bool]) -> int:
+    """The first of these numbers that `holds`, as do all after it; the one behind the last where none does."""
+    return numbers.start + bisect_left(numbers, True, key=holds)
 
 
 def _tail(k: int, n: int, population: int, false: int, *, upper: bool) -> float:
@@ -194,8 +206,7 @@ def prior_posterior(k: float, n: float, population: int | None, *, confidence: f
     check_counts(k, n, population, confidence)
     if n == 0:
         return Interval(0.0, 1.0, PRIOR_POSTERIOR)
-    fewest, most = _kept(int(k), int(n), population, 1 - confidence)
-    return Interval(min(fewest / population, k / n), max(most / population, k / n), PRIOR_POSTERIOR)
+    return _holding(_kept(int(k), int(n), population, 1 - confidence), k, n, population, PRIOR_POSTERIOR)
 
 
 def sizes_for_prior_posterior(
@@ -214,15 +225,11 @@ def sizes_for_prior_posterior(
 
 @lru_cache(maxsize=65536)
 def _size(rate: float, population: int, half_width: float, confidence: float) -> int:
-    low, high = 0, population
-    while low < high:
-        middle = (low + high) // 2
-        at = prior_posterior(round(rate * middle), middle, population, confidence=confidence)
-        if (at.high - at.low) / 2 <= half_width:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    def is_enough(judged: int) -> bool:
+        at = prior_posterior(round(rate * judged), judged, population, confidence=confidence)
+        return (at.high - at.low) / 2 <= half_width
+
+    return _first(range(population), is_enough)
 
 
 @lru_cache(maxsize=65536)
@@ -234,18 +241,9 @@ def _kept(k: int, n: int, population: int, alpha: float) -> tuple[int, int]:
     """
     floor = math.log(alpha) - math.log(n + 1)
     top = min(max(round(k * (population + 1) / n), k), population - n + k)
-    return _edge(k, n, population, floor, k, top, -1), _edge(k, n, population, floor, population - n + k, top, 1)
-
-
-def _edge(k: int, n: int, population: int, floor: float, end: int, top: int, side: int) -> int:
-    inside, outside = top, end + side
-    while abs(outside - inside) > 1:
-        middle = (inside + outside) // 2
-        if _log_likelihood(k, n, population, middle) > floor:
-            inside = middle
-        else:
-            outside = middle
-    return inside
+    fewest = _first(range(k, top), lambda false: _log_likelihood(k, n, population, false) > floor)
+    beyond = range(top + 1, population - n + k + 1)
+    return fewest, _first(beyond, lambda false: _log_likelihood(k, n, population, false) <= floor) - 1
 
 
 def _log_likelihood(k: int, n: int, population: int, false: int) -> float:
@@ -327,20 +325,17 @@ def sum_sequence(
     (6, 8)
     """
     x, kind, size = _drawn(values, kinds, sizes, ranges)
-    _confidence(confidence)
-    needed = math.log(2 / (1 - confidence))
-    ends = []
-    for sign in (1, -1):
-        limits = ranges if sign == 1 else [(-most, -least) for least, most in ranges]
-        left = size - np.bincount(kind, minlength=len(size))
-        low, high = (int(sign * x.sum() + (left * np.array(side)).sum()) for side in zip(*limits, strict=True))
-        while low < high and len(x):  # evidence falls in the total: find the least one that is not refuted
-            middle = (low + high) // 2
-            if evidence_above(sign * x, middle, kind, sizes, limits).max() >= needed:
-                low = middle + 1
-            else:
-                high = middle
-        ends.append(sign * low)
+    check_confidence(confidence)
+    needed, left = math.log(2 / (1 - confidence)), size - np.bincount(kind, minlength=len(size))
+
+    def least(values: np.ndarray, limits: Sequence[tuple[int, int]]) -> int:
+        low, high = (int(values.sum() + (left * np.array(side)).sum()) for side in zip(*limits, strict=True))
+        if not len(values):
+            return low
+        # Evidence falls in the total: the least one that is not refuted.
+        return _first(range(low, high), lambda sum: evidence_above(values, sum, kind, sizes, limits).max() < needed)
+
+    ends = least(x, ranges), -least(-x, [(-most, -least) for least, most in ranges])
     return min(ends), max(ends)
 
 
@@ -395,12 +390,6 @@ def _drawn(
         limits = f"from {least[kind[at]]:g} to {most[kind[at]]:g}"
         raise AuditError(f"difference {at} (from 0) is {x[at]:g}; of its kind it is a whole number {limits}")
     return x, kind, size
-
-
-def _confidence(confidence: float) -> float:
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
-    return confidence
 
 
 Target = Literal["corpus", "population"]
@@ -469,15 +458,10 @@ def intervals(
     >>> [interval.method for interval in intervals([0, 12], [20, 60], [400, None])]
     ['mid-p hypergeometric', 'mid-p binomial']
     """
-    computed: dict[tuple[float, float, int | None, float], Interval] = {}
-    result = []
     counts = list(zip(k, n, population, strict=True))
-    levels = [float(confidence)] * len(counts) if isinstance(confidence, float) else confidence
-    for cell, level in zip(counts, levels, strict=True):
-        if (*cell, level) not in computed:
-            computed[*cell, level] = method(*cell, confidence=level)
-        result.append(computed[*cell, level])
-    return result
+    levels = [confidence] * len(counts) if isinstance(confidence, float) else confidence
+    compute = cache(lambda cell, level: method(*cell, confidence=level))
+    return [compute(cell, level) for cell, level in zip(counts, levels, strict=True)]
 
 
 def bounds(
@@ -497,24 +481,6 @@ def bounds(
     return np.array([interval.low for interval in ends], float), np.array([interval.high for interval in ends], float)
 
 
-__all__ = [
-    "METHODS",
-    "MIDP",
-    "RENAMED",
-    "SEQUENCE",
-    "TARGETS",
-    "Estimator",
-    "Interval",
-    "Target",
-    "bounds",
-    "get_method",
-    "get_target",
-    "intervals",
-    "method_name",
-    "mid_p",
-]
-
-
 # Wilson's score interval for a share of independent observations, such as a person's answers.
 
 
@@ -529,13 +495,35 @@ def wilson(k: int, n: int, confidence: float = 0.95) -> Interval:
     check_counts(k, n, None, confidence)
     if n == 0:
         return Interval(0.0, 1.0, "wilson")
-    rate = k / n
+    return Interval(*wilson_ends(k / n, n, confidence), "wilson")
+
+
+def wilson_ends(rate: float, n: float, confidence: float) -> tuple[float, float]:
+    """The ends of Wilson's interval for a rate seen in `n` observations, which need not be whole.
+
+    >>> [round(end, 4) for end in wilson_ends(0.25, 40.5, 0.95)]
+    [0.1424, 0.4009]
+    """
     z = float(ndtri((1 + confidence) / 2))
     shrink = 1 + z * z / n
     centre = (rate + z * z / (2 * n)) / shrink
     half = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / shrink
-    # At k = 0 and k = n only rounding could put the estimate outside.
-    return Interval(max(min(centre - half, rate), 0.0), min(max(centre + half, rate), 1.0), "wilson")
+    # At rates of 0 and 1 only rounding could put the estimate outside.
+    return max(min(centre - half, rate), 0.0), min(max(centre + half, rate), 1.0)
+
+
+def difference_of_rates(first: Estimate, second: Estimate) -> tuple[float, float, float]:
+    """The first rate less the second, independent of it, and the ends of an interval recovered from theirs.
+
+    Source: Newcombe, Statistics in Medicine 17 (1998), method 10; MOVER: Zou and Donner, ibid. 27 (2008).
+
+    >>> [round(end, 3) for end in difference_of_rates(Estimate(0.8, 0.7, 0.9), Estimate(0.6, 0.5, 0.7))]
+    [0.2, 0.059, 0.341]
+    """
+    difference = first.rate - second.rate
+    below = math.hypot(first.rate - first.low, second.high - second.rate)
+    above = math.hypot(first.high - first.rate, second.rate - second.low)
+    return difference, max(difference - below, -1.0), min(difference + above, 1.0)
 
 
 # An interval for a rate whose observations are not independent: the exact one, at the size that they are worth.
@@ -592,6 +580,22 @@ def effective_size(
     hits = np.bincount(code, weights=share * np.asarray(hit, float))
     most = float(n) if weight is None else 1 / float((share**2).sum())
     return _worth(sizes, hits, n, most, confidence)
+
+
+def rate_of_clusters(
+    cluster: np.ndarray, hit: np.ndarray, confidence: float = 0.95
+) -> tuple[float | None, float | None, float | None]:
+    """The share of hits and the exact interval at its `effective_size`; None of no observation.
+
+    >>> rate, low, high = rate_of_clusters(np.arange(20), np.zeros(20))
+    >>> rate, low, round(high, 4)
+    (0.0, 0.0, 0.1684)
+    """
+    if not len(hit):
+        return None, None, None
+    rate = float(np.mean(hit))
+    ends = effective_interval(rate, effective_size(cluster, hit, confidence), confidence)
+    return rate, ends.low, ends.high
 
 
 def effective_size_of_sums(hits: np.ndarray, size: np.ndarray, confidence: float = 0.95) -> float:

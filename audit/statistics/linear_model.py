@@ -11,7 +11,7 @@ from scipy import stats
 
 from audit.errors import AuditError
 from audit.messages import message
-from audit.statistics.orders import compact_letters
+from audit.statistics.orders import letters_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,10 +60,10 @@ class LeastSquaresMean:
     level: str
     n: int
     missing: tuple[str, ...]
-    mean: float | None
-    se: float | None
-    low: float | None
-    high: float | None
+    mean: float | None = None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
     reason: str | None = None
 
 
@@ -173,7 +173,7 @@ def least_squares_means(fit: Fit, factor: str, confidence: float = 0.95) -> tupl
         n = int(cell_counts.sum())
         if not can_be_estimated(fit, row):
             reason = message("means.no_score_with", missing=missing) if missing else message("means.not_connected")
-            means.append(LeastSquaresMean(level, n, missing, None, None, None, None, reason))
+            means.append(LeastSquaresMean(level, n, missing, reason=reason))
             continue
         mean, se = float(row @ fit.coefficients), float(np.sqrt(max(0.0, row @ fit.covariance @ row)))
         means.append(LeastSquaresMean(level, n, missing, mean, se, mean - wide * se, mean + wide * se))
@@ -236,12 +236,9 @@ def _clustered(
 
 def _of_factor(fit: Fit, factor: str) -> FTest:
     rows = mean_rows(fit, factor)
-    estimable = [can_be_estimated(fit, row) for row in rows]
-    left_out = tuple(
-        name for name, is_estimable in zip(fit.levels[_axis(fit, factor)], estimable, strict=True) if not is_estimable
-    )
-    estimable_rows = rows[np.array(estimable, bool)]
-    return _tested(fit, factor, estimable_rows[1:] - estimable_rows[:1], left_out)
+    estimable = np.array([can_be_estimated(fit, row) for row in rows], bool)
+    left_out = tuple(np.array(levels_of(fit, factor), object)[~estimable])
+    return _tested(fit, factor, rows[estimable][1:] - rows[estimable][:1], left_out)
 
 
 def _interaction_rows(fit: Fit) -> np.ndarray:
@@ -267,15 +264,8 @@ def _tested(fit: Fit, effect: str, rows: np.ndarray, left_out: tuple[str, ...]) 
         return FTest(effect, None, df, fit.df, None, left_out, why)
     rest = fit.df if fit.clusters is None else fit.df - df + 1
     if rest < 1:
-        return FTest(
-            effect,
-            None,
-            df,
-            fit.df,
-            None,
-            left_out,
-            message("means.few_clusters_for_test", clusters=fit.clusters, count=df),
-        )
+        why = message("means.few_clusters_for_test", clusters=fit.clusters, count=df)
+        return FTest(effect, None, df, fit.df, None, left_out, why)
     f = float(effects @ np.linalg.solve(spread, effects)) / df * rest / fit.df
     return FTest(effect, f, df, rest, float(stats.f.sf(f, df, rest)), left_out)
 
@@ -360,10 +350,8 @@ def homogeneous_subsets(
     absent = [pair for pair in combinations(order, 2) if frozenset(pair) not in p]
     if absent:
         raise AuditError(f"{absent[0][0]} and {absent[0][1]} were not compared; subsets need every pair of the means")
-    differ = np.zeros((len(order), len(order)), bool)
-    for first, second in combinations(range(len(order)), 2):
-        differ[first, second] = differ[second, first] = p[frozenset((order[first], order[second]))] < alpha
-    return tuple(zip(order, compact_letters(differ), strict=True))
+    apart = [pair for pair in combinations(order, 2) if p[frozenset(pair)] < alpha]
+    return tuple(letters_of(order, apart).items())
 
 
 def compared(
@@ -394,10 +382,10 @@ class Correlation:
 
     name: str
     n: int
-    value: float | None
-    p: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    p: float | None = None
+    low: float | None = None
+    high: float | None = None
     reason: str | None = None
 
 
@@ -435,10 +423,10 @@ def _correlation(name: str, first: Numbers, second: Numbers, confidence: float) 
         raise AuditError("a correlation needs finite numbers; leave out pairs in which one is unknown")
     n = len(x)
     if n < _FEWEST:
-        return Correlation(name, n, None, None, None, None, f"{n} pairs; a correlation needs {_FEWEST} or more")
+        return Correlation(name, n, reason=f"{n} pairs; a correlation needs {_FEWEST} or more")
     for side in (x, y):
         if np.ptp(side) <= 1e-12 * np.abs(side).max():
-            return Correlation(name, n, None, None, None, None, "one side is constant")
+            return Correlation(name, n, reason="one side is constant")
     if name == "spearman":
         x, y = stats.rankdata(x), stats.rankdata(y)
     test = stats.pearsonr(x, y)

@@ -16,7 +16,13 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from audit.errors import AuditError
-from audit.statistics.intervals import evidence_above, kind_means, sizes_for_prior_posterior, sum_sequence
+from audit.statistics.intervals import (
+    check_confidence,
+    evidence_above,
+    kind_means,
+    sizes_for_prior_posterior,
+    sum_sequence,
+)
 
 # How many groups to judge of each cell: for a half-width, or in two phases.
 #
@@ -74,7 +80,13 @@ def sizes_for_half_width(
     [379, 141]
     """
     p, total = np.broadcast_arrays(np.asarray(rate, float), np.asarray(population, float))
-    _check(p, total, half_width, confidence)
+    if not 0 < half_width < 0.5:
+        raise AuditError(f"a half-width of {half_width:g} is impossible; it lies between 0 and 0.5, for example 0.05")
+    check_confidence(confidence)
+    if (wrong := p[~((p >= 0) & (p <= 1))]).size:
+        raise AuditError(f"rate {wrong[0]:g} of a cell is impossible; it is 0 to 1")
+    if (wrong := total[~(total >= 0)]).size:
+        raise AuditError(f"{wrong[0]:g} satisfied groups are impossible; a count is 0 or more")
     z2 = float(ndtri((1 + confidence) / 2)) ** 2
     h2, middle = half_width**2, p * (1 - p) - 2 * half_width**2
     x = (np.sqrt(middle**2 + 4 * (0.25 - h2) * h2) - middle) / (2 * (0.25 - h2))
@@ -106,17 +118,6 @@ def width_targeted(
     first = np.minimum(FIRST_PHASE, total)
     sizes: np.ndarray = np.where(n < first, first, wanted).astype(int)
     return sizes
-
-
-def _check(rate: np.ndarray, population: np.ndarray, half_width: float, confidence: float) -> None:
-    if not 0 < half_width < 0.5:
-        raise AuditError(f"a half-width of {half_width:g} is impossible; it lies between 0 and 0.5, for example 0.05")
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
-    if (~((rate >= 0) & (rate <= 1))).any():
-        raise AuditError(f"rate {rate[~((rate >= 0) & (rate <= 1))][0]:g} of a cell is impossible; it is 0 to 1")
-    if (~(population >= 0)).any():
-        raise AuditError(f"{population[~(population >= 0)][0]:g} satisfied groups are impossible; a count is 0 or more")
 
 
 # When a comparison of systems is decided (who wins, or the whole order, up to a tolerance), and what to judge next.
@@ -233,8 +234,7 @@ def standing(
     """
     if not 0 <= delta < 1:
         raise AuditError(f"a tolerance delta of {delta:g} is impossible; it is 0 or more and below 1, for example 0.02")
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
+    check_confidence(confidence)
     if len(differences) != len(of.pairs):
         raise AuditError(f"{len(differences)} lists of differences for {len(of.pairs)} pairs; one each is needed")
     share = (1 - confidence) / pairs_of(goal, of.systems)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from audit.errors import AuditError
 from audit.messages import message
-from audit.statistics.intervals import Estimator, mid_p
+from audit.statistics.intervals import Estimator, check_confidence, mid_p, wilson_ends
 from audit.statistics.planning import effective_size
 
 LEAST = 30
@@ -91,7 +90,9 @@ def prediction_powered(
             weights = np.zeros(len(scale))
             weights[use] = slopes / scale[use]
             rate = float(np.clip(residuals.mean(), 1 / total, 1 - 1 / total))
-            low, high = _interval(rate, spread, n, total, confidence)
+            # Wilson's interval at the size of a simple sample with the variance (1 - n/N) spread / n.
+            size = float(effective_size(n, total)) * rate * (1 - rate) / spread
+            low, high = wilson_ends(rate, size, confidence)
             return PredictionPowered(
                 rate, low, high, f"PPI++ ({folds}-fold, finite population)", n, total,
                 tuple(weights.tolist()), plain / spread, "",
@@ -121,8 +122,7 @@ def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:
     others = [np.asarray(values) for name, values in labels.items() if name != system]
     if any(len(values) != len(own) for values in others):
         raise AuditError("the systems' labels have different lengths; each needs one label or None a group")
-    votes = np.zeros(len(own))
-    against = np.zeros(len(own))
+    votes, against = np.zeros((2, len(own)))
     for theirs in others:
         voting = pd.notna(theirs)
         votes += voting
@@ -146,8 +146,8 @@ def low_confidence(scores: ArrayLike) -> np.ndarray:
 def _checked(
     truth: ArrayLike, sample: ArrayLike, population: ArrayLike, confidence: float, folds: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    y = np.asarray(truth, float)
-    few, many = (_columns(values) for values in (sample, population))
+    y, few, many = (np.asarray(values, float) for values in (truth, sample, population))
+    few, many = (values[:, None] if values.ndim == 1 else values for values in (few, many))
     if y.ndim != 1 or len(y) != len(few) or few.shape[1] != many.shape[1]:
         raise AuditError(
             f"{len(y)} judged groups, {len(few)} proxies of the sample with {few.shape[1]} columns and proxies of the "
@@ -164,16 +164,10 @@ def _checked(
         if not np.isfinite(values).all():
             row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(values)))
             raise AuditError(f"proxy of the {name}, row {row}, column {column} (from 0) is not a finite number")
-    if not 0 < confidence < 1:
-        raise AuditError(f"confidence {confidence:g} is impossible; it lies between 0 and 1, for example 0.95")
+    check_confidence(confidence)
     if folds < 2:
         raise AuditError(f"{folds} folds are too few for cross-fitting; at least 2 are needed")
     return y, few, many
-
-
-def _columns(values: ArrayLike) -> np.ndarray:
-    array = np.asarray(values, float)
-    return array[:, None] if array.ndim == 1 else array
 
 
 def usable(population: np.ndarray, n: int) -> np.ndarray:
@@ -214,13 +208,3 @@ def _cross_fitted(y: np.ndarray, proxies: np.ndarray, folds: int) -> tuple[np.nd
         slopes[number] = np.linalg.lstsq(f - f.mean(axis=0), t - t.mean(), rcond=None)[0]
         residuals[inside] = y[inside] - proxies[inside] @ slopes[number]
     return residuals, slopes.mean(axis=0)
-
-
-def _interval(rate: float, spread: float, n: int, total: int, confidence: float) -> tuple[float, float]:
-    """Wilson's interval at the size of a simple sample with the variance (1 - n/N) spread / n."""
-    size = float(effective_size(n, total)) * rate * (1 - rate) / spread
-    z = float(ndtri((1 + confidence) / 2))
-    shrink = 1 + z * z / size
-    centre = (rate + z * z / (2 * size)) / shrink
-    half = z * np.sqrt(rate * (1 - rate) / size + z * z / (4 * size * size)) / shrink
-    return float(max(min(centre - half, rate), 0.0)), float(min(max(centre + half, rate), 1.0))

@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 from typing_extensions import TypedDict
 
 from audit.errors import AuditError
-from audit.statistics.intervals import Estimator, Target, intervals, mid_p, prior_posterior
+from audit.statistics.intervals import Estimate, Estimator, Target, intervals, mid_p, prior_posterior
 
 # Bounds for a rate where some of a sample has no answer, and may never have one.
 
@@ -131,11 +131,10 @@ def with_rates(
     >>> with_rates(pd.DataFrame([cell])).loc[0, ["sr_observed", "fs_rate", "sr_genuine"]].tolist()
     [0.8, 0.5, 0.4]
     """
-    missing = [name for name in ("satisfied", "violated", "judged", "false") if name not in cells]
-    if missing:
+    needed = ("satisfied", "violated", "judged", "false")
+    if missing := [name for name in needed if name not in cells]:
         raise AuditError(f"cells lack the column(s) {', '.join(missing)}; needed are {', '.join(COUNTS)}")
-    satisfied, violated = _numbers(cells, "satisfied"), _numbers(cells, "violated")
-    judged, false = _numbers(cells, "judged"), _numbers(cells, "false")
+    satisfied, violated, judged, false = (_numbers(cells, name) for name in needed)
     for name, values in (("satisfied", satisfied), ("violated", violated)):
         if (values < 0).any():
             raise AuditError(f"{name} is {values[values < 0][0]:g} in a cell; a count is 0 or more")
@@ -260,8 +259,10 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
             f"{len(estimates)} estimates for {len(cells)} cells; each cell needs one, with {', '.join(ESTIMATES)}"
         )
     estimated = cells["fs_rate"].notna().to_numpy()
-    numbers = (np.where(estimated, _numbers(estimates, name), np.nan) for name in ("estimate", "low", "high", "gain"))
-    fs_rate, fs_low, fs_high, gain = numbers
+    fs_rate, fs_low, fs_high, gain = (
+        np.where(estimated, _numbers(estimates, name), np.nan) for name in ("estimate", "low", "high", "gain")
+    )
+    fs_reach = np.sqrt((fs_rate - fs_low) * (fs_high - fs_rate))
     sr_observed, vr_observed = (_numbers(cells, name) for name in ("sr_observed", "vr_observed"))
     return cells.assign(
         fs_rate=fs_rate,
@@ -270,10 +271,8 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
         **_genuine(sr_observed, fs_rate, fs_low, fs_high),
         vr_genuine=np.where(sr_observed == 0, vr_observed, vr_observed + sr_observed * fs_rate),
         method=np.where(estimated, estimates["method"].to_numpy(object), None),
-        fs_reach=np.sqrt((fs_rate - fs_low) * (fs_high - fs_rate)),
-        sr_genuine_reach=np.where(
-            sr_observed == 0, 0.0, sr_observed * np.sqrt((fs_rate - fs_low) * (fs_high - fs_rate))
-        ),
+        fs_reach=fs_reach,
+        sr_genuine_reach=np.where(sr_observed == 0, 0.0, sr_observed * fs_reach),
         gain=gain,
         method_reason=pd.Series(estimates["method_reason"].to_numpy(object), cells.index, dtype=object),
     )
@@ -413,7 +412,7 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
     >>> overall(pd.DataFrame([cell | dict(sr_observed=0.8, fs_rate=0.1, sr_genuine=0.72)]), [])["judged"]
     10
     """
-    fs_rate = _column(cells, "fs_rate")
+    fs_rate = _numbers(cells, "fs_rate")
     rates = fs_rate[np.isfinite(fs_rate)]
     return {
         "relations": len(relations),
@@ -422,8 +421,8 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
         ),
         "systems": int(cells["system"].nunique()) if len(cells) else 0,
         "cells": len(cells),
-        "cells_estimated": int(np.isfinite(_column(cells, "sr_genuine")).sum()),
-        "cells_waiting": int((_column(cells, "waiting") > 0).sum()),
+        "cells_estimated": int(np.isfinite(_numbers(cells, "sr_genuine")).sum()),
+        "cells_waiting": int((_numbers(cells, "waiting") > 0).sum()),
         "groups": _total(cells, "groups"),
         "satisfied": _total(cells, "satisfied"),
         "violated": _total(cells, "violated"),
@@ -446,30 +445,14 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
     }
 
 
-def _column(cells: pd.DataFrame, name: str) -> np.ndarray:
-    if name not in cells:
-        return np.full(len(cells), np.nan)
-    numbers: np.ndarray = pd.to_numeric(cells[name]).to_numpy(dtype=float, na_value=np.nan)
-    return numbers
-
-
 def _total(cells: pd.DataFrame, name: str) -> int | None:
-    values = _column(cells, name)
+    values = _numbers(cells, name)
     if len(values) and np.isnan(values).all():
         return None
     return int(np.nansum(values))
 
 
 # Rates of several cells together: a stratified estimate whose interval knows that cells share sources.
-
-
-@dataclass(frozen=True, slots=True)
-class Combined:
-    """A weighted mean of cells' rates with its interval, all in [0, 1]."""
-
-    rate: float
-    low: float
-    high: float
 
 
 def combine(
@@ -479,7 +462,7 @@ def combine(
     weights: Sequence[float],
     correlation: np.ndarray | None = None,
     reaches: Sequence[float] | None = None,
-) -> Combined | None:
+) -> Estimate | None:
     """The mean of the cells' rates, each with its weight, and an interval recovered from the cells' own intervals.
 
     `rates`, `lows`, `highs` and `weights` have one number a cell; `weights` are 0 or more (satisfied groups for R_FS,
@@ -517,7 +500,7 @@ def combine(
     # Rounding could make the root's argument negative, where negatively correlated cells cancel.
     low = rate - float(np.sqrt(max(down @ correlations @ down, least @ correlations @ least, 0.0)))
     high = rate + float(np.sqrt(max(up @ correlations @ up, least @ correlations @ least, 0.0)))
-    return Combined(rate, max(low, 0.0), min(high, 1.0))
+    return Estimate(rate, max(low, 0.0), min(high, 1.0))
 
 
 # Violation rates of several cells together, of one system: by family of relations, and over all relations.
@@ -527,12 +510,12 @@ def combine(
 class Violations:
     """VR_o and VR_g of some cells, fractions; None where not known. `groups` are satisfied or violated."""
 
-    groups: int | None
-    vr_observed: float | None
-    vr_genuine: float | None
-    vr_genuine_low: float | None
-    vr_genuine_high: float | None
-    unestimated: int
+    groups: int | None = None
+    vr_observed: float | None = None
+    vr_genuine: float | None = None
+    vr_genuine_low: float | None = None
+    vr_genuine_high: float | None = None
+    unestimated: int = 0
     """How many of the cells have no genuine rate yet."""
 
 
@@ -562,19 +545,18 @@ def violations(
     groups = np.asarray(satisfied, float) + np.asarray(violated, float)
     if np.isnan(groups).any():
         # Totals published as rates: one cell has its rates, several cannot be weighed.
-        return Violations(None, None, None, None, None, int(np.isnan(genuine).sum()))
+        return Violations(unestimated=int(np.isnan(genuine).sum()))
     weighs = groups > 0
     lacking = int((np.isnan(np.asarray(genuine, float)) & weighs).sum())
     total = int(groups.sum())
     if not total:
-        return Violations(0, None, None, None, None, lacking)
+        return Violations(0, unestimated=lacking)
     observed = float(np.asarray(violated, float).sum() / total)
     if lacking:
-        return Violations(total, observed, None, None, None, lacking)
+        return Violations(total, observed, unestimated=lacking)
     rates, lows, highs = (np.asarray(values, float).tolist() for values in (genuine, low, high))
     combined = combine(rates, lows, highs, groups.tolist(), correlation, None if reaches is None else reaches.tolist())
     if combined is None or np.isnan(combined.low):
-        rate = None if combined is None else 1 - combined.rate
-        return Violations(total, observed, rate, None, None, 0)
+        return Violations(total, observed, None if combined is None else 1 - combined.rate)
     # Rounding must not let VR_g fall below VR_o where nothing is false.
-    return Violations(total, observed, max(1 - combined.rate, observed), 1 - combined.high, 1 - combined.low, 0)
+    return Violations(total, observed, max(1 - combined.rate, observed), 1 - combined.high, 1 - combined.low)

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, Table, column, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, Table, column, select
 from sqlalchemy import table as named_table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
@@ -223,6 +223,14 @@ def pieces(values: Iterable[Any], size: int = _IN) -> Iterable[list[Any]]:
             piece = []
     if piece:
         yield piece
+
+
+def rows_among(
+    connection: Connection, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]
+) -> Iterator[Row[*tuple[Any, ...]]]:
+    """The rows of a query whose `column` is one of these values, however many they are."""
+    for piece in pieces(values):
+        yield from connection.execute(query.where(column.in_(piece)))
 
 
 # Numbers computed from keys, so that writers need not ask the database for them.

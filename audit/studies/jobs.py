@@ -37,7 +37,7 @@ from audit.messages import from_stored, message, stored
 from audit.runner.executors import Executor
 from audit.runner.leases import another_python, began, its_environment
 from audit.runner.run import Ran, Watcher, fitting, run
-from audit.sampling.draw import Drawn
+from audit.sampling.draw import Drawn, SampleRequest
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import name_primary, primary_named, resolve
@@ -438,18 +438,11 @@ def carry_out(
     begin("sample")
     primary = primary_named(plan.report["primary"], plan.report["primary_relation"])
     primaries = resolve(engine, primary, ran.study.id) if primary else {}
-    drawn = draw(
-        engine,
-        ran.study.id,
-        plan.size(),
-        sample["design"],
-        sample["seed"],
-        plan.judging["annotators"],
-        plan.audits(),
-        plan.judging["protocol"],
-        sample["domain"],
-        by=by,
+    annotators, protocol = plan.judging["annotators"], plan.judging["protocol"]
+    request = SampleRequest(
+        plan.size(), sample["design"], sample["seed"], annotators, plan.audits(), protocol, sample["domain"]
     )
+    drawn = draw(engine, ran.study.id, request, by=by)
     for study_id, ids in primaries.items():
         name_primary(engine, study_id, ids, by)
     gold = None

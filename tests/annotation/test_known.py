@@ -24,7 +24,7 @@ from audit.judging.samples import draw
 from audit.judging.unit import rebuild
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 
@@ -133,7 +133,7 @@ def test_picking_takes_as_many_of_each_label_and_spends_nothing_of_the_sample(tm
 
     with InProcess() as executor:
         ran = run(engine, labelled, own.specs("calm"), [toy_relations[0]], executor)
-    draw(engine, ran.study.id, Size(per_relation=8))
+    draw(engine, ran.study.id, SampleRequest(Size(per_relation=8)))
     open_before = {row["id"] for row in rows(engine, tables.Question)}
     picked = pick_known(engine, "gold", 12, seed=1)
     # Eight of the forty sources are drawn; of the 32 others at most 10 are negative.

@@ -21,7 +21,7 @@ from audit.judging.unit import rebuild
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -34,7 +34,7 @@ def world(tmp_path):
     corpus = SmallCorpus("six", [f"Film {number} is a good film." for number in range(6)])
     with InProcess() as executor:
         run(engine, corpus, ["vader", "textblob"], [get_relation("sentiment", "MR3.1")], executor)
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, SampleRequest(Size(per_relation=10)))
     roles = {"ann": "annotator", "ben": "annotator", "ada": "adjudicator", "mia": "manager"}
     return engine, add_people(engine, roles)
 

@@ -41,7 +41,7 @@ from audit.corpora import get_corpus
 from audit.judging.samples import draw_all
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 PASSWORD, PATIENCE = "a long password", 60
@@ -56,7 +56,7 @@ def prepared(where, annotators, sources):
         run(
             engine, corpus, ["vader", "textblob"], fitting(corpus, ["MR1.4", "MR2.1", "MR3.1"]), executor, limit=sources
         )
-    draw_all(engine, Size(per_relation=sources))
+    draw_all(engine, SampleRequest(Size(per_relation=sources)))
     for number in range(annotators):
         add_account(engine, f"a{number}", "annotator", PASSWORD)
     return engine

@@ -17,7 +17,7 @@ import psutil
 
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import group_id, input_ids, insert_new, open_store, tables
 from audit.tasks import Input
 
@@ -41,7 +41,7 @@ def fill(where, sources):
     for start in range(0, sources, PIECE):
         with engine.begin() as connection:
             one_piece(connection, range(start + 1, min(start + PIECE, sources) + 1))
-    draw_all(engine, Size(per_relation=500))
+    draw_all(engine, SampleRequest(Size(per_relation=500)))
     answer_with_gold(engine)
     engine.dispose()
 

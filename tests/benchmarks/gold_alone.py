@@ -25,7 +25,7 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
 from audit.reports.certainty import certainty, roll_ups
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import mid_p
 from audit.statistics.rates import with_bounds, with_rates
 from audit.store import open_store
@@ -84,7 +84,7 @@ def measure(world: str, size: Size, sources: int = 400, redraws: int = 400) -> d
         for seed in range(redraws):
             shutil.copyfile(imported, copy)
             engine = open_store(str(copy))
-            draw(engine, study, size, seed=seed, domain=how["domain"])
+            draw(engine, study, SampleRequest(size, seed=seed, domain=how["domain"]))
             answer_with_gold(engine)
             counted = count(engine)
             cells = with_bounds(with_rates(counted.cells, mid_p), mid_p)

@@ -26,7 +26,7 @@ from audit.reports.build import rated
 from audit.reports.certainty import certainty, covered, with_worth
 from audit.reports.sensitivity import GoldError, gold_error_entry
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import mid_p
 from audit.store import open_store, table_of, tables
 
@@ -100,7 +100,7 @@ def measure(labels, error, target, drawn, redraws, seed=0):
             shutil.copyfile(database, copy)
             engine = open_store(str(copy))
             spoil(engine, error, labels, rng)
-            draw(engine, 1, Size(per_relation=drawn), seed=redraw)
+            draw(engine, 1, SampleRequest(Size(per_relation=drawn), seed=redraw))
             answer_with_gold(engine)
             found = measured(engine, GoldError(error, error), target)
             engine.dispose()

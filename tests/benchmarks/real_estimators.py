@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from audit.judging.samples import draw
 from audit.reports.study import study_report
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import METHODS, prior_posterior
 from audit.statistics.planning import width_targeted
 from audit.statistics.prediction_powered import disagreement, low_confidence, prediction_powered
@@ -121,7 +121,7 @@ def reported(path, truth, redraws=REDRAWS, per_cell=JUDGED, options=REPORTS):
     true = true[true["size"] > per_cell]["mean"]
     rows = []
     for redraw in range(redraws):
-        draw(engine, 1, Size(per_relation=per_cell), seed=5_000 + redraw)
+        draw(engine, 1, SampleRequest(Size(per_relation=per_cell), seed=5_000 + redraw))
         for name, chosen in options.items():
             for cell in study_report(engine, "gold", **chosen)["cells"]:
                 key = (cell["relation"], cell["system"])

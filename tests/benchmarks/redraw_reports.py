@@ -21,7 +21,7 @@ from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import Processes
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
 RELATIONS = ("MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR2.1", "MR3.1", "MR4.1", "MR4.2", "MR4.3")
@@ -36,7 +36,7 @@ def study(path, systems=SYSTEMS, sources=SOURCES, relations=RELATIONS):
     with Processes() as executor:
         chosen = [get_relation("sentiment", name) for name in relations]
         made = run(engine, get_corpus("rotten-tomatoes"), systems, chosen, executor, limit=sources).study.id
-    draw(engine, made, Size(share=1.0))
+    draw(engine, made, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     return engine, made
 
@@ -94,7 +94,7 @@ def measure(engine, study, redraws=REDRAWS, per_relation=PER_RELATION):
     true, rows = truth(engine, study), []
     for seed in range(redraws):
         for design in DESIGNS:
-            draw(engine, study, Size(per_relation=per_relation), design, 1_000 + seed)
+            draw(engine, study, SampleRequest(Size(per_relation=per_relation), design, 1_000 + seed))
             report = study_report(engine, "gold", study, design, delta=DELTA)
             rows += [(design, seed, *row) for row in against(report, true)]
     return pd.DataFrame(rows, columns=["design", "redraw", "kind", "part", "held", "width", "error"])

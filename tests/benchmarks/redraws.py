@@ -22,7 +22,7 @@ from audit.judging.samples import draw
 from audit.runner.executors import Processes
 from audit.runner.run import fitting, run
 from audit.sampling.designs import DESIGNS, Numbers
-from audit.sampling.draw import Size, cell_lists
+from audit.sampling.draw import SampleRequest, Size, cell_lists
 from audit.statistics.intervals import mid_p
 from audit.store import checked, open_store, table_of, tables
 
@@ -38,7 +38,7 @@ def population(path, systems=SYSTEMS, sources=SOURCES):
     corpus = get_corpus("rotten-tomatoes")
     with Processes() as executor:
         study = run(engine, corpus, systems, fitting(corpus, None), executor, limit=sources).study.id
-    drawn = draw(engine, study, Size(share=1.0))
+    drawn = draw(engine, study, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     with engine.connect() as connection:
         lists = cell_lists(connection, checked(connection, [study]), study, "shared", 0)

@@ -14,7 +14,7 @@ from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
 from audit.sampling.designs import RANDOM, Terms, arm_of
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 
 POSITIVE = ["positive", "positive"]
@@ -42,7 +42,7 @@ def test_within_a_rank_what_most_pairs_wait_for_comes_first(build):
         for relation in ("X", "Y") for system in ("a", "b")
     ]  # fmt: skip
     engine = build(rows)
-    draw_all(engine, Size(per_relation=5))
+    draw_all(engine, SampleRequest(Size(per_relation=5)))
     assert stored(engine)["S."] == (1, 4, "blind", 2)
     assert stored(engine)["S, X."][:2] == (1, 2)
     (ann,) = people(engine, "ann")
@@ -51,15 +51,15 @@ def test_within_a_rank_what_most_pairs_wait_for_comes_first(build):
 
 def test_a_pair_that_two_samples_have_drawn_counts_once(build):
     engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
-    draw_all(engine, Size(per_relation=5))
-    draw_all(engine, Size(per_relation=5), design="simple", annotators=3)
+    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    draw_all(engine, SampleRequest(Size(per_relation=5), design="simple", annotators=3))
     assert stored(engine) == {"S.": (1, 1, "blind", 3), "F.": (1, 1, "blind", 3)}  # of two numbers the larger
 
 
 def test_waits_and_priority_follow_the_answers(build):
     # An answer that makes a group false leaves its other questions to nobody.
     engine = build([row("S.", f"S, {name}.", POSITIVE, relation=name, id="1") for name in ("X", "Y")])
-    draw_all(engine, Size(per_relation=5), annotators=1)
+    draw_all(engine, SampleRequest(Size(per_relation=5), annotators=1))
     (ann,) = people(engine, "ann")
     shown = next_question(engine, ann)
     assert shown.texts == ("S.",)
@@ -78,7 +78,7 @@ def test_a_protocol_goes_by_the_source_and_a_shared_text_by_the_best_rank(build)
     ]
     rows += [row(f"S{n}.", "Shared.", POSITIVE, id=str(n), relation="Y") for n in range(12)]
     engine = build(rows)
-    draw_all(engine, Size(per_relation=12), protocol="random")
+    draw_all(engine, SampleRequest(Size(per_relation=12), protocol="random"))
     by_text = stored(engine)
     arms = {n: arm_of("random", 0, str(n)) for n in range(12)}
     assert set(arms.values()) == {"blind", "shown"}
@@ -90,13 +90,13 @@ def test_a_protocol_goes_by_the_source_and_a_shared_text_by_the_best_rank(build)
 
 def test_another_protocol_is_taken_while_nobody_has_judged(build):
     engine = build([row("S.", "F.", POSITIVE, id="1"), row("S2.", "F2.", POSITIVE, id="2")])
-    draw_all(engine, Size(per_relation=5), protocol="shown")
+    draw_all(engine, SampleRequest(Size(per_relation=5), protocol="shown"))
     ann, _ = people(engine, "ann", "bob")
     judged = next_question(engine, ann)
     judge(engine, ann, judged.id, "positive")
-    drawn = draw_all(engine, Size(per_relation=5))
+    drawn = draw_all(engine, SampleRequest(Size(per_relation=5)))
     assert drawn[0].protocol == "shown"  # kept where nothing is said
-    draw_all(engine, Size(per_relation=5), protocol="blind", annotators=3)
+    draw_all(engine, SampleRequest(Size(per_relation=5), protocol="blind", annotators=3))
     assert {entry[2:] for text, entry in stored(engine).items() if text != judged.texts[0]} == {("blind", 3)}
     assert stored(engine)[judged.texts[0]][2:] == ("shown", 3)
 
@@ -105,7 +105,7 @@ def test_an_unknown_protocol_changes_nothing(build, content):
     engine = build([row("S.", "F.", POSITIVE, id="1")])
     before = content(engine)
     with pytest.raises(UnknownName, match="unknown protocol 'open'; known are: blind, random, shown"):
-        draw_all(engine, Size(per_relation=5), protocol="open")
+        draw_all(engine, SampleRequest(Size(per_relation=5), protocol="open"))
     assert content(engine) == before
 
 
@@ -129,7 +129,7 @@ def test_asking_takes_best_rank_most_people_and_all_pairs(build):
 def test_the_later_of_two_judgements_sees_both_answers(build):
     # Both halves of a group are answered at once. Whoever is last must see that the group is settled.
     engine = build([row("S.", "F.", POSITIVE, id="1", relation="X")])
-    draw_all(engine, Size(per_relation=5), annotators=1)
+    draw_all(engine, SampleRequest(Size(per_relation=5), annotators=1))
     ann, bob = people(engine, "ann", "bob")
     anns, second = next_question(engine, ann), next_question(engine, bob)
     reading, judged = threading.Event(), threading.Event()

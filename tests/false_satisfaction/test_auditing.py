@@ -31,7 +31,7 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 from audit.tasks import Output
 
@@ -173,7 +173,7 @@ def test_a_direct_answer_that_nobody_checked_is_not_replaced_by_a_carried_one():
 
 def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(build):
     engine = build(CARRYING)
-    draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.5))
+    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=0.5)))
     # Nothing is known of a source, so nothing is carried and no audit is asked in vain.
     assert queue_length(engine).waiting == 4
     assert queue_length(engine).audits == 0
@@ -209,7 +209,7 @@ def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(
 
 def test_an_answer_opens_and_closes_audits_as_a_rebuild_does(build):
     engine = build(CARRYING)
-    draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=1.0, answers=1.0))
+    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=1.0, answers=1.0)))
     who = people(engine)
     checks = table_of(tables.SpotCheck)
 
@@ -235,7 +235,7 @@ def test_an_answer_opens_and_closes_audits_as_a_rebuild_does(build):
 
 def test_gold_opens_audits_too(build):
     engine = build([row | {"gold": "positive"} for row in CARRYING])
-    draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.1))
+    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=0.1)))
     answer_with_gold(engine)
     assert queue_length(engine).waiting == 0
     assert queue_length(engine).audits == 1
@@ -247,7 +247,7 @@ def test_gold_opens_audits_too(build):
 def agreed(build):
     """Two people called everything positive; every answer is to be checked."""
     engine = build(CARRYING)
-    draw_all(engine, Size(per_relation=10), audits=Audits(answers=1.0))
+    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(answers=1.0)))
     who = people(engine)
     for name in ("ann", "bob"):
         answer_all(engine, who[name])
@@ -307,7 +307,7 @@ def test_what_an_annotator_has_just_taken_back_is_not_checked(agreed):
 
 def test_nobody_checks_what_they_judged(build):
     engine = build(CARRYING)
-    draw_all(engine, Size(per_relation=10), audits=Audits(answers=1.0))
+    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(answers=1.0)))
     who = people(engine)
     for name in ("ann", "ada"):
         answer_all(engine, who[name])
@@ -332,7 +332,7 @@ def test_what_is_put_off_comes_last(agreed):
 
 def test_without_audits_nothing_is_audited(build):
     engine = build(CARRYING)
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, SampleRequest(Size(per_relation=10)))
     who = people(engine)
     for name in ("ann", "bob"):
         answer_all(engine, who[name])

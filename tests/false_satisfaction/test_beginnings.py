@@ -26,7 +26,7 @@ from audit.false_satisfaction.resolution import (
 from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 from audit.tasks import Output
 
@@ -155,7 +155,7 @@ def test_informative_lists_end_together():
 def test_a_dispute_is_passed_and_a_flag_too(build):
     """In the database: two people disagree about one text, and one flags another."""
     engine = build([row(f"text {at}", f"text {at}!", ["positive", "positive"]) for at in range(3)])
-    draw_all(engine, Size(per_relation=3))
+    draw_all(engine, SampleRequest(Size(per_relation=3)))
     for name, label in (("ann", "positive"), ("bob", "negative")):
         account = add_account(engine, name, "annotator", "long enough")
         first = next_question(engine, account.id)
@@ -178,7 +178,7 @@ def test_counts_of_a_run_with_gold_alone(build, relation, judged, whose):
         for at, (pair, truth) in enumerate(zip(PAIRS, TRUTHS, strict=True))
     ]
     engine = build(rows)
-    draw_all(engine, Size(per_relation=4))
+    draw_all(engine, SampleRequest(Size(per_relation=4)))
     answer_with_gold(engine)
     (cell,) = count(engine, whose).cells.to_dict("records")
     assert (cell["judged"], cell["drawn"]) == (judged, 4)

@@ -17,7 +17,7 @@ from audit.judging.samples import draw
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 PASSWORD = "a long password"
@@ -46,7 +46,7 @@ def judged_study(tmp_path_factory: pytest.TempPathFactory) -> Made:
     with InProcess() as executor:
         relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
         ran = run(engine, SmallCorpus("ten", TEXTS), ["vader", "textblob"], relations, executor)
-    draw(engine, ran.study.id, Size(per_relation=7))
+    draw(engine, ran.study.id, SampleRequest(Size(per_relation=7)))
     roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     people = {name: add_account(engine, name, role, PASSWORD) for name, role in roles.items()}
     for _ in range(4):

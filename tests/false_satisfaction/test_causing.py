@@ -16,7 +16,7 @@ from audit.false_satisfaction.impact import (
     take_back_cause,
 )
 from audit.judging.samples import draw_all
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 
 RIGHT = {f"Film {n}{end}": "neutral" for n in range(4) for end in ".!"}
@@ -117,6 +117,6 @@ def test_the_range_of_labels_is_what_the_system_ever_gave(judged_study):
 def test_comparisons_are_no_sample_of_a_cell(build):
     engine = build([row(f"F {n}.", f"F {n}!", [x, x], system=s, relation="X", id=str(n)) for n in range(3)
                     for s, x in (("a", "positive"), ("b", "negative"))])  # fmt: skip
-    draw_all(engine, Size(share=1.0), design="informative")
+    draw_all(engine, SampleRequest(Size(share=1.0), design="informative"))
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
     assert false_satisfactions(engine, judge).all == ()

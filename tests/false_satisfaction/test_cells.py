@@ -14,7 +14,7 @@ from audit.judging.judgements import judge
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 
 
@@ -45,7 +45,7 @@ GOLDEN = [
 
 def test_gold_settles_a_carrying_relation(build):
     engine = build(GOLDEN)
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, SampleRequest(Size(per_relation=10)))
     assert queue_length(engine).waiting == 3
     assert cell(engine)["judged"] == 0
     assert cell(engine)["waiting"] == 3
@@ -66,7 +66,7 @@ def test_gold_settles_a_carrying_relation(build):
 
 def test_gold_is_kept_apart_from_people(build):
     engine = build(GOLDEN)
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, SampleRequest(Size(per_relation=10)))
     answer_with_gold(engine)
     assert cell(engine, whose="gold")["judged"] == 3
     assert cell(engine, whose="people")["judged"] == 0
@@ -78,7 +78,7 @@ def test_contradictory_gold_answers_nothing(build):
         row("same", "same two", ["positive", "positive"], gold="negative", id="y"),
     ]
     engine = build(rows)
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, SampleRequest(Size(per_relation=10)))
     gilded = answer_with_gold(engine)
     assert (gilded.answered, gilded.contradictory) == (0, 1)
     assert texts_in_queue(engine) == ["same"]
@@ -91,7 +91,7 @@ def test_one_answer_settles_groups_of_every_system_and_relation(build):
         row("it's good", "IT'S GOOD", ["positive", "positive"], relation="MR3.1", system="a", gold="positive"),
     ]
     engine = build(rows)
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, SampleRequest(Size(per_relation=10)))
     assert queue_length(engine).waiting == 1
     answer_with_gold(engine)
     cells = count(engine).cells.set_index(["relation", "system"])
@@ -109,7 +109,7 @@ def people(build):
             row("It is good.", "It is not good.", ["negative", "positive"], relation="MR2.2", system="b"),
         ]
     )
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, SampleRequest(Size(per_relation=10)))
     accounts = {
         name: add_account(engine, name, role, "long enough").id
         for name, role in (("ann", "annotator"), ("bob", "annotator"), ("ada", "adjudicator"))
@@ -139,7 +139,7 @@ def test_two_people_who_agree_settle_both_systems(people):
 
 def test_a_follow_up_that_nobody_waits_for_any_more_leaves_the_queue(build):
     engine = build([row("It is good.", "It is not good.", ["negative", "positive"], relation="MR2.2", gold="positive")])
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, SampleRequest(Size(per_relation=10)))
     assert texts_in_queue(engine) == ["It is good.", "It is not good."]
     answer_with_gold(engine)
     # The source's output is wrong, so the group is false whatever the follow-up means.

@@ -16,7 +16,7 @@ from audit.relations import base, registry
 from audit.relations.expect import equivalent
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import input_ids, open_store
 from audit.tasks import Input
 
@@ -35,7 +35,7 @@ def judged_study(tmp_path, own, toy_corpus, toy_relations):
     relations = [toy_relations[0], registry.get_relation("sentiment", "T4")]
     with InProcess() as executor:
         ran = run(engine, toy_corpus(9), own.specs("calm", "nervous"), relations, executor)
-    draw(engine, ran.study.id, Size(share=1.0))
+    draw(engine, ran.study.id, SampleRequest(Size(share=1.0)))
     add_account(engine, "ada", "adjudicator", "long enough")
     return engine
 

@@ -11,7 +11,7 @@ from audit.false_satisfaction.impact import fragile
 from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics import comparison
 from audit.store import insert_new, open_store, table_of, tables
 
@@ -29,7 +29,7 @@ def world(tmp_path, said, relation="X"):
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     engine = open_store(str(tmp_path / "a.db"), create=True)
     import_run(engine, read_run(tmp_path / "own.jsonl"))
-    draw_all(engine, Size(share=1.0))
+    draw_all(engine, SampleRequest(Size(share=1.0)))
     with engine.begin() as connection:  # `answer` makes questions of its own, numbered as their inputs
         connection.execute(table_of(tables.Question).delete())
     return engine

@@ -20,7 +20,7 @@ from audit.judging.samples import draw_all
 from audit.judging.unit import rebuild
 from audit.reports.agreement import agreement_report
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import insert_new, table_of, tables
 
 # Systems a and b share the groups of S1 and S2; own is no relation of ours, and has S1's group too.
@@ -48,7 +48,7 @@ def drawn_study(engine, kind="group"):
 def judged(build):
     """The imported run, drawn and asked about, with accounts by name."""
     engine = build(RUN)
-    draw_all(engine, Size(per_relation=5), audits=Audits(groups=5))
+    draw_all(engine, SampleRequest(Size(per_relation=5), audits=Audits(groups=5)))
     roles = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator"}
     # Without passwords, which take long to hash: nobody logs in here.
     rows = [{"id": id, "name": name, "role": role, "languages": "", "disabled": False, "created_at": tables.now()}
@@ -76,7 +76,7 @@ def test_systems_and_studies_share_a_question_and_relations_do_not(judged, tmp_p
     # The same contents in another study ask nothing new.
     again = build([*RUN, row("S4", "S4 x", ["positive", "positive"])], "other.jsonl")
     assert len(drawn_study(again)) == 3
-    draw_all(again, Size(per_relation=5), audits=Audits(groups=5))
+    draw_all(again, SampleRequest(Size(per_relation=5), audits=Audits(groups=5)))
     assert len(drawn_study(again)) == 4
 
 

@@ -7,7 +7,7 @@ from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import checked_groups, comparisons, judged_groups, shared_groups
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.comparison import paired_differences
 
 GROUPS = [  # gold, a's outputs, b's outputs, a's verdict, b's verdict
@@ -26,7 +26,7 @@ def prepared(build, gold=True, per_relation=10, design="shared"):
         for system, labels, verdict in zip("ab", outputs, (a, b), strict=True):
             rows.append(row(f"text {number}", f"text {number}!", list(labels), verdict, system=system, gold=truth))
     engine = build(rows)
-    draw_all(engine, Size(per_relation=per_relation), design)
+    draw_all(engine, SampleRequest(Size(per_relation=per_relation), design))
     if gold:
         answer_with_gold(engine)
     return engine, count(engine)

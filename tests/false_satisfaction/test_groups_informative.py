@@ -14,7 +14,7 @@ from audit.keys import uniform
 from audit.relations import COUNTED, Outcome
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.comparison import paired_differences
 from audit.store import open_store, table_of, tables
 
@@ -36,7 +36,7 @@ def prepared(build, per_relation=10):
             gold = {} if truth is None else {"gold": truth}
             rows.append(row(f"text {number}", f"text {number}!", list(labels), verdict, system=system, **gold))
     engine = build(rows)
-    drawn = draw_all(engine, Size(per_relation=per_relation), "informative")
+    drawn = draw_all(engine, SampleRequest(Size(per_relation=per_relation), "informative"))
     answer_with_gold(engine)
     return engine, drawn[0], count(engine)
 
@@ -130,7 +130,7 @@ def by_loops(engine, sample, study, seed):
 def test_the_arrays_say_what_plain_loops_say(own, toy_corpus, toy_relations, share):
     engine = open_store("sqlite://", create=True)
     study = run(engine, toy_corpus(), own.specs("calm", "nervous", "failing"), toy_relations, InProcess()).study.id
-    draw(engine, study, Size(share=share), "informative")
+    draw(engine, study, SampleRequest(Size(share=share), "informative"))
     answer_with_gold(engine)
     counted = count(engine)
     shared = shared_groups(counted, comparisons(engine, counted))

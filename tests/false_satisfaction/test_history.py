@@ -30,7 +30,7 @@ from audit.judging.unit import rebuild
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 AT = [datetime(2026, 1, 1, 12, tzinfo=UTC) + timedelta(hours=number) for number in range(9)]
@@ -120,7 +120,7 @@ def test_on_real_systems_while_people_judge(tmp_path):
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
     with InProcess() as executor:
         run(engine, get_corpus("rotten-tomatoes"), ["vader", "textblob"], relations, executor, limit=30)
-    draw_all(engine, Size(per_relation=12))
+    draw_all(engine, SampleRequest(Size(per_relation=12)))
     assert len(same(engine)) == 1
     seen = []
     people = [add_account(engine, name, "annotator", "long enough").id for name in ("ann", "ben")]

@@ -18,7 +18,7 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.validity import holds_entries
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import insert_new, table_of, tables
 
 # MR1.1 carries gold to the follow-ups. System a satisfies S1 to S6 and is wrong about S1 and S2 (false satisfactions);
@@ -48,7 +48,7 @@ def judge_groups(engine, wish, only=None):
 
 def prepared(build, per_cell=10, groups=10, design="shared", rows=RUN):
     engine = build(rows)
-    draw_all(engine, Size(per_relation=per_cell), design, audits=Audits(groups=groups))
+    draw_all(engine, SampleRequest(Size(per_relation=per_cell), design, audits=Audits(groups=groups)))
     answer_with_gold(engine)
     return engine
 

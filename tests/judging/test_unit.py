@@ -31,7 +31,7 @@ from audit.judging.unit import rebuild, unit_of_work
 from audit.reports.doctor import CHECKS
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
 
@@ -90,7 +90,7 @@ def drawn(where: str, tmp_path: Path, films=FILMS) -> World:
     open_store(where, create=True).dispose()
     engine = quick(where)
     import_run(engine, read_run(path))
-    draw_all(engine, Size(per_relation=2), audits=Audits(follow_ups=1.0, answers=1.0))
+    draw_all(engine, SampleRequest(Size(per_relation=2), audits=Audits(follow_ups=1.0, answers=1.0)))
     return World(engine, {name: add_account(engine, name, role, "long enough").id for name, role in ROLES.items()})
 
 
@@ -110,7 +110,7 @@ def last_vote(world: World) -> Call:
 
 
 def last_vote_about_a_group(world: World) -> Call:
-    draw_all(world.engine, Size(per_relation=2), audits=Audits(groups=1))
+    draw_all(world.engine, SampleRequest(Size(per_relation=2), audits=Audits(groups=1)))
     question, lease = table_of(tables.Question), table_of(tables.Lease)
     with world.engine.begin() as connection:
         of_groups = select(question.c.id).where(question.c.kind == "group", question.c.priority.is_not(None))
@@ -146,7 +146,7 @@ def checking(world: World) -> Call:
 def inspecting(world: World) -> Call:
     with world.engine.begin() as connection:  # else it would be for the check
         connection.execute(table_of(tables.Audit).update().values(answers=0.0))
-    draw_all(world.engine, Size(per_relation=2), protocol="shown")
+    draw_all(world.engine, SampleRequest(Size(per_relation=2), protocol="shown"))
     world.answer("ann", "positive")
     id = world.answer("bob", "positive")
     return lambda engine, who: inspect(engine, who["ada"], id, ["negative"], "it shouts")
@@ -168,7 +168,9 @@ def stale(world: World) -> Call:
 
 def drawing_more(world: World) -> Call:
     world.both("positive", "positive")
-    return lambda engine, who: draw_all(engine, Size(per_relation=3), audits=Audits(follow_ups=1.0, groups=2))
+    return lambda engine, who: draw_all(
+        engine, SampleRequest(Size(per_relation=3), audits=Audits(follow_ups=1.0, groups=2))
+    )
 
 
 def training(world: World) -> Call:
@@ -338,7 +340,7 @@ def test_people_who_judge_at_once_leave_the_queue_that_their_answers_want(where,
         for system in "ab"
     ]
     world = drawn(where, tmp_path, films)
-    draw_all(world.engine, Size(per_relation=12), audits=Audits(follow_ups=1.0, answers=1.0))
+    draw_all(world.engine, SampleRequest(Size(per_relation=12), audits=Audits(follow_ups=1.0, answers=1.0)))
     names = {f"p{n}": add_account(world.engine, f"p{n}", "annotator", None).id for n in range(6)}
     failed: list[Exception] = []
 

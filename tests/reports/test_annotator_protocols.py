@@ -15,7 +15,7 @@ from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.reports.quality import annotators_lines, annotators_report
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
 
@@ -70,7 +70,7 @@ def test_what_the_systems_say_where_one_answer_settles_a_group(tmp_path, capsys)
     where = str(tmp_path / "audit.db")
     engine = open_store(where, create=True)
     import_run(engine, read_run(path))
-    draw_all(engine, Size(share=1.0))
+    draw_all(engine, SampleRequest(Size(share=1.0)))
     groups_by_output = answered_outputs(engine, "sentiment").groupby("output")["groups"].sum().to_dict()
     # Three texts, and systems a (MR3.1 and MR1.1) and b (MR3.1).
     assert groups_by_output == {"positive": 9}

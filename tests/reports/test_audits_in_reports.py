@@ -16,7 +16,7 @@ from audit.reports.terminal import to_terminal
 from audit.reports.words import carry_text, check_lines, checked_rows, notes_of
 from audit.runner.imported import import_run, read_run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.comparison import difference
 from audit.statistics.corrected import most_wrong
 from audit.statistics.intervals import effective_interval, mid_p
@@ -55,7 +55,7 @@ def imported(folder, document=None):
 
 def sampled(engine, **audits):
     """Drawn whole, one annotator a question; texts of `WRONG` are called negative, shouted ones neutral if 1 or 2."""
-    draw_all(engine, Size(share=1.0), annotators=1, audits=Audits(**audits))
+    draw_all(engine, SampleRequest(Size(share=1.0), annotators=1, audits=Audits(**audits)))
     ann = add_account(engine, "ann", "annotator", "long enough").id
     while shown := next_question(engine, ann):
         kind, number = shown.texts[0].split()
@@ -124,7 +124,7 @@ def test_what_was_not_measured_is_said(engine):
 
 
 def test_audits_that_wait_are_counted_apart(engine):
-    draw_all(engine, Size(share=1.0), annotators=1, audits=Audits(follow_ups=0.1))
+    draw_all(engine, SampleRequest(Size(share=1.0), annotators=1, audits=Audits(follow_ups=0.1)))
     ann = add_account(engine, "ann", "annotator", "long enough").id
     for _ in range(GROUPS):
         shown = next_question(engine, ann)

@@ -17,7 +17,7 @@ from audit.reports.terminal import to_terminal
 from audit.reports.words import notes_of, order_text, preference_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
 SYSTEMS = ("calm", "nervous", "failing")
@@ -31,7 +31,7 @@ def engine(own, toy_corpus, toy_relations, tmp_path):
     # T1 carries what gold says about the source; the other two would leave follow-ups open.
     run(opened, toy_corpus(), own.specs(*SYSTEMS), toy_relations[:1], InProcess())
     for design in ("shared", "informative"):
-        draw_all(opened, Size(share=1.0), design)
+        draw_all(opened, SampleRequest(Size(share=1.0), design))
     answer_with_gold(opened)
     return opened
 
@@ -72,7 +72,7 @@ def test_comparisons_are_those_of_judging_everything(engine):
 
 
 def test_a_part_of_the_groups_leaves_doubt_and_more_judging_takes_it(engine):
-    draw(engine, 1, Size(per_relation=3), "informative", seed=5)
+    draw(engine, 1, SampleRequest(Size(per_relation=3), "informative", seed=5))
     part = study_report(engine)["relations"][0]
     assert {entry["reason"] for entry in part["ranking"]} == {"not enough judged: 3 groups, needed are 30"}
     assert {entry["p_best"] for entry in part["ranking"]} == {None}

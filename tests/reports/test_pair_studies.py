@@ -30,7 +30,7 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 registered = pytest.fixture(autouse=True)(summaries.registered)
@@ -161,7 +161,7 @@ def test_a_run_of_own_systems_is_asked_about(tmp_path, monkeypatch):
             engine, Chinese("four", summaries.TEXTS), ["own_summaries:Lead", "own_summaries:Whole"],
             [summaries.relation()], executor,
         )  # fmt: skip
-    draw_all(engine, Size(share=1.0))
+    draw_all(engine, SampleRequest(Size(share=1.0)))
     # Two different outputs of each of four texts; both relations of outputs hold, and answers are carried.
     assert queue_length(engine).waiting == 8
     anna, ben, _ = summaries.people(engine)

@@ -11,7 +11,7 @@ from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.plan import lines, plan
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
 
@@ -56,7 +56,7 @@ def test_what_each_relation_needs_on_its_own(build):
         "X": 12,
     }
     assert by_design(document)["shared"]["to_go"] == 12
-    draw_all(engine, Size(share=1.0))
+    draw_all(engine, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     # Gold answers the sources; the follow-ups of X are not in the corpus.
     after = {relation["relation"]: relation["to_go"] for relation in plan(engine, half_width=0.05)["relations"]}
@@ -66,7 +66,7 @@ def test_what_each_relation_needs_on_its_own(build):
 
 def test_hours_and_price_are_of_what_is_left(build):
     engine = build([row(n, "a", "positive") for n in range(10)])
-    draw_all(engine, Size(per_relation=4))
+    draw_all(engine, SampleRequest(Size(per_relation=4)))
     answer_with_gold(engine)
     document = plan(engine, half_width=0.01, pace=36, price_per_hour=50, annotators=3)
     shared = by_design(document)["shared"]
@@ -92,7 +92,7 @@ def test_a_contest_counts_only_informative_groups(build):
     # There is one relation, so what it needs is what all need.
     assert relation["to_go"] == {name: design["to_go"] for name, design in by_design(document).items()}
 
-    draw_all(engine, Size(share=1.0))
+    draw_all(engine, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     document = plan(engine, decide="order")
     (relation,) = document["relations"]
@@ -135,7 +135,7 @@ def test_the_command_of_a_plan_draws_what_it_counts(build, tmp_path, capsys, goa
 
 def test_commands_name_seeds_and_studies_where_they_must(build, tmp_path):
     engine = build([flawed(n, system) for n in range(60) for system in "ab"])
-    draw_all(engine, Size(per_relation=5), "informative", seed=9)
+    draw_all(engine, SampleRequest(Size(per_relation=5), "informative", seed=9))
     draw = by_design(plan(engine, decide="winner", database="my db.sqlite"))["always-valid"]["draw"]
     assert draw.startswith("audit sample --db 'my db.sqlite' --design informative --per-relation ")
     assert draw.endswith(" --seed 9")
@@ -146,7 +146,7 @@ def test_a_plan_for_gold_counts_its_sources_and_its_command_draws_from_them(buil
     rows = [flawed(n, system) for n in range(60) for system in "ab"]
     engine = build([row | {"gold": None} if at % 4 < 2 else row for at, row in enumerate(rows)])
     wholly = plan(engine, **goal)
-    draw_all(engine, Size(per_relation=5))  # of all sources, with the study's seed
+    draw_all(engine, SampleRequest(Size(per_relation=5)))  # of all sources, with the study's seed
     document = plan(engine, **goal, domain="gold", database=str(tmp_path / "audit.db"))
     counted = {
         name: by_design(plan_document)["shared"]["questions_worst"]
@@ -168,7 +168,7 @@ def test_a_plan_for_gold_counts_its_sources_and_its_command_draws_from_them(buil
 def test_differences_are_possible_ones(build):
     rows = [flawed(n, system) for n in range(60) for system in "ab"]
     engine = build(rows)
-    draw_all(engine, Size(per_relation=2), "informative")
+    draw_all(engine, SampleRequest(Size(per_relation=2), "informative"))
     answer_with_gold(engine)
     (difference,) = plan(engine, decide="winner")["relations"][0]["differences"]
     # 20 groups inform, of which 2 are judged and both speak for a; the others may all speak against it.

@@ -23,7 +23,7 @@ from audit.reports.terminal import to_terminal
 from audit.reports.validity import powered
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import mid_p
 from audit.statistics.prediction_powered import prediction_powered
 from audit.store import open_store, table_of, tables
@@ -43,7 +43,7 @@ def real(tmp_path_factory):
     with InProcess() as executor:
         relations = [get_relation("sentiment", name) for name in ("MR3.1", "MR1.1")]
         run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor)
-    draw_all(engine, Size(per_relation=60))
+    draw_all(engine, SampleRequest(Size(per_relation=60)))
     answer_with_gold(engine)
     return str(folder / "real.db"), engine
 

@@ -23,7 +23,7 @@ from audit.reports.terminal import to_terminal
 from audit.reports.words import protocol_lines
 from audit.runner.imported import import_run, read_run
 from audit.sampling.designs import arm_of
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 FILMS = 24
@@ -47,7 +47,7 @@ def engine(tmp_path):
 
 def judged(engine, protocol):
     """Draw under a protocol and answer everything; anna sees that a film is bad, ben says so only where she did."""
-    draw_all(engine, Size(per_relation=FILMS), protocol=protocol)
+    draw_all(engine, SampleRequest(Size(per_relation=FILMS), protocol=protocol))
     anna, ben = (add_account(engine, name, "annotator", "long enough").id for name in ("anna", "ben"))
     ada = add_account(engine, "ada", "adjudicator", "long enough").id
     for person in (anna, ben, anna, ben):  # ben may have to wait for anna
@@ -127,7 +127,7 @@ def test_gold_has_no_arms(engine):
 
 def test_answers_under_the_other_protocol_are_counted(engine):
     judged(engine, "blind")
-    draw_all(engine, Size(per_relation=FILMS), protocol="random")
+    draw_all(engine, SampleRequest(Size(per_relation=FILMS), protocol="random"))
     question = table_of(tables.Question)
     with engine.connect() as connection:
         assert set(connection.execute(select(question.c.protocol)).scalars()) == {"blind"}
@@ -138,7 +138,7 @@ def test_answers_under_the_other_protocol_are_counted(engine):
 
 
 def test_nothing_judged_yet(engine):
-    draw_all(engine, Size(per_relation=FILMS), protocol="random")
+    draw_all(engine, SampleRequest(Size(per_relation=FILMS), protocol="random"))
     protocols = study_report(engine)["protocols"]
     assert protocols["difference"] is None
     assert [arm["groups"] for arm in protocols["arms"]] == [0, 0]

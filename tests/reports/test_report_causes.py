@@ -17,7 +17,7 @@ from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.validity import cause_entries, dispute_entry, named_falses
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import effective_interval
 from audit.store import open_store, table_of, tables
 
@@ -111,7 +111,7 @@ def engine(tmp_path):
     (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     engine = open_store(str(tmp_path / "a.db"), create=True)
     import_run(engine, read_run(tmp_path / "own.jsonl"))
-    draw_all(engine, Size(share=1.0))
+    draw_all(engine, SampleRequest(Size(share=1.0)))
     return engine
 
 

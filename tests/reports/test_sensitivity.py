@@ -20,7 +20,7 @@ from audit.reports.terminal import to_terminal
 from audit.reports.words import notes_of, sensitivity_text
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
 SYSTEM = """
@@ -49,7 +49,7 @@ def report(tmp_path, monkeypatch):
         corpus, relation = get_corpus(str(tmp_path / "films.csv")), get_relation("sentiment", "MR3.1")
         with InProcess() as executor:
             run(engine, corpus, ["mine_says:says", "mine_says:never"], [relation], executor)
-        draw_all(engine, Size(share=1.0))
+        draw_all(engine, SampleRequest(Size(share=1.0)))
         answer_with_gold(engine)
         return engine, study_report(engine, "gold")
 

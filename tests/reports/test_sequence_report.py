@@ -14,7 +14,7 @@ from audit.reports.rerank import rerank
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import prior_posterior
 from audit.store import open_store
 
@@ -39,7 +39,7 @@ def imported(tmp_path, silent=()):
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     import_run(engine, read_run(path))
-    draw_all(engine, Size(per_relation=60))
+    draw_all(engine, SampleRequest(Size(per_relation=60)))
     answer_with_gold(engine)
     return engine
 
@@ -143,7 +143,7 @@ def test_the_sequence_of_many_pairs(tmp_path):
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     engine = open_store(str(tmp_path / "audit.db"), create=True)
     import_run(engine, read_run(path))
-    draw_all(engine, Size(per_relation=120))
+    draw_all(engine, SampleRequest(Size(per_relation=120)))
     answer_with_gold(engine)
     (pair,) = study_report(engine, interval="sequence")["relations"][0]["pairs"]
     # 200 of 300 groups decide, each by 1 or -1, and the systems are equally good.

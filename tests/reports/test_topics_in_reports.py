@@ -16,7 +16,7 @@ from audit.reports.study import evidence, report_of, study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.words import accuracy_lines, accuracy_order, shown_accuracy, topics_by_relation
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import effective_interval, mid_p
 from audit.store import open_store
 
@@ -46,7 +46,7 @@ def database(path, gold=True, **size):
     file.write_text("\n".join(map(json.dumps, lines(gold))), encoding="utf-8")
     engine = open_store(str(path / "audit.db"), create=True)
     import_run(engine, read_run(file))
-    draw_all(engine, Size(**(size or {"share": 1.0})))
+    draw_all(engine, SampleRequest(Size(**(size or {"share": 1.0}))))
     answer_with_gold(engine)
     return engine
 

@@ -11,7 +11,7 @@ from audit.relations import get_relation
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
 
@@ -36,7 +36,7 @@ def content_of_run(executor, where, corpus, specs, relations, content, seed=0):
     with executor:
         run(engine, corpus, specs, relations, executor, seed=seed)
     held = content(engine)
-    draw_all(engine, Size(per_relation=10))
+    draw_all(engine, SampleRequest(Size(per_relation=10)))
     answer_with_gold(engine)
     report = json.dumps(study_report(engine), ensure_ascii=False)
     engine.dispose()

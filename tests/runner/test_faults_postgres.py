@@ -20,7 +20,7 @@ from audit.reports.study import study_report
 from audit.runner.coordinator import Coordinator, Watcher, is_away
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
 pytestmark = pytest.mark.postgres
@@ -86,7 +86,7 @@ class Listening(Watcher):
 
 
 def reported(engine):
-    draw_all(engine, Size(per_relation=5))
+    draw_all(engine, SampleRequest(Size(per_relation=5)))
     return study_report(engine)
 
 

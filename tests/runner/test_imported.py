@@ -13,7 +13,7 @@ from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner import imported
 from audit.runner.imported import import_run, read_run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 GROUP = {
@@ -62,7 +62,7 @@ def take(engine, path, seed=0):
 
 
 def cells(engine, size=10):
-    draw_all(engine, Size(per_relation=size))
+    draw_all(engine, SampleRequest(Size(per_relation=size)))
     answer_with_gold(engine)
     return {(cell["relation"], cell["system"]): cell for cell in study_report(engine)["cells"]}
 

@@ -10,7 +10,7 @@ from audit.judging.samples import draw_all
 from audit.reports.study import study_report
 from audit.runner.executors import Batch, InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 FLAKY = """
@@ -116,13 +116,13 @@ def test_what_failed_is_executed_once_more_and_nothing_else_is(flaky, toy_corpus
 
 def test_in_the_end_all_is_as_if_nothing_had_ever_failed(flaky, toy_corpus, toy_relations, engine):
     run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess())
-    draw_all(engine, Size(per_relation=5))
+    draw_all(engine, SampleRequest(Size(per_relation=5)))
     flaky.mend()
     run(engine, toy_corpus(), [flaky.spec], toy_relations, InProcess(), retry_errors=True)
-    draw_all(engine, Size(per_relation=5))
+    draw_all(engine, SampleRequest(Size(per_relation=5)))
     calm = open_store("sqlite://", create=True)
     run(calm, toy_corpus(), [flaky.spec], toy_relations, InProcess())
-    draw_all(calm, Size(per_relation=5))
+    draw_all(calm, SampleRequest(Size(per_relation=5)))
     assert verdicts(engine) == verdicts(calm)
     assert [row[:2] for row in members(engine)] == [row[:2] for row in members(calm)]
     mended, whole = study_report(engine)["cells"], study_report(calm)["cells"]

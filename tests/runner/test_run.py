@@ -16,7 +16,7 @@ from audit.relations.expect import equivalent
 from audit.reports.study import study_report
 from audit.runner.executors import Batch, InProcess, Processes
 from audit.runner.run import AllFailed, fitting, run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 
@@ -224,7 +224,7 @@ def test_a_batch_with_one_bad_input_keeps_the_good_ones(tmp_path, monkeypatch, t
 
 def judged(engine):
     """The report after a draw: what a user sees in the end."""
-    draw_all(engine, Size(per_relation=4))
+    draw_all(engine, SampleRequest(Size(per_relation=4)))
     return study_report(engine)
 
 

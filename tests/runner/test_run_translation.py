@@ -9,7 +9,7 @@ from audit.judging.samples import draw_all
 from audit.relations import all_relations, get_relation
 from audit.runner.executors import InProcess, Processes
 from audit.runner.run import AllFailed, fitting, run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
 NAMES = ["RTT", "MCMT", "MGMT-sentence"]
@@ -63,7 +63,7 @@ def test_probes_do_not_count_and_links_do(study, tmp_path):
     }
     assert len(links) == 40
     assert all(len(links[group]) == 2 and links[group] <= probes[group] for group in links)
-    draw_all(engine, Size(per_relation=1))
+    draw_all(engine, SampleRequest(Size(per_relation=1)))
     with engine.connect() as connection:
         input_ids = connection.execute(select(table_of(tables.Question).c.input_id)).scalars().all()
     # The direct translation, the one into the pivot, and the one from there; not what was probed in vain.

@@ -5,7 +5,7 @@ import pytest
 from audit.errors import AuditError
 from audit.judging.samples import draw
 from audit.sampling.audits import Audits, audits_of, keep_audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import insert_new, open_store, tables
 
 
@@ -41,4 +41,4 @@ def test_asking_for_less_later_takes_nothing_back():
 def test_a_sample_that_only_compares_systems_has_no_audits():
     engine = open_store("sqlite://", create=True)
     with pytest.raises(AuditError, match="draw with the design shared"):
-        draw(engine, 1, Size(per_relation=5), "informative", audits=Audits(groups=3))
+        draw(engine, 1, SampleRequest(Size(per_relation=5), "informative", audits=Audits(groups=3)))

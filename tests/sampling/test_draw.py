@@ -10,7 +10,7 @@ from audit.judging.samples import draw, draw_all
 from audit.relations import Outcome
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import group_id, input_ids, insert_new, open_store, table_of, tables
 from audit.tasks import Input
 
@@ -80,7 +80,7 @@ def test_what_was_drawn_stays_and_every_cell_is_a_beginning(before, size_list, d
     add(engine, before)
     before_this: dict = {}
     for size in size_list:
-        sample = draw(engine, 1, size, design)
+        sample = draw(engine, 1, SampleRequest(size, design))
         now = drawn(engine)
         satisfied = {
             cell: {place[2] for place, outcome in before.items() if place[:2] == cell and outcome == Outcome.SATISFIED}
@@ -104,11 +104,11 @@ def test_what_was_drawn_stays_and_every_cell_is_a_beginning(before, size_list, d
         before_this = now
     # The run goes on: more groups are satisfied. What was drawn stays drawn, and the rest is still a beginning.
     add(engine, {place: outcome for place, outcome in later.items() if place not in before})
-    draw(engine, 1, size_list[0], design)
+    draw(engine, 1, SampleRequest(size_list[0], design))
     grown = drawn(engine)
     everything = database()
     add(everything, later | before)
-    draw(everything, 1, Size(per_relation=100), design)
+    draw(everything, 1, SampleRequest(Size(per_relation=100), design))
     complete = drawn(everything)
     for cell, rows in grown.items():
         assert {group for group, _, _ in before_this.get(cell, [])} <= {group for group, _, _ in rows}
@@ -124,18 +124,18 @@ def full():
 
 
 def test_the_same_call_draws_the_same_and_adds_nothing(full):
-    first = draw(full, 1, Size(per_relation=5))
+    first = draw(full, 1, SampleRequest(Size(per_relation=5)))
     kept = drawn(full)
-    again = draw(full, 1, Size(per_relation=5))
+    again = draw(full, 1, SampleRequest(Size(per_relation=5)))
     assert (first.added, again.added, again.drawn, again.sample) == (20, 0, 20, first.sample)
     assert drawn(full) == kept
-    smaller = draw(full, 1, Size(per_relation=2))
+    smaller = draw(full, 1, SampleRequest(Size(per_relation=2)))
     assert (smaller.drawn, smaller.added) == (20, 0)
     assert drawn(full) == kept
 
 
 def test_more_than_there_are_draws_all_with_pi_one(full):
-    sample = draw(full, 1, Size(per_relation=1000))
+    sample = draw(full, 1, SampleRequest(Size(per_relation=1000)))
     assert (sample.drawn, sample.cells, sample.distinct_sources) == (120, 4, 30)
     assert sample.distinct_groups == 90  # relation 1 has one group for both systems
     assert {pi for rows in drawn(full).values() for _, _, pi in rows} == {1.0}
@@ -143,12 +143,12 @@ def test_more_than_there_are_draws_all_with_pi_one(full):
 
 def test_relations_may_have_numbers_of_their_own(full):
     first, second = relations_of(full)
-    assert draw(full, 1, Size({first: 4})).drawn == 8
+    assert draw(full, 1, SampleRequest(Size({first: 4}))).drawn == 8
     assert {cell: len(rows) for cell, rows in drawn(full).items()} == {(1, 1): 4, (1, 2): 4}
-    sample = draw(full, 1, Size({first: 2, second: 3}))
+    sample = draw(full, 1, SampleRequest(Size({first: 2, second: 3})))
     assert (sample.drawn, sample.added) == (14, 6)  # what was drawn of the first stays
     with pytest.raises(UnknownName, match="unknown relation 'MR9'"):
-        draw_all(full, Size({first: 4, "MR9": 1}))
+        draw_all(full, SampleRequest(Size({first: 4, "MR9": 1})))
     with pytest.raises(AuditError, match=f"per_relation {first}=0: must be at least 1"):
         Size({first: 0})
 
@@ -160,7 +160,7 @@ def relations_of(engine):
 
 
 def test_shared_needs_fewer_sources_than_simple(full):
-    shared, simple = (draw(full, 1, Size(per_relation=6), design) for design in ("shared", "simple"))
+    shared, simple = (draw(full, 1, SampleRequest(Size(per_relation=6), design)) for design in ("shared", "simple"))
     assert shared.distinct_sources == 6
     assert simple.distinct_sources > 10
     assert shared.sample != simple.sample
@@ -168,10 +168,10 @@ def test_shared_needs_fewer_sources_than_simple(full):
 
 
 def test_seeds_and_designs_are_samples_of_their_own(full):
-    default = draw(full, 1, Size(per_relation=3))
+    default = draw(full, 1, SampleRequest(Size(per_relation=3)))
     assert default.seed == 3  # the study's
-    assert draw(full, 1, Size(per_relation=3), seed=3).sample == default.sample
-    other = draw(full, 1, Size(per_relation=3), seed=4)
+    assert draw(full, 1, SampleRequest(Size(per_relation=3), seed=3)).sample == default.sample
+    other = draw(full, 1, SampleRequest(Size(per_relation=3), seed=4))
     assert other.sample != default.sample
     assert drawn(full, other.sample) != drawn(full, default.sample)
     assert sum(map(len, drawn(full, default.sample).values())) == 12
@@ -180,22 +180,22 @@ def test_seeds_and_designs_are_samples_of_their_own(full):
 def test_only_satisfied_groups_are_drawn():
     engine = database()
     add(engine, {(1, 1, n): Outcome(n % 4) for n in range(1, 31)})
-    draw(engine, 1, Size(per_relation=100))
+    draw(engine, 1, SampleRequest(Size(per_relation=100)))
     assert sorted(group >> 20 for group, _, _ in drawn(engine)[1, 1]) == [n for n in range(1, 31) if n % 4 == 0]
 
 
 def test_nothing_to_draw_from_is_said(full):
     empty = database()
     with pytest.raises(AuditError, match="study 1 has no satisfied groups to draw from"):
-        draw(empty, 1, Size(per_relation=5))
+        draw(empty, 1, SampleRequest(Size(per_relation=5)))
     with pytest.raises(AuditError, match="no group is satisfied, so there is nothing to draw"):
-        draw_all(empty, Size(per_relation=5))
+        draw_all(empty, SampleRequest(Size(per_relation=5)))
     with pytest.raises(AuditError, match="there is no study 9; this database has 1"):
-        draw_all(full, Size(per_relation=5), study=9)
+        draw_all(full, SampleRequest(Size(per_relation=5)), study=9)
     with pytest.raises(UnknownName, match="unknown design 'clever'"):
-        draw_all(full, Size(per_relation=5), design="clever")
+        draw_all(full, SampleRequest(Size(per_relation=5), design="clever"))
     with pytest.raises(AuditError, match="annotators 0: must be at least 1"):
-        draw_all(full, Size(per_relation=5), annotators=0)
+        draw_all(full, SampleRequest(Size(per_relation=5), annotators=0))
     assert drawn(full) == {}
 
 
@@ -210,18 +210,18 @@ def test_a_study_in_which_nothing_is_satisfied_does_not_keep_the_others_from_bei
     with engine.begin() as connection:
         second = select(group.c.id).where(group.c.study_id == 2)
         connection.execute(verdict.update().where(verdict.c.group_id.in_(second)).values(outcome=int(Outcome.VIOLATED)))
-    samples = draw_all(engine, Size(per_relation=2))
+    samples = draw_all(engine, SampleRequest(Size(per_relation=2)))
     assert [sample.study for sample in samples] == [1]
     with pytest.raises(AuditError, match="study 2 has no satisfied groups"):
-        draw_all(engine, Size(per_relation=2), study=2)
+        draw_all(engine, SampleRequest(Size(per_relation=2)), study=2)
 
 
 def test_a_run_that_is_not_finished_is_said(own, toy_corpus, toy_relations, monkeypatch):
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 10})
     engine = open_store("sqlite://", create=True)
     run(engine, toy_corpus(), own.specs("calm"), toy_relations[:1], InProcess())
-    assert not draw_all(engine, Size(per_relation=3))[0].unfinished
+    assert not draw_all(engine, SampleRequest(Size(per_relation=3)))[0].unfinished
     progress = table_of(tables.Progress)
     with engine.begin() as connection:
         connection.execute(progress.delete().where(progress.c.chunk == 2))
-    assert draw_all(engine, Size(per_relation=3))[0].unfinished
+    assert draw_all(engine, SampleRequest(Size(per_relation=3)))[0].unfinished

@@ -12,7 +12,7 @@ from audit.judging.samples import draw, draw_all
 from audit.keys import uniform
 from audit.relations import Outcome
 from audit.sampling.designs import Numbers
-from audit.sampling.draw import DifferingInputs, NothingToCompare, Size
+from audit.sampling.draw import DifferingInputs, NothingToCompare, SampleRequest, Size
 from audit.store import group_id, insert_new, tables
 
 # (relation, system, source): relation 1 has one group for both systems, relation 2 a group for each.
@@ -54,11 +54,11 @@ def test_what_was_drawn_stays_and_is_the_beginning_of_the_relations_list(outcome
     lists, longest = listed(outcomes), dict.fromkeys((1, 2), 0)
     if not lists:
         with pytest.raises((NothingToCompare, AuditError)):
-            draw(engine, 1, size_list[0], "informative")
+            draw(engine, 1, SampleRequest(size_list[0], "informative"))
         return
     before = {}
     for size in size_list:
-        sample = draw(engine, 1, size, "informative")
+        sample = draw(engine, 1, SampleRequest(size, "informative"))
         now = drawn(engine)
         assert set(before) <= set(now)
         assert all(
@@ -90,19 +90,19 @@ def test_a_system_run_later_changes_the_list_and_what_is_drawn_follows():
     engine = database()
     add(engine, {(1, 1, n): Outcome.SATISFIED for n in range(1, 31)})
     with pytest.raises(NothingToCompare, match="study 1 has no relation under which two systems were checked"):
-        draw(engine, 1, Size(per_relation=5), "informative")
+        draw(engine, 1, SampleRequest(Size(per_relation=5), "informative"))
     assert drawn(engine) == {}
     # The second system violates every second group: those tell the two apart.
     add(engine, {(1, 2, n): Outcome(n % 2) for n in range(1, 31)})
-    sample = draw(engine, 1, Size(per_relation=5), "informative")
+    sample = draw(engine, 1, SampleRequest(Size(per_relation=5), "informative"))
     assert (sample.drawn, sample.cells, sample.distinct_sources, sample.not_compared) == (5, 1, 5, ())
-    assert draw(engine, 1, Size(share=1.0), "informative").drawn == 15
+    assert draw(engine, 1, SampleRequest(Size(share=1.0), "informative")).drawn == 15
 
 
 def test_systems_that_agree_everywhere_need_no_judging():
     engine = database()
     add(engine, {(1, system, n): Outcome(n % 2) for system in (1, 2) for n in range(1, 31)})
-    sample = draw(engine, 1, Size(per_relation=5), "informative")
+    sample = draw(engine, 1, SampleRequest(Size(per_relation=5), "informative"))
     assert (sample.drawn, sample.added, sample.cells) == (0, 0, 0)
     assert drawn(engine) == {}
 
@@ -111,7 +111,7 @@ def test_of_several_studies_those_are_drawn_that_compare():
     engine = database()
     add(engine, {(1, 1, n): Outcome.SATISFIED for n in range(1, 31)})
     with pytest.raises(NothingToCompare, match="run another system, or draw with the design shared"):
-        draw_all(engine, Size(per_relation=5), "informative")
+        draw_all(engine, SampleRequest(Size(per_relation=5), "informative"))
 
 
 def test_inputs_on_which_systems_differ_are_looked_up_once_for_some_systems():

@@ -7,14 +7,14 @@ from test_draw import add, database, drawn, populations
 
 from audit.relations import Outcome
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size, draw_study
+from audit.sampling.draw import SampleRequest, Size, draw_study
 from audit.store import table_of, tables
 
 
-def draw(engine, *given, **more):
+def draw(engine, study, *given, **more):
     """Draw and ask nobody: these groups are nothing but their numbers."""
     with engine.begin() as connection:
-        return draw_study(connection, *given, **more)
+        return draw_study(connection, study, SampleRequest(*given, **more))
 
 
 def audited_groups(engine):

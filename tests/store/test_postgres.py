@@ -40,7 +40,7 @@ from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import engine as store
 from audit.store import insert_new, open_store, table_of, tables
 
@@ -54,8 +54,8 @@ def everything(engine):
     for _ in range(2):  # the second run finds all done
         ran = run(engine, corpus, ["vader", "textblob"], relations, InProcess(), limit=60)
     assert ran.counts.executed == 0
-    draw_all(engine, Size(per_relation=5))
-    draw_all(engine, Size(per_relation=10), audits=Audits(follow_ups=0.5, answers=1.0))
+    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(follow_ups=0.5, answers=1.0)))
     answer_with_gold(engine)
     assert queue_length(engine).waiting > 0
     ann = add_account(engine, "ann", "annotator", "long enough").id
@@ -96,13 +96,13 @@ def everything(engine):
     assert checks_left(engine, ada) > 0
     while shown := next_check(engine, ada):
         check(engine, ada, shown.id, ["positive", "neutral"])
-    draw_all(engine, Size(per_relation=10), audits=Audits(groups=3))
+    draw_all(engine, SampleRequest(Size(per_relation=10), audits=Audits(groups=3)))
     judge_groups(engine, ann, bob)
     assert attributed_groups(engine, "system")["value"].nunique() == 2
     report = study_report(engine)
     assert report["relations"][0]["carry"]["audited"] > 0
     assert report["overall"]["checks"]["answers"] > 0
-    draw_all(engine, Size(per_relation=10), "informative")
+    draw_all(engine, SampleRequest(Size(per_relation=10), "informative"))
     answer_with_gold(engine)
     return [report, study_report(engine, design="informative")]
 

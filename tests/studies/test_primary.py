@@ -20,7 +20,7 @@ from audit.reports.terminal import to_terminal
 from audit.reports.words import primary_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 from audit.studies.deviations import Primary, name_primary, namings, resolve, valid_naming
 from audit.studies.jobs import carry_out
@@ -35,7 +35,7 @@ def study(engine, reviews):
     relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
     with InProcess() as executor:
         run(engine, get_corpus(str(reviews)), SYSTEMS, relations, executor)
-    draw(engine, 1, Size(per_relation=100))
+    draw(engine, 1, SampleRequest(Size(per_relation=100)))
     return engine
 
 

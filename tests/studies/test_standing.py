@@ -15,7 +15,7 @@ from audit.reports.words import plan_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
@@ -121,7 +121,7 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     relations = fitting(corpus, ["MR1.4", "MR3.1", "MR2.2"])
     with InProcess() as executor:
         run(engine, corpus, ["vader", "textblob", "hiv4"], relations, executor, limit=20)
-    draw(engine, 1, Size(share=1.0), annotators=3, audits=Audits(groups=2, follow_ups=0.5))
+    draw(engine, 1, SampleRequest(Size(share=1.0), annotators=3, audits=Audits(groups=2, follow_ups=0.5)))
     deviating = deviations(engine)
     assert set(deviating) == {
         "study.relations", "study.systems", "sample.per_relation", "sample.audit_groups", "sample.audit_follow_ups",
@@ -130,7 +130,7 @@ def test_a_run_and_a_sample_that_are_otherwise(engine, done):
     assert deviating["study.relations"] == (["MR1.4", "MR3.1"], ["MR1.4", "MR3.1", "MR2.2"])
     assert deviating["study.systems"][1] == ["hiv4", "textblob", "vader"]
     assert deviating["sample.per_relation"][1] > 4
-    draw(engine, 1, Size(per_relation=2), design="simple", seed=5)
+    draw(engine, 1, SampleRequest(Size(per_relation=2), design="simple", seed=5))
     deviating = deviations(engine)
     assert deviating["sample.design"] == ("shared", "simple")
     assert deviating["sample.seed"] == (0, 5)
@@ -141,7 +141,7 @@ def test_a_share_that_is_otherwise(engine, done):
     # 20 sources at most in a cell: 0.5 of n is rounded up to whole groups, which is no deviation.
     done(sample__per_relation=None, sample__share=0.5)
     assert deviations(engine) == {}
-    draw(engine, 1, Size(share=1.0), annotators=1, audits=Audits(follow_ups=0.1))
+    draw(engine, 1, SampleRequest(Size(share=1.0), annotators=1, audits=Audits(follow_ups=0.1)))
     assert deviations(engine) == {"sample.share": (0.5, 1.0)}
 
 

@@ -9,14 +9,14 @@ from audit.annotation.queue import Shown, next_question
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 
 
 def prepare_groups(path: Path) -> Prepared:
     """As `prepare`, with all satisfied and violated groups asked about."""
     prepared = prepare(path)
-    draw_all(prepared.engine, Size(per_relation=20), audits=Audits(groups=20))
+    draw_all(prepared.engine, SampleRequest(Size(per_relation=20), audits=Audits(groups=20)))
     return prepared
 
 

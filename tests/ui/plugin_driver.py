@@ -9,7 +9,7 @@ from audit.annotation.accounts import add_account
 from audit.judging.samples import draw_all
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
 
@@ -19,6 +19,6 @@ def prepare_inference(path: Path) -> Prepared:
     corpus = registry.corpora.get("tiny-inference")()
     with InProcess() as executor:
         run(engine, corpus, ["overlap"], fitting(corpus, []), executor)
-    draw_all(engine, Size(share=1.0))
+    draw_all(engine, SampleRequest(Size(share=1.0)))
     names = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}
     return Prepared(engine, path, **{name: add_account(engine, name, role, PASSWORD) for name, role in names.items()})

@@ -9,7 +9,7 @@ from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
 from audit.sampling.audits import Audits
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 
@@ -17,7 +17,7 @@ from audit.ui.language import text_in
 @pytest.fixture
 def agreed(prepared: Prepared) -> Prepared:
     """Two people called three questions neutral; agreed answers are to be checked."""
-    draw_all(prepared.engine, Size(per_relation=20), audits=Audits(answers=1.0))
+    draw_all(prepared.engine, SampleRequest(Size(per_relation=20), audits=Audits(answers=1.0)))
     for account in (prepared.ann, prepared.ben):
         for _ in range(3):
             shown = next_question(prepared.engine, account.id)

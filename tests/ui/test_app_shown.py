@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 
@@ -20,7 +20,7 @@ COMMENT = "<script>alert(2)</script> **sure** 'tis"
 @pytest.fixture
 def shown(prepared: Prepared) -> Prepared:
     """The same database, all of whose questions are answered one after the other."""
-    draw_all(prepared.engine, Size(per_relation=20), protocol="shown")
+    draw_all(prepared.engine, SampleRequest(Size(per_relation=20), protocol="shown"))
     return prepared
 
 
@@ -179,7 +179,7 @@ def test_without_shown_questions_there_is_no_list_of_inspections(prepared: Prepa
 
 @in_both
 def test_results_say_what_seeing_an_answer_moves(prepared: Prepared, language: str) -> None:
-    draw_all(prepared.engine, Size(per_relation=20), protocol="random")
+    draw_all(prepared.engine, SampleRequest(Size(per_relation=20), protocol="random"))
     app = open_app(prepared.boss, language)
     app.session_state["results-tab"] = text_in(language, "results.together")
     go(app, "results")

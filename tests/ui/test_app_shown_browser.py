@@ -12,7 +12,7 @@ from sqlalchemy import select
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.judging.samples import draw_all
-from audit.sampling.draw import Size
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
 from audit.ui.language import text_in
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prepared]]:
     prepared = prepare(tmp_path_factory.mktemp("shown") / "audit.db")
-    draw_all(prepared.engine, Size(per_relation=20), protocol="shown")
+    draw_all(prepared.engine, SampleRequest(Size(per_relation=20), protocol="shown"))
     with streamlit_server(prepared) as served:
         yield served
 
