@@ -26,10 +26,10 @@ HEADERS = ("relation", "system", "name", "topic", "protocol", "row")
 TEXTS = {
     **dict.fromkeys(("system", "name", "topic", "protocol", "row", "better", "other"), "name"),
     **dict.fromkeys(("order_observed", "order_genuine", "order_corrected"), "order"),
-    **dict.fromkeys(("by", "study", "causes"), ""),
+    **dict.fromkeys(("by", "study"), ""),
     "relation": "relation",
     "change": "mark-cell",
-    "reason": "why",
+    **dict.fromkeys(("causes", "reason"), "why"),
 }
 """Columns of text, and their style; all others hold numbers."""
 _RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc])\b")

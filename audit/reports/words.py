@@ -1047,7 +1047,8 @@ def primary_lines(report: Report, language: str = ENGLISH) -> list[str]:
     """What a report says of the comparisons that were named as primary, in sentences; none where none was named.
 
     >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "later": [], "apart": True}
-    >>> entry |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "relations": 8, "compared": 10, "reason": None}
+    >>> entry |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "relations": 8, "compared": 10}
+    >>> entry["reason"] = None
     >>> entry |= {"difference": 0.031, "low": 0.004, "high": 0.058, "p": 0.0004, "p_holm": 0.0004}
     >>> first, then = primary_lines({"primary": [entry]})
     >>> first[:49], then[:41]
