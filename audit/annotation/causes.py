@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from audit.annotation.deferral import check_comment
 from audit.errors import Refused
+from audit.messages import message
 from audit.store import table_of, tables
 
 OTHER_CAUSE = "other"
@@ -43,9 +44,9 @@ def check_cause(code: str, comment: str) -> None:
     audit.errors.Refused: say in the comment what the cause is: 'other' says nothing by itself
     """
     if code not in CAUSES:
-        raise Refused(f"cause {code!r} is not one of {', '.join(CAUSES)}")
+        raise Refused(message("wrong.cause", cause=code, allowed=CAUSES))
     if code == OTHER_CAUSE and not comment.strip():
-        raise Refused(f"say in the comment what the cause is: {OTHER_CAUSE!r} says nothing by itself")
+        raise Refused(message("refused.cause_needs_comment", cause=OTHER_CAUSE))
     check_comment(comment)
 
 
@@ -112,9 +113,9 @@ def check_reason(code: str | None, written: str) -> None:
     audit.errors.Refused: say why: the reason is kept with the answer
     """
     if code is not None and code not in REASONS:
-        raise Refused(f"reason {code!r} is not one of {', '.join(REASONS)}")
+        raise Refused(message("wrong.reason", reason=code, allowed=REASONS))
     if code in (None, OTHER_REASON) and not written.strip():
-        raise Refused("say why: the reason is kept with the answer")
+        raise Refused(message("refused.reason_needed"))
 
 
 def written_as_check(remark: str) -> str:

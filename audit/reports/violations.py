@@ -16,9 +16,9 @@ VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
 """Where there is no VR_g: what answers leave possible of it."""
 FLAGS = ("only_compared", "known")
 """Columns that are flags, not rates."""
-UNCOUNTED = "the totals have rates without counts, so cells cannot be weighed"
-NOTHING = "nothing was satisfied or violated"
-NOT_RUN = "not run"
+UNCOUNTED = message("no_rate.totals_without_counts")
+NOTHING = message("no_rate.nothing_checked")
+NOT_RUN = message("no_rate.not_run")
 
 
 def violation_tables(

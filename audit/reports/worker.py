@@ -73,7 +73,7 @@ def answer_line(line: str) -> str:
         return _line({"refused": problem.sentence, "kind": type(problem).__name__})
     except Exception as problem:
         traceback.print_exc()
-        failed = message("sentence.worker_failed", kind=type(problem).__name__)
+        failed = message("worker.failed", kind=type(problem).__name__)
         return _line({"refused": failed, "kind": "AuditError"})
 
 

@@ -11,7 +11,7 @@ from audit.corpora import get_corpus
 from audit.errors import AuditError, BadFile, UnknownName
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
-from audit.messages import catalogue, phrase
+from audit.messages import catalogue, message, phrase, said
 from audit.relations import get_relation
 from audit.reports.exports.replay import replay
 from audit.reports.html import to_html
@@ -25,7 +25,6 @@ from audit.store import table_of, tables
 from audit.studies.deviations import Primary, name_primary, namings, resolve, valid_naming
 from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
-from audit.ui.language import sentence_in
 
 SYSTEMS = ["vader", "textblob", "hiv4"]
 
@@ -82,7 +81,7 @@ def test_english_and_chinese_have_the_same_fields():
     for code in (code for code in catalogue("en") if code.startswith("primary.")):
         fields = (sorted(re.findall(r"{\w+}", catalogue(language)[code])) for language in ("en", "zh"))
         assert len(set(map(tuple, fields))) == 1
-    assert "没有任何关系" in sentence_in("zh", "no relation has both systems with enough judged groups")
+    assert "没有任何关系" in said(message("no_order.no_relation_has_enough"), "zh")
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -214,7 +213,7 @@ def test_a_plan_whose_comparison_was_not_named_in_time_deviates(engine, plan):
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
-        ("report__primary", ["vader"], "report.primary: a primary comparison needs two systems, and 1 are named"),
+        ("report__primary", ["vader"], "report.primary: a primary comparison needs two systems, and 1 is named"),
         ("report__primary", ["vader", "hiv4"], "report.primary: 'hiv4' is not among the systems: vader, textblob"),
         ("report__primary_relation", "MR3.1", "report.primary: the relation MR3.1 of a primary comparison is named"),
         ("report__primary_relation", "MR9", "report.primary_relation: 'MR9' is not among the relations"),

@@ -169,7 +169,7 @@ def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> No
     app.session_state["results-own-weights"] = (("MR1.4", 0.0), ("MR3.1", 0.0))
     app.run()
     assert not app.exception
-    assert text_in("zh", "sentence.no_weights") in app.warning[0].value
+    assert text_in("zh", "weights.all_zero") in app.warning[0].value
 
 
 def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
