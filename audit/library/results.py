@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from audit.annotation.ratings import RATING, Rated, stored_ratings
 from audit.errors import AuditError, UnknownName, installed_extras
 from audit.keys import fingerprint
-from audit.messages import ENGLISH, LANGUAGES
+from audit.messages import LANGUAGES
 from audit.new_files import write_file
 from audit.reports.agreement import agreement_lines, agreement_report
 from audit.reports.document import CellEntry, RelationResultEntry, ReportDocument
@@ -253,7 +253,7 @@ class Report:
         return figure
 
     @installed_extras()
-    def to_html(self, path: str | Path, language: str = ENGLISH) -> None:
+    def to_html(self, path: str | Path, language: str = "en") -> None:
         """Write the report as one HTML file that needs nothing else, in English (`en`) or Chinese (`zh`).
 
         Raises BadFile, and UnknownName for another language.

@@ -152,7 +152,7 @@ class Plot:
 
         return alt.layer(*self.layers, **size)
 
-    def chart(self, width: float, height: Any = None) -> Any:
+    def chart(self, width: float, height: Any = None) -> "alt.Chart":
         """The styled chart; rows have the height `ROW`, unless `height` says it of the whole."""
         import altair as alt
 
@@ -160,7 +160,7 @@ class Plot:
         size = {"step": ROW} if height is None else height
         return styled(self.layered(data=data, width=width, height=size), self.palette)
 
-    def panels(self, by: str, order: Sequence[str], columns: int, width: int, height: Any) -> Any:
+    def panels(self, by: str, order: Sequence[str], columns: int, width: int, height: Any) -> "alt.Chart":
         """The styled chart with a panel for each value of a field, named above it."""
         import altair as alt
 
@@ -220,7 +220,7 @@ def heat_map(
     tips: Sequence[Tip] = (("share", " ", ".0%"),),
     across: str = "column",
     down: str = "row",
-) -> Any:
+) -> "alt.Chart":
     """A field of `width` pixels for each of `values`: its `text`, on the colour `fill` as strong as its `share`.
 
     A share that is None leaves its field empty. `across` and `down` name what columns and rows are; both stand in the
@@ -250,7 +250,7 @@ def heat_map(
     return styled(layers, palette)
 
 
-def styled(chart: Any, palette: Palette) -> Any:
+def styled(chart: Any, palette: Palette) -> "alt.Chart":
     """The chart with the one calm look of all charts: no frame, thin grid, our colours on every axis."""
     import altair as alt
 
@@ -398,8 +398,7 @@ def _before_and_after(rows: Sequence[Mapping[str, Any]], palette: Palette, width
     plot.rule("genuine", "observed", palette.false)
     plot.point("observed", palette.observed, hollow=True)
     plot.point("genuine", palette.genuine)
-    chart: alt.Chart = plot.chart(width)
-    return chart
+    return plot.chart(width)
 
 
 def rates_in_words(report: Report, relation: RelationResultEntry, language: str = ENGLISH) -> str:
@@ -439,8 +438,7 @@ def false_chart(
         if (cell["task"], cell["study"]) == (task, study)
     ]
     tips = [("share", phrase(language, "chart.false"), ".1%")]
-    chart: alt.Chart = heat_map(values, palette.false, palette, width, tips, "system", "relation")
-    return chart
+    return heat_map(values, palette.false, palette, width, tips, "system", "relation")
 
 
 # Pairs of systems: who is better, by how much, and whether that is sure.
@@ -491,8 +489,7 @@ def differences_chart(
     plot.point("open", palette.genuine, hollow=True)
     plot.point("sure", palette.genuine)
     plot.text("numbers", width + 10, palette.muted, 11)
-    chart: alt.Chart = plot.chart(width)
-    return chart
+    return plot.chart(width)
 
 
 # The change of order: where each system stood by the reported rate, and where it stands by the genuine one.
@@ -609,8 +606,7 @@ def order_chart(relation: RelationResultEntry, palette: Palette = LIGHT, languag
         .encode(x=x, y=alt.YValue(-6), text=alt.Text("title:N"))
     )
     size = {"width": 2 * room + BETWEEN, "height": ROW * len(moved)}
-    chart: alt.Chart = styled(alt.layer(*layers, data=alt.Data(values=ends), **size), palette)
-    return chart
+    return styled(alt.layer(*layers, data=alt.Data(values=ends), **size), palette)
 
 
 def order_in_words(relation: RelationResultEntry, language: str = ENGLISH) -> str:
@@ -731,8 +727,7 @@ def bars_chart(
     plot.point("genuine", palette.genuine, size=42)
     # At the upper edge, where the line to VR_g does not cover it.
     plot.rule("observed_low", "observed_high", palette.ink, 1.5, yOffset=-5)
-    chart: alt.Chart = plot.chart(room + width + 12 + NUMBERS, height)
-    return chart
+    return plot.chart(room + width + 12 + NUMBERS, height)
 
 
 def _bar_rows(groups: Groups, longest: int) -> tuple[list[dict[str, Any]], float]:
@@ -779,5 +774,4 @@ def accuracy_chart(
     plot.point("sr_observed", palette.observed, hollow=True)
     plot.point("sr_genuine", palette.genuine)
     plot.point("accuracy", palette.ink, "diamond", 70)
-    chart: alt.Chart = plot.chart(width)
-    return chart
+    return plot.chart(width)

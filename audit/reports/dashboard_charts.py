@@ -125,8 +125,7 @@ def firming_chart(
     plot.line("rate", palette.genuine)
     plot.point("rate", palette.genuine, size=34)
     plot.line("observed", palette.observed, 1.5, strokeDash=[4, 4])
-    chart: alt.Chart = plot.panels("system", _names(values, "system"), 4, width, 150)
-    return chart
+    return plot.panels("system", _names(values, "system"), 4, width, 150)
 
 
 def best_chart(
@@ -202,8 +201,7 @@ def agreement_chart(
     plot.rule("low", "high", palette.genuine, 5, opacity=0.3)
     plot.line("estimate", palette.genuine, 1.5)
     plot.point("estimate", palette.genuine, size=50)
-    chart: alt.Chart = plot.panels("name", _names(values, "name"), 4, width, 150)
-    return chart
+    return plot.panels("name", _names(values, "name"), 4, width, 150)
 
 
 def bounds_chart(
@@ -257,8 +255,7 @@ def bounds_chart(
     ]
     plot.point("reported", palette.genuine, size=50)
     plot.label("reported", "written", color=palette.ink, fontSize=12, fontWeight="bold", **beside)
-    chart: alt.Chart = plot.panels("panel", _names(values, "panel"), 3, width, 130)
-    return chart
+    return plot.panels("panel", _names(values, "panel"), 3, width, 130)
 
 
 # Rows: counts as bars, and shares, biases and means as discs with their intervals.
@@ -339,8 +336,7 @@ def means_chart(
     plot.point("mean", palette.genuine)
     plot.text("numbers", width + 10, palette.muted, 11)
     plot.text("letters", width + 50, palette.ink, bold=True)
-    chart: alt.Chart = plot.chart(width)
-    return chart
+    return plot.chart(width)
 
 
 MEASURES = ("accuracy", "consistency", "settled", "others")
@@ -409,8 +405,7 @@ def _discs(
         plot.layers.append(alt.Chart().mark_rule(color=palette.muted).encode(x=alt.datum(0, scale=scale)))
     plot.band("low", "high", size=9)
     plot.point("value", palette.genuine)
-    chart: alt.Chart = plot.panels("measure", measures, len(measures), width, ROW * len(names))
-    return chart
+    return plot.panels("measure", measures, len(measures), width, ROW * len(names))
 
 
 def _names(values: Sequence[Mapping[str, Any]], field: str) -> list[str]:

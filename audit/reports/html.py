@@ -12,7 +12,7 @@ from audit.reports import charts, words
 from audit.reports.build import Report, cells_of
 from audit.reports.charts import to_svg
 from audit.reports.document import RelationResultEntry
-from audit.reports.words import count, heading_of, percent, with_interval
+from audit.reports.words import heading_of, with_interval
 from audit.resources import data_file
 
 TEMPLATE = "report.html.j2"
@@ -26,10 +26,10 @@ HEADERS = ("relation", "system", "name", "topic", "protocol", "row")
 TEXTS = {
     **dict.fromkeys(("system", "name", "topic", "protocol", "row", "better", "other"), "name"),
     **dict.fromkeys(("order_observed", "order_genuine", "order_corrected"), "order"),
-    **dict.fromkeys(("by", "study", "causes"), ""),
+    **dict.fromkeys(("by", "study"), ""),
     "relation": "relation",
     "change": "mark-cell",
-    "reason": "why",
+    **dict.fromkeys(("causes", "reason"), "why"),
 }
 """Columns of text, and their style; all others hold numbers."""
 _RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc])\b")
@@ -173,7 +173,8 @@ class _Page:
         """A table for the template: `columns` are codes of `[column]`, `groups` the rows of each body, as text.
 
         With `spans` the first field of a group stands beside all its rows. `titles` are those of further columns of
-        numbers, which the catalogue does not know. A row may be a mapping's `cells` with its `style`.
+        numbers, which the catalogue does not know. A row is its texts, an entry of the report, or `texts` with a
+        `style`.
         """
         heads = [(code, heading_of(code, self.language)) for code in columns]
         return {
@@ -184,10 +185,16 @@ class _Page:
                 for code, title in [*heads, *(("", title) for title in titles)]
             ],
             "groups": [
-                [row if isinstance(row, dict) else {"cells": row, "style": ""} for row in group] for group in groups
+                [self.row(row, columns) if isinstance(row, dict) else {"texts": row, "style": ""} for row in group]
+                for group in groups
             ],
             "spans": spans,
         }
+
+    def row(self, row: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+        if "texts" in row:
+            return row
+        return {"texts": [words.field_text(row, column, self.language) for column in columns], "style": ""}
 
     def sections(self) -> list[dict[str, Any]]:
         """One section a study: its heat map, and its relations with orders, chart, pairs and cells."""
@@ -203,7 +210,7 @@ class _Page:
         judged = [
             rows
             for relation in relations
-            if (rows := [self.audited(cell) for cell in self.cells_of(relation) if cell["holds_judged"]])
+            if (rows := [cell for cell in self.cells_of(relation) if cell["holds_judged"]])
         ]
         audited = ("relation", "system", "holds_judged", "sr_genuine", "sr_corrected", "false_violation_rate")
         return {
@@ -229,7 +236,7 @@ class _Page:
         rows = [
             {
                 "style": "changed" if relation["best_changes_sure"] else "",
-                "cells": (
+                "texts": (
                     relation["relation"],
                     *(words.order_text(relation, kind) for kind in kinds),
                     words.change_text(relation, self.language),
@@ -245,28 +252,10 @@ class _Page:
 
     def cells(self, title: str, relations: Sequence[RelationResultEntry]) -> dict[str, Any]:
         counts = [name for name in COUNTS if any(cell.get(name) is not None for cell in self.report["cells"])]
-        rates = ("fs_rate", "sr_genuine", *(("sr_corrected",) if self.corrected else ()))
-        groups = [
-            [
-                (
-                    cell["relation"],
-                    cell["system"],
-                    *(count(cell[name]) for name in counts),
-                    percent(cell["sr_observed"]),
-                    *(with_interval(cell, rate, self.language) for rate in rates),
-                    percent(cell["vr_genuine"]),
-                )
-                for cell in self.cells_of(relation)
-            ]
-            for relation in relations
-        ]
-        columns = ("relation", "system", *counts, "sr_observed", *rates, "vr_genuine")
-        return self.table(self.say("html.cells_region", title=title), columns, groups, spans=True, style="cells")
-
-    def audited(self, cell: Any) -> Row:
-        rates = ("sr_genuine", "sr_corrected", "false_violation_rate")
-        intervals = (with_interval(cell, rate, self.language) for rate in rates)
-        return (cell["relation"], cell["system"], count(cell["holds_judged"]), *intervals)
+        rates = ("sr_observed", "fs_rate", "sr_genuine", *(("sr_corrected",) if self.corrected else ()), "vr_genuine")
+        groups = [self.cells_of(relation) for relation in relations]
+        label = self.say("html.cells_region", title=title)
+        return self.table(label, ("relation", "system", *counts, *rates), groups, spans=True, style="cells")
 
     def card(self, relation: RelationResultEntry) -> dict[str, Any]:
         """One relation: its charts, its ranking, and what is to be said of it."""
@@ -298,7 +287,7 @@ class _Page:
         return [
             {
                 "style": "apart" if pair["apart"] else "",
-                "cells": (
+                "texts": (
                     relation["relation"],
                     pair["system"],
                     pair["other"],

@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from audit.reports import words
 from audit.reports.build import Report, cells_of
 from audit.reports.document import RelationResultEntry, ViolationTable
 from audit.reports.tables import aligned, cut_to, headed, left, right, wide
-from audit.reports.words import UNKNOWN, count, percent, with_interval
+from audit.reports.words import UNKNOWN, field_text
 
 WIDTH = 100
 NARROWEST = 70
@@ -20,39 +20,35 @@ NARROWEST = 70
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers: its code in `[short]`, its text for one cell, and whether it may go where room is short.
+    """A column of a table of cells, which has its heading in `[short]`, and whether it may go where room is short.
 
     One of `counts` or a `rare` one is shown only where some cell has a value.
     """
 
     code: str
-    text: Callable[[Mapping[str, Any], str], str]
     counts: bool = False
     optional: bool = False
     rare: bool = False
 
-
-def _counts(code: str, optional: bool = False) -> Column:
-    return Column(code, lambda cell, _: count(cell[code]), counts=True, optional=optional)
-
-
-def _rate(code: str, **when: bool) -> Column:
-    return Column(code, lambda cell, language: with_interval(cell, code, language), **when)
+    def text(self, cell: Mapping[str, Any], language: str) -> str:
+        """The field of one cell; a dash for no inapplicable groups."""
+        none = self.code == "inapplicable" and not cell[self.code]
+        return UNKNOWN if none else field_text(cell, self.code, language)
 
 
 COLUMNS = (
-    _counts("groups", optional=True),
-    _counts("satisfied", optional=True),
-    _counts("judged"),
-    _counts("false"),
-    _counts("waiting", optional=True),
-    Column("inapplicable", lambda cell, _: count(cell["inapplicable"] or None), counts=True),
-    Column("sr_observed", lambda cell, _: percent(cell["sr_observed"])),
-    _rate("fs_rate"),
-    _rate("sr_genuine"),
-    _rate("sr_corrected", optional=True, rare=True),
-    _rate("false_violation_rate", optional=True, rare=True),
-    _rate("fs_checked", counts=True, optional=True),
+    Column("groups", counts=True, optional=True),
+    Column("satisfied", counts=True, optional=True),
+    Column("judged", counts=True),
+    Column("false", counts=True),
+    Column("waiting", counts=True, optional=True),
+    Column("inapplicable", counts=True),
+    Column("sr_observed"),
+    Column("fs_rate"),
+    Column("sr_genuine"),
+    Column("sr_corrected", optional=True, rare=True),
+    Column("false_violation_rate", optional=True, rare=True),
+    Column("fs_checked", counts=True, optional=True),
 )
 
 

@@ -48,6 +48,8 @@ UNKNOWN = "–"
 PERCENT = "\N{NO-BREAK SPACE}%"
 BOUNDS_OF = {"fs_rate": BOUNDS[:4], "sr_genuine": BOUNDS[4:], "vr_genuine": VR_BOUNDS}
 """Where cells have bounds in the place of a rate: the names of both and of their interval's ends."""
+OWN_ENDS = ("rate", "error", "share", "difference", "accuracy")
+"""What an entry is about: its `low` and `high` are the ends of this."""
 
 # Numbers.
 
@@ -135,8 +137,8 @@ def span(least: float | None, most: float | None, language: str = ENGLISH) -> st
 def with_interval(entry: Mapping[str, Any], rate: str, language: str = ENGLISH, sign: str = "") -> str:
     """A rate of one or more cells with its interval, in per cent; where answers leave bounds only, these and theirs.
 
-    The ends are the entry's `RATE_low` and `RATE_high`, `fs_low` of `fs_rate`, or simply `low` and `high`. `sign`
-    stands after the rate.
+    The ends are the entry's `RATE_low` and `RATE_high`, `fs_low` of `fs_rate`, and of `OWN_ENDS` simply `low` and
+    `high`. `sign` stands after the rate.
 
     >>> with_interval({"fs_rate": 0.2, "fs_low": 0.1, "fs_high": 0.35}, "fs_rate")
     '20.0 [10.0–35.0]'
@@ -149,12 +151,25 @@ def with_interval(entry: Mapping[str, Any], rate: str, language: str = ENGLISH, 
         least, most = (percent(entry[name]) for name in bounds[:2])
         between = phrase(language, "rate.span", least=least, most=most)
         return f"{between} [{percent(entry[bounds[2]])}–{percent(entry[bounds[3]])}]"
-    prefixes = (f"{rate}_", f"{rate.removesuffix('_rate')}_", "")
-    prefix = next(prefix for prefix in prefixes if f"{prefix}low" in entry)
-    low, high = entry[f"{prefix}low"], entry[f"{prefix}high"]
+    prefixes = (f"{rate}_", f"{rate.removesuffix('_rate')}_", *([""] if rate in OWN_ENDS else []))
+    prefix = next((prefix for prefix in prefixes if f"{prefix}low" in entry), "no ")
+    low, high = entry.get(f"{prefix}low"), entry.get(f"{prefix}high")
     if low is None or high is None:
         return f"{percent(entry[rate])}{sign}"
     return f"{percent(entry[rate])}{sign} [{percent(low)}–{percent(high)}]"
+
+
+def field_text(entry: Mapping[str, Any], column: str, language: str = ENGLISH) -> str:
+    """A field as a table of text has it: a rate with its interval or bounds, a count, or a name; a dash for None.
+
+    >>> cell = {"system": "a", "judged": 1200, "vr_genuine": 0.5}
+    >>> [field_text(cell, column) for column in cell]
+    ['a', '1,200', '50.0']
+    """
+    value = entry[column]
+    if isinstance(value, str):
+        return said(value, language)
+    return count(value) if isinstance(value, int) else with_interval(entry, column, language)
 
 
 def genuine_text(entry: Mapping[str, Any], language: str = ENGLISH) -> str:
@@ -717,15 +732,13 @@ def _value(value: Any) -> str:
 # Roll-ups and preferences.
 
 
-def rollup_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, str, str, str, str, str]]:
+def rollup_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, ...]]:
     """(by, name, SR_o, R_FS, SR_g, why not) of every roll-up, rates in per cent with their intervals."""
     return [
         (
             phrase(language, f"level.{entry['by']}"),
             rollup_name(report, entry, language),
-            percent(entry["sr_observed"]),
-            with_interval(entry, "fs_rate", language),
-            with_interval(entry, "sr_genuine", language),
+            *(field_text(entry, rate, language) for rate in ("sr_observed", "fs_rate", "sr_genuine")),
             said(entry["reason"] or "", language),
         )
         for entry in report["rollups"]
@@ -843,16 +856,12 @@ def check_lines(report: Report, language: str = ENGLISH) -> list[str]:
 CHECKED_COLUMNS = ("study", "relation", "system", "spot_checked", "fs_rate", "fs_checked")
 
 
-def checked_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, str, str, str, str, str]]:
+def checked_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, ...]]:
     """The values of `CHECKED_COLUMNS` of the cells that were checked, as text."""
     return [
         (
             place(report, cell, language),
-            cell["relation"],
-            cell["system"],
-            count(cell["checked"]),
-            with_interval(cell, "fs_rate", language),
-            with_interval(cell, "fs_checked", language),
+            *(field_text(cell, name, language) for name in ("relation", "system", "checked", "fs_rate", "fs_checked")),
         )
         for cell in report["cells"]
         if cell["fs_checked"] is not None and cell["checked"] is not None
@@ -967,13 +976,7 @@ def protocol_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, ..
     return [
         (
             phrase(language, f"protocols.{arm['protocol']}"),
-            count(arm["sources"]),
-            count(arm["groups"]),
-            count(arm["false"]),
-            with_interval(arm, "fs_rate", language),
-            count(arm["questions"]),
-            percent(arm["agreement"]),
-            count(arm["disputed"]),
+            *(field_text(arm, column, language) for column in ARM_COLUMNS[1:8]),
             of_text(arm["unchanged"], arm["validations"], language) if arm["validations"] else UNKNOWN,
             of_text(arm["inspected_changed"], arm["inspected"], language) if arm["inspected"] else UNKNOWN,
         )
@@ -1048,6 +1051,7 @@ def primary_lines(report: Report, language: str = ENGLISH) -> list[str]:
 
     >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "later": [], "apart": True}
     >>> entry |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "relations": 8, "compared": 10}
+    >>> entry["reason"] = None
     >>> entry |= {"difference": 0.031, "low": 0.004, "high": 0.058, "p": 0.0004, "p_holm": 0.0004}
     >>> first, then = primary_lines({"primary": [entry]})
     >>> first[:49], then[:41]
@@ -1151,15 +1155,7 @@ TOPIC_COLUMNS = ("topic", "system", "sources", "groups", "vr_observed", "judged"
 def topic_rows(entry: TopicsEntry, language: str = ENGLISH) -> list[tuple[str, ...]]:
     """The values of `TOPIC_COLUMNS` of every topic and system over all relations, as text."""
     return [
-        (
-            rates["topic"] or UNKNOWN,
-            rates["system"],
-            count(rates["sources"]),
-            count(rates["groups"]),
-            with_interval(rates, "vr_observed", language),
-            count(rates["judged"]),
-            with_interval(rates, "vr_genuine", language),
-        )
+        tuple(field_text(rates, column, language) for column in TOPIC_COLUMNS)
         for rates in entry["rates"]
         if rates["relation"] is None
     ]

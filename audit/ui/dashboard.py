@@ -28,9 +28,11 @@ from audit.reports.words import UNKNOWN, percent
 from audit.store import tables
 from audit.ui import session
 from audit.ui.background_cache import computed, computed_with_freshness
+from audit.ui.dashboard_parts import RATES as CELL_RATES
 from audit.ui.dashboard_parts import (
     ShownChart,
     chart,
+    chosen_index,
     download_buttons,
     heading,
     minute_of,
@@ -162,20 +164,7 @@ def _number(value: float | None) -> str:
 
 WHOSE: tuple[Whose, ...] = ("both", "people")
 RATES = ("fs_rate", "sr_genuine")
-FIRMING_COLUMNS = (
-    "judgements",
-    "until",
-    "system",
-    "judged",
-    "fs_rate",
-    "fs_low",
-    "fs_high",
-    "sr_observed",
-    "sr_genuine",
-    "sr_genuine_low",
-    "sr_genuine_high",
-    "p_best",
-)
+FIRMING_COLUMNS = ("judgements", "until", "system", "judged", *CELL_RATES, "p_best")
 
 
 def firming_section(engine: Engine, _account: Account) -> None:
@@ -192,14 +181,7 @@ def firming_section(engine: Engine, _account: Account) -> None:
         st.info(t("dashboard.no_rates"), icon=":material/info:")
         return
     names = [f"{entry['relation']} · {study_name(entry)}" for entry in relations]
-    index = st.selectbox(
-        t("results.relation"),
-        range(len(names)),
-        index=most_moved(relations),
-        format_func=names.__getitem__,
-        key="dashboard-relation",
-        persist_state="session",
-    )
+    index = chosen_index(names, "dashboard-relation", most_moved(relations))
     entry = relations[index]
     st.markdown(plain(winner_sentence(entry)))
     dashed_note = f" {t('dashboard.firming_dashed')}" if rate == "sr_genuine" else ""
@@ -401,18 +383,7 @@ def people_section(engine: Engine, account: Account) -> None:
 
 # Progress: totals, pace, and every cell.
 
-PROGRESS_COLUMNS = (
-    "study",
-    "relation",
-    "system",
-    "drawn",
-    "settled",
-    "judged",
-    "waiting",
-    "fs_rate",
-    "fs_low",
-    "fs_high",
-)
+PROGRESS_COLUMNS = ("study", "relation", "system", "drawn", "settled", "judged", "waiting", *CELL_RATES[1:4])
 
 
 def progress_section(engine: Engine, account: Account) -> None:

@@ -143,6 +143,19 @@ def with_reason(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "reason": sentence(translated(row["reason"]))} if row.get("reason") else dict(row)
 
 
+def chosen_index(names: Sequence[str], key: str, index: int = 0) -> int:
+    """The control that chooses one of the relations, kept for the session; at first that at `index`."""
+    chosen: int = st.selectbox(
+        t("results.relation"),
+        range(len(names)),
+        index=index,
+        format_func=names.__getitem__,
+        key=key,
+        persist_state="session",
+    )
+    return chosen
+
+
 def minute_of(text: str | None) -> str | None:
     """A time of a document, to the minute; None where it is not known.
 

@@ -30,6 +30,7 @@ from audit.ui.dashboard_parts import (
     SCORES,
     ShownChart,
     chart,
+    chosen_index,
     download_buttons,
     heading,
     study_name,
@@ -62,14 +63,7 @@ def relation_tab(view: View) -> None:
         return
     names = [f"{entry['relation']} · {words.place(report, entry, code)}" for entry in entries]
     first = next((number for number, entry in enumerate(entries) if entry["best_changes_sure"]), 0)
-    index = st.selectbox(
-        t("results.relation"),
-        range(len(entries)),
-        index=first,
-        format_func=names.__getitem__,
-        key="results-relation",
-        persist_state="session",
-    )
+    index = chosen_index(names, "results-relation", first)
     entry = entries[index]
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -370,13 +364,7 @@ def values_tab(view: View) -> None:
     cells = answer.value["cells"]
     keys = list(dict.fromkeys((cell["study"], cell["corpus"], cell["relation"]) for cell in cells))
     names = [f"{relation} · {t('browse.study_name', corpus=corpus, id=id)}" for id, corpus, relation in keys]
-    index = st.selectbox(
-        t("results.relation"),
-        range(len(keys)),
-        format_func=names.__getitem__,
-        key="results-values-relation",
-        persist_state="session",
-    )
+    index = chosen_index(names, "results-values-relation")
     study, _, relation = keys[index]
     relation_cells = [cell for cell in cells if (cell["study"], cell["relation"]) == (study, relation)]
     _bounds(relation_cells, (*keys[index], answer.state))

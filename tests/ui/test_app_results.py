@@ -47,15 +47,15 @@ def test_every_tab_in_every_language(judged: Prepared, tab: str, language: str) 
 
 def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
     app = results(judged)
-    assert "for the population of this corpus; answers of people and gold; any difference counts." in said(app).replace(
+    assert "for the population of this corpus; any difference counts. Answers of people and gold." in said(app).replace(
         "\\", ""
     )
     app.segmented_control(key="results-target").set_value("population").run()
     app.selectbox(key="results-interval").set_value("midp").run()
     app.number_input(key="results-delta").set_value(2.5).run()
     expected = (
-        "95 % intervals, method mid-p; for the population of this corpus; answers of people and gold; "
-        "differences up to 2.5 points count as equal."
+        "95\N{NO-BREAK SPACE}% intervals (midp) for the population of this corpus; "
+        "differences up to 2.5 points count as equal. Answers of people and gold."
     )
     assert expected in said(app).replace("\\", "")
     go(app, "browse")
