@@ -26,7 +26,7 @@ from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Job, Lost
 from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
-from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
+from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id, unscored_notes
 from audit.store import pieces, table_of, tables, write_much
 from audit.store.brought import note_brought
 from audit.systems import get_system, is_own, systems_of
@@ -116,6 +116,8 @@ class Ran:
     first_error: str | None = None
     left: int = 0
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
+    unscored: Sequence[str] = ()
+    """What to say of systems without scores under relations that compare them."""
 
     def as_json(self) -> dict[str, object]:
         """Counts, as the command `audit run` has them in JSON."""
@@ -153,7 +155,7 @@ class Ran:
                 f"{self.counts.failed:,} inputs failed: the errors are stored and counted in the report; "
                 f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
             )
-        return lines
+        return [*lines, *self.unscored]
 
 
 def fitting(
@@ -328,11 +330,19 @@ def run(
         [relation.name for relation in relations],
         [system.name for system in systems_by_spec.values()],
         counts.first_error,
+        unscored=patiently(lambda: _unscored(engine, relations, by_id), watcher.says),
     )
     for id in by_id:
         if reason := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
             raise AllFailed(reason, ran)
     return ran
+
+
+def _unscored(engine: Engine, relations: Sequence[Relation], systems: Mapping[int, Bound]) -> list[str]:
+    with engine.connect() as connection:
+        return unscored_notes(
+            connection, [(relation, id, system.name) for id, system in systems.items() for relation in relations]
+        )
 
 
 def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
