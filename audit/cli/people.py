@@ -55,13 +55,17 @@ def serve_app(
     """Serves the app: answer questions, adjudicate, browse groups, see progress and results. It listens on this
     machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself.
     """
-    from audit.annotation.accounts import list_accounts
+    from audit.annotation.accounts import account_details, list_accounts
 
     environment = login_settings(idle_hours, login_hours, https)
     check_port(port, address)
     engine = open_database(db)
     if not list_accounts(engine):
-        say(f"There are no accounts yet: make one with `audit user add NAME --role manager --db {db}`.")
+        disabled = ", ".join(account.name for account in account_details(engine))
+        present = (
+            f"disabled accounts alone, as those of imported labels are ({disabled})" if disabled else "no accounts yet"
+        )
+        say(f"There are {present}: make one with `audit user add NAME --role manager --db {db}`.")
     engine.dispose()
     serve(db, port, address, environment)
 
@@ -168,9 +172,16 @@ def user_add(
     """Makes an account. The password (8 characters or more) is asked for, or read from stdin or the environment
     variable `AUDIT_PASSWORD`; never from the command line, where others could read it.
     """
-    from audit.annotation.accounts import add_account
+    from audit.annotation.accounts import account_details, add_account
 
     engine = open_database(db)
+    taken = next((account for account in account_details(engine) if account.name == name.strip()), None)
+    if taken and taken.disabled and not taken.has_password:
+        raise AuditError(
+            f"{taken.name!r} is the name of imported labels, or of an account of an import, which cannot log in; choose "
+            f"another name, or let this one in: `audit user password {taken.name!r} --db {db}`, then `audit user enable "
+            f"{taken.name!r} --db {db}`"
+        )
     password = None if no_password else _ask()
     account = add_account(engine, name, role, password, languages=languages)
     tell(visible(f"Account {account.name} ({account.role}) made."))

@@ -145,7 +145,9 @@ def run(
         Names, listed("of audit systems, module:name, http:FILE.toml, recorded:PATH, seq2seq:MODEL", "A,B")
     ],
     db: Database = DATABASE,
-    task: Annotated[str, text("the task", "TASK")] = "sentiment",
+    task: Annotated[
+        str | None, text("the task (default: the corpus's; sentiment for a file, translation with --targets)", "TASK")
+    ] = None,
     relations: Annotated[
         Names | None, listed("relations of audit relations (default: all of the task that fit the corpus)", "MR1.1,...")
     ] = None,
@@ -158,9 +160,7 @@ def run(
         chosen("what a row of your file is, sentence or document (default: found out)"),
     ] = None,
     language: Annotated[str | None, language_code("of your file, where it has no such column", "LANGUAGE")] = None,
-    targets: Annotated[
-        Names, listed("with --task translation: the languages to translate the corpus into", "es,fr")
-    ] = NONE,
+    targets: Annotated[Names, listed("of a translation: the languages to translate the corpus into", "es,fr")] = NONE,
     document_share: Annotated[
         float | None,
         decimal("on documents, run sentence relations too, each on this share of the sentences it applies to", "0.5"),
@@ -197,7 +197,10 @@ def run(
     from audit.store.engine import file_of
     from audit.tasks import get_task
 
-    get_task(task)
+    if task is not None:
+        get_task(task)
+    elif targets:
+        task = "translation"
     wanted = dict.fromkeys(toward(name, task, targets) for name in corpus)
     corpora = [get_corpus(name, task, unit, language) for name in wanted]
     choices = fitting_all(corpora, relations, document_share, parameters(changes))
@@ -249,7 +252,7 @@ def of_gold(corpus: Any) -> list[str]:
     return lines
 
 
-def toward(corpus: str, task: str, targets: Sequence[str]) -> str:
+def toward(corpus: str, task: str | None, targets: Sequence[str]) -> str:
     """The name of a corpus with the languages to translate it into. Raises AuditError for a task that has none.
 
     >>> toward("rotten-tomatoes", "translation", ["es", "fr"])
