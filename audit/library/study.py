@@ -5,6 +5,7 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -22,7 +23,7 @@ from audit.library.components import Texts, corpus_of, system_names
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.relations import Outcome
 from audit.reports.study import INTERVAL, study_report
-from audit.runner.executors import Executor, InProcess, Processes
+from audit.runner.executors import executor_of
 from audit.runner.progress import Bar
 from audit.runner.run import TIME_LIMIT, Ran, fitting
 from audit.runner.run import run as run_study
@@ -79,20 +80,17 @@ def run(
     database = cache(lambda: open_store(str(store), create=True))  # when the run has been checked, and once
     file = file_of(str(store))
     is_new = file is not None and not file.exists()
-    bar = Bar(corpus.name, leave=False) if progress else None
+    bar = Bar(corpus.name, leave=False) if progress else nullcontext()
     try:
-        with _executor(workers) as executor:
+        with executor_of(workers) as executor, bar as watcher:
             ran = run_study(
                 database, corpus, names, fitting_relations, executor,
-                seed=seed, limit=limit, watcher=bar, time_limit=time_limit, first=is_new,
+                seed=seed, limit=limit, watcher=watcher, time_limit=time_limit, first=is_new,
             )  # fmt: skip
     except BaseException:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    finally:
-        if bar is not None:
-            bar.close()
     return Study(database(), str(store), ran, folder)
 
 
@@ -297,9 +295,3 @@ def _as_list(parameter: str, names: Sequence[str] | None) -> list[str] | None:
 def _require_choice(parameter: str, value: object, allowed: Sequence[object]) -> None:
     if value not in allowed:
         raise AuditError(f"{parameter}={value!r}: expected {' or '.join(map(repr, allowed))}")
-
-
-def _executor(workers: int) -> Executor:
-    if workers < 0:
-        raise AuditError(f"workers={workers}: expected 0 (this process) or a number of processes")
-    return Processes(workers) if workers else InProcess()
