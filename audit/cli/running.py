@@ -36,7 +36,7 @@ from audit.errors import AuditError
 
 if TYPE_CHECKING:
     from audit.corpora.recordings import Recording
-    from audit.language.hanlp_training import Part
+    from audit.packs.chinese.hanlp_training import Part
 
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
@@ -485,7 +485,7 @@ def hanlp_train(
     """Trains a small HanLP tagger of characters on the People's Daily corpus of January 1998, where no model can be
     downloaded, and scores it on documents that it never saw.
     """
-    from audit.language.hanlp_training import train
+    from audit.packs.chinese.hanlp_training import train
 
     trained = train(
         out,
@@ -521,7 +521,7 @@ def hanlp_train_parser(
     """Trains a small constituency parser of HanLP on a treebank of NLTK's data, and scores it on documents that it
     never saw:
     """
-    from audit.language.constituency.parser_training import train_parser
+    from audit.packs.translation.constituency.parser_training import train_parser
 
     trained = train_parser(
         out,

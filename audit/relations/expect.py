@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 from audit.errors import AuditError
-from audit.language import Analysis
 from audit.relations.base import Check, Outcome, Perturb, Plain, Relation, Rewritten, Source, Verdict, Words
 from audit.tasks import Input, Output
+from audit.text import Analysis
 
 # Words of a source's texts replaced by others: the same word by the same one wherever it stands.
 
