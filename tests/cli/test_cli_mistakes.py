@@ -55,7 +55,7 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: imdb"),
+        ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: climate-topics"),
         ([*RUN, "--corpus", "absent.csv", "--systems", "vader"], "absent.csv: there is no such file"),
         ([*RUN, "--corpus", "n" * 400, "--systems", "vader"], "unknown corpus"),
         (
