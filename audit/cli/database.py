@@ -98,8 +98,7 @@ def _label_studio(engine: Any, out: Path, task: str | None, salt: bytes | None, 
 
 @command("import", PUBLISH, "make a new database from an export", "audit import published --db again.db")
 def import_database(
-    folder: Annotated[str, place("DIR", "a folder that audit export wrote")],
-    db: Database = DATABASE,
+    folder: Annotated[str, place("DIR", "a folder that audit export wrote")], db: Database = DATABASE
 ) -> Reply:
     """Makes the database of an export, in a new or empty one, after a check of every file; whole, or not at all."""
     from audit.reports.exports.reading import import_export
@@ -144,14 +143,10 @@ def replay(
 
 
 @command(
-    "backup",
-    PUBLISH,
-    "a whole database as one file, while it is in use",
-    "audit backup --db mine.db --out monday.db",
+    "backup", PUBLISH, "a whole database as one file, while it is in use", "audit backup --db mine.db --out monday.db"
 )
 def backup(
-    out: Annotated[str, written_to("a new file; only its owner may read it", "FILE")],
-    db: Database = DATABASE,
+    out: Annotated[str, written_to("a new file; only its owner may read it", "FILE")], db: Database = DATABASE
 ) -> Reply:
     """Writes the whole database, accounts and passwords' hashes included, to one new SQLite file while it is in use,
     and checks the file. PostgreSQL is copied to such a file too, table by table in one snapshot.
@@ -175,10 +170,7 @@ def backup(
 
 
 @command("restore", PUBLISH, "make a new database from a backup", "audit restore monday.db --db mine.db")
-def restore(
-    file: Annotated[str, place("FILE", "a file that audit backup wrote")],
-    db: Database = DATABASE,
-) -> Reply:
+def restore(file: Annotated[str, place("FILE", "a file that audit backup wrote")], db: Database = DATABASE) -> Reply:
     """Makes a database from a backup, SQLite or PostgreSQL, in a new or empty one; whole, or not at all. The backup
     stays as it is.
     """

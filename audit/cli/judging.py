@@ -224,13 +224,7 @@ def import_labels(
     labels = read_labels(file, control)
     engine = open_database(db)
     imported = import_labels(
-        engine,
-        labels,
-        annotator=annotator,
-        renamed=renames,
-        task=task,
-        language=language,
-        study=study,
+        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study
     )
     waiting, _ = queue_length(engine)
     lines = [

@@ -71,10 +71,7 @@ def report(
     weights: Weights = None,
     proxy: Annotated[
         Names,
-        listed(
-            "cheap signals: disagreement, low_confidence, reference, or a numeric column of the corpus",
-            "NAME,...",
-        ),
+        listed("cheap signals: disagreement, low_confidence, reference, or a numeric column of the corpus", "NAME,..."),
     ] = NONE,
     by: Annotated[
         str | None,
@@ -85,10 +82,7 @@ def report(
     ] = None,
     gold_error: Annotated[
         str | None,
-        text(
-            "share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too",
-            "RATE|LOW-HIGH",
-        ),
+        text("share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too", "RATE|LOW-HIGH"),
     ] = None,
     html: Html = None,
 ) -> Reply:
@@ -251,8 +245,7 @@ def agreement(
         listed("the labels in their order, which allows the levels ordinal, linear and quadratic", "A,B,C"),
     ] = None,
     repeats: Annotated[
-        Repeats,
-        chosen("of an item that somebody rated twice: first, last or majority (default: refuse)"),
+        Repeats, chosen("of an item that somebody rated twice: first, last or majority (default: refuse)")
     ] = None,
     task: Task = None,
 ) -> Reply:
@@ -287,8 +280,13 @@ def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | N
     column = None if by == "pair" else by
     rated = once(read_ratings(ratings, [column] if column else []), repeats, ratings)
     need_two(rated, ratings)
-    parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
+    parts = _parts(rated, column)
     return rated, parts
+
+
+def _parts(rated: Any, column: str | None) -> Any:
+    """Which items have which values of a column of the ratings."""
+    return rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
 
 
 def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
@@ -302,7 +300,7 @@ def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None)
     column = None if by == "pair" else by
     if about == "false":
         rated = opinions(engine, task)
-        parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
+        parts = _parts(rated, column)
     elif about == "groups":
         rated = stored_ratings(engine, task, "group")
         parts = attributed_groups(engine, column) if column == "relation" or column == "system" else None

@@ -187,7 +187,7 @@ def run(
     from audit.corpora import get_corpus
     from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
-    from audit.runner.run import fitting_all
+    from audit.runner.run import TIME_LIMIT, fitting_all
     from audit.runner.run import run as run_study
     from audit.store.engine import file_of
     from audit.tasks import get_task
@@ -199,7 +199,6 @@ def run(
     wanted = dict.fromkeys(toward(name, task, targets) for name in corpus)
     corpora = [get_corpus(name, task, unit, language) for name in wanted]
     choices = fitting_all(corpora, relations, document_share, parameters(changes))
-    seconds = time_limit_of(time_limit)
     opened = cache(lambda: open_database(db, create=True))  # once, and only when the first run has been checked
     file = file_of(db)
     ran = []
@@ -217,7 +216,7 @@ def run(
                         limit=limit,
                         watcher=bar,
                         retry_errors=retry_errors,
-                        time_limit=seconds,
+                        time_limit=TIME_LIMIT if time_limit is None else time_limit,
                         first=file is not None and not file.exists(),
                     )
                 )
@@ -281,16 +280,6 @@ def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:
         except ValueError:
             values.setdefault(relation, {})[name] = value
     return values
-
-
-def time_limit_of(time_limit: float | None) -> float:
-    """Seconds that a system may take. Raises AuditError for none."""
-    from audit.runner.run import TIME_LIMIT
-
-    seconds = TIME_LIMIT if time_limit is None else float(time_limit)
-    if not 0 < seconds < float("inf"):
-        raise AuditError(f"--time-limit {seconds:g}: must be a number of seconds above 0")
-    return seconds
 
 
 @command("runs", INSPECT, "what was run: studies, systems, versions, settings, errors", "audit runs")
@@ -487,20 +476,9 @@ def hanlp_train(
     """
     from audit.packs.chinese.hanlp_training import train
 
-    trained = train(
-        out,
-        corpus=corpus,
-        held_out=held_out,
-        epochs=epochs,
-        limit=limit,
-        seed=seed,
-        say=say,
-    )
-    lines = [f"{out}: {trained.sentences:,} sentences in {trained.seconds:,.0f} s."]
-    lines.append(f"On {trained.held_out_sentences:,} sentences of documents that it never saw, words found exactly:")
-    lines += _table("words", {"all": trained.segmentation, **trained.tags})
-    lines.append(f"The tagger's name is hanlp:{out}")
-    return Reply({"tagger": f"hanlp:{out}", **asdict(trained)}, lines)
+    trained = train(out, corpus=corpus, held_out=held_out, epochs=epochs, limit=limit, seed=seed, say=say)
+    lines = _scored(trained, out, "words found exactly", "words", {"all": trained.segmentation, **trained.tags})
+    return Reply({"tagger": f"hanlp:{out}", **asdict(trained)}, [*lines, f"The tagger's name is hanlp:{out}"])
 
 
 @command(
@@ -519,36 +497,28 @@ def hanlp_train_parser(
     seed: Annotated[int, whole_number("of what is held out, and of the training", "S")] = 0,
 ) -> Reply:
     """Trains a small constituency parser of HanLP on a treebank of NLTK's data, and scores it on documents that it
-    never saw:
+    never saw.
     """
     from audit.packs.translation.constituency.parser_training import train_parser
 
-    trained = train_parser(
-        out,
-        language=language,
-        held_out=held_out,
-        epochs=epochs,
-        limit=limit,
-        seed=seed,
-        say=say,
-    )
-    lines = [f"{out}: {trained.sentences:,} sentences in {trained.seconds:,.0f} s."]
-    lines.append(
-        f"On {trained.held_out_sentences:,} sentences of documents that it never saw, split into words as the treebank "
-        "does:"
-    )
-    lines += _table("brackets", {"all": trained.brackets, **trained.labels})
-    lines.append(f"  {trained.complete:.1%} of the sentences without a mistake; {trained.tags:.1%} of the tags right.")
-    lines.append(f"The parser's name is hanlp:{out}")
+    trained = train_parser(out, language=language, held_out=held_out, epochs=epochs, limit=limit, seed=seed, say=say)
+    brackets = {"all": trained.brackets, **trained.labels}
+    lines = [
+        *_scored(trained, out, "split into words as the treebank does", "brackets", brackets),
+        f"  {trained.complete:.1%} of the sentences without a mistake; {trained.tags:.1%} of the tags right.",
+        f"The parser's name is hanlp:{out}",
+    ]
     return Reply({"parser": f"hanlp:{out}", **asdict(trained)}, lines)
 
 
-def _table(counted: str, parts: "Mapping[str, Part]") -> list[str]:
-    """A line for each part of what was found."""
-    lines = [f"  {'':14}{counted:>9}{'precision':>11}{'recall':>9}{'F1':>9}"]
+def _scored(trained: Any, out: str, how: str, counted: str, parts: "Mapping[str, Part]") -> list[str]:
+    """How a model was trained and scored, with a line for each part of what it found."""
+    lines = [
+        f"{out}: {trained.sentences:,} sentences in {trained.seconds:,.0f} s.",
+        f"On {trained.held_out_sentences:,} sentences of documents that it never saw, {how}:",
+        f"  {'':14}{counted:>9}{'precision':>11}{'recall':>9}{'F1':>9}",
+    ]
     for name, part in parts.items():
-        shown = [
-            f"{'-' if share is None else format(share, '.3f')}" for share in (part.precision, part.recall, part.f1)
-        ]
-        lines.append(f"  {name:14}{part.there:>9,}{shown[0]:>11}{shown[1]:>9}{shown[2]:>9}")
+        shares = ("-" if share is None else f"{share:.3f}" for share in (part.precision, part.recall, part.f1))
+        lines.append("  {:14}{:>9,}{:>11}{:>9}{:>9}".format(name, part.there, *shares))
     return lines

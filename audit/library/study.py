@@ -224,15 +224,7 @@ class Study:
             _require_choice("target", target, get_args(Target))
         proxies = [proxy] if isinstance(proxy, str) else list(proxy)
         document = study_report(
-            self.engine,
-            answers,
-            None,
-            design,
-            interval=interval,
-            target=target,
-            delta=delta,
-            proxies=proxies,
-            by=by,
+            self.engine, answers, None, design, interval=interval, target=target, delta=delta, proxies=proxies, by=by
         )
         return Report(document)
 

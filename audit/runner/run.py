@@ -289,6 +289,8 @@ def run(
     """
     watcher = watcher or Watcher()
     check_limit(limit)
+    if time_limit is not None and not 0 < time_limit < float("inf"):
+        raise AuditError(f"time_limit {time_limit:g}: must be a number of seconds above 0", parameter="time_limit")
     apart = not isinstance(executor, InProcess)
     systems_by_spec = loaded(systems, time_limit, apart)
     _refuse_misfits(corpus, systems_by_spec, relations)
