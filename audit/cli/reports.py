@@ -41,6 +41,7 @@ from audit.cli.options import (
 if TYPE_CHECKING:
     from audit.reports.document import ReportDocument
 from audit.errors import AuditError
+from audit.messages import ENGLISH
 
 By = Literal["relation", "system", "language", "pair"] | None
 Repeats = Literal["first", "last", "majority"] | None
@@ -85,6 +86,7 @@ def report(
         text("share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too", "RATE|LOW-HIGH"),
     ] = None,
     html: Html = None,
+    language: Annotated[Literal["en", "zh"], chosen("of the text and of the HTML file")] = "en",
 ) -> Reply:
     """Observed and genuine rates of every cell with their intervals, and for each relation who is best before and
     after. See the report (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the
@@ -108,24 +110,24 @@ def report(
         by=by,
         gold_error=GoldError.read(gold_error) if gold_error else None,
     )
-    return reported(document, html)
+    return reported(document, html, language)
 
 
-def reported(report: "ReportDocument", html: str | None = None) -> Reply:
+def reported(report: "ReportDocument", html: str | None = None, language: str = ENGLISH) -> Reply:
     """The report, written as HTML where that was asked for; then it is not shown on the terminal, too."""
     from audit.reports.terminal import to_terminal
 
     if html:
-        write_html(report, Path(html))
-    return Reply(report, None if html else lambda document: [to_terminal(document)])
+        write_html(report, Path(html), language)
+    return Reply(report, None if html else lambda document: [to_terminal(document, language=language)])
 
 
-def write_html(report: "ReportDocument", path: Path) -> None:
+def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:
     """Write the HTML file. Raises BadFile where it cannot be written."""
     from audit.new_files import write_file
     from audit.reports.html import to_html
 
-    write_file(path, to_html(report))
+    write_file(path, to_html(report, language))
     say(f"report: {path}")
 
 

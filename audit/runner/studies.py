@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, and_, distinct, func, select
 from audit.corpora.base import Corpus, Row
 from audit.errors import AuditError
 from audit.keys import canonical, digest, uniform
+from audit.messages import message
 from audit.relations import Relation
 from audit.relations.expect import needs_scores
 from audit.store import input_ids, insert_new, table_of, tables
@@ -52,12 +53,6 @@ def make_study(engine: Engine, corpus: Corpus, seed: int, limit: int | None = No
         return load_study(connection, study_id)
 
 
-UNSCORED = (
-    "{system} gives the score 1 to every text, or none. {names} cannot be satisfied without scores (a follow-up's must "
-    "be higher), so the rate of 0 % there says nothing about it. A system that returns (label, score) has scores."
-)
-
-
 def unscored_notes(connection: Connection, cells: Iterable[tuple[Relation, int, str]]) -> list[str]:
     """A sentence for each system without scores whose relations cannot be satisfied without; `cells` are relations, and
     the ids and names of systems."""
@@ -66,14 +61,14 @@ def unscored_notes(connection: Connection, cells: Iterable[tuple[Relation, int, 
     for relation, system, name in cells:
         if needs_scores(relation):
             relations.setdefault((system, name), []).append(relation.name)
-    notes = []
+    notes: list[str] = []
     for (system, name), names in relations.items():
         scored = select(output.c.input_id).where(output.c.system_id == system).limit(1)
         # Where there are scores, the first rows have one.
         if connection.execute(scored.where(output.c.score == 1)).first() is not None and (
             connection.execute(scored.where(output.c.score != 1)).first() is None
         ):
-            notes.append(UNSCORED.format(system=name, names=", ".join(dict.fromkeys(names))))
+            notes.append(message("note.unscored", system=name, names=list(dict.fromkeys(names))))
     return notes
 
 
