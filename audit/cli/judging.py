@@ -216,7 +216,10 @@ def import_labels(
     ] = None,
     study: Study = None,
 ) -> Reply:
-    """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in."""
+    """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A CSV has the
+    columns `label`, and `text` (of a pair `text_b`, too) or `row`, `output` where people judge outputs, and perhaps
+    `annotator` and `language`.
+    """
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import import_labels, read_labels, renamed_labels
 
