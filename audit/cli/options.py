@@ -231,6 +231,9 @@ class Command(TyperCommand):
         except Missing as missing:
             raise AuditError(f"{missing}{_see(ctx)}{_example(ctx)}") from None
 
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        return ["--help", "-h"]
+
     def get_help(self, ctx: Any) -> str:
         return _shown(lambda: _help(self, ctx))
 
@@ -244,6 +247,9 @@ class Group(TyperGroup):
                 raise AuditError("a command is missing; see `audit --help`, or begin with `audit demo`")
             raise AuditError(f"one of {', '.join(self.commands)} is missing; see `{ctx.command_path} --help`")
         return super().parse_args(ctx, args)
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        return ["--help", "-h"]
 
     def get_help_option(self, ctx: Any) -> Any:
         if (option := super().get_help_option(ctx)) is not None:
@@ -359,13 +365,7 @@ def told(param: Any) -> str:
 
 
 Function = Callable[..., "Reply | int | None"]
-app = typer.Typer(
-    name="audit",
-    cls=Group,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
+app = typer.Typer(name="audit", cls=Group, add_completion=False, pretty_exceptions_enable=False)
 _GROUPS: dict[str, typer.Typer] = {}
 
 

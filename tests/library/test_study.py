@@ -92,21 +92,25 @@ PAIRS = pd.DataFrame(
 )
 
 
-def overlap(texts: tuple[str, str]) -> float:
+def shared_words(texts: tuple[str, str]) -> float:
     first, second = (set(text.lower().split()) for text in texts)
     return len(first & second) / len(first | second)
 
 
 def test_pairs_are_answered_by_their_texts():
     shouted(task="similarity")
-    study = audit.run(PAIRS, [overlap], ["MINE.1"], task="similarity", progress=False).sample(2, audit_follow_ups=0)
+    study = audit.run(PAIRS, [shared_words], ["MINE.1"], task="similarity", progress=False).sample(
+        2, audit_follow_ups=0
+    )
     questions = study.questions()
     assert list(questions.columns) == ["task", "kind", "text", "text_b", "language", "output", "groups"]
     assert set(questions["text_b"]) == set(PAIRS["text_b"])
     for name in ("anna", "ben"):
         study.answer(questions.assign(label="zero", annotator=name))
     assert study.questions().empty
-    with pytest.raises(audit.AuditError, match="row 1: task similarity compares 2 texts; the columns text and"):
+    with pytest.raises(
+        audit.AuditError, match="row 1: task similarity compares 2 texts; they are in the columns text, text_b"
+    ):
         study.answer(questions.drop(columns="text_b").assign(label="zero", annotator="eve"))
     swapped = questions.rename(columns={"text": "text_b", "text_b": "text"})
     with pytest.raises(audit.AuditError, match=r"2 of 2 labels are wrong(.|\n)*A man makes music\. / A man plays"):
