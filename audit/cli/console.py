@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass
 from typing import Any, TextIO, cast
 
 from audit.errors import AuditError
@@ -103,14 +104,24 @@ def say(message: str) -> None:
     print(visible(message), file=sys.stderr, flush=True)
 
 
-def answer(as_json: bool, document: Any, lines: Sequence[str]) -> None:
-    """The result of a command: the document as JSON, or the lines for people."""
+@dataclass(frozen=True)
+class Reply:
+    """What a command answers: a document for `--json`; lines for people, what makes them of the document, or nothing to
+    say; and the exit status."""
+
+    document: Any
+    lines: Sequence[str] | Callable[[Any], Sequence[str]] | None
+    status: int = 0
+
+
+def answer(reply: Reply, as_json: bool) -> None:
+    """Say the document as JSON, or the lines for people."""
     if as_json:
         # An encoding that lacks characters spells them as Python does, which is not JSON's way.
         lacking = "utf" not in str(getattr(sys.stdout, "encoding", None)).lower()
-        tell(json.dumps(document, ensure_ascii=lacking, allow_nan=False, indent=2))
-    else:
-        tell(visible("\n".join(lines)))
+        tell(json.dumps(reply.document, ensure_ascii=lacking, allow_nan=False, indent=2))
+    elif reply.lines is not None:
+        tell(visible("\n".join(reply.lines(reply.document) if callable(reply.lines) else reply.lines)))
 
 
 def tell(text: str, end: str = "\n") -> None:

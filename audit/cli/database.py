@@ -4,12 +4,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from audit.cli.console import answer, say
+from audit.cli.console import Reply, say
 from audit.cli.options import (
     DATABASE,
     NONE,
     PUBLISH,
-    AsJson,
     Database,
     Task,
     chosen,
@@ -26,7 +25,7 @@ from audit.errors import AuditError
 @command(
     "export",
     PUBLISH,
-    "everything as CSV and JSONL with a manifest, or tasks of Label Studio",
+    "everything as CSV and JSONL, or tasks for Label Studio",
     "audit export --db mine.db --out published",
     "audit export --out shared --pseudonymise --salt-file salt.txt",
     "audit export --out tasks --format label-studio",
@@ -45,8 +44,7 @@ def export(
     with_comments: Annotated[
         bool, flag("--with-comments", "keeps comments and reasons in a pseudonymised export")
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Writes everything into a new folder: every table as JSONL, from which `audit import` makes the same database,
     the history of answers as CSV for people, the report, and a manifest with the sums of all files.
     """
@@ -60,12 +58,11 @@ def export(
     engine = open_database(db)
     salt = salt_of(Path(salt_file) if salt_file else None) if pseudonymise else None
     if layout == "label-studio":
-        _label_studio(engine, Path(out), task, salt, with_comments, as_json)
-    else:
-        _everything(engine, Path(out), salt, with_comments, as_json)
+        return _label_studio(engine, Path(out), task, salt, with_comments)
+    return _everything(engine, Path(out), salt, with_comments)
 
 
-def _everything(engine: Any, out: Path, salt: bytes | None, with_comments: bool, as_json: bool) -> None:
+def _everything(engine: Any, out: Path, salt: bytes | None, with_comments: bool) -> Reply:
     from audit.reports.exports.writing import export
 
     written = export(engine, out, salt=salt, with_comments=with_comments)
@@ -84,12 +81,10 @@ def _everything(engine: Any, out: Path, salt: bytes | None, with_comments: bool,
         f"Seal: {written.seal}",
         f"Next: audit replay {written.folder}",
     ]
-    answer(as_json, document, lines)
+    return Reply(document, lines)
 
 
-def _label_studio(
-    engine: Any, out: Path, task: str | None, salt: bytes | None, with_comments: bool, as_json: bool
-) -> None:
+def _label_studio(engine: Any, out: Path, task: str | None, salt: bytes | None, with_comments: bool) -> Reply:
     from audit.reports.exports.label_studio import to_label_studio
 
     written = to_label_studio(engine, out, task=task, salt=salt, with_comments=with_comments)
@@ -98,15 +93,13 @@ def _label_studio(
         f"{written.tasks:,} tasks with {written.annotations:,} annotations in {written.folder}/tasks.json; "
         "the labelling config is config.xml."
     ]
-    answer(as_json, document, lines)
+    return Reply(document, lines)
 
 
 @command("import", PUBLISH, "make a new database from an export", "audit import published --db again.db")
 def import_database(
-    folder: Annotated[str, place("DIR", "a folder that audit export wrote")],
-    db: Database = DATABASE,
-    as_json: AsJson = False,
-) -> None:
+    folder: Annotated[str, place("DIR", "a folder that audit export wrote")], db: Database = DATABASE
+) -> Reply:
     """Makes the database of an export, in a new or empty one, after a check of every file; whole, or not at all."""
     from audit.reports.exports.reading import import_export
 
@@ -123,13 +116,13 @@ def import_database(
         f"{sum(rows.values()):,} rows of {len(rows)} tables; accounts have no password until they are given one.",
         f"Next: audit report --db {db}",
     ]
-    answer(as_json, document, lines)
+    return Reply(document, lines)
 
 
 @command(
     "replay",
     PUBLISH,
-    "recompute an export's report, and how many answers hold each winner up",
+    "recompute an export's report, and what holds each winner up",
     "audit replay published",
     "audit replay published --report table-3.json --json",
 )
@@ -138,8 +131,7 @@ def replay(
     report: Annotated[
         list[str], read_from("what audit report --json printed, with any options; may be given several times", "FILE")
     ] = NONE,
-    as_json: AsJson = False,
-) -> int:
+) -> Reply:
     """Makes the database of an export in a temporary place, computes its report and agreement again, and compares
     every value; then says of each relation how many answers hold its winner up. The exit status is 1 where a value
     is another.
@@ -147,21 +139,15 @@ def replay(
     from audit.reports.exports.replay import replay, replay_lines
 
     replayed = replay(Path(folder), [Path(name) for name in report])
-    answer(as_json, replayed.as_json(), [] if as_json else replay_lines(replayed))
-    return 0 if replayed.equal else 1
+    return Reply(replayed.as_json(), lambda _: replay_lines(replayed), status=int(not replayed.equal))
 
 
 @command(
-    "backup",
-    PUBLISH,
-    "a whole database, accounts included, as one file, while it is in use",
-    "audit backup --db mine.db --out monday.db",
+    "backup", PUBLISH, "a whole database as one file, while it is in use", "audit backup --db mine.db --out monday.db"
 )
 def backup(
-    out: Annotated[str, written_to("a new file; only its owner may read it", "FILE")],
-    db: Database = DATABASE,
-    as_json: AsJson = False,
-) -> None:
+    out: Annotated[str, written_to("a new file; only its owner may read it", "FILE")], db: Database = DATABASE
+) -> Reply:
     """Writes the whole database, accounts and passwords' hashes included, to one new SQLite file while it is in use,
     and checks the file. PostgreSQL is copied to such a file too, table by table in one snapshot.
     """
@@ -180,15 +166,11 @@ def backup(
         "Hashes of passwords are in it: keep it where the database would be safe too.",
         f"Back: audit restore {copy.file} --db NEW.db",
     ]
-    answer(as_json, document, lines)
+    return Reply(document, lines)
 
 
 @command("restore", PUBLISH, "make a new database from a backup", "audit restore monday.db --db mine.db")
-def restore(
-    file: Annotated[str, place("FILE", "a file that audit backup wrote")],
-    db: Database = DATABASE,
-    as_json: AsJson = False,
-) -> None:
+def restore(file: Annotated[str, place("FILE", "a file that audit backup wrote")], db: Database = DATABASE) -> Reply:
     """Makes a database from a backup, SQLite or PostgreSQL, in a new or empty one; whole, or not at all. The backup
     stays as it is.
     """
@@ -197,21 +179,20 @@ def restore(
     rows = restore(Path(file), db)
     document = {"db": db, "rows": sum(rows.values()), "tables": rows}
     lines = [f"{sum(rows.values()):,} rows of {len(rows)} tables.", f"Next: audit doctor --db {db}"]
-    answer(as_json, document, lines)
+    return Reply(document, lines)
 
 
 @command(
     "migrate",
     PUBLISH,
-    "bring a database of an older version to this one's tables, as every command does",
+    "bring an older database to this version's tables",
     "audit migrate --db mine.db",
     "audit migrate --db mine.db --check",
 )
 def migrate(
     db: Database = DATABASE,
     check: Annotated[bool, flag("--check", "only say the version; the exit status is 1 where it is older")] = False,
-    as_json: AsJson = False,
-) -> int:
+) -> Reply:
     """Brings a database of an older version to this audit's tables. Every command that opens one does so by itself,
     with a line on stderr; this one does nothing else, and `--check` does not even that.
     """
@@ -228,18 +209,14 @@ def migrate(
         line = f"Tables of version {present}; the next command that opens it brings them to version {newest}."
     else:
         line = f"Tables of version {present}, the newest."
-    answer(as_json, {"found": present, "version": newest, "migrated": migrated}, [line])
-    return int(old and check)
+    return Reply({"found": present, "version": newest, "migrated": migrated}, [line], status=int(old and check))
 
 
-@command(
-    "doctor", PUBLISH, "check a database, and say what to do; exit status 1 for a problem", "audit doctor --db mine.db"
-)
+@command("doctor", PUBLISH, "check a database, and say what to do about problems", "audit doctor --db mine.db")
 def doctor(
     db: Database = DATABASE,
     rebuild: Annotated[bool, flag("--rebuild", "first write the answers and the queue anew")] = False,
-    as_json: AsJson = False,
-) -> int:
+) -> Reply:
     """Checks a database and says what to do: one line a check. The exit status is 1 where something is a problem. It
     changes nothing unless `--rebuild` is given, which first writes what follows from the history anew: answers and
     the queue.
@@ -256,5 +233,4 @@ def doctor(
         if check.advice:
             lines.append(f"         {check.advice}")
     sound = all(check.ok for check in checks)
-    answer(as_json, {"sound": sound, "checks": [asdict(check) for check in checks]}, lines)
-    return 0 if sound else 1
+    return Reply({"sound": sound, "checks": [asdict(check) for check in checks]}, lines, status=int(not sound))

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from audit.cli.console import answer, table, tell
+from audit.cli.console import Reply, table, tell
 from audit.cli.options import (
     AUDITED_FOLLOW_UPS,
     DATABASE,
@@ -12,7 +12,6 @@ from audit.cli.options import (
     NONE,
     START,
     Answers,
-    AsJson,
     Database,
     Names,
     Study,
@@ -43,7 +42,7 @@ WORDS = {
 @command(
     "sample",
     START,
-    "draw satisfied groups for judging; drawing more keeps what was drawn",
+    "draw satisfied groups for judging; more can be drawn later",
     "audit sample --per-relation 60",
     "audit sample --per-relation 60 --primary vader,textblob",
     "audit sample --share 0.01 --design simple --seed 7",
@@ -91,8 +90,7 @@ def sample(
         str | None, text("under this relation (default: over all relations together)", "NAME")
     ] = None,
     study: Study = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Draws satisfied groups of every cell (relation and system) for judging. Drawing more later keeps what was drawn:
     each cell's list has one order for ever, and a sample is its beginning.
     """
@@ -162,11 +160,11 @@ def sample(
         ],
         "studies": [asdict(draw) for draw in drawn],
     }
-    answer(as_json, document, lines)
+    return Reply(document, lines)
 
 
 @command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
-def gold(db: Database = DATABASE, as_json: AsJson = False) -> None:
+def gold(db: Database = DATABASE) -> Reply:
     """Lets the gold labels of the corpora answer the questions they can, under the name `gold`, apart from people,
     whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
     nothing about it.
@@ -187,13 +185,13 @@ def gold(db: Database = DATABASE, as_json: AsJson = False) -> None:
         )
     behind = f" {audits:,} more audit what relations carry, and come after these." if audits else ""
     lines += [f"{waiting:,} questions wait for people.{behind}", f"Next: audit report --db {db}"]
-    answer(as_json, asdict(gold) | {"waiting": waiting, "audits": audits}, lines)
+    return Reply(asdict(gold) | {"waiting": waiting, "audits": audits}, lines)
 
 
 @command(
     "import-labels",
     JUDGE,
-    "labels from elsewhere (CSV, Label Studio) as annotators of their own",
+    "labels from elsewhere (CSV, Label Studio) as annotators' votes",
     "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative",
     "audit import-labels project-7.json --control sentiment",
 )
@@ -217,9 +215,11 @@ def import_labels(
         str | None, text("the name of the Choices tag that is meant, where tasks of Label Studio have several", "TAG")
     ] = None,
     study: Study = None,
-    as_json: AsJson = False,
-) -> None:
-    """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in."""
+) -> Reply:
+    """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A CSV has the
+    columns `label`, and `text` (of a pair `text_b`, too) or `row`, `output` where people judge outputs, and perhaps
+    `annotator` and `language`.
+    """
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import import_labels, read_labels, renamed_labels
 
@@ -227,13 +227,7 @@ def import_labels(
     labels = read_labels(file, control)
     engine = open_database(db)
     imported = import_labels(
-        engine,
-        labels,
-        annotator=annotator,
-        renamed=renames,
-        task=task,
-        language=language,
-        study=study,
+        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study
     )
     waiting, _ = queue_length(engine)
     lines = [
@@ -246,7 +240,7 @@ def import_labels(
     ]
     lines += [f"{n:,} without a label: {reason}." for reason, n in imported.without.items()]
     lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit report --db {db}"]
-    answer(as_json, asdict(imported) | {"waiting": waiting}, lines)
+    return Reply(asdict(imported) | {"waiting": waiting}, lines)
 
 
 @command(
@@ -256,7 +250,7 @@ def import_labels(
     "audit progress",
     "audit progress --db mine.db --answers people --json",
 )
-def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "both", as_json: AsJson = False) -> None:
+def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "both") -> Reply:
     """How far the judging is, as the app's dashboard has it: questions and judgements, the pace, every cell that was
     drawn from, and people. Questions and people are those of the whole database; `--study` and `--answers` are
     about cells.
@@ -269,7 +263,7 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     present = evidence(engine, answers, study)
     cells = cells_at_work(present.counted, cells_of_report(present))
     document = progress_document(overview(engine), people_activity(engine), cells)
-    answer(as_json, document, progress_lines(document))
+    return Reply(document, progress_lines)
 
 
 group(
@@ -298,8 +292,7 @@ def known_add(
     task: Annotated[str, text("of the file", "NAME")] = "sentiment",
     language: Annotated[str, language_code("of rows without one", "CODE")] = "en",
     db: Database = DATABASE,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Makes the texts of a UTF-8 CSV known, with the columns `text`, `answer` (several with `|` between them) and
     perhaps `language` and `explanation`, and `text_2` where a task compares two texts; or, with `--questions`,
     questions of the database that are settled, by the answer that settles them.
@@ -315,7 +308,7 @@ def known_add(
         items = read_known(str(file), task, language)
         added = add_known(engine, purpose, items, task=task)
     lines = [f"{added.added:,} questions became known, {added.changed:,} that were known changed.", _next(purpose, db)]
-    answer(as_json, {"purpose": purpose, "added": added.added, "changed": added.changed}, lines)
+    return Reply({"purpose": purpose, "added": added.added, "changed": added.changed}, lines)
 
 
 @command(
@@ -329,8 +322,7 @@ def known_pick(
     count: Annotated[int, whole_number("how many at most", "N")] = 20,
     seed: Annotated[int, whole_number("which of a label are taken", "S")] = 0,
     db: Database = DATABASE,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Makes questions known that cost no sample anything: texts of sources with a gold label, and questions that an
     adjudicator settled, of which no drawn group has any part; as many of each label as there are. `candidates` is
     how many there were.
@@ -342,11 +334,11 @@ def known_pick(
     lines = [f"{picked.added:,} of {picked.candidates:,} questions outside all samples became known: {by_label}."]
     if picked.added < count:
         lines.append(f"{count:,} were asked for; there are no more.")
-    answer(as_json, {"purpose": purpose, **asdict(picked)}, [*lines, _next(purpose, db)])
+    return Reply({"purpose": purpose, **asdict(picked)}, [*lines, _next(purpose, db)])
 
 
 @command("known list", JUDGE, "what is known", "audit known list --json")
-def known_list(db: Database = DATABASE, as_json: AsJson = False) -> None:
+def known_list(db: Database = DATABASE) -> Reply:
     """What is known. `more_texts` are those beside the first of an input of several, `output` what is judged together
     with the text where the task asks about outputs. `judged` counts the answers given in training, or while it was
     hidden.
@@ -371,7 +363,7 @@ def known_list(db: Database = DATABASE, as_json: AsJson = False) -> None:
     ]
     hidden = {"task", "explanation"} | {name for name in ("more_texts", "output") if not any(row[name] for row in rows)}
     shown = [{name: _short(value) for name, value in row.items() if name not in hidden} for row in rows]
-    answer(as_json, rows, table(shown))
+    return Reply(rows, table(shown))
 
 
 @command(
@@ -407,7 +399,7 @@ def _short(value: object) -> object:
 @command(
     "stale",
     JUDGE,
-    "let answers go stale after guideline or labels changed; or list answers",
+    "list answers, or let them go stale after the guideline changed",
     "audit stale",
     "audit stale --below 2 --dry-run",
     'audit stale --below 2 --kind input --adjudications --by mia --reason "neutral has a wider meaning now"',
@@ -435,8 +427,7 @@ def stale(
     by: Annotated[str | None, text("the manager in whose name it is done", "NAME")] = None,
     dry_run: Annotated[bool, flag("--dry-run", "says what would go, and changes nothing")] = False,
     db: Database = DATABASE,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Lets answers go stale after the guideline or the labels were changed in mid-study. Without `--below` and
     `--labels` it lists the answers that count, by what they are and the guideline they were given by, and changes
     nothing.
@@ -449,8 +440,7 @@ def stale(
     engine = open_database(db)
     if below is None and not labels:
         rows = [row._asdict() for row in stale_counts(engine)]
-        answer(as_json, {"answers": rows}, table(rows) if rows else ["Nobody has answered anything yet."])
-        return
+        return Reply({"answers": rows}, table(rows) if rows else ["Nobody has answered anything yet."])
     choice = Choice(task, kind, below, tuple(labels), elsewhere, unsettled, adjudications)
     if not dry_run and not (by and reason):
         raise AuditError("name the manager in whose name answers go stale with --by, and say why with --reason")
@@ -472,7 +462,7 @@ def stale(
     ]
     if waiting is not None:
         lines.append(f"{waiting:,} questions wait for people.")
-    answer(as_json, document | {"waiting": waiting}, lines)
+    return Reply(document | {"waiting": waiting}, lines)
 
 
 @command(
@@ -484,8 +474,7 @@ def stale(
 def settings(
     changes: Annotated[list[str], text("change one; may be given several times", "NAME=VALUE", "--set")] = NONE,
     db: Database = DATABASE,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """How judging goes in a database; without `--set` it shows the settings. Each change is in the log."""
     from audit.annotation.settings import change_settings, settings_of
 
@@ -502,7 +491,7 @@ def settings(
         with engine.connect() as connection:
             present = settings_of(connection)
     document = asdict(present)
-    answer(as_json, document, [f"{name} = {value}" for name, value in document.items()])
+    return Reply(document, [f"{name} = {value}" for name, value in document.items()])
 
 
 def _number(name: str, text: str) -> float | int:

@@ -1,5 +1,6 @@
 """How commands are declared: the app, its options and their types, and what is checked before a command works."""
 
+import inspect
 import io
 import math
 import os
@@ -9,14 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from difflib import get_close_matches
+from functools import wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from audit.cli.console import tell
+from audit.cli.console import Reply, answer, tell
 from audit.errors import AuditError, BadFile
 
 DATABASE = "audit.db"
@@ -38,6 +40,10 @@ _BESIDE = ("-wal", "-shm", "-journal")
 _SPELLED = {"params": "--set", "renamed": "--map"}
 """Parameters whose options have another name."""
 _MAGIC = b"SQLite format 3\0"
+
+
+class Missing(AuditError):
+    """None of some options is there, one of which a command needs."""
 
 
 class Read(str):
@@ -219,8 +225,14 @@ class Command(TyperCommand):
                 if isinstance(value, str) and not value.strip() and param.name != "explanation":
                     raise AuditError(f"{spelling(param)} is empty; give it a value")
         check_outputs(ctx.params)
-        with working(ctx.params.get("db")):
-            return super().invoke(ctx)
+        try:
+            with working(ctx.params.get("db")):
+                return super().invoke(ctx)
+        except Missing as missing:
+            raise AuditError(f"{missing}{_see(ctx)}{_example(ctx)}") from None
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        return ["--help", "-h"]
 
     def get_help(self, ctx: Any) -> str:
         return _shown(lambda: _help(self, ctx))
@@ -231,9 +243,13 @@ class Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args:
-            needed = "a command" if ctx.parent is None else "one of " + ", ".join(self.commands)
-            raise AuditError(f"{needed} is missing; see `{ctx.command_path} --help`")
+            if ctx.parent is None:
+                raise AuditError("a command is missing; see `audit --help`, or begin with `audit demo`")
+            raise AuditError(f"one of {', '.join(self.commands)} is missing; see `{ctx.command_path} --help`")
         return super().parse_args(ctx, args)
+
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        return ["--help", "-h"]
 
     def get_help_option(self, ctx: Any) -> Any:
         if (option := super().get_help_option(ctx)) is not None:
@@ -348,6 +364,7 @@ def told(param: Any) -> str:
     return str(param.help) + (f" (default: {param.default})" if shown else " (required)" if param.required else "")
 
 
+Function = Callable[..., "Reply | int | None"]
 app = typer.Typer(name="audit", cls=Group, add_completion=False, pretty_exceptions_enable=False)
 _GROUPS: dict[str, typer.Typer] = {}
 
@@ -358,13 +375,11 @@ def group(name: str, panel: str, help: str, about: str) -> None:
     app.add_typer(_GROUPS[name], name=name, help=about, short_help=help, rich_help_panel=panel)
 
 
-def command(
-    name: str, panel: str, help: str, *examples: str
-) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+def command(name: str, panel: str, help: str, *examples: str) -> Callable[[Function], Function]:
     """Declare a function as a command: its name (`user add` is in the group `user`), its line in the overview, and
-    examples. Its docstring is the description."""
+    examples. Its docstring is the description. One that returns a `Reply` gets the option `--json`."""
 
-    def declare(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    def declare(function: Function) -> Function:
         first, _, second = name.partition(" ")
         paragraphs = (function.__doc__ or "").split("\n\n")
         (_GROUPS[first] if second else app).command(
@@ -374,10 +389,32 @@ def command(
             short_help=help,
             epilog="\n".join(f"Example: {example}" for example in examples),
             rich_help_panel=panel if not second else None,
-        )(function)
+        )(_answering(function))
         return function
 
     return declare
+
+
+def _answering(function: Function) -> Function:
+    """A function that says its reply, as JSON with its last parameter `as_json`, and returns the status."""
+    signature = inspect.signature(function)
+    own = "as_json" in signature.parameters
+    if Reply not in (signature.return_annotation, *get_args(signature.return_annotation)):
+        return function
+
+    @wraps(function)
+    def run(as_json: bool = False, **values: Any) -> int | None:
+        reply = function(**values, **{"as_json": as_json} if own else {})
+        if not isinstance(reply, Reply):
+            return reply
+        answer(reply, as_json)
+        return reply.status
+
+    last = inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=AsJson)
+    parameters = [*signature.parameters.values(), *[last] * (not own)]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = function.__annotations__ | {"as_json": AsJson}
+    return run
 
 
 def spelling(param: Any) -> str:
@@ -392,7 +429,7 @@ def wording(problem: Any) -> str:
         close = next(iter(problem.possibilities or ()), None)
         return f"there is no option {problem.option_name}" + (f"; did you mean {close}?" if close else _see(context))
     if hasattr(problem, "param_type") and param is not None:
-        return f"{spelling(param)} is missing{_see(context)}"
+        return f"{spelling(param)} is missing{_see(context)}{_example(context)}"
     said = str(problem.message).removeprefix("Value error, ").removeprefix("Got ").rstrip(".")
     said = said.replace("Option ", "the option ", 1).replace("extra argument(s)", "arguments", 1)
     return f"{spelling(param)}: {said}{_see(context)}" if param is not None else f"{said}{_see(context)}"
@@ -422,6 +459,11 @@ def _see(context: Any) -> str:
     return f"; see `{context.command_path} --help`" if context is not None else ""
 
 
+def _example(context: Any) -> str:
+    examples = (context.command.epilog or "").splitlines() if context is not None else []
+    return f", for example `{examples[0].removeprefix('Example: ')}`" if examples else ""
+
+
 def open_database(database: str, create: bool = False) -> Any:
     """The engine of a database, which is opened when a command first needs it: `audit.store.open_store`."""
     from audit.store import open_store
@@ -430,13 +472,13 @@ def open_database(database: str, create: bool = False) -> Any:
 
 
 def exclusive(*options: tuple[str, object], required: bool = False) -> None:
-    """Raise AuditError where more than one of some options is given, or none where one is required."""
+    """Raise AuditError where more than one of some options is given, `Missing` for none where one is required."""
     present = [option for option, value in options if value is not None and value is not False]
     listed = " and ".join(option for option, _ in options)
     if len(present) > 1:
         raise AuditError(f"{listed} exclude each other; give one of them")
     if required and not present:
-        raise AuditError(f"one of {listed} is required")
+        raise Missing(f"one of {listed} is required")
 
 
 def check_outputs(values: dict[str, Any]) -> None:

@@ -4,19 +4,19 @@ import errno
 import getpass
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from audit.cli.console import Rows, answer, say, table, tell, visible
+from audit.cli.console import Reply, Rows, say, table, tell, visible
 from audit.cli.options import (
     DATABASE,
     NONE,
     PEOPLE,
     START,
-    AsJson,
     Database,
     Names,
     command,
@@ -38,7 +38,7 @@ _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|(?=
 @command(
     "app",
     START,
-    "serve the app: answer questions, adjudicate, browse, see results",
+    "serve the app: answer, adjudicate, browse, see results",
     "audit app --db mine.db --port 8600",
     "audit app --idle-hours 2 --login-hours 24 --https",
 )
@@ -55,13 +55,17 @@ def serve_app(
     """Serves the app: answer questions, adjudicate, browse groups, see progress and results. It listens on this
     machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself.
     """
-    from audit.annotation.accounts import list_accounts
+    from audit.annotation.accounts import account_details, list_accounts
 
     environment = login_settings(idle_hours, login_hours, https)
     check_port(port, address)
     engine = open_database(db)
     if not list_accounts(engine):
-        say(f"There are no accounts yet: make one with `audit user add NAME --role manager --db {db}`.")
+        disabled = ", ".join(account.name for account in account_details(engine))
+        present = (
+            f"disabled accounts alone, as those of imported labels are ({disabled})" if disabled else "no accounts yet"
+        )
+        say(f"There are {present}: make one with `audit user add NAME --role manager --db {db}`.")
     engine.dispose()
     serve(db, port, address, environment)
 
@@ -152,7 +156,7 @@ group(
 @command(
     "user add",
     PEOPLE,
-    "make an account; the password is asked for, or read from stdin or AUDIT_PASSWORD",
+    "make an account; its password is asked for",
     "audit user add mia --role manager --db mine.db",
     "audit user add ann@example.org --no-password --languages en,zh",
 )
@@ -168,9 +172,16 @@ def user_add(
     """Makes an account. The password (8 characters or more) is asked for, or read from stdin or the environment
     variable `AUDIT_PASSWORD`; never from the command line, where others could read it.
     """
-    from audit.annotation.accounts import add_account
+    from audit.annotation.accounts import account_details, add_account
 
     engine = open_database(db)
+    taken = next((account for account in account_details(engine) if account.name == name.strip()), None)
+    if taken and taken.disabled and not taken.has_password:
+        raise AuditError(
+            f"there is an account {taken.name!r} already, which cannot log in, as those of imported labels; choose "
+            f"another name, or let this one in with `audit user password {shlex.quote(taken.name)} --db {db}` and "
+            f"`audit user enable {shlex.quote(taken.name)} --db {db}`"
+        )
     password = None if no_password else _ask()
     account = add_account(engine, name, role, password, languages=languages)
     tell(visible(f"Account {account.name} ({account.role}) made."))
@@ -186,7 +197,7 @@ def _ask() -> str:
 
 
 @command("user list", PEOPLE, "accounts there are", "audit user list --json")
-def user_list(db: Database = DATABASE, as_json: AsJson = False) -> None:
+def user_list(db: Database = DATABASE) -> Reply:
     """Every account, the disabled ones too. `last_seen` is the last use of the app, in UTC to the minute; `password`
     says whether it has one.
     """
@@ -203,7 +214,7 @@ def user_list(db: Database = DATABASE, as_json: AsJson = False) -> None:
         }
         for account in account_details(open_database(db))
     ]
-    answer(as_json, rows, table(rows))
+    return Reply(rows, table)
 
 
 @command(
@@ -231,7 +242,7 @@ def user_enable(name: Annotated[str, name_of("name", "of the account")], db: Dat
 @command(
     "user password",
     PEOPLE,
-    "give an account another password, and log it out everywhere; it is read as in `add`",
+    "give an account another password, and log it out everywhere",
     "audit user password ann --db mine.db",
 )
 def user_password(name: Annotated[str, name_of("name", "of the account")], db: Database = DATABASE) -> None:

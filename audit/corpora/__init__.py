@@ -27,15 +27,15 @@ def all_corpora(task: str | None = None) -> list[Corpus]:
 
 
 def get_corpus(
-    name_or_path: str | Path, task: str = "sentiment", unit: Unit | None = None, language: str | None = None
+    name_or_path: str | Path, task: str | None = None, unit: Unit | None = None, language: str | None = None
 ) -> Corpus:
     """A registered corpus of the task, the user's CSV or JSONL file, or the user's copy of a published corpus (as in
     `paws-x:FILE`), or recorded translations (`recorded:PATH`); files are read and checked at once.
 
-    `unit` and `language` describe a file; for any other corpus they may only repeat what it is. For translation the
-    texts of any corpus will do, with the languages to translate into behind an @; a file may have them in its column
-    `target_language` instead. Raises UnknownName, BadFile, BadRow, or AuditError for a task, unit or language that the
-    corpus does not have.
+    `task` (sentiment, where it is not said), `unit` and `language` describe a file; for any other corpus they may only
+    repeat what it is. For translation the texts of any corpus will do, with the languages to translate into behind an
+    @; a file may have them in its column `target_language` instead. Raises UnknownName, BadFile, BadRow, or AuditError
+    for a task, unit or language that the corpus does not have.
 
     >>> get_corpus("rotten-tomatoes").unit
     'sentence'
@@ -43,6 +43,8 @@ def get_corpus(
     ('es', 'fr')
     """
     name = str(name_or_path)
+    if task is None and split_targets(name)[0].startswith(f"{RecordedTexts.prefix}:"):
+        task = "translation"
     if task == "translation":
         base, targets = split_targets(name)
         if split_name(base)[0] == RecordedTexts.prefix:
@@ -60,7 +62,7 @@ def get_corpus(
     if prefix:
         return _as_asked(loaded(prefix, path, language), task, unit, language)
     if is_file_name(name):
-        corpus = FileCorpus(name, task, unit, language)
+        corpus = FileCorpus(name, task or "sentiment", unit, language)
         if task == "translation":
             check_targets(name, corpus.rows())
         return corpus
@@ -88,7 +90,7 @@ def _to_translate(name: str, unit: Unit | None, language: str | None) -> Corpus:
     return get_corpus(name, "translation", unit, language)  # which says what there is
 
 
-def _as_asked(corpus: Corpus, task: str, unit: Unit | None, language: str | None) -> Corpus:
+def _as_asked(corpus: Corpus, task: str | None, unit: Unit | None, language: str | None) -> Corpus:
     """The corpus, if it is what was asked for; else AuditError."""
     for what, wanted, found in (
         ("task", None if matches(corpus.task, task) else task, corpus.task),

@@ -19,7 +19,7 @@ from audit.errors import AuditError, BadFile, BadRow
 from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
 from audit.keys import canonical, fingerprint
 from audit.messages import joined, message
-from audit.tasks import Input, base_of, get_task
+from audit.tasks import Input, base_of, get_task, text_columns
 from audit.tasks.similarity import level_of
 from audit.text import Analysis
 from audit.text.languages import is_code
@@ -74,7 +74,7 @@ class FileCorpus:
         _check_language(language)
         self.path = Path(path)
         self.name = self.path.name
-        texts = _texts_of(task)
+        texts = text_columns(get_task(task).texts)
         self._fill(_read(self.path, texts), texts, task, unit, language)
 
     def _fill(
@@ -112,10 +112,6 @@ def _check_language(language: str | None) -> None:
         raise AuditError(message("wrong.language", language=language))
 
 
-def _texts_of(task: str) -> tuple[str, ...]:
-    return ("text", *(f"text_{chr(ord('a') + number)}" for number in range(1, get_task(task).texts)))
-
-
 class FrameCorpus(FileCorpus):
     """The rows of a pandas DataFrame, with the columns of a file; a field that is missing (NaN, None) is empty.
 
@@ -137,7 +133,7 @@ class FrameCorpus(FileCorpus):
         _check_language(language)
         self.path = Path(name)
         self.name = name
-        texts = _texts_of(task)
+        texts = text_columns(get_task(task).texts)
         columns = [_name(str(column), texts) for column in frame.columns]
         if len(frame) and (missing := [column for column in texts if column not in columns]):
             raise AuditError(

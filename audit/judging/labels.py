@@ -9,45 +9,49 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, Row, Table, func, select
 
 from audit.annotation.accounts import GOLD, gold_id
 from audit.annotation.answers import UNSURE, command
 from audit.annotation.guidelines import ELSEWHERE
-from audit.annotation.questions import asks_pairs, gold_labels, question_ids, question_key
+from audit.annotation.questions import Subject, asks_pairs, gold_labels, kind_of, question_ids, question_key
 from audit.errors import AuditError, BadFile
-from audit.files import SHOWN, first_lines, parse_json, read_rows, read_text
+from audit.files import SHOWN, first_lines, parse_json, read_table, read_text
 from audit.judging.unit import unit_of_work
 from audit.messages import message
 from audit.store import insert_new, need_study, pieces, tables
 from audit.store.core import annotator, count_rows, input_table, judgement, question, sample, source, study
-from audit.tasks import Input, Task, get_task, matches
+from audit.store.core import output as output_table
+from audit.tasks import Input, Task, base_of, get_task, matches, text_columns
 
-# Reading labels that people gave elsewhere: a CSV, or the JSON that Label Studio exports.
-#
-# A CSV has the columns `label` and `text` or `row` (the row of a corpus), and perhaps `annotator` and `language`. Of
-# Label Studio's JSON (the format "JSON", a list of tasks with their `annotations`) the results of type `choices` are
-# read; see https://labelstud.io/guide/task_format.
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUESTION = "audit_question"
 """The name in a task's `data` under which our export says which question a task is."""
+_TEXTS = text_columns(26)
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One label as a file has it. What it is about is a text, a row, or a question by its key."""
+    """One label as a file has it. What it is about are an input's texts, a row, or a question by its key."""
 
     where: str
     """For messages: line 3, task 17."""
     label: str
     annotator: str | None = None
-    text: str | None = None
+    texts: tuple[str, ...] = ()
     language: str | None = None
     row: str | None = None
     question: bytes | None = None
+    target: str | None = None
+    """The language that the text is translated into."""
+    output: str | None = None
+    """The output that is judged, where people judge outputs."""
     shown_at: datetime | None = None
     decided_at: datetime | None = None
 
@@ -90,25 +94,59 @@ def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: s
 
 
 def _csv(path: Path, text: str) -> Labels:
-    header, rows, wrong_length = read_rows(path, text, message("labels.wanted"))
+    header, rows = read_table(path, text, message("labels.wanted"))
+    return _checked(path, header, [(f"line {line}", fields) for line, fields in rows])
+
+
+def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
+    """The labels of a frame with the columns of a CSV, `annotator` among them; messages call it by its `name`.
+
+    Raises BadFile for a column that is missing, fields that are, and a frame without rows.
+    """
+    header = [str(column).strip() for column in frame.columns]
+    if missing := [column for column in ("label", "annotator") if column not in header]:
+        columns = header or message("list.none")
+        raise BadFile(message("labels.no_column", name=name, column=missing[0], columns=columns))
+    if frame.empty:
+        raise BadFile(message("labels.no_rows", name=name))
+    fields = frame.astype(object).where(frame.notna(), "").itertuples(index=False, name=None)
+    rows = [(f"row {number}", [str(value).strip() for value in row]) for number, row in enumerate(fields, start=1)]
+    return _checked(Path(name), header, rows)
+
+
+def _checked(path: Path, header: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> Labels:
+    """The labels of rows, each with its place for messages."""
     if "label" not in header or ("text" in header) == ("row" in header):
         raise BadFile(message("labels.columns", file=path, columns=header, wanted=message("labels.wanted")))
-    bad: list[tuple[str, str]] = [(f"line {line}", reason) for line, reason in wrong_length]
+    bad: list[tuple[str, str]] = []
     labels: list[Label] = []
     empty = 0
-    for line, row in rows:
-        where = f"line {line}"
+    for where, fields in rows:
+        if len(fields) != len(header):
+            bad.append((where, message("file.fields", count=len(fields), expected=len(header))))
+            continue
+        row = dict(zip(header, fields, strict=True))
         if not (row.get("text") or row.get("row")):
             bad.append((where, "the column text or row is empty"))
         elif row.get("annotator") == "":
             bad.append((where, "the column annotator is empty; every label needs somebody who gave it"))
-        elif row["label"]:
-            language = row.get("language") or None
-            labels.append(Label(where, row["label"], row.get("annotator"), row.get("text"), language, row.get("row")))
-        else:
+        elif not row["label"]:
             empty += 1
-    refuse(path, bad, len(rows) + len(wrong_length))
+        else:
+            labels.append(Label(where, row["label"], row.get("annotator"), row=row.get("row"), **_subject(row)))
+    refuse(path, bad, len(rows))
     return Labels(path, labels, {"no label": empty} if empty else {})
+
+
+def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row, or a task's data, says of the input that its label is about, as parameters of `Label`."""
+    texts = takewhile(lambda text: isinstance(text, str) and text.strip(), map(row.get, _TEXTS))
+    return {
+        "texts": tuple(str(text).strip() for text in texts),
+        "language": str(row.get("language") or "") or None,
+        "target": str(row.get("target_language") or "") or None,
+        "output": str(row.get("output") or "").strip() or None,
+    }
 
 
 def _label_studio(path: Path, text: str, control: str | None) -> Labels:
@@ -182,11 +220,10 @@ def _annotation(where: str, data: dict[str, Any], annotation: Any, control: str 
         where,
         label,
         _annotator_of(annotation.get("completed_by")),
-        text.strip() if isinstance(text, str) else None,
-        str(data["language"]) if data.get("language") else None,
         question=question,
         shown_at=shown,
         decided_at=decided,
+        **_subject(data),
     )
 
 
@@ -219,6 +256,7 @@ def _times(annotation: dict[str, Any]) -> tuple[datetime | None, datetime | None
 ROLE = "annotator"
 NOT_HERE = "text not in the database"
 NO_ROW = "no such row in a study"
+NO_OUTPUT = "output that no system returned for it"
 NO_QUESTION = "no such question"
 CONTRADICTORY = "the same annotator gave it different labels"
 
@@ -256,29 +294,32 @@ def import_labels(
     language: str = "en",
     study: int | None = None,
     by: int | None = None,
+    all_known: str | None = None,
 ) -> Imported:
     """Store labels as judgements, in one transaction; the same file again adds nothing.
 
-    A label is about a question by its key, about the input that is this text in this `language`, or about the source
-    with this row (of one `study`, or of all). Questions are made for inputs that have none yet; texts that the database
-    does not have are counted, not stored. Where people judge each output (summaries), a text or a row does not say
-    which output is meant: there labels are about questions by their keys, which `audit export` writes for Label Studio.
-    `renamed` maps the file's labels to the task's; letters' case does not count. `annotator` names who gave them, where
-    the file names nobody or a single one. Raises BadFile for unknown labels (with their lines and what is allowed) and
-    for rows that stand for several texts; AuditError for annotators that nobody named or that are people with an
-    account here, where the task is not clear, and for a text or a row where an output is meant; NotAllowed unless the
-    account `by` is a manager's (None: whoever has the database itself).
+    A label is about a question by its key (`audit export` writes it for Label Studio), about the input that these
+    texts in this `language` are, or about the source with this row (of one `study`, or of all); where people judge each
+    output (summaries, translations), about an `output` of that input. Questions are made for what has none yet. What
+    the database does not have is counted, not stored; with `all_known`, a hint, it is refused, and the hint ends the
+    message. `renamed` maps the file's labels to the task's; letters' case does not count. `annotator` names who gave
+    them, where the file names nobody or a single one. Raises BadFile for unknown labels (with their lines and what is
+    allowed), for rows that stand for several texts, and for labels without a second text, a language or an output that
+    the task needs; AuditError for annotators that nobody named or that are people with an account here, and where the
+    task is not clear; NotAllowed unless the account `by` is a manager's (None: whoever has the database itself).
     """
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
         target_task = _task(connection, task)
-        _need_questions(file, target_task)
+        _need_subjects(file, target_task)
         annotators = _annotator_names(file, annotator)
         answers = _labels_of_task(file, target_task, renamed or {})
         if study is not None:
             need_study(connection, study)
         targets, opened = _questions(connection, file, target_task, language, study)
+        if all_known is not None:
+            _refuse_unknown(file, targets, all_known)
         matched = _matched(file.labels, answers, annotators, targets)
         people = _annotators(connection, sorted({name for name, _ in matched.chosen}))
         before = _current_judgements(connection, people.values())
@@ -370,11 +411,33 @@ def _task(connection: Connection, name: str | None) -> Task:
     return get_task(tasks[0])
 
 
-def _need_questions(file: Labels, task: Task) -> None:
-    """Raises AuditError where a label is about a text, and the task asks about outputs."""
-    unkeyed = next((label for label in file.labels if label.question is None), None)
-    if asks_pairs(task.name) and unkeyed is not None:
-        raise AuditError(message("labels.no_key", file=file.path, place=unkeyed.where, task=task.name))
+def _need_subjects(file: Labels, task: Task) -> None:
+    """Raises BadFile where a label does not say which input, or which output, the task asks about."""
+    columns, translates, pairs = text_columns(task.texts), base_of(task.name) == "translation", asks_pairs(task.name)
+    bad = []
+    for label in file.labels:
+        if label.question is not None:
+            continue
+        if label.row is None and len(label.texts) < task.texts:
+            needs = message("labels.too_few_texts", task=task.name, count=task.texts, columns=columns)
+        elif pairs and label.output is None:
+            needs = message("labels.no_output", task=task.name)
+        elif label.row is None and translates and label.target is None:
+            needs = message("labels.no_target", task=task.name)
+        else:
+            continue
+        bad.append((label.where, needs))
+    refuse(file.path, bad, len(file.labels))
+
+
+def _refuse_unknown(file: Labels, targets: Sequence[int | str], hint: str) -> None:
+    """Raises BadFile for labels about what the database does not have."""
+    bad = [
+        (label.where, f"{target} ({' / '.join(label.texts)[:60] or label.row!r}); {hint}")
+        for label, target in zip(file.labels, targets, strict=True)
+        if isinstance(target, str)
+    ]
+    refuse(file.path, bad, len(file.labels))
 
 
 def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
@@ -421,29 +484,51 @@ def _questions(
 ) -> tuple[list[int | str], int]:
     """The question of each label, or why there is none; and how many questions were made."""
     by_key = _ids(connection, question, {label.question for label in file.labels if label.question is not None})
-    keys = [
-        None if label.text is None else Input.of(label.text, language=label.language or language).key
-        for label in file.labels
-    ]
-    inputs = _ids(connection, input_table, {key for key in keys if key is not None})
+    translates = base_of(task.name) == "translation"
+    keys = {
+        position: Input.of(
+            *label.texts[: task.texts],
+            language=label.language or language,
+            target=label.target if translates else None,
+        ).key
+        for position, label in enumerate(file.labels)
+        if label.question is None and label.row is None
+    }
+    inputs = _ids(connection, input_table, set(keys.values()))
     rows = _rows(connection, file, task, study_id)
-    # What a label with the key of a question says beside it does not count.
-    input_of_label = [
-        None if label.question is not None else rows.get(label.row) if label.row is not None else inputs.get(key or b"")
-        for label, key in zip(file.labels, keys, strict=True)
+    input_ids = [
+        rows.get(label.row) if label.row is not None else inputs.get(keys.get(position, b""))
+        for position, label in enumerate(file.labels)
     ]
-    inputs_needed = {id for id in input_of_label if id is not None}
-    opened = _create_questions(connection, task, inputs_needed)
-    by_subject = question_ids(connection, task.name, inputs_needed)
+    present = {input_id for input_id in input_ids if input_id is not None}
+    outputs = _outputs(connection, present) if asks_pairs(task.name) else None
+    subjects: dict[int, Subject] = {}
     questions: list[int | str] = []
-    for label, input_id in zip(file.labels, input_of_label, strict=True):
+    for position, (label, input_id) in enumerate(zip(file.labels, input_ids, strict=True)):
         if label.question is not None:
             questions.append(by_key.get(label.question, NO_QUESTION))
-        elif input_id is not None:
-            questions.append(by_subject[task.name, input_id, None])
-        else:
+        elif input_id is None:
             questions.append(NO_ROW if label.row is not None else NOT_HERE)
+        elif outputs is not None and (input_id, label.output) not in outputs:
+            questions.append(NO_OUTPUT)
+        else:
+            subjects[position] = (task.name, input_id, outputs[input_id, str(label.output)] if outputs else None)
+            questions.append("")
+    opened = _create_questions(connection, task, set(subjects.values()))
+    ids = question_ids(connection, task.name, present)
+    for position, subject in subjects.items():
+        questions[position] = ids[subject]
     return questions, opened
+
+
+def _outputs(connection: Connection, inputs: Iterable[int]) -> dict[tuple[int, str | None], str]:
+    """The texts that systems returned for these inputs, by input and text without spaces at its ends."""
+    table = output_table
+    outputs: dict[tuple[int, str | None], str] = {}
+    for piece in pieces(inputs):
+        query = select(table.c.input_id, table.c.text).where(table.c.input_id.in_(piece), table.c.text.is_not(None))
+        outputs.update(((int(input_id), text.strip()), text) for input_id, text in connection.execute(query.distinct()))
+    return outputs
 
 
 def _ids(connection: Connection, table: Table, keys: Iterable[bytes]) -> dict[bytes, int]:
@@ -476,18 +561,29 @@ def _rows(connection: Connection, file: Labels, task: Task, study_id: int | None
     return {row: next(iter(inputs)) for row, inputs in inputs_by_row.items()}
 
 
-def _create_questions(connection: Connection, task: Task, inputs: set[int]) -> int:
+def _create_questions(connection: Connection, task: Task, subjects: set[Subject]) -> int:
     """Make the questions that are not there; nobody waits for them before a group is drawn that needs them."""
-    missing = sorted(inputs - {input_id for _, input_id, _ in question_ids(connection, task.name, inputs)})
+    missing: dict[int, list[str | None]] = {}
+    present = question_ids(connection, task.name, {input_id for _, input_id, _ in subjects})
+    for _, input_id, output in sorted(subjects - present.keys(), key=lambda subject: (subject[1], subject[2] or "")):
+        missing.setdefault(input_id, []).append(output)
     annotators = connection.execute(select(func.max(sample.c.annotators))).scalar() or 2
-    columns = {"task": task.name, "kind": "input", "annotators": annotators}
     rows = [
-        {"key": question_key(task.name, "input", bytes(key)), "input_id": id} | columns
+        {
+            "key": question_key(task.name, kind_of(output), bytes(key), output),
+            "task": task.name,
+            "kind": kind_of(output),
+            "input_id": int(id),
+            "output": output,
+            "annotators": annotators,
+        }
         for piece in pieces(missing)
         for id, key in connection.execute(
-            select(input_table.c.id, input_table.c.key).where(input_table.c.id.in_(piece)).order_by(input_table.c.id)
+            select(input_table.c.id, input_table.c.key).where(input_table.c.id.in_(piece))
         )
+        for output in missing[int(id)]
     ]
+    rows.sort(key=lambda row: (row["input_id"], row["output"] or ""))
     return insert_new(connection, tables.Question, rows)
 
 

@@ -243,7 +243,7 @@ def corpus_of(
     A frame has the columns of a file (`audit.corpora.files`). Raises AuditError for anything else.
     """
     if isinstance(corpus, str | Path):
-        return get_corpus(str(corpus), task or _task_of(str(corpus)), unit, language)
+        return get_corpus(corpus, task, unit, language)
     if isinstance(corpus, pd.DataFrame):
         return FrameCorpus(corpus, name or "frame", task or "sentiment", unit, language)
     if callable(getattr(corpus, "rows", None)) and callable(getattr(corpus, "fingerprint", None)):
@@ -255,12 +255,6 @@ def corpus_of(
         )
     rows = [_columns(number, item) for number, item in enumerate(corpus, start=1)]
     return FrameCorpus(pd.DataFrame(rows), name or "texts", task or "sentiment", unit, language)
-
-
-def _task_of(name: str) -> str:
-    from audit.corpora import all_corpora
-
-    return next((corpus.task for corpus in all_corpora() if corpus.name == name), "sentiment")
 
 
 def _columns(number: int, item: object) -> Mapping[str, object]:

@@ -5,6 +5,7 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -16,22 +17,22 @@ from audit.annotation.questions import BEHIND
 from audit.corpora.base import Unit
 from audit.errors import AuditError, installed_extras
 from audit.false_satisfaction.resolution import Whose
-from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
+from audit.judging.labels import answer_with_gold, frame_labels, import_labels
 from audit.judging.samples import draw_all
 from audit.library.components import Texts, corpus_of, system_names
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.relations import Outcome
 from audit.reports.study import INTERVAL, study_report
-from audit.runner.executors import Executor, InProcess, Processes
+from audit.runner.executors import executor_of
 from audit.runner.progress import Bar
 from audit.runner.run import TIME_LIMIT, Ran, fitting
 from audit.runner.run import run as run_study
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import Target
-from audit.store import open_store, pieces, table_of, tables
+from audit.store import open_store, table_of, tables
 from audit.store.engine import file_of
-from audit.tasks import Input
+from audit.tasks import Input, text_columns
 
 
 @installed_extras()
@@ -79,20 +80,17 @@ def run(
     database = cache(lambda: open_store(str(store), create=True))  # when the run has been checked, and once
     file = file_of(str(store))
     is_new = file is not None and not file.exists()
-    bar = Bar(corpus.name, leave=False) if progress else None
+    bar = Bar(corpus.name, leave=False) if progress else nullcontext()
     try:
-        with _executor(workers) as executor:
+        with executor_of(workers) as executor, bar as watcher:
             ran = run_study(
                 database, corpus, names, fitting_relations, executor,
-                seed=seed, limit=limit, watcher=bar, time_limit=time_limit, first=is_new,
+                seed=seed, limit=limit, watcher=watcher, time_limit=time_limit, first=is_new,
             )  # fmt: skip
     except BaseException:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    finally:
-        if bar is not None:
-            bar.close()
     return Study(database(), str(store), ran, folder)
 
 
@@ -150,65 +148,59 @@ class Study:
     def answer(self, labels: pd.DataFrame, *, language: str = "en", task: str | None = None) -> "Study":
         """Store labels that people gave, each as a vote of its annotator.
 
-        Columns of `labels`: text, label, annotator. A text that no source or follow-up has is refused. Raises
+        Columns of `labels`: text, label, annotator; as in a file of a corpus, `text_b` where the task compares two
+        texts, `target_language` where it translates; `output` where people judge outputs; `language` where not all are
+        in the one given; or `row`, the id of a source, in place of texts. The frame of `questions`, without the rows
+        about groups, has all but labels and annotators. A text that no source or follow-up has is refused. Raises
         AuditError with the rows that are wrong; nothing is stored then. Two labels of one annotator for a text are not
         used, with a warning.
 
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1)
         >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
         """
-        required = ["text", "label", "annotator"]
-        if missing := [name for name in required if name not in labels.columns]:
-            raise AuditError(
-                f"labels has no column {missing[0]!r}; it needs {', '.join(required)}, and has "
-                f"{', '.join(map(str, labels.columns)) or 'none'}"
-            )
-        rows = [
-            Label(f"row {number}", str(row.label), str(row.annotator), str(row.text), language)
-            for number, row in enumerate(labels[required].itertuples(index=False), start=1)
-        ]
-        if not rows:
-            raise AuditError("labels has no rows")
-        self._require_texts({str(label.text): label.where for label in reversed(rows)}, language)
-        imported = import_labels(self.engine, Labels(Path("labels"), rows, {}), task=task, language=language)
+        imported = import_labels(
+            self.engine,
+            frame_labels(labels),
+            task=task,
+            language=language,
+            all_known="study.questions() has the texts that are asked about",
+        )
         for reason, number in imported.unmatched.items():
             warnings.warn(f"{number:,} labels are not used, first {imported.first[reason]}: {reason}", stacklevel=2)
         return self
 
-    def _require_texts(self, places: Mapping[str, str], language: str) -> None:
-        """Raise AuditError for texts that the database does not have; `places` says where each stands."""
-        input_table = table_of(tables.Input)
-        keys = {Input.of(text, language=language).key: text for text in places}
-        with self.engine.connect() as connection:
-            for piece in pieces(keys):
-                for (key,) in connection.execute(select(input_table.c.key).where(input_table.c.key.in_(piece))):
-                    del keys[bytes(key)]
-        if keys:
-            text = next(iter(keys.values()))
-            raise AuditError(
-                f"labels, {places[text]}: {len(keys):,} texts are not in the database, such as {text[:60]!r}; "
-                "study.questions() has the texts that are asked about"
-            )
-
     def questions(self) -> pd.DataFrame:
         """The questions without an answer, the most useful first.
 
-        Columns: task, kind (input, pair or group), text (those of a pair joined by a line end), output, and groups, the
-        number of drawn groups that wait for it.
+        Columns: task, kind (input, pair or group), text, and `text_b` where a task compares two texts, language, and
+        `target_language` where it translates, output, and groups, the number of drawn groups that wait for it. With the
+        columns label and annotator it is what `answer` takes.
         """
         question, input_table = table_of(tables.Question), table_of(tables.Input)
         query = (
-            select(question.c.task, question.c.kind, input_table.c.texts, question.c.output, question.c.waits)
+            select(
+                question.c.task, question.c.kind, input_table.c.texts, input_table.c.languages, question.c.output,
+                question.c.waits,
+            )
             .join(input_table, input_table.c.id == question.c.input_id)
             .where(question.c.priority < BEHIND)
             .order_by(question.c.priority, question.c.waits.desc(), question.c.id)
-        )
+        )  # fmt: skip
         with self.engine.connect() as connection:
-            rows = [
-                (task, kind, "\n".join(texts), output, waits)
-                for task, kind, texts, output, waits in connection.execute(query)
+            stored = [
+                (row.task, row.kind, Input.stored(row.texts, row.languages), row.output, row.waits)
+                for row in connection.execute(query)
             ]
-        return pd.DataFrame(rows, columns=["task", "kind", "text", "output", "groups"])
+        texts = text_columns(max((len(asked.texts) for _, _, asked, _, _ in stored), default=1))
+        translates = any(asked.target for _, _, asked, _, _ in stored)
+        columns = ["task", "kind", *texts, "language", *["target_language"] * translates, "output", "groups"]
+        rows = [
+            dict(zip(texts, asked.texts, strict=False))
+            | {"task": task, "kind": kind, "language": asked.languages[0], "output": output, "groups": waits}
+            | {"target_language": asked.target}
+            for task, kind, asked, output, waits in stored
+        ]
+        return pd.DataFrame(rows, columns=columns)
 
     @installed_extras()
     def report(
@@ -233,15 +225,7 @@ class Study:
             _require_choice("target", target, get_args(Target))
         proxies = [proxy] if isinstance(proxy, str) else list(proxy)
         document = study_report(
-            self.engine,
-            answers,
-            None,
-            design,
-            interval=interval,
-            target=target,
-            delta=delta,
-            proxies=proxies,
-            by=by,
+            self.engine, answers, None, design, interval=interval, target=target, delta=delta, proxies=proxies, by=by
         )
         return Report(document)
 
@@ -304,9 +288,3 @@ def _as_list(parameter: str, names: Sequence[str] | None) -> list[str] | None:
 def _require_choice(parameter: str, value: object, allowed: Sequence[object]) -> None:
     if value not in allowed:
         raise AuditError(f"{parameter}={value!r}: expected {' or '.join(map(repr, allowed))}")
-
-
-def _executor(workers: int) -> Executor:
-    if workers < 0:
-        raise AuditError(f"workers={workers}: expected 0 (this process) or a number of processes")
-    return Processes(workers) if workers else InProcess()

@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from audit.errors import AuditError
-from audit.relations.base import Check, Outcome, Perturb, Plain, Rewritten, Source, Verdict, Words
+from audit.relations.base import Check, Outcome, Perturb, Plain, Relation, Rewritten, Source, Verdict, Words
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -103,12 +104,28 @@ def different(outputs: Sequence[Output]) -> Verdict:
 
 
 def stronger(outputs: Sequence[Output]) -> Verdict:
-    """The follow-up has the source's label with a higher score; the value is the difference of the scores."""
+    """The follow-up has the source's label with a higher score; the value is the difference of the scores.
+
+    A system without scores gives 1 to every text (Jiang et al. 2022, footnote 2), so it never satisfies this.
+    """
     source, follow_up = outputs[0], outputs[1]
     if source.label != follow_up.label:
         return _verdict(False)
     gain = _score(follow_up) - _score(source)
     return _verdict(gain > 0, gain)
+
+
+def needs_scores(relation: Relation) -> bool:
+    """Whether no system without scores can satisfy a relation, since its check is `stronger`, guarded or not.
+
+    >>> from audit.relations import get_relation
+    >>> needs_scores(get_relation("sentiment", "MR1.4")), needs_scores(get_relation("sentiment", "MR3.1"))
+    (True, False)
+    """
+    check: Any = getattr(relation, "check", None)
+    while hasattr(check, "check"):
+        check = check.check
+    return check is stronger
 
 
 def goes_up(outputs: Sequence[Output]) -> Verdict:

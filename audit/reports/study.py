@@ -28,6 +28,7 @@ from audit.false_satisfaction.protocol_arms import Arms, count_arms
 from audit.false_satisfaction.resolution import ALLOWED, Whose, gold_labels
 from audit.false_satisfaction.topics import Topics, count_topics
 from audit.messages import message
+from audit.relations.registry import find_relation
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
 from audit.reports.certainty import with_worth
@@ -60,6 +61,7 @@ from audit.reports.validity import (
     protocol_entry,
     shares,
 )
+from audit.runner.studies import unscored_notes
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import ALL, BLIND, INFORMATIVE
 from audit.statistics import comparison
@@ -354,6 +356,7 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
         ]
         audited = {sample["id"]: audits_of(connection, int(str(sample["id"]))).groups for sample in counted.samples}
         missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
+        unscored = _unscored(connection, counted)
     compares = [sample["design"] == INFORMATIVE for sample in counted.samples]
     # A sample that only compares systems has no audits: what they measure is about rates.
     audits = not compares or not all(compares)
@@ -388,11 +391,21 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
                 for sample in counted.samples
                 if sample["domain"] != ALL
             ),
+            *unscored,
             *([message("note.compares")] if any(compares) else []),
             *([message("note.holds_assumed")] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),
         ],
     }
+
+
+def _unscored(connection: Connection, counted: Counted) -> list[str]:
+    """What to say of systems without scores in cells of which no group is satisfied."""
+    counts = counted.cells
+    none = counted.keys.loc[counts[(counts["satisfied"] == 0) & (counts["violated"] > 0)].index]
+    columns = (none[name] for name in ("task", "relation", "system_id", "system"))
+    cells = [(find_relation(task, name), int(id), system) for task, name, id, system in zip(*columns, strict=True)]
+    return unscored_notes(connection, [(relation, id, system) for relation, id, system in cells if relation])
 
 
 def _answer_counts(connection: Connection, whose: Whose) -> tuple[dict[str, int], dict[str, int]]:

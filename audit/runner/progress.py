@@ -50,7 +50,10 @@ class Bar(Watcher):
             self._bar.clear()
         self._say(f"audit: {sentence}")
 
-    def close(self) -> None:
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Leave the line as it is; a stopped run shows how far it came."""
         if self._bar is not None:
             self._bar.close()

@@ -26,7 +26,7 @@ from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Job, Lost
 from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
-from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
+from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id, unscored_notes
 from audit.store import pieces, table_of, tables, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
@@ -119,6 +119,8 @@ class Ran:
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
     without_groups: list[str] = field(default_factory=list)
     """Relations that apply to no source."""
+    unscored: Sequence[str] = ()
+    """What to say of systems without scores under relations that compare them."""
 
     def as_json(self) -> dict[str, object]:
         """Counts, as the command `audit run` has them in JSON."""
@@ -161,7 +163,7 @@ class Ran:
                 f"{self.counts.failed:,} inputs failed: the errors are stored and counted in the report; "
                 f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
             )
-        return lines
+        return [*lines, *self.unscored]
 
 
 def fitting(
@@ -295,6 +297,8 @@ def run(
     """
     watcher = watcher or Watcher()
     check_limit(limit)
+    if time_limit is not None and not 0 < time_limit < float("inf"):
+        raise AuditError(f"time_limit {time_limit:g}: must be a number of seconds above 0", parameter="time_limit")
     apart = not isinstance(executor, InProcess)
     systems_by_spec = loaded(systems, time_limit, apart)
     _refuse_misfits(corpus, systems_by_spec, relations)
@@ -326,11 +330,19 @@ def run(
         [system.name for system in systems_by_spec.values()],
         counts.first_error,
         without_groups=patiently(lambda: _without_groups(engine, study.id, bound), watcher.says),
+        unscored=patiently(lambda: _unscored(engine, relations, by_id), watcher.says),
     )
     for id in by_id:
         if reason := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
             raise AllFailed(reason, ran)
     return ran
+
+
+def _unscored(engine: Engine, relations: Sequence[Relation], systems: Mapping[int, Bound]) -> list[str]:
+    with engine.connect() as connection:
+        return unscored_notes(
+            connection, [(relation, id, system.name) for id, system in systems.items() for relation in relations]
+        )
 
 
 def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:

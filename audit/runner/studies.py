@@ -1,6 +1,6 @@
 """Making a study: its sources, and the rows of its relations and systems. Idempotent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from heapq import nsmallest
 from typing import Any
@@ -10,7 +10,9 @@ from sqlalchemy import Column, ColumnElement, Connection, Engine, and_, distinct
 from audit.corpora.base import Corpus, Row
 from audit.errors import AuditError
 from audit.keys import canonical, digest, uniform
+from audit.messages import message
 from audit.relations import Relation
+from audit.relations.expect import needs_scores
 from audit.store import input_ids, insert_new, table_of, tables
 from audit.store.queries import id_of, insert_one
 from audit.systems.base import System
@@ -49,6 +51,25 @@ def make_study(engine: Engine, corpus: Corpus, seed: int, limit: int | None = No
         if study_id is None:
             study_id = _insert(connection, corpus, key, seed, limit)
         return load_study(connection, study_id)
+
+
+def unscored_notes(connection: Connection, cells: Iterable[tuple[Relation, int, str]]) -> list[str]:
+    """A sentence for each system without scores whose relations cannot be satisfied without; `cells` are relations, and
+    the ids and names of systems."""
+    output = table_of(tables.Output)
+    relations: dict[tuple[int, str], list[str]] = {}
+    for relation, system, name in cells:
+        if needs_scores(relation):
+            relations.setdefault((system, name), []).append(relation.name)
+    notes: list[str] = []
+    for (system, name), names in relations.items():
+        scored = select(output.c.input_id).where(output.c.system_id == system).limit(1)
+        # Where there are scores, the first rows have one.
+        if connection.execute(scored.where(output.c.score == 1)).first() is not None and (
+            connection.execute(scored.where(output.c.score != 1)).first() is None
+        ):
+            notes.append(message("note.unscored", system=name, names=list(dict.fromkeys(names))))
+    return notes
 
 
 def check_limit(limit: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cache
+from string import ascii_lowercase
 
 from audit import registry
 from audit.errors import AuditError
@@ -54,6 +55,15 @@ def base_of(task: str) -> str:
     return task.partition("/")[0]
 
 
+def text_columns(number: int) -> tuple[str, ...]:
+    """What the texts of an input are called in files and frames, as many as an input has.
+
+    >>> text_columns(2)
+    ('text', 'text_b')
+    """
+    return ("text", *(f"text_{letter}" for letter in ascii_lowercase[1:number]))
+
+
 def matches(task: str, wanted: str | None) -> bool:
     """Whether a task is the wanted one (None: any): `classification` wants every scheme.
 
@@ -85,5 +95,6 @@ __all__ = [
     "get_task",
     "matches",
     "spellings",
+    "text_columns",
     "wording_of",
 ]

@@ -69,7 +69,7 @@ def test_pseudonyms(call, judged, tmp_path):
     assert (status, "--format label-studio" in said) == (2, True)
 
 
-def test_label_studio_there_and_labels_back(call, judged, tmp_path):
+def test_label_studio_there_and_labels_back(call, judged, tmp_path, capsys):
     status, made, _ = call("export", "--db", judged, "--out", tmp_path / "ls", "--format", "label-studio")
     assert (status, list(made)) == (0, ["out", "tasks", "annotations"])
     labels = tmp_path / "labels.csv"
@@ -80,6 +80,8 @@ def test_label_studio_there_and_labels_back(call, judged, tmp_path):
     status, text, _ = call(*arguments, as_json=False)
     assert "0 new, 0 changed, 1 known before" in text
     assert "1 not used: text not in the database (first: line 3)." in text
+    assert main(["user", "add", "crowd", "--db", str(judged)]) == 2
+    assert "which cannot log in, as those of imported labels; choose another name, or" in capsys.readouterr().err
     labels.write_text("text,label\nFilm 1 was fine.,great\n", encoding="utf-8")
     status, _, said = call(*arguments)
     assert (status, "line 2: label 'great' is not one of positive" in said) == (2, True)

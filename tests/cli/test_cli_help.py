@@ -41,7 +41,9 @@ def test_a_mistyped_word_is_one_sentence(words, says, capsys, monkeypatch):
     assert says in shown.err
 
 
-@pytest.mark.parametrize("words", ["--help", "report --help", "user --help", "user add --help", "--version"])
+@pytest.mark.parametrize(
+    "words", ["--help", "-h", "report --help", "report -h", "user --help", "user add --help", "--version"]
+)
 def test_help_is_an_answer(words, capsys):
     assert main(words.split()) == 0
     shown = capsys.readouterr()

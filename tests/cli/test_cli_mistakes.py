@@ -55,7 +55,7 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: imdb"),
+        ([*RUN, "--corpus", "nothing", "--systems", "vader"], "unknown corpus 'nothing'; known are: climate-topics"),
         ([*RUN, "--corpus", "absent.csv", "--systems", "vader"], "absent.csv: there is no such file"),
         ([*RUN, "--corpus", "n" * 400, "--systems", "vader"], "unknown corpus"),
         (
@@ -92,9 +92,12 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["run", "--db", "reviews.csv/a.db", *GOOD], "cannot open the database"),
         (["run", "--db", "mysql://x/y", *GOOD], "unknown kind of database"),
         (["run", "--db", "", *GOOD], "--db is empty"),
-        (["run", *GOOD[:2]], "--systems is missing; see `audit run --help`"),
+        (["run", *GOOD[:2]], "--systems is missing; see `audit run --help`, for example `audit run --corpus rotten"),
         (["sample", "--per-relation", "5"], "there is no database audit.db; make one with `audit run`"),
-        (["sample", "--db", "."], "one of --per-relation and --share is required"),
+        (
+            ["sample", "--db", "."],
+            "one of --per-relation and --share is required; see `audit sample --help`, for example",
+        ),
         (
             ["sample", "--per-relation", "5", "--share", "0.1"],
             "--per-relation and --share exclude each other; give one of them",

@@ -8,6 +8,7 @@ together, and three of `last`: seven questions.
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import summaries
@@ -27,7 +28,7 @@ from audit.false_satisfaction.questions import queue_length
 from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, Step, carry_of, settle_group
 from audit.judging.adjudications import adjudicate, check, checks_left, next_check
 from audit.judging.judgements import judge
-from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
+from audit.judging.labels import NO_OUTPUT, Label, Labels, answer_with_gold, import_labels, read_labels
 from audit.judging.staleness import Choice, affected_groups, mark_stale, preview_stale
 from audit.judging.unit import rebuild
 from audit.relations.base import nothing, unchanged
@@ -296,8 +297,27 @@ def test_settled_questions_about_outputs_can_be_made_known(study):
 
 def test_labels_from_elsewhere_name_the_question(study):
     question = summaries.questions(study)[0]
-    text = Label("line 2", "good", "eve", text=question["texts"][0])
+    text = Label("line 2", "good", "eve", texts=tuple(question["texts"]))
     with pytest.raises(AuditError, match="asks about each output"):
         import_labels(study, Labels("own.csv", (text,), {}), language="zh")
     named = Label("line 2", "good", "eve", question=bytes(question["key"]))
     assert import_labels(study, Labels("own.csv", (named,), {})).added == 1
+
+
+def test_labels_from_elsewhere_name_text_and_output(study, tmp_path):
+    question = summaries.questions(study)[0]
+    path = tmp_path / "own.csv"
+    fields = [f"{question['texts'][0]},{question['output']}", f"{question['texts'][0]},Nobody said this."]
+    path.write_text("text,output,label,annotator\n" + "".join(f"{field},good,eve\n" for field in fields), "utf-8")
+    imported = import_labels(study, read_labels(path), language="zh")
+    assert (imported.added, imported.opened, imported.unmatched) == (1, 0, {NO_OUTPUT: 1})
+    assert imported.first == {NO_OUTPUT: "line 3"}
+
+
+def test_a_label_about_an_output_that_was_not_drawn_opens_its_question(study):
+    asked = {(question["texts"][0], question["output"]) for question in summaries.questions(study)}
+    text = summaries.TEXTS[3]
+    unasked = summaries.said("last", text)
+    assert (text, unasked) not in asked
+    label = Label("line 2", "good", "eve", row="4", output=unasked)
+    assert import_labels(study, Labels(Path("own.csv"), [label], {})).opened == 1

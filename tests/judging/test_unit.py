@@ -157,7 +157,7 @@ def gold(world: World) -> Call:
 
 
 def labels(world: World) -> Call:
-    entries = [Label(f"line {n}", "positive", name, f"text {n}") for n in range(3) for name in ("x", "y")]
+    entries = [Label(f"line {n}", "positive", name, (f"text {n}",)) for n in range(3) for name in ("x", "y")]
     return lambda engine, who: import_labels(engine, Labels(Path("labels.csv"), entries, {}))
 
 

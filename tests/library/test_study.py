@@ -87,6 +87,45 @@ def test_answers_of_people_settle_groups():
     assert alpha.loc["percent_agreement", "estimate"] == 1
 
 
+PAIRS = pd.DataFrame(
+    [("A man plays a guitar.", "A man makes music."), ("It rains.", "The sun is out.")], columns=["text", "text_b"]
+)
+
+
+def shared_words(texts: tuple[str, str]) -> float:
+    first, second = (set(text.lower().split()) for text in texts)
+    return len(first & second) / len(first | second)
+
+
+def test_pairs_are_answered_by_their_texts():
+    shouted(task="similarity")
+    study = audit.run(PAIRS, [shared_words], ["MINE.1"], task="similarity", progress=False).sample(
+        2, audit_follow_ups=0
+    )
+    questions = study.questions()
+    assert list(questions.columns) == ["task", "kind", "text", "text_b", "language", "output", "groups"]
+    assert set(questions["text_b"]) == set(PAIRS["text_b"])
+    for name in ("anna", "ben"):
+        study.answer(questions.assign(label="zero", annotator=name))
+    assert study.questions().empty
+    with pytest.raises(
+        audit.AuditError, match="row 1: task similarity compares 2 texts; they are in the columns text, text_b"
+    ):
+        study.answer(questions.drop(columns="text_b").assign(label="zero", annotator="eve"))
+    swapped = questions.rename(columns={"text": "text_b", "text_b": "text"})
+    with pytest.raises(audit.AuditError, match=r"2 of 2 labels are wrong(.|\n)*A man makes music\. / A man plays"):
+        study.answer(swapped.assign(label="zero", annotator="eve"))
+
+
+def test_a_run_and_a_report_say_that_a_system_without_scores_cannot_satisfy_a_relation():
+    study = audit.run(FILMS, ["vader", by_keyword], ["MR1.4", "MR3.1"], progress=False)
+    (note,) = study.ran.unscored
+    assert note.startswith("by_keyword gives the score 1 to every text, or none. MR1.4 cannot be satisfied")
+    assert study.ran.lines()[-1] == note
+    assert [entry for entry in study.report().notes if "score" in entry] == [note]
+    assert not audit.run(FILMS, ["vader"], ["MR1.4", "MR3.1"], progress=False).ran.unscored
+
+
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [
@@ -94,7 +133,7 @@ def test_answers_of_people_settle_groups():
         ({"text": [], "label": [], "annotator": []}, "labels has no rows"),
         (
             {"text": ["Another text."], "label": ["positive"], "annotator": ["anna"]},
-            "row 1: 1 texts are not in the data",
+            r"labels, row 1: text not in the database \('Another text\.'\); study\.questions\(\) has",
         ),
         ({"text": [FILMS[0][0]], "label": ["great"], "annotator": ["anna"]}, "great"),
     ],
