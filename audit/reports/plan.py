@@ -15,6 +15,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, count
 from audit.false_satisfaction.resolution import State, Whose, carry_of, drawn_groups, known_answers, settle_group
 from audit.keys import digest
+from audit.messages import message
 from audit.relations import COUNTED, Outcome
 from audit.sampling.designs import ALL, GOLD, INFORMATIVE, Numbers, check_domain
 from audit.sampling.draw import cell_lists
@@ -348,7 +349,7 @@ def plan(
     if domain is not None:
         check_domain(domain)
     if decide is None and half_width is None:
-        raise AuditError("a plan needs a goal: a half-width, or a decision about the winner or the order")
+        raise AuditError(message("report_setting.no_goal"))
     # Impossible arguments are refused here, not after minutes of reading.
     cost(0, 1 if annotators is None else annotators, pace, price_per_hour)
     counted = count(engine, whose, study, domain=domain)
@@ -482,20 +483,15 @@ def _command(
 
 def _notes(counted: Counted, guess: float, decide: Goal | None, domain: str | None) -> list[str]:
     blind = int(((counted.cells["judged"] == 0) | (counted.cells["false"].isna() & (decide is None))).sum())
-    notes = ["Only sources with a gold label count, and are drawn from."] if domain == GOLD else []
+    notes: list[str] = [message("note.plan_gold_only")] if domain == GOLD else []
     if blind:
         whole = len(counted.cells)
         notes.append(
-            f"{blind} of {whole} cells have no judged group: there a rate of {guess:g} is guessed; the worst case is a "
-            "rate of 0.5."
+            message("note.plan_guess", count=blind, whole=whole, rate=guess)
             if decide is None
-            else f"{blind} of {whole} cells have no judged group: there a rate of {guess:g} and a difference of "
-            f"{GAP:g} between systems is guessed; the worst case is a rate of 0.5 and no difference."
+            else message("note.plan_guess_decide", count=blind, whole=whole, rate=guess, gap=GAP)
         )
-    notes.append(
-        "Questions about follow-ups are counted wherever a relation may not carry the answer; a wrong source makes "
-        "them needless, so fewer may be asked."
-    )
+    notes.append(message("note.plan_follow_ups"))
     return notes
 
 

@@ -14,6 +14,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, DrawnCell, Ground, counted_from, drawn_cells
 from audit.false_satisfaction.groups import Comparison, Shared, shared_groups
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, known_answers, read_process
+from audit.messages import message
 from audit.reports.document import Covered, GoldErrorEntry, GoldErrorSystem, OverallEntry, SensitivityEntry
 from audit.statistics.comparison import LEAST
 from audit.statistics.corrected import Resting, correct, corrected_values, resting_share
@@ -126,10 +127,7 @@ class GoldError:
         match = GOLD_ERROR.fullmatch(text.strip())
         low, high = (float(match[1]), float(match[2] or match[1])) if match else (1.0, 0.0)
         if not 0 <= low <= high < 1:
-            raise AuditError(
-                f"the error of gold {text[:40]!r} is no rate; allowed are a number from 0 to less than 1, such as "
-                "0.05, or two, the smaller first, such as 0.02-0.05"
-            )
+            raise AuditError(message("report_setting.bad_gold_error", text=text[:40]))
         return cls(low, high)
 
 

@@ -27,6 +27,7 @@ from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.protocol_arms import Arms, count_arms
 from audit.false_satisfaction.resolution import ALLOWED, Whose, gold_labels
 from audit.false_satisfaction.topics import Topics, count_topics
+from audit.messages import message
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
 from audit.reports.certainty import with_worth
@@ -40,13 +41,12 @@ from audit.reports.document import (
     StudyEntry,
     SystemEntry,
 )
-from audit.reports.plan_texts import plan_entries, plans_of
+from audit.reports.plan_entries import plan_entries, plans_of
 from audit.reports.preference import Weights
 from audit.reports.primary import Named, read_named, signature_entry
 from audit.reports.sensitivity import GoldError, Lenient, gold_error_entry, read_lenient, sensitivity_entry
 from audit.reports.topics import topic_entries
 from audit.reports.validity import (
-    ASSUMED,
     METHOD,
     carry_note,
     cause_entries,
@@ -77,18 +77,8 @@ ESTIMATORS = (
     "longest settled beginning of each cell's draw",
     "comparisons only: longest settled beginning of each relation's informative groups",
 )
-TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
-NEVER_GOLD = "Gold of {task} never says {labels}, so every such output counts as wrong wherever gold answers."
 _USUAL = (("protocol", BLIND), ("domain", ALL))
 """Settings of a sample that its signature leaves out, because they are the usual ones."""
-BOUNDS_ONLY = (
-    "Under {names} answers leave bounds only, no rate. Questions that wait for people would close them (`audit app`): "
-    "{numbers}."
-)
-DOMAIN = "Study {study} is about its sources with a gold label alone: nothing was drawn from the others."
-COMPARISONS = (
-    "The design informative estimates comparisons of systems only: cells drawn by it have no genuine rate of their own."
-)
 
 
 @dataclass(frozen=True)
@@ -226,10 +216,7 @@ def report_of(
     `resting`.
     """
     if gold_error is not None and (proxies or interval == SEQUENCE):
-        raise AuditError(
-            "the correction for errors of gold is for the judged groups at a number fixed before; leave proxies and "
-            "the interval 'sequence' out, or the error of gold"
-        )
+        raise AuditError(message("report_setting.gold_error_fixed"))
     counted, holds = basis.counted, basis.holds
     common: CommonBy = {(shared.task, shared.study, shared.relation): shared.common for shared in basis.shared}
     described = _described(basis, settings_of(interval, target, delta, weights, proxies), gold_error)
@@ -309,11 +296,7 @@ def _partly_judged_notes(counted: Counted) -> list[str]:
     part = int(((judged > 0) & (judged < drawn)).sum())
     if not part:
         return []
-    are = "cell is" if part == 1 else "cells are"
-    return [
-        f"{part} {are} judged in part: there fixed-n intervals hold if where to stop was not chosen by looking at the "
-        "results; the interval `sequence` holds anyway, for this corpus."
-    ]
+    return [message("note.partly_judged", count=part)]
 
 
 def _bounds_notes(counted: Counted) -> list[str]:
@@ -324,8 +307,8 @@ def _bounds_notes(counted: Counted) -> list[str]:
         str(relation_cells["relation"].iloc[0]): counted.waiting_under.get((int(study), int(relation)), 0)
         for (study, relation), relation_cells in cells.groupby(["study_id", "relation_id"], sort=False)
     }
-    numbers = ", ".join(f"{name} {waiting:,}" for name, waiting in open_questions.items())
-    return [BOUNDS_ONLY.format(names=", ".join(open_questions), numbers=numbers)] if open_questions else []
+    numbers = [f"{name} {waiting:,}" for name, waiting in open_questions.items()]
+    return [message("note.bounds_only", names=open_questions, numbers=numbers)] if open_questions else []
 
 
 def settings_of(
@@ -395,12 +378,18 @@ def signature(engine: Engine, counted: Counted, whose: Whose, lacking: Mapping[s
         "notes": [
             *missing,
             *(
-                TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
+                message("note.two_classes")
+                if task == "sentiment"
+                else message("note.never_gold", task=task, labels=labels)
                 for task, labels in (lacking if answers.get("gold") else {}).items()
             ),
-            *(DOMAIN.format(study=sample["study_id"]) for sample in counted.samples if sample["domain"] != ALL),
-            *([COMPARISONS] if any(compares) else []),
-            *([ASSUMED] if audits and not any(audited.values()) else []),
+            *(
+                message("note.gold_domain", study=sample["study_id"])
+                for sample in counted.samples
+                if sample["domain"] != ALL
+            ),
+            *([message("note.compares")] if any(compares) else []),
+            *([message("note.holds_assumed")] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),
         ],
     }

@@ -16,6 +16,7 @@ from audit.false_satisfaction.groups import NAMES, random_beginnings, spot_check
 from audit.false_satisfaction.protocol_arms import Arms
 from audit.false_satisfaction.proxies import CellProxies, cell_proxies
 from audit.false_satisfaction.resolution import State
+from audit.messages import joined, message
 from audit.relations import name_order
 from audit.reports.document import (
     AuditTotals,
@@ -321,12 +322,12 @@ def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: fl
         "specificity": list(specificity),
     }
     if not (sensitivity[1] and specificity[1]):
-        kind = "false" if specificity[1] else "true"
-        return entry | {"reason": f"no checked group is a {kind} satisfaction"}
+        code = "no_rate.none_false" if specificity[1] else "no_rate.none_true"
+        return entry | {"reason": message(code)}
     try:
         corrected = rogan_gladen(round(rate * judged), judged, sensitivity, specificity, confidence)
     except AuditError:
-        return entry | {"reason": "the protocol is no better than chance on the checked groups"}
+        return entry | {"reason": message("no_rate.protocol_by_chance")}
     return entry | {"rate": corrected.rate, "low": corrected.low, "high": corrected.high}
 
 
@@ -337,14 +338,8 @@ def carry_note(counted: Counted) -> list[str]:
     if not rests or len(audited.follow_ups):
         return []
     if audited.waiting:
-        return [
-            f"Carry error is not measured yet: {audited.waiting:,} of the follow-ups to which answers are carried wait "
-            "for an answer of their own."
-        ]
-    return [
-        "Carry error was not measured: no follow-up to which an answer is carried was asked about; a sample with "
-        "audited follow-ups measures it (a share of 0.1 is usual)."
-    ]
+        return [message("note.carry_waiting", count=audited.waiting)]
+    return [message("note.carry_unmeasured")]
 
 
 def shares(counted: Counted, study: int) -> dict[str, float]:
@@ -367,9 +362,6 @@ def estimators(counted: Counted) -> Signature:
 
 
 # What a report says of whether relations hold: the share of groups per relation in which they do not.
-
-ASSUMED = "That relations hold everywhere is assumed; measure it with a sample that audits groups (20 a cell)."
-"""The note of a report for which no group was asked about."""
 
 
 def holds_entries(
@@ -581,14 +573,12 @@ def check_proxies(names: Sequence[str], interval: str, target: Target) -> None:
         return
     if target == "population":
         raise AuditError(
-            "proxies correct a sample by what is known of this corpus; with proxy take the target corpus, or leave "
-            "proxy out for the target population",
+            message("report_setting.proxy_population"),
             parameter="proxy",
         )
     if interval == SEQUENCE:
         raise AuditError(
-            "an estimate with proxies (PPI++) holds for a number of judgements fixed before, and a sequence for every "
-            "number; take either proxy or interval=sequence",
+            message("report_setting.proxy_sequence"),
             parameter=("proxy", "interval"),
         )
 
@@ -616,19 +606,21 @@ def powered(
             result, reason = results[key]
             rows.append((result.estimate, result.low, result.high, result.method, result.gain, reason or None))
         else:
-            rows.append((None, None, None, None, None, "no random sample of the cell is judged"))
+            rows.append((None, None, None, None, None, message("no_rate.no_random_sample")))
     estimates = pd.concat(
         [counted.keys[NAMES].reset_index(drop=True), pd.DataFrame(rows, columns=list(ESTIMATES))], axis=1
     )
+    # Of a column of strings pandas would keep the English sentences alone.
+    estimates["method_reason"] = pd.Series([row[-1] for row in rows], dtype=object)
     return estimates, judged.assign(value=_values(counted, judged, residuals))
 
 
 def _reason(cell: CellProxies, result: PredictionPowered) -> str:
     """Why a proxy was not used; empty where all were."""
-    reasons = [f"{name} is left out: {why}" for name, why in cell.left_out.items()]
+    reasons: list[str] = [message("proxy.left_out", proxy=name, reason=why) for name, why in cell.left_out.items()]
     if result.reason and (cell.names or not reasons):
         reasons.append(result.reason)
-    return "; ".join(reasons)
+    return joined("list.also", reasons) if reasons else ""
 
 
 def _values(counted: Counted, judged: pd.DataFrame, residuals: dict[tuple[int, int, int], np.ndarray]) -> np.ndarray:
