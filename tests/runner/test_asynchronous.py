@@ -252,23 +252,23 @@ def test_a_job_has_a_limit_and_the_executor_goes_on(tmp_path):
 
     def answer(body, number):
         if "Film 2 " in body["texts"][0]:
-            gate.wait(10)
+            gate.wait(60)
         return plain_answer(body)
 
     with serving(answer) as server:
         spec = server.file(tmp_path, "batch = 1\nconcurrency = 1")
-        lost, right = done(Batch(spec, "sentiment", INPUTS[:4], limit=0.3), Batch(spec, "sentiment", INPUTS[10:14]))
+        lost, right = done(Batch(spec, "sentiment", INPUTS[:4], limit=1), Batch(spec, "sentiment", INPUTS[10:14]))
         gate.set()
-    assert lost == too_long(0.3)
+    assert lost == too_long(1)
     assert right.outputs(4) == RIGHT[10:14]
 
 
 @pytest.mark.slow
 def test_waiting_for_another_jobs_calls_is_not_part_of_the_limit(tmp_path):
-    with serving(delay=0.15) as server:
+    with serving(delay=0.5) as server:
         spec = server.file(tmp_path, "batch = 1\nconcurrency = 1")
-        # The second begins after 1.2 s and takes 0.15 s.
-        first, second = done(Batch(spec, "sentiment", INPUTS[:8]), Batch(spec, "sentiment", INPUTS[8:9], limit=1))
+        # The second begins after 4 s and takes 0.5 s.
+        first, second = done(Batch(spec, "sentiment", INPUTS[:8]), Batch(spec, "sentiment", INPUTS[8:9], limit=3))
     assert first.outputs(8) == RIGHT[:8]
     assert second.outputs(1) == RIGHT[8:9]
 
@@ -301,7 +301,7 @@ def test_the_seconds_of_a_batch_are_its_share_of_the_systems_time(tmp_path, monk
 
 
 def test_leaving_in_the_middle_ends_what_is_under_way(tmp_path):
-    with serving(delay=1) as server:
+    with serving(delay=10) as server:
         with Asynchronous() as executor:
             executor.submit(Batch(server.file(tmp_path, "batch = 1\nconcurrency = 2"), "sentiment", INPUTS))
             while not server.bodies:
@@ -408,7 +408,7 @@ def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     module = f"keeps_{abs(hash(tmp_path))}"
     (tmp_path / f"{module}.py").write_text(KEEPS.replace("KEEP", act))
-    jobs = [Batch(f"{module}:Mine", "sentiment", (item,), limit=0.5) for item in INPUTS[:6]]
+    jobs = [Batch(f"{module}:Mine", "sentiment", (item,), limit=1) for item in INPUTS[:6]]
     pairs = []
     with Asynchronous(apart) as executor:
         for job in jobs:
@@ -417,7 +417,7 @@ def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypa
             pairs += executor.finished()
     results = [next(result for job, result in pairs if job is submitted) for submitted in jobs]
     lost = results.pop(2)
-    assert lost == (Lost("its process ended with status 3") if "_exit" in act else too_long(0.5))
+    assert lost == (Lost("its process ended with status 3") if "_exit" in act else too_long(1))
     assert [result.outputs(1) for result in results] == [[Output("positive", 0.5)]] * 5
 
 

@@ -77,9 +77,9 @@ def test_results_are_those_of_this_process(executor):
 
 def test_finished_waits_no_longer_than_it_is_told(executor):
     assert executor.finished(0) == []
-    executor.submit(Double(2, seconds=0.5))
+    executor.submit(Double(2, seconds=1))
     assert executor.finished(0) == []
-    assert executor.finished(10) == [(Double(2, seconds=0.5), 4)]
+    assert executor.finished(60) == [(Double(2, seconds=1), 4)]
     assert executor.finished() == []
 
 
@@ -235,7 +235,7 @@ def test_a_thread_whose_job_is_ended_takes_nothing_from_its_neighbours(tmp_path)
     with started(workers=1, threads=3) as cluster, Dask(cluster.address) as executor:
         log = tmp_path / "log"
         others = [Note(log, str(number), 0.3) for number in range(12)]
-        returned = results(executor, Kill(), Hold(limit=0.5), *others, Kill(limit=5), Hold(limit=0.6))
+        returned = results(executor, Kill(), Hold(limit=0.5), *others, Kill(limit=60), Hold(limit=0.6))
         assert sorted(
             reason for result in returned.values() if isinstance(result, Lost) for reason in [result.reason]
         ) == [

@@ -10,8 +10,6 @@ from audit.runner.run import fitting, run
 from audit.store import open_store
 from audit.tasks import Input
 
-pytest.importorskip("jieba", reason='pip install "audit[chinese]"')
-
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):

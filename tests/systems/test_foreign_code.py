@@ -91,23 +91,23 @@ def test_what_it_says_of_itself_is_checked(write_module, part: str, says: str) -
 @pytest.mark.parametrize("apart", [True, False])
 @pytest.mark.parametrize("place", ["import", "init"])
 def test_one_that_hangs_is_given_up(write_module, place: str, apart: bool) -> None:
-    spec = write_module(PLACES[place], "import time; time.sleep(60)") + ":f"
+    spec = write_module(PLACES[place], "import time; time.sleep(600)") + ":f"
     with pytest.raises(AuditError, match=r"cannot be loaded: no end within 0.3 s; a longer time limit"):
         loaded([spec], 0.3, apart)
 
 
 @pytest.mark.parametrize(
-    ("act", "says"),
+    ("act", "limit", "says"),
     [
-        ("import os; os._exit(0)", "its process ended with status 0"),
-        ("import time; time.sleep(60)", "no end within 1 s"),
+        ("import os; os._exit(0)", 60, "its process ended with status 0"),
+        ("import time; time.sleep(600)", 1, "no end within 1 s"),
     ],
 )
-def test_preparing_in_another_process_costs_that_process(write_module, act: str, says: str) -> None:
+def test_preparing_in_another_process_costs_that_process(write_module, act: str, limit: int, says: str) -> None:
     source = "class f:\n  def prepare(self): act()\n  def __call__(self, text): return 'positive'"
     spec = write_module(source, act) + ":f"
     with pytest.raises(AuditError, match=rf"prepare\(\) of the system .* failed: {says}"):
-        prepared(loaded([spec], 1), 1, apart=True)
+        prepared(loaded([spec], 60), limit, apart=True)
 
 
 COUNTED = """

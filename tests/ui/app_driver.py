@@ -110,7 +110,7 @@ def cookie_of_session() -> str | None:
 
 def open_app(account: Account | None = None, language: str | None = None) -> AppTest:
     """The app, as somebody who is logged in sees it, or as a stranger does."""
-    app = AppTest.from_file(str(APP), default_timeout=20)
+    app = AppTest.from_file(str(APP), default_timeout=60)
     if account:
         app.session_state["account_id"] = account.id
     if language:

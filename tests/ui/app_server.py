@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 40
+PATIENCE = 120
 
 
 def free_port() -> int:
@@ -60,12 +60,12 @@ def app_server(
         finally:
             # Streamlit is a child of the command; both are in the session that was begun for them.
             os.killpg(server.pid, 15)
-            server.wait(timeout=20)
+            server.wait(timeout=PATIENCE)
 
 
 def healthy(address: str) -> bool:
     """Whether an app answers there."""
     try:
-        return bool(urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).status == 200)
+        return bool(urllib.request.urlopen(f"{address}/_stcore/health", timeout=10).status == 200)
     except OSError:
         return False

@@ -18,7 +18,7 @@ from sqlalchemy import select
 from audit.store import table_of, tables
 from audit.ui.settings import arguments
 
-PATIENCE = 20
+PATIENCE = 60
 
 
 def _found(*names: str) -> str | None:
@@ -42,7 +42,7 @@ def streamlit_server(prepared: Prepared) -> Iterator[tuple[str, Prepared]]:
         yield address, prepared
     finally:
         server.terminate()
-        server.wait(timeout=10)
+        server.wait(timeout=PATIENCE)
 
 
 def until(condition: Any, patience: float = PATIENCE) -> Any:

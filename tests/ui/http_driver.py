@@ -13,7 +13,7 @@ from audit.store import open_store, table_of, tables
 
 PASSWORD = "correct horse, battery"
 PAGE = {"Accept": "text/html"}
-ROLES = {"ann": "annotator", "ben": "annotator", "cy": "annotator", "judge": "adjudicator", "boss": "manager"}
+ROLES = dict.fromkeys(["ann", "ben", "cy", "dee", "fay"], "annotator") | {"judge": "adjudicator", "boss": "manager"}
 
 
 @dataclass

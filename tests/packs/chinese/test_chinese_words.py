@@ -9,8 +9,6 @@ from audit.packs.chinese.taggers import is_traditional
 from audit.text import Analysis
 from audit.text.tokens import Token
 
-pytest.importorskip("jieba")
-
 
 def _names(*texts: str) -> list[str]:
     return [person.name for person in people([Analysis(text, "zh") for text in texts])]

@@ -2,15 +2,13 @@
 
 import json
 import pickle
+from importlib.metadata import version
 
 import pytest
 
 from audit.errors import BadFile, NotInstalled, UnknownName
 from audit.packs.translation.fill_mask import FillMask
 from audit.packs.translation.masked import get_proposer
-
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "a", "good", "great", "film", "story", "is", "was", ".", ",", "##s", "1990", "quickly", "sees"]
@@ -20,6 +18,9 @@ CHINESE = ["好", "电", "影", "故", "事", "医", "生", "的", "看", "我",
 
 def make(folder, favourites, kind="BertForMaskedLM"):
     """A tiny BERT whose hidden states are random, and whose bias makes these pieces the most probable, in order."""
+    import torch
+    import transformers
+
     folder.mkdir(exist_ok=True)
     pieces = [*PIECES, *WORDS, *CHINESE]
     (folder / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
@@ -93,7 +94,7 @@ def test_chinese_words_get_a_mask_for_each_character(tmp_path):
 
 def test_versions_name_the_files(tiny, tmp_path):
     proposer = FillMask(str(tiny))
-    assert proposer.version.startswith(f"fill-mask(transformers {transformers.__version__}, model ")
+    assert proposer.version.startswith(f"fill-mask(transformers {version('transformers')}, model ")
     same = make(tmp_path / "same", FAVOURITES)
     other = make(tmp_path / "other", ["good"])
     assert FillMask(str(same)).version == proposer.version != FillMask(str(other)).version
@@ -129,6 +130,8 @@ def test_code_of_a_model_and_damaged_weights_are_refused(tmp_path):
 
 
 def test_pickled_weights_that_would_run_code_are_not_run(tmp_path):
+    import torch
+
     model = make(tmp_path / "model", ["good"])
     (model / "model.safetensors").unlink()
 

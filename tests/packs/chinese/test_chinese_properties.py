@@ -14,8 +14,6 @@ from audit.relations.registry import configured
 from audit.tasks import Input
 from audit.text import Analysis
 
-pytest.importorskip("jieba")
-
 NUMBERS = (1, 2, 3)
 TEXTS = ("记者李强报道。", "他去过法国。", "一名医生说话了。", "王女士、小明和两名律师去过英国。")
 

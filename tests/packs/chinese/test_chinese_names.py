@@ -5,8 +5,6 @@ from chinese_texts import all_follow_ups, follow_up_of
 
 from audit.packs.chinese.people import COMMON, GIVEN, NICKNAMES
 
-pytest.importorskip("jieba")
-
 
 def _only(text: str, *others: str) -> tuple[tuple[str, ...], dict[str, str]]:
     group = follow_up_of(1, text, *others)

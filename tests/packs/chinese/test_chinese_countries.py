@@ -5,9 +5,6 @@ from chinese_texts import all_follow_ups, follow_up_of
 
 from audit.packs.chinese.countries import countries, stand_ins
 
-pytest.importorskip("jieba")
-pytest.importorskip("babel")
-
 
 def test_a_country_is_replaced_everywhere_by_one_of_its_continent():
     for (first, second), ((old, new),) in all_follow_ups(2, "他去年去了法国。", "法国很大，他喜欢法国。"):

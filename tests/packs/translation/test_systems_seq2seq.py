@@ -15,9 +15,6 @@ from audit.packs.translation.seq2seq import SpokenLanguages, language_tokens, pa
 from audit.systems import get_system
 from audit.tasks import Input, Output
 
-for package in ("torch", "transformers", "sentencepiece"):
-    pytest.importorskip(package, reason="pip install 'audit[translation]'")
-
 ENGLISH = ("It rains.", "The train is late.", "We like bread.")
 SPANISH = ("Llueve.", "El tren va con retraso.", "Nos gusta el pan.")
 FRENCH = ("Il pleut.", "Le train est en retard.", "Nous aimons le pain.")

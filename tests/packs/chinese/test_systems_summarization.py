@@ -11,9 +11,6 @@ from audit.errors import BadOutput
 from audit.systems import all_systems, get_system
 from audit.tasks import Input, get_task
 
-for package in ("sumy", "snownlp", "jionlp", "jieba"):
-    pytest.importorskip(package, reason='pip install "audit[chinese]"')
-
 NAMES = ["sumy-lexrank", "sumy-lsa", "snownlp-textrank", "jionlp-summary"]
 LOADING = pytest.param("jionlp-summary", marks=pytest.mark.slow)  # half a minute
 QUICK = [*NAMES[:3], LOADING]

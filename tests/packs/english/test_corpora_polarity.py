@@ -9,7 +9,7 @@ import pytest
 from audit.corpora import get_corpus
 from audit.errors import BadFile, NotInstalled
 
-REAL = Path(__file__).parents[2].parent / "shared" / "data" / "nltk_data"
+REAL = Path(__file__).parents[3].parent / "shared" / "data" / "nltk_data"
 NEGATIVE = "plot : two teens drive . \nthey get into an accident . \n* * * \n"
 POSITIVE = 'it \'s " good " ( really ) . \n'
 

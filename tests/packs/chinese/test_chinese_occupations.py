@@ -5,8 +5,6 @@ from chinese_texts import all_follow_ups, follow_up_of
 
 from audit.packs.chinese.people import occupations
 
-pytest.importorskip("jieba")
-
 
 def test_an_occupation_is_replaced_everywhere_by_one_of_its_field():
     for (first, second), ((old, new),) in all_follow_ups(3, "一名律师说，律师很忙。", "律师们都忙。"):

@@ -15,7 +15,7 @@ from audit.errors import AuditError, BadFile, NotInstalled
 from audit.packs.english.corpora import sentences
 from audit.tasks import Input
 
-REAL = Path(__file__).parents[2].parent / "shared" / "data" / "nltk_data"
+REAL = Path(__file__).parents[3].parent / "shared" / "data" / "nltk_data"
 TREES = """
 ( (S (NP-SBJ (NNP Sony) (NNP Corp.) (POS 's) (NN rule) ) (VP (VBZ is) (VP (-NONE- *T*-1) (`` ``) (JJ old)
   (-LRB- -LRB-) (NP (CD 1\\/2) ) (-RRB- -RRB-) ('' '') )) (. .) ))
