@@ -182,6 +182,19 @@ def text_of(path: str | Path, content: bytes) -> str:
     return text
 
 
+def unstorable(text: str) -> str | None:
+    r"""What a text holds that no database and no file in UTF-8 can, and what to do; None where there is nothing.
+
+    >>> unstorable("a\0b"), unstorable("a")
+    ('a NUL byte; remove it', None)
+    """
+    if "\0" in text:
+        return message("file.nul_byte")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        return message("file.surrogate")
+    return None
+
+
 def read_table(path: str | Path, text: str, wanted: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The header of a CSV, and every row that is not blank with the number of its first line; fields are stripped.
 

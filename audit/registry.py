@@ -92,6 +92,8 @@ class Registry(Generic[T]):
         self.group = group
         self._home = home
         self._key = key
+        self.check: Callable[[str, Any], None] = lambda name, thing: None
+        """Raises AuditError where a thing cannot have this name or cannot be used; set by the room that is home."""
         self._entries: dict[str, Entry[T]] = {}
         self._loaded: dict[str, tuple[Entry[T], T]] = {}
         self._complete = False
@@ -121,8 +123,8 @@ class Registry(Generic[T]):
         `argument` says that an argument stands behind the name and a colon, "FILE" for instance; "[FILE]" that it may.
         `origin` is who brings the thing, by default the plug-in or module that calls.
 
-        Raises AuditError for a name that is taken, unless the thing is to `replace` the other, and for one that is
-        empty or has a colon.
+        Raises AuditError for a name that is taken, unless the thing is to `replace` the other, for one that is empty
+        or has a colon, and for a thing that cannot be used (`check`).
         """
         if thing is None:
             return partial(self.register, name, argument=argument, replace=replace, listed=listed, origin=origin)
@@ -132,6 +134,8 @@ class Registry(Generic[T]):
         own = _same_package(module, _PACKAGE)
         if not own:
             self._come_home()
+        if not lazy:
+            self.check(name, thing)
         origin = origin or ("" if own else _origins[-1] if _origins else module)
         load = partial(_resolved, thing) if isinstance(thing, str) else partial(_itself, thing)
         with _lock:
@@ -286,6 +290,7 @@ class Registry(Generic[T]):
         else:
             with _loading(self._described(entry), entry.origin):
                 thing = entry.load()
+                self.check(entry.name, thing)
         self._loaded[entry.name] = entry, thing
         return thing
 

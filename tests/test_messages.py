@@ -73,7 +73,7 @@ def written() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
     patterns = set()
     for node in nodes:
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
-            parts = [re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in node.values]
+            parts = [re.escape(part.value) if isinstance(part, ast.Constant) else ".*" for part in node.values]
             if re.match(r"[a-z_]+\\\.", parts[0]):
                 patterns.add("".join(parts))
     return frozenset(texts), tuple(map(re.compile, sorted(patterns)))

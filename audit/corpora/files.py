@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
-from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
+from audit.files import Excessive, parse_json, read_text, refuse_bad_rows, unstorable
 from audit.keys import canonical, fingerprint
 from audit.messages import joined, message
 from audit.tasks import Input, base_of, get_task
@@ -272,10 +272,8 @@ def _reason(columns: dict[str, str], texts: tuple[str, ...], key: str) -> str | 
         if name not in columns:
             return message("corpus_file.no_text", column=name)
     for name, value in columns.items():
-        if "\0" in value:
-            return message("corpus_file.nul", column=name)
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
-            return message("corpus_file.surrogate", column=name)
+        if fault := unstorable(value):
+            return message("corpus_file.unstorable", column=name, what=fault)
     for name in texts:
         if not columns[name].strip():
             return message("corpus_file.empty_text", column=name)

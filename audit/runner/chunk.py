@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from traceback import extract_tb
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from sqlalchemy import Connection, select
 
@@ -19,17 +19,21 @@ from audit.tasks import Input, Output
 from audit.text import Analysis
 
 
-def relation_failed(relation: str, problem: Exception) -> AuditError:
-    """What a relation's own code raised, in one sentence with the relation and the line.
+def raise_failed(relation: str, problem: Exception) -> NoReturn:
+    """Raise what a relation's own code raised as one sentence with the relation and the line; an AuditError as it is.
 
-    >>> relation_failed("MINE.1", IndexError("list index out of range"))
-    AuditError('relation MINE.1 failed: IndexError: list index out of range; mend it and run again')
+    >>> raise_failed("MINE.1", IndexError("list index out of range"))
+    Traceback (most recent call last):
+        ...
+    audit.errors.AuditError: relation MINE.1 failed: IndexError: list index out of range; mend it and run again
     """
+    if isinstance(problem, AuditError):
+        raise problem
     frames = extract_tb(problem.__traceback__)
     where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-    return AuditError(
+    raise AuditError(
         f"relation {relation} failed: {type(problem).__name__}: {first_line(problem)}{where}; mend it and run again"
-    )
+    ) from problem
 
 
 # The job of making the groups of some sources that are the same for every system: analyse once, perturb, key.
@@ -61,10 +65,8 @@ class Planning:
         for number, relation in enumerate(self.relations):
             try:
                 perturbed = relation.make_groups(sources)
-            except AuditError:
-                raise
             except Exception as problem:
-                raise relation_failed(relation.name, problem) from problem
+                raise_failed(relation.name, problem)
             groups += (
                 PlannedGroup(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note)
                 for place, (follow_ups, note) in enumerate(perturbed)
@@ -326,10 +328,8 @@ class Chunk:
             if isinstance(relation, Fixed):
                 try:
                     verdicts = relation.verdicts([(outputs, self._shared[place].note) for place, outputs in entries])
-                except AuditError:
-                    raise
                 except Exception as problem:
-                    raise relation_failed(relation.name, problem) from problem
+                    raise_failed(relation.name, problem)
                 yield from zip((place for place, _ in entries), verdicts, strict=True)
 
     def _group_rows(self, groups: Sequence[_Group], ids: Sequence[int]) -> Columns:
@@ -375,10 +375,8 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
     except StopIteration as end:
         group.verdict = end.value
         return None
-    except AuditError:
-        raise
     except Exception as problem:
-        raise relation_failed(group.relation.name, problem) from problem
+        raise_failed(group.relation.name, problem)
 
 
 def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:

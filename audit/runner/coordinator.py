@@ -11,8 +11,8 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import monotonic
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -132,6 +132,21 @@ Todo = dict[int, dict[int, list[Bound]]]
 """Chunk -> system -> relations that are not finished."""
 
 
+@dataclass(frozen=True)
+class Execution:
+    """How a run executes its systems."""
+
+    executor: Executor
+    limit: float | None = None
+    """Seconds that a system may take for a batch; None: as long as it likes."""
+    waiting: Executor | None = None
+    """Does the batches of the systems `waiters`, which wait for other machines."""
+    waiters: Mapping[int, int] = field(default_factory=dict)
+    """Each with the inputs that one call of it takes."""
+    retried: set[tuple[int, bytes]] | None = None
+    """As `Stored` has it."""
+
+
 class Coordinator:
     """One run of some systems under some relations on a study."""
 
@@ -140,25 +155,20 @@ class Coordinator:
         engine: Engine,
         study: StudyRow,
         systems: Mapping[int, Bound],
-        executor: Executor,
+        execution: Execution,
         counts: Counts,
         watcher: Watcher,
-        *,
-        retried: set[tuple[int, bytes]] | None = None,
-        limit: float | None = None,
-        waiting: Executor | None = None,
-        waiters: Mapping[int, int] = MappingProxyType({}),
     ):
-        """`limit` is the seconds that a system may take for a batch. `waiting` does the batches of the systems
-        `waiters`, which wait for other machines; each with the inputs that one call of it takes."""
         self.engine, self.study, self.systems = engine, study, systems
-        self.counts, self.watcher, self.limit = counts, watcher, limit
-        self._executor = executor
-        self._waiting, self._waiters = waiting, waiters
-        self._stored = Stored(retried)
+        self.counts, self.watcher, self.limit = counts, watcher, execution.limit
+        self._executor = executor = execution.executor
+        self._waiting, self._waiters = execution.waiting, execution.waiters
+        self._stored = Stored(execution.retried)
         self._leases = Leases(study.id)
         self._renewed = monotonic()
-        self._paces = {system: pace_of(bound, limit, waiters.get(system, 0)) for system, bound in systems.items()}
+        self._paces = {
+            system: pace_of(bound, self.limit, self._waiters.get(system, 0)) for system, bound in systems.items()
+        }
         self._gathers = any(bound.aim for bound in systems.values())
         self._most_chunks = max(executor.places + SPARE, GATHERED // study.chunk if self._gathers else 0)
         self._chunks: dict[int, Chunk] = {}

@@ -24,31 +24,104 @@ An output of a translation may be null, where the system does not have the two l
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from sqlalchemy import Connection, Engine, select
 
 from audit.corpora.base import Row
 from audit.corpora.recordings import check_codes
 from audit.errors import AuditError
-from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
+from audit.files import Excessive, parse_json, read_text, refuse_bad_rows, unstorable
 from audit.keys import canonical, digest, fingerprint, uniform
 from audit.relations import Outcome
 from audit.runner.studies import add_sources, named_id
 from audit.store import group_id, input_ids, insert_new, table_of, tables
+from audit.store.queries import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
-
-# Reading a file of metamorphic groups that somebody else made and checked, one JSON object per line.
-#
-# What a line has is in `audit.runner.imported`. A file is checked as a whole before anything is stored.
+from audit.user_models import Allowed, Mistake, UserModel, mistakes, short
 
 VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome is not Outcome.ERROR}
-_ROLES = ("follow_up", "link", "probe")
-"""Parts that a follow-up can play; one that is a text alone is the first."""
-_OF_FOLLOW_UP = ("text", "language", "target_language", "role")
-_NEEDED = ("relation", "system", "source", "follow_ups", "outputs", "verdict")
+
+
+# A line of the file. It is checked by itself, then with its task, then beside the lines before it.
+
+
+def _clean(text: str) -> str:
+    if fault := unstorable(text):
+        raise Mistake(f"holds {fault}")
+    if not text.strip():
+        raise ValueError
+    return text
+
+
+def _without_null(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {name: value for name, value in content.items() if value is not None}
+    return content
+
+
+_WORDS = "a text that is not empty"
+Text = Annotated[str, AfterValidator(_clean), Allowed(_WORDS)]
+Name = Annotated[Text, AfterValidator(str.strip)]
+Id = Annotated[Name, BeforeValidator(lambda id: str(id) if type(id) is int else id)]
+Texts = Annotated[
+    list[Text],
+    BeforeValidator(lambda texts: texts if isinstance(texts, list) else [texts]),
+    Allowed(f"{_WORDS}, or a list of such", bool),
+]
+
+
+class FollowUp(UserModel):
+    """A follow-up: a text, or an object with its role and languages."""
+
+    text: Texts
+    language: Name | None = None
+    target_language: Name | None = None
+    role: Literal["follow_up", "link", "probe"] = "follow_up"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_text(cls, content: Any) -> Any:
+        return _without_null(content) if isinstance(content, dict) else {"text": content}
+
+
+def _attribute_texts(attributes: dict[str, Any]) -> dict[str, str]:
+    """The attributes of a source as texts, like the columns of a corpus file."""
+    texts = {
+        name: value if isinstance(value, str) else canonical(value)
+        for name, value in attributes.items()
+        if value is not None
+    }
+    if fault := next(filter(None, map(unstorable, chain(*texts.items()))), None):
+        raise Mistake(f"holds {fault}")
+    return texts
+
+
+class Line(UserModel):
+    """A line of the file, as it is written; keys that audit does not know are left alone."""
+
+    model_config = ConfigDict(extra="ignore")
+    relation: Name
+    system: Name
+    source: Texts
+    follow_ups: Annotated[list[FollowUp], Allowed("a list of at least one text", bool)]
+    outputs: list[Any]
+    verdict: Literal["satisfied", "violated", "inapplicable"]
+    id: Id | None = None
+    task: Name = "sentiment"
+    version: Name | None = None
+    language: Name = "en"
+    target_language: Name | None = None
+    document: Id | None = None
+    gold: Any = None
+    attributes: Annotated[
+        dict[str, Any], Allowed('an object such as {"length": 12}'), AfterValidator(_attribute_texts)
+    ] = Field(default_factory=dict)
+    carries: Any = None
 
 
 @dataclass(frozen=True)
@@ -121,58 +194,69 @@ def _checked(path: Path, text: str, content: str) -> list[Record]:
     return records
 
 
-def _record(line: int, value: object, content: str) -> Record:
+def _record(number: int, value: object, content: str) -> Record:
     if not isinstance(value, dict):
         raise AuditError(f"a JSON {type(value).__name__}; every line must be one JSON object")
-    value = {name: entry for name, entry in value.items() if entry is not None}
-    if missing := [name for name in _NEEDED if name not in value]:
-        raise AuditError(f"{', '.join(missing)} missing; needed are {', '.join(_NEEDED)}")
-    task = get_task(_string(value, "task", "sentiment"))
+    value = _without_null(value)
+    try:
+        line = Line.model_validate(value)
+    except ValidationError as problem:
+        found = mistakes(problem, Line, value)[:3]
+        raise AuditError("; ".join(f"{where}: {reason}" for where, reason in found)) from None
+    task = get_task(line.task)
     if not task.labels:
         raise AuditError(f"task {task.name!r} has no labels; name its scheme, as in classification/finance,sports")
-    languages = _languages(value, task, _string(value, "language", "en"))
-    source = _input(value["source"], "source", *languages)
-    follow_ups = value["follow_ups"]
-    if not isinstance(follow_ups, list) or not follow_ups:
-        raise AuditError("follow_ups must be a list of at least one text")
-    read_follow_ups = [_follow_up(follow_up, task, *languages) for follow_up in follow_ups]
-    members = (source, *(member for member, _ in read_follow_ups))
-    if base_of(task.name) == "translation" and (odd := [member for member in members if len(member.texts) != 1]):
-        raise AuditError(f"an input of {task.name} is one text, not a list of {len(odd[0].texts)}")
-    if task.texts > 1 and (odd := [member for member in members if len(member.texts) != task.texts]):
-        number = "two" if task.texts == 2 else task.texts
-        raise AuditError(f"an input of {task.name} is a list of {number} texts, not {len(odd[0].texts)}")
-    raw_outputs = value["outputs"]
-    if not isinstance(raw_outputs, list) or len(raw_outputs) != len(members):
-        count = len(raw_outputs) if isinstance(raw_outputs, list) else "no list of"
-        raise AuditError(f"{count} outputs for {len(members)} inputs; the source's comes first, then each follow-up's")
-    verdict = value["verdict"]
-    if not isinstance(verdict, str) or verdict not in VERDICTS:
-        raise AuditError(f"verdict {verdict!r} is not one of {', '.join(VERDICTS)}")
-    outputs = tuple(task.checked(_output(output, task)) for output in raw_outputs)
-    if verdict != "inapplicable" and any(output.absent for output in outputs):
-        raise AuditError(f"an output is null, so that the verdict is inapplicable, not {verdict}")
-    gold = value.get("gold")
-    if gold is not None and task.question_kind == "pair":
-        raise AuditError(f"gold is {_short(gold)}, but {task.name} has no gold: a text has many right outputs")
-    if gold is not None and gold not in task.labels:
-        raise AuditError(f"gold label {gold!r} is not one of {', '.join(task.labels)}")
+    members = _members(line, task)
+    if len(line.outputs) != len(members):
+        raise AuditError(
+            f"{len(line.outputs)} outputs for {len(members)} inputs; the source's comes first, then each follow-up's"
+        )
+    outputs = tuple(task.checked(_output(output, task)) for output in line.outputs)
+    if line.verdict != "inapplicable" and any(output.absent for output in outputs):
+        raise AuditError(f"an output is null, so that the verdict is inapplicable, not {line.verdict}")
+    if line.gold is not None and task.question_kind == "pair":
+        raise AuditError(f"gold is {short(line.gold)}, but {task.name} has no gold: a text has many right outputs")
+    if line.gold is not None and line.gold not in task.labels:
+        raise AuditError(f"gold label {line.gold!r} is not one of {', '.join(task.labels)}")
     return Record(
-        line,
-        task.name,
-        _string(value, "relation"),
-        _string(value, "system"),
-        _string(value, "version", f"imported {content}"),
-        _string(value, "id", source.key.hex()),
-        _string(value, "document") if "document" in value else None,
-        gold,
-        members,
-        ("source", *(role for _, role in read_follow_ups)),
-        outputs,
-        VERDICTS[verdict],
-        _attributes(value.get("attributes", {})),
-        _carries(value.get("carries"), task),
+        line=number,
+        task=task.name,
+        relation=line.relation,
+        system=line.system,
+        version=line.version or f"imported {content}",
+        source_key=line.id or members[0].key.hex(),
+        cluster=line.document,
+        gold=line.gold,
+        members=members,
+        roles=("source", *(follow_up.role for follow_up in line.follow_ups)),
+        outputs=outputs,
+        outcome=VERDICTS[line.verdict],
+        attributes=line.attributes,
+        carries=_carries(line.carries, task),
     )
+
+
+def _members(line: Line, task: Task) -> tuple[Input, ...]:
+    """The inputs of a line's group, each with the number of texts and the languages that its task wants."""
+    translates = base_of(task.name) == "translation"
+    members = []
+    for part in (None, *line.follow_ups):
+        texts = line.source if part is None else part.text
+        language = (part and part.language) or line.language
+        target = (part and part.target_language) or line.target_language
+        if target is not None and not translates:
+            raise AuditError(f"target_language is for translation; {task.name} has none")
+        if translates and target is None:
+            raise AuditError("target_language missing; a translation is into some language, such as es")
+        if target is not None:
+            check_codes((language, target))
+        if translates and len(texts) != 1:
+            raise AuditError(f"an input of {task.name} is one text, not a list of {len(texts)}")
+        if task.texts > 1 and len(texts) != task.texts:
+            number = "two" if task.texts == 2 else task.texts
+            raise AuditError(f"an input of {task.name} is a list of {number} texts, not {len(texts)}")
+        members.append(Input.of(*texts, language=language, target=target))
+    return tuple(members)
 
 
 def _carries(value: object, task: Task) -> str | tuple[str, ...] | None:
@@ -181,7 +265,7 @@ def _carries(value: object, task: Task) -> str | tuple[str, ...] | None:
         return value if value is None else str(value)
     if not isinstance(value, list) or not value or any(label not in task.labels for label in value):
         labels = ", ".join(task.labels)
-        raise AuditError(f"carries is {_short(value)}; it is everything, nothing, or a list of labels out of {labels}")
+        raise AuditError(f"carries is {short(value)}; it is everything, nothing, or a list of labels out of {labels}")
     return tuple(sorted(set(value)))
 
 
@@ -202,23 +286,17 @@ def _agree(
         raise AuditError(
             f"the source with the id {record.source_key!r} has another text or language in line {first.line}"
         )
-    if first.gold != record.gold:
-        raise AuditError(
-            f"the gold label of this source is {record.gold!r} here and {first.gold!r} in line {first.line}"
-        )
-    if first.cluster != record.cluster:
-        raise AuditError(
-            f"the document of this source is {record.cluster!r} here and {first.cluster!r} in line {first.line}"
-        )
-    if first.attributes != record.attributes:
-        raise AuditError(
-            f"the attributes of this source are {_short(dict(record.attributes))} here and "
-            f"{_short(dict(first.attributes))} in line {first.line}"
-        )
+    for name, here, there in (
+        ("gold label of this source is", record.gold, first.gold),
+        ("document of this source is", record.cluster, first.cluster),
+        ("attributes of this source are", dict(record.attributes), dict(first.attributes)),
+    ):
+        if here != there:
+            raise AuditError(f"the {name} {short(here)} here and {short(there)} in line {first.line}")
     declared = relations.setdefault(record.relation, record)
     if declared.carries != record.carries:
         raise AuditError(
-            f"relation {record.relation} carries {_short(record.carries)} here and {_short(declared.carries)} in line "
+            f"relation {record.relation} carries {short(record.carries)} here and {short(declared.carries)} in line "
             f"{declared.line}; say the same in all its lines"
         )
     for member, output in zip(record.members, record.outputs, strict=True):
@@ -231,73 +309,6 @@ def _agree(
     seen[group] = record.line
 
 
-def _string(value: Mapping[str, object], name: str, default: str | None = None) -> str:
-    text = value.get(name, default)
-    if isinstance(text, int) and not isinstance(text, bool) and name in ("id", "document"):
-        return str(text)
-    if not isinstance(text, str) or not text.strip():
-        raise AuditError(f"{name} must be a text that is not empty, not {_short(text)}")
-    _refuse_letters(text, name)
-    return text.strip()
-
-
-def _languages(value: Mapping[str, object], task: Task, language: str, target: str | None = None) -> tuple[Any, Any]:
-    """The language of a text, and of a translation that to translate into: `language` and `target` where it has none.
-
-    Raises AuditError for a translation into no language, what is no code, and a target where nothing is translated.
-    """
-    if base_of(task.name) != "translation":
-        if "target_language" in value:
-            raise AuditError(f"target_language is for translation; {task.name} has none")
-        return language, None
-    if target is None and "target_language" not in value:
-        raise AuditError("target_language missing; a translation is into some language, such as es")
-    languages = language, _string(value, "target_language", target)
-    check_codes(languages)
-    return languages
-
-
-def _follow_up(value: object, task: Task, language: str, target: str | None) -> tuple[Input, str]:
-    """A follow-up and its role. Raises AuditError."""
-    if not isinstance(value, dict):
-        return _input(value, "follow_ups", language, target), _ROLES[0]
-    value = {name: entry for name, entry in value.items() if entry is not None}
-    if unknown := [name for name in value if name not in _OF_FOLLOW_UP]:
-        raise AuditError(f"a follow-up has {_short(unknown[0])}; it can have {', '.join(_OF_FOLLOW_UP)}")
-    if "text" not in value:
-        raise AuditError("a follow-up that is an object needs a text")
-    role = value.get("role", _ROLES[0])
-    if role not in _ROLES:
-        raise AuditError(f"role {_short(role)} is not one of {', '.join(_ROLES)}")
-    languages = _languages(value, task, _string(value, "language", language), target)
-    return _input(value["text"], "follow_ups", *languages), role
-
-
-def _input(value: object, name: str, language: str, target: str | None = None) -> Input:
-    texts = value if isinstance(value, list) else [value]
-    for text in texts:
-        if not isinstance(text, str) or not text.strip():
-            raise AuditError(f"{name} holds {_short(text)}; it must be a text that is not empty")
-        _refuse_letters(text, name)
-    if not texts:
-        raise AuditError(f"{name} holds []; it must be a text that is not empty")
-    return Input.of(*texts, language=language, target=target)
-
-
-def _attributes(value: object) -> dict[str, str]:
-    """The attributes of a source as texts, like the columns of a corpus file."""
-    if not isinstance(value, dict):
-        raise AuditError(f'attributes are {_short(value)}; they must be an object such as {{"length": 12}}')
-    attributes = {
-        name: entry if isinstance(entry, str) else canonical(entry)
-        for name, entry in value.items()
-        if entry is not None
-    }
-    for name, entry in attributes.items():
-        _refuse_letters(name + entry, "attributes")
-    return attributes
-
-
 def _output(value: object, task: Task) -> Output:
     """What stands for an output: an object, or the one thing that the task compares, alone."""
     if value is None and base_of(task.name) == "translation":
@@ -307,40 +318,25 @@ def _output(value: object, task: Task) -> Output:
         value = {alone: value}
     if not isinstance(value, dict):
         parts = "label and score" if alone == "label" else alone
-        raise AuditError(f"output {_short(value)} must be a {alone} or an object with {parts}")
+        raise AuditError(f"output {short(value)} must be a {alone} or an object with {parts}")
     score = value.get("score")
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
-        raise AuditError(f"score {_short(score)} is not a number")
+        raise AuditError(f"score {short(score)} is not a number")
     text = value.get("text")
     if text is not None and not isinstance(text, str):
-        raise AuditError(f"the text of an output is {_short(text)}; it must be a text")
-    _refuse_letters(text or "", "an output")
+        raise AuditError(f"the text of an output is {short(text)}; it must be a text")
+    if fault := unstorable(text or ""):
+        raise AuditError(f"an output holds {fault}")
     try:
         return Output(value.get("label"), None if score is None else float(score), text)
     except OverflowError:
-        raise AuditError(f"score {_short(score)} is not a number from 0 to 1") from None
-
-
-def _refuse_letters(text: str, name: str) -> None:
-    """Raises AuditError for what no database and no file in UTF-8 can hold."""
-    if "\0" in text:
-        raise AuditError(f"{name} holds a NUL byte; remove it")
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise AuditError(f"{name} holds half a character (a lone surrogate); write the file as UTF-8")
-
-
-def _short(value: object) -> str:
-    spelling = repr(value)
-    return spelling if len(spelling) <= 60 else f"{spelling[:57]}..."
+        raise AuditError(f"score {short(score)} is not a number from 0 to 1") from None
 
 
 def _say(output: Output) -> str:
     if output.absent:
         return "nothing"
     return repr(output.text) if output.label is None else f"{output.label} ({output.score})"
-
-
-__all__ = ["Imported", "import_run", "read_run"]
 
 
 @dataclass(frozen=True)
@@ -373,14 +369,9 @@ def import_run(engine: Engine, read: ReadRun, seed: int = 0) -> Imported:
         "chunk": 1,
         "created_at": tables.now(),
     }
-    table = table_of(tables.Study)
     with engine.begin() as connection:
-        existing_id = connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar()
-        if existing_id is not None:
-            return Imported(int(existing_id), False, 0, 0, 0, *_names(records), dict.fromkeys(VERDICTS, 0))
-        new = insert_new(connection, tables.Study, [study])
-        study_id = int(connection.execute(select(table.c.id).where(table.c.key == study["key"])).scalar_one())
-        if not new:  # another process imported it since we looked
+        study_id, new = insert_one(connection, tables.Study, study, "key")
+        if not new:
             return Imported(study_id, False, 0, 0, 0, *_names(records), dict.fromkeys(VERDICTS, 0))
         sources, groups = _store(connection, study_id, seed, _numbered(records))
     counted = Counter(record.outcome.name.lower() for record in records)
@@ -437,24 +428,19 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
     groups: dict[int, dict[str, Any]] = {}
     members, outputs, verdicts = [], [], []
     for row, record in numbered:
+        source, relation = source_ids[row], relations[record.relation]
         system = systems[record.system, record.version]
         # Systems that share the follow-ups share the group, as in a run of our own.
         own = system if len(shapes[row, record.relation]) > 1 else None
-        relation = relations[record.relation]
-        id = group_id(source_ids[row], relation, own)
-        groups[id] = {
-            "id": id,
-            "study_id": study_id,
-            "relation_id": relation,
-            "source_id": source_ids[row],
-            "system_id": own,
-        }
-        for step, (member, role) in enumerate(zip(record.members, record.roles, strict=True)):
-            members.append({"group_id": id, "step": step, "input_id": ids[member.key], "role": role})
-        outputs += _output_rows(record, system, ids)
-        verdicts.append(
-            {"group_id": id, "system_id": system, "outcome": int(record.outcome), "value": None, "reason": None}
-        )
+        id = group_id(source, relation, own)
+        groups[id] = {"id": id, "study_id": study_id, "relation_id": relation, "source_id": source, "system_id": own}
+        members += [
+            {"group_id": id, "step": step, "input_id": ids[member.key], "role": role}
+            for step, (member, role) in enumerate(zip(record.members, record.roles, strict=True))
+        ]
+        outputs += _outputs(record, system, ids)
+        verdict: dict[str, Any] = {"outcome": int(record.outcome), "value": None, "reason": None}
+        verdicts.append(verdict | {"group_id": id, "system_id": system})
     insert_new(connection, tables.Group, list(groups.values()))
     insert_new(connection, tables.Member, members)
     insert_new(connection, tables.Output, outputs)
@@ -474,21 +460,13 @@ def _add_sources(
     drawn = sorted(rows.values(), key=lambda row: (numbers[row.key], row.key))
     add_sources(connection, study_id, [(numbers[row.key], row) for row in drawn])
     source = table_of(tables.Source)
-    query = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
-    return {row[0]: int(row[1]) for row in connection.execute(query)}
+    rows_of_study = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
+    return dict(connection.execute(rows_of_study).tuples().all())
 
 
-def _output_rows(record: Record, system: int, ids: Mapping[bytes, int]) -> list[dict[str, Any]]:
+def _outputs(record: Record, system: int, ids: Mapping[bytes, int]) -> list[dict[str, Any]]:
     """The outputs of a record as rows; `ids` are those of its inputs, by key."""
     return [
-        {
-            "system_id": system,
-            "input_id": ids[member.key],
-            "attempt": 1,
-            "label": output.label,
-            "score": output.score,
-            "text": output.text,
-            "error": None,
-        }
+        {"system_id": system, "input_id": ids[member.key], "attempt": 1} | asdict(output)
         for member, output in zip(record.members, record.outputs, strict=True)
     ]

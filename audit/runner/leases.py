@@ -81,6 +81,7 @@ LENGTH = timedelta(seconds=90)
 """How long a lease holds without a sign of life; clocks of machines that share a database may differ by less."""
 RENEW = 15.0
 """Seconds between two signs of life."""
+_LEASE = table_of(tables.ChunkLease)
 _COUNT = 0
 _OWNERS_HERE: set[str] = set()
 """Owners of runs that go on in this process."""
@@ -108,9 +109,10 @@ class Leases:
         `chunks` are none that we work on. A lease on one that is ours all the same is of a transaction whose end we
         never heard of, since the server went away with it: it counts as free.
         """
-        table = table_of(tables.ChunkLease)
         moment = tables.now()
-        current = select(table.c.chunk, table.c.owner).where(table.c.study_id == self._study, table.c.until >= moment)
+        current = select(_LEASE.c.chunk, _LEASE.c.owner).where(
+            _LEASE.c.study_id == self._study, _LEASE.c.until >= moment
+        )
         taken = {int(row.chunk): str(row.owner) for row in connection.execute(current)}
         free = {self.owner, *(owner for owner in taken.values() if _is_gone(owner))}
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
@@ -118,31 +120,29 @@ class Leases:
             if chunk in taken and taken[chunk] not in free:
                 continue
             row = {"study_id": self._study, "chunk": chunk, "owner": self.owner, "until": moment + LENGTH}
-            statement = dialect.insert(table).values(row)
+            statement = dialect.insert(_LEASE).values(row)
             statement = statement.on_conflict_do_update(
-                index_elements=list(table.primary_key),
+                index_elements=list(_LEASE.primary_key),
                 set_={"owner": statement.excluded.owner, "until": statement.excluded.until},
                 # Another may have been quicker since we looked.
-                where=or_(table.c.until < moment, table.c.owner.in_(free)),
-            ).returning(table.c.chunk)  # of an insert, SQLAlchemy counts no rows
+                where=or_(_LEASE.c.until < moment, _LEASE.c.owner.in_(free)),
+            ).returning(_LEASE.c.chunk)  # of an insert, SQLAlchemy counts no rows
             if connection.execute(statement).first():
                 return chunk
         return None
 
     def renew(self, connection: Connection, chunks: Iterable[int]) -> None:
         """Say that we still work on these."""
-        table = table_of(tables.ChunkLease)
         connection.execute(
-            table.update()
-            .where(table.c.study_id == self._study, table.c.owner == self.owner, table.c.chunk.in_(list(chunks)))
+            _LEASE.update()
+            .where(_LEASE.c.study_id == self._study, _LEASE.c.owner == self.owner, _LEASE.c.chunk.in_(list(chunks)))
             .values(until=tables.now() + LENGTH)
         )
 
     def release(self, connection: Connection, chunk: int | None = None) -> None:
         """Give back a chunk, or all that we have."""
-        table = table_of(tables.ChunkLease)
-        statement = delete(table).where(table.c.study_id == self._study, table.c.owner == self.owner)
-        connection.execute(statement if chunk is None else statement.where(table.c.chunk == chunk))
+        statement = delete(_LEASE).where(_LEASE.c.study_id == self._study, _LEASE.c.owner == self.owner)
+        connection.execute(statement if chunk is None else statement.where(_LEASE.c.chunk == chunk))
 
 
 def _host() -> str:

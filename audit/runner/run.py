@@ -8,7 +8,7 @@ what is noted as finished and does the rest; since choices are seeded by content
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from itertools import product
 
@@ -20,7 +20,7 @@ from audit.relations import ANY, Outcome, Plain, Relation, all_relations, get_re
 from audit.relations.expect import on_documents
 from audit.relations.registry import configured
 from audit.runner.chunk import Bound, Counts
-from audit.runner.coordinator import Coordinator, Watcher, finished, patiently, written
+from audit.runner.coordinator import Coordinator, Execution, Watcher, finished, patiently, written
 from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Job, Lost
@@ -29,6 +29,7 @@ from audit.runner.executors.processes import Processes
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id
 from audit.store import pieces, table_of, tables, write_much
 from audit.store.brought import note_brought
+from audit.store.bulk import group_ids
 from audit.systems import get_system, is_own, systems_of
 from audit.systems.base import System
 from audit.systems.foreign import foreign, late, shortened
@@ -116,6 +117,8 @@ class Ran:
     first_error: str | None = None
     left: int = 0
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
+    without_groups: list[str] = field(default_factory=list)
+    """Relations that apply to no source."""
 
     def as_json(self) -> dict[str, object]:
         """Counts, as the command `audit run` has them in JSON."""
@@ -129,6 +132,7 @@ class Ran:
             **{name: value for name, value in asdict(self.counts).items() if name not in ("outcomes", "sources")},
             **self.counts.outcomes,
             "left": self.left,
+            "relations_without_groups": self.without_groups,
         }
 
     def lines(self) -> list[str]:
@@ -138,8 +142,12 @@ class Ran:
             f"Study {self.study.id}: {self.study.corpus}, {self.study.sources:,} sources, "
             f"{len(self.relations)} relations, {len(self.systems)} systems.",
         ]
+        if self.without_groups:
+            names, apply = ", ".join(self.without_groups), "apply" if len(self.without_groups) > 1 else "applies"
+            lines.append(f"{names} {apply} to none of the {self.study.sources:,} sources: no groups, no verdicts.")
         if not self.counts.checks:
-            return [*lines, "Everything was there already; nothing was left to do."]
+            done = len(self.without_groups) < len(self.relations)
+            return [*lines, "Everything was there already; nothing was left to do."] if done else lines
         lines += [
             f"{self.counts.groups:,} groups made, {self.counts.checks:,} checks: "
             + ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
@@ -299,7 +307,6 @@ def run(
     counts = Counts(sources=study.sources)
     if retry_errors:
         patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
-    retried: set[tuple[int, bytes]] | None = set() if retry_errors else None
     todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
     if todo:
         write_much(engine)
@@ -310,24 +317,15 @@ def run(
         id: system.batch for id, bound in by_id.items() if is_asynchronous(system := systems_by_spec[bound.spec])
     }
     with Asynchronous(apart) if waiters and todo else nullcontext() as waiting:
-        Coordinator(
-            engine,
-            study,
-            by_id,
-            executor,
-            counts,
-            watcher,
-            retried=retried,
-            limit=time_limit,
-            waiting=waiting,
-            waiters=waiters,
-        ).run(todo)
+        execution = Execution(executor, time_limit, waiting, waiters, set() if retry_errors else None)
+        Coordinator(engine, study, by_id, execution, counts, watcher).run(todo)
     ran = Ran(
         study,
         counts,
         [relation.name for relation in relations],
         [system.name for system in systems_by_spec.values()],
         counts.first_error,
+        without_groups=patiently(lambda: _without_groups(engine, study.id, bound), watcher.says),
     )
     for id in by_id:
         if reason := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
@@ -408,6 +406,20 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
         f"({rows[0].number:,} times); the errors are stored, and the same run with retry_errors tries again once the "
         "system works"
     )
+
+
+def _without_groups(engine: Engine, study_id: int, relations: Sequence[Bound]) -> list[str]:
+    """The relations that have no group in a study, by name."""
+    group, source = table_of(tables.Group), table_of(tables.Source)
+    with engine.connect() as connection:
+        ends = select(func.min(source.c.id), func.max(source.c.id)).where(source.c.study_id == study_id)
+        of_study = group.c.id.between(*group_ids(*connection.execute(ends).one()))  # by the primary key
+        query = select(group.c.id).where(of_study, group.c.study_id == study_id).limit(1)
+        return [
+            bound.name
+            for bound in relations
+            if connection.execute(query.where(group.c.relation_id == bound.id)).first() is None
+        ]
 
 
 def _bound(

@@ -5,13 +5,14 @@ from dataclasses import asdict, dataclass
 from heapq import nsmallest
 from typing import Any
 
-from sqlalchemy import Connection, Engine, and_, distinct, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Engine, and_, distinct, func, select
 
 from audit.corpora.base import Corpus, Row
 from audit.errors import AuditError
 from audit.keys import canonical, digest, uniform
 from audit.relations import Relation
 from audit.store import input_ids, insert_new, table_of, tables
+from audit.store.queries import id_of, insert_one
 from audit.systems.base import System
 
 CHUNK = {"sentence": 250, "document": 25}
@@ -43,9 +44,8 @@ def make_study(engine: Engine, corpus: Corpus, seed: int, limit: int | None = No
     """
     check_limit(limit)
     key = digest(corpus.task, corpus.name, corpus.fingerprint(), corpus.unit, str(seed), str(limit))
-    study = table_of(tables.Study)
     with engine.begin() as connection:
-        study_id = connection.execute(select(study.c.id).where(study.c.key == key)).scalar()
+        study_id = id_of(connection, tables.Study, key=key)
         if study_id is None:
             study_id = _insert(connection, corpus, key, seed, limit)
         return load_study(connection, study_id)
@@ -84,9 +84,7 @@ def _insert(connection: Connection, corpus: Corpus, key: bytes, seed: int, limit
         "chunk": CHUNK[corpus.unit],
         "created_at": tables.now(),
     }
-    new = insert_new(connection, tables.Study, [study])
-    table = table_of(tables.Study)
-    study_id = int(connection.execute(select(table.c.id).where(table.c.key == key)).scalar_one())
+    study_id, new = insert_one(connection, tables.Study, study, "key")
     if new:  # else another process made it, with its sources, since we looked
         add_sources(connection, study_id, chosen)
     return study_id
@@ -139,15 +137,7 @@ def system_id(connection: Connection, system: System) -> int:
 
 def named_id(connection: Connection, model: type[tables.Relation] | type[tables.System], key: dict[str, str]) -> int:
     """The id of the row with this unique key, inserted where it is new."""
-    table = table_of(model)
-    query = select(table.c.id)
-    for name, value in key.items():
-        query = query.where(table.c[name] == value)
-    row_id = connection.execute(query).scalar()
-    if row_id is None:
-        insert_new(connection, model, [key])
-        row_id = connection.execute(query).scalar()
-    return int(row_id or 0)
+    return insert_one(connection, model, key, *key)[0]
 
 
 # `audit runs`: what was run in a database, by study and system: another version or setting is a system of its own.
@@ -181,9 +171,11 @@ def runs(engine: Engine) -> list[Listed]:
     """What was run, by study, and in it by the names of systems and the order in which they came."""
     study, system = table_of(tables.Study), table_of(tables.System)
     with engine.connect() as connection:
-        studies = {int(row["id"]): row for row in connection.execute(select(study)).mappings()}
-        systems = {int(row["id"]): row for row in connection.execute(select(system)).mappings()}
-        sources, executed, failed = _sources(connection), _executed(connection), _failed(connection)
+        studies = {row["id"]: row for row in connection.execute(select(study)).mappings()}
+        systems = {row["id"]: row for row in connection.execute(select(system)).mappings()}
+        output = table_of(tables.Output)
+        sources = _counted(connection, table_of(tables.Source).c.study_id)
+        executed, failed = _counted(connection, output.c.system_id, output.c.attempt == 1), _failed(connection)
         listed = []
         for (study_id, system_id), (relations, chunks) in _progress(connection).items():
             row, system_row = studies[study_id], systems[system_id]
@@ -221,23 +213,12 @@ def _progress(connection: Connection) -> dict[tuple[int, int], tuple[int, int]]:
         .join(verdict, verdict.c.group_id == group.c.id)
         .group_by(group.c.study_id, verdict.c.system_id)
     )
-    progress_of = {(int(row[0]), int(row[1])): (int(row[2]), int(row[3])) for row in connection.execute(ran)}
-    return progress_of | {(int(row[0]), int(row[1])): (int(row[2]), 0) for row in connection.execute(imported)}
-
-
-def _sources(connection: Connection) -> dict[int, int]:
-    source = table_of(tables.Source)
-    query = select(source.c.study_id, func.count()).group_by(source.c.study_id)
-    return {int(row[0]): int(row[1]) for row in connection.execute(query)}
-
-
-def _executed(connection: Connection) -> dict[int, int]:
-    output = table_of(tables.Output)
-    query = select(output.c.system_id, func.count()).where(output.c.attempt == 1).group_by(output.c.system_id)
-    return {int(row[0]): int(row[1]) for row in connection.execute(query)}
+    begun = {(study, system): (relations, chunks) for study, system, relations, chunks in connection.execute(ran)}
+    return begun | {(study, system): (relations, 0) for study, system, relations in connection.execute(imported)}
 
 
 def _failed(connection: Connection) -> dict[int, int]:
+    """System -> inputs that failed at the last attempt."""
     output, later = table_of(tables.Output), table_of(tables.Output).alias("later")
     again = (
         select(later.c.attempt)
@@ -248,5 +229,10 @@ def _failed(connection: Connection) -> dict[int, int]:
         )
         .exists()
     )
-    query = select(output.c.system_id, func.count()).where(output.c.error.is_not(None), ~again)
-    return {int(row[0]): int(row[1]) for row in connection.execute(query.group_by(output.c.system_id))}
+    return _counted(connection, output.c.system_id, output.c.error.is_not(None), ~again)
+
+
+def _counted(connection: Connection, column: Column[Any], *conditions: ColumnElement[bool]) -> dict[int, int]:
+    """Rows by the value of a column."""
+    query = select(column, func.count()).where(*conditions).group_by(column)
+    return dict(connection.execute(query).tuples().all())

@@ -13,8 +13,9 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AwareDatetime, Field, StrictBool, StrictFloat, StrictInt, StrictStr, TypeAdapter
 from sqlalchemy import Column, Connection, LargeBinary, Table, select
 from sqlalchemy.types import JSON
 from sqlmodel import SQLModel
@@ -282,51 +283,19 @@ def _read_rows(
             yield row
 
 
-def _integer(value: Any) -> int:
-    if type(value) is not int or abs(value) >= 1 << 63:
-        raise ValueError
-    return value
-
-
 def _number(value: Any) -> float:
-    if isinstance(value, str):
-        if value not in _NUMBERS:
-            raise ValueError
-        return _NUMBERS[value]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError
-    return float(value)
+    """A number, or the word for one that JSON does not know."""
+    return _NUMBERS[value] if isinstance(value, str) and value in _NUMBERS else _FLOAT(value)
 
 
-def _only(kind: type) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        if not isinstance(value, kind):
-            raise TypeError
-        return value
-
-    return read
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    value.encode()  # half of a character, which JSON can spell, is no text
-    return value
-
-
-def _time(value: Any) -> datetime:
-    moment = datetime.fromisoformat(value)
-    if moment.tzinfo is None:
-        raise ValueError
-    return moment
-
-
+_FLOAT = TypeAdapter(StrictFloat).validate_python
+_AWARE = TypeAdapter(AwareDatetime).validate_python
 _READERS: dict[str, Callable[[Any], Any]] = {
-    "integer": _integer,
+    "integer": TypeAdapter(Annotated[StrictInt, Field(gt=-(1 << 63), lt=1 << 63)]).validate_python,
     "number": _number,
-    "boolean": _only(bool),
-    "text": _text,
-    "time": _time,
+    "boolean": TypeAdapter(StrictBool).validate_python,
+    "text": TypeAdapter(StrictStr).validate_python,  # half of a character, which JSON can spell, is none
+    "time": lambda value: _AWARE(datetime.fromisoformat(value)),
     "bytes": bytes.fromhex,
     "json": lambda value: value,
 }

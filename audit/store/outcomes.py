@@ -5,7 +5,7 @@ take seconds and gigabytes; here the database packs a group's verdicts into one 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -46,14 +46,8 @@ class Checked:
         return self._rows(self.study == study)
 
     def _rows(self, rows: np.ndarray) -> "Checked":
-        return Checked(
-            self.systems,
-            self.study[rows],
-            self.relation[rows],
-            self.source[rows],
-            self.own[rows],
-            self.outcome[rows],
-        )
+        columns = ("study", "relation", "source", "own", "outcome")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
     def from_sources(self, sources: np.ndarray, study: int) -> "Checked":
         """Without the checks of a study whose source is not one of these; other studies stay whole."""

@@ -373,5 +373,5 @@ def _ids_by_name(connection: Connection, study: int, model: Any) -> dict[str, li
     names: dict[str, list[int]] = {}
     for id, name in connection.execute(select(table.c.id, table.c.name).order_by(table.c.id)):
         if id in ids:
-            names.setdefault(str(name), []).append(int(id))
+            names.setdefault(name, []).append(id)
     return names

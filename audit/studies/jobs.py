@@ -51,6 +51,7 @@ LOST = "lost"
 """Not a state of the row: what `LIVE` means once the process is dead."""
 SILENT = timedelta(seconds=60)
 """Without a sign of life for so long a process is taken for dead."""
+_JOB = table_of(tables.Job)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,6 @@ def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
     UnknownName for a plan; BadFile for one that names files or code of somebody's own, which only the command line
     may run; AuditError where the same study is being run already, or where no process can be begun.
     """
-    table = table_of(tables.Job)
     with engine.begin() as connection:
         require_manager(connection, by)
         plan = latest(connection, name).plan()
@@ -103,7 +103,7 @@ def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
         }
         if connection.dialect.name == "postgresql":  # SQLite has one writer at a time anyway
             connection.execute(text("LOCK TABLE job IN SHARE ROW EXCLUSIVE MODE"))
-        inserted = connection.execute(table.insert(), row).inserted_primary_key
+        inserted = connection.execute(_JOB.insert(), row).inserted_primary_key
         id = int(inserted[0]) if inserted else 0
         _refuse_second(connection, id, plan.study)
     try:
@@ -112,7 +112,7 @@ def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
         _end(engine, id, message("work.not_begun", reason=problem.strerror))
         raise AuditError(message("work.cannot_begin", reason=problem.strerror)) from None
     with engine.begin() as connection:
-        connection.execute(table.update().where(table.c.id == id, table.c.pid.is_(None)).values(pid=pid))
+        connection.execute(_JOB.update().where(_JOB.c.id == id, _JOB.c.pid.is_(None)).values(pid=pid))
     return id
 
 
@@ -122,56 +122,55 @@ def stop_job(engine: Engine, id: int, *, by: int) -> None:
     Its process is sent SIGTERM where it is on this machine, and elsewhere reads the wish within a second. Raises
     NotAllowed for anyone but a manager, AuditError where it is not at work.
     """
-    table = table_of(tables.Job)
     with engine.begin() as connection:
         require_manager(connection, by)
-        row = connection.execute(select(table).where(table.c.id == id)).mappings().first()
+        row = connection.execute(select(_JOB).where(_JOB.c.id == id)).mappings().first()
         if row is None or _state(row) not in LIVE:
             raise AuditError(message("work.not_at_work"))
-        connection.execute(table.update().where(table.c.id == id).values(state="stopping"))
+        _set(connection, id, state="stopping")
     if row["host"] == socket.gethostname() and row["pid"] and _is_job(row["pid"], id):
         os.kill(row["pid"], signal.SIGTERM)
 
 
 def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> list[Job]:
     """The jobs of a plan, or all, the last one first. Raises NotAllowed for anyone but a manager."""
-    table, annotator = table_of(tables.Job), table_of(tables.Annotator)
+    annotator = table_of(tables.Annotator)
     query = (
-        select(table, annotator.c.name.label("by"))
-        .outerjoin(annotator, annotator.c.id == table.c.annotator_id)
-        .order_by(table.c.id.desc())
+        select(_JOB, annotator.c.name.label("by"))
+        .outerjoin(annotator, annotator.c.id == _JOB.c.annotator_id)
+        .order_by(_JOB.c.id.desc())
     )
     if name is not None:
-        query = query.where(table.c.plan == name)
+        query = query.where(_JOB.c.plan == name)
     with engine.connect() as connection:
         require_manager(connection, by)
-        return [
-            Job(
-                row["id"],
-                row["plan"],
-                _state(row),
-                row["step"],
-                row["done"],
-                row["total"],
-                message("work.gone") if _state(row) == LOST else from_stored(row["message"] or "") or None,
-                row["log"] or "",
-                row["by"],
-                row["host"],
-                in_utc(row["started_at"]),
-                in_utc(row["ended_at"]) if row["ended_at"] else None,
-            )
-            for row in connection.execute(query).mappings()
-        ]
+        return [_job(row) for row in connection.execute(query).mappings()]
+
+
+def _job(row: RowMapping) -> Job:
+    state, ended_at = _state(row), row["ended_at"]
+    own = {name: row[name] for name in ("id", "plan", "step", "done", "total", "by", "host")}
+    return Job(
+        **own,
+        state=state,
+        message=message("work.gone") if state == LOST else from_stored(row["message"] or "") or None,
+        log=row["log"] or "",
+        started_at=in_utc(row["started_at"]),
+        ended_at=in_utc(ended_at) if ended_at else None,
+    )
+
+
+def _set(connection: Connection, id: int, **values: Any) -> None:
+    """Change columns of a job."""
+    connection.execute(_JOB.update().where(_JOB.c.id == id).values(**values))
 
 
 def _refuse_second(connection: Connection, id: int, study: dict[str, Any]) -> None:
     """Raise AuditError where another live job runs the same study; note those that are dead."""
-    table = table_of(tables.Job)
-    rows = connection.execute(select(table).where(table.c.state.in_(LIVE), table.c.id != id)).mappings().all()
+    rows = connection.execute(select(_JOB).where(_JOB.c.state.in_(LIVE), _JOB.c.id != id)).mappings().all()
     for row in rows:
         if _state(row) == LOST:
-            ended = {"state": "failed", "message": stored(message("work.gone")), "ended_at": tables.now()}
-            connection.execute(table.update().where(table.c.id == row["id"]).values(**ended))
+            _set(connection, row["id"], state="failed", message=stored(message("work.gone")), ended_at=tables.now())
         elif _same(latest(connection, row["plan"]).content["study"], study):
             raise AuditError(message("work.run_already", plan=row["plan"]))
 
@@ -205,10 +204,8 @@ def _begin_process(name: str, id: int, database: str) -> int:
 
 
 def _end(engine: Engine, id: int, reason: str) -> None:
-    table = table_of(tables.Job)
     with engine.begin() as connection:
-        ended = {"state": "failed", "message": stored(reason), "ended_at": tables.now()}
-        connection.execute(table.update().where(table.c.id == id).values(**ended))
+        _set(connection, id, state="failed", message=stored(reason), ended_at=tables.now())
 
 
 def _is_job(pid: int, id: int) -> bool:
@@ -286,14 +283,12 @@ class Worker(Watcher):
         return self._now | {"log": redacted(printed, self._secrets)}
 
     def _write(self, values: dict[str, Any]) -> None:
-        table = table_of(tables.Job)
         with self._engine.begin() as connection:
-            connection.execute(table.update().where(table.c.id == self._id).values(**values))
+            _set(connection, self._id, **values)
 
     def _asked_to_stop(self) -> bool:
-        table = table_of(tables.Job)
         with self._engine.connect() as connection:
-            return connection.execute(select(table.c.state).where(table.c.id == self._id)).scalar() == "stopping"
+            return connection.execute(select(_JOB.c.state).where(_JOB.c.id == self._id)).scalar() == "stopping"
 
 
 @contextmanager
@@ -303,14 +298,12 @@ def running_job(engine: Engine, id: int, database: str) -> Iterator[tuple[Worker
     SIGTERM and Ctrl-C stop the work; however it ends, the row says so. What the process prints is kept for the row, as
     far as it holds no password of `database` (path or URL). Raises AuditError where the job does not wait to be begun.
     """
-    table = table_of(tables.Job)
     claimed = {"state": "running", "pid": os.getpid(), "host": socket.gethostname(), "seen_at": tables.now()}
     with engine.begin() as connection:
-        claim = connection.execute(table.update().where(table.c.id == id, table.c.state == "waiting").values(**claimed))
-        row = connection.execute(select(table.c.annotator_id, table.c.state).where(table.c.id == id)).first()
+        claim = connection.execute(_JOB.update().where(_JOB.c.id == id, _JOB.c.state == "waiting").values(**claimed))
+        row = connection.execute(select(_JOB.c.annotator_id, _JOB.c.state).where(_JOB.c.id == id)).first()
         if claim.rowcount != 1 and row is not None and row.state == "stopping":
-            ended = {"state": "stopped", "ended_at": tables.now()}
-            connection.execute(table.update().where(table.c.id == id).values(**ended))
+            _set(connection, id, state="stopped", ended_at=tables.now())
     if claim.rowcount != 1 or row is None:
         raise AuditError(message("work.not_waiting", id=id), parameter="job")
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -8,195 +8,36 @@ corpus, seeds, the corpus's fingerprint, defaults), so that a stored plan means 
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.settings import JudgingSettings
+from audit.annotation.settings import BOUNDS, JudgingSettings
 from audit.corpora import all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
-from audit.files import first_lines, read_bytes, toml_of
+from audit.files import read_bytes, text_of, toml_of
 from audit.messages import message
 from audit.registry import Registry
 from audit.relations import get_relation
 from audit.resources import data_file
 from audit.runner.run import fitting, loaded
 from audit.sampling.audits import Audits
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE
+from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
 from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, get_target
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems
 from audit.tasks import TASKS, get_task, matches
 from audit.text.languages import is_code
+from audit.user_models import LARGEST as LARGEST_NUMBER
+from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, short
 
-# Kinds of values that the keys of a plan take.
-
-_LARGEST = (1 << 63) - 1
-_LONGEST = 500
-"""Characters of a text, and names in a list."""
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What is allowed, in words and as a test, and how a value is spelled in a plan."""
-
-    words: Callable[[], str]
-    fits: Callable[[Any], bool]
-    clean: Callable[[Any], Any] = _as_it_is
-
-    @property
-    def allowed(self) -> str:
-        """In words. What plug-ins may add to is looked up each time."""
-        return self.words()
-
-
-def text() -> Kind:
-    """A text on one line.
-
-    >>> text().fits("imdb"), text().fits(3)
-    (True, False)
-    """
-    return Kind(lambda: message("plan_file.text", most=_LONGEST), _is_text)
-
-
-def choice(names: Collection[str] | Registry[Any], renamed: Mapping[str, str] | None = None) -> Kind:
-    """One of a few words; `renamed` has names of earlier versions, which become what they are now.
-
-    >>> choice(["a", "b"]).allowed, choice(["a", "b"], {"old": "a"}).clean("old")
-    ('one of a, b', 'a')
-    """
-    current = renamed or {}
-    return Kind(
-        lambda: message("plan_file.one_of", names=names),
-        lambda value: isinstance(value, str) and (value in names or value in current),
-        lambda value: current.get(value, value),
-    )
-
-
-def task() -> Kind:
-    """The name of a task; of classification, with its label scheme.
-
-    >>> task().fits("classification/finance,sports"), task().fits("classification")
-    (True, False)
-    """
-    return Kind(_task_names, _is_task)
-
-
-def _task_names() -> str:
-    names = (task.name if task.labels else f"{task.name}/SCHEME" for task in TASKS.values())
-    return message("plan_file.one_of", names=names)
-
-
-def _is_task(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and bool(get_task(value).labels)
-    except AuditError:
-        return False
-
-
-def names(empty: bool = False) -> Kind:
-    """A list of texts, each once; `empty` allows none at all.
-
-    >>> names().fits(["vader", "vader"]), names().clean(("vader",))
-    (False, ['vader'])
-    """
-    return Kind(
-        lambda: message("plan_file.names" if empty else "plan_file.names_needed"),
-        lambda value: (
-            isinstance(value, list | tuple)
-            and (empty or len(value) > 0)
-            and len(value) <= _LONGEST
-            and all(map(_is_text, value))
-            and len(set(value)) == len(value)
-        ),
-        list,
-    )
-
-
-def whole(least: int, most: int = _LARGEST) -> Kind:
-    """A whole number.
-
-    >>> whole(1).fits(1), whole(1).fits(True), whole(1).fits(1.0)
-    (True, False, False)
-    """
-    code = "plan_file.whole" if least < 0 else "plan_file.whole_from" if most == _LARGEST else "settings.whole"
-    ends = {} if least < 0 else {"least": least} if most == _LARGEST else {"least": least, "most": most}
-    return Kind(
-        lambda: message(code, **ends),
-        lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most,
-    )
-
-
-def number(least: float, most: float | None = None) -> Kind:
-    """A number; kept as a decimal one.
-
-    >>> number(0, 1).fits(0.5), number(0, 1).fits(float("nan")), number(0).clean(1)
-    (True, False, 1.0)
-    """
-    return Kind(
-        lambda: (
-            message("plan_file.number_from", least=least)
-            if most is None
-            else message("settings.number", least=least, most=most)
-        ),
-        lambda value: (
-            isinstance(value, int | float)
-            and not isinstance(value, bool)
-            and math.isfinite(value)
-            and least <= value <= (_LARGEST if most is None else most)
-        ),
-        float,
-    )
-
-
-def yes_no() -> Kind:
-    """True or false."""
-    return Kind(lambda: message("plan_file.yes_no"), lambda value: isinstance(value, bool))
-
-
-def parameters() -> Kind:
-    """Parameters by relation, for example `{"MR6.1": {"sentences": 5}}`; a relation without any is left out.
-
-    >>> parameters().fits({"MR6.1": {"sentences": 5}}), parameters().fits({"MR6.1": 5})
-    (True, False)
-    """
-    return Kind(
-        lambda: message("plan_file.parameters"),
-        lambda value: (
-            isinstance(value, Mapping)
-            and all(isinstance(settings, Mapping) for settings in value.values())
-            and all(
-                _is_text(name) and _is_plain(setting)
-                for settings in value.values()
-                for name, setting in settings.items()
-            )
-        ),
-        lambda value: {name: dict(settings) for name, settings in value.items() if settings},
-    )
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= _LONGEST and value.isprintable() and bool(value.strip())
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, int):
-        return abs(value) <= _LARGEST
-    return _is_text(value)
-
-
-PROTOCOLS = ("blind", "shown", "random")
 ANSWERS = ("both", "people", "gold")
 AUDITED_FOLLOW_UPS = 0.1
 """As `audit sample` has it by default; a test compares them."""
@@ -206,6 +47,158 @@ SUFFIX = ".toml"
 WEIGHTS = ("equal", "user-a", "user-b")
 """Weights that have a name; a test compares them with those of reports."""
 _NAMES_ONLY = re.compile(r"[\w,=. -]*")
+
+
+# The tables of a plan and what their keys take.
+
+_LONGEST = 500
+"""Characters of a text, and names in a list."""
+
+
+def _is_text(value: str) -> bool:
+    return 0 < len(value) <= _LONGEST and value.isprintable() and bool(value.strip())
+
+
+def _are_names(names: list[str]) -> bool:
+    return len(names) <= _LONGEST and all(map(_is_text, names)) and len(set(names)) == len(names)
+
+
+def _is_task(name: str) -> bool:
+    try:
+        return bool(get_task(name).labels)
+    except AuditError:
+        return False
+
+
+def _task_names() -> str:
+    names = (task.name if task.labels else f"{task.name}/SCHEME" for task in TASKS.values())
+    return message("user_file.one_of", names=list(names))
+
+
+def _are_parameters(parameters: dict[str, dict[str, Any]]) -> bool:
+    return all(_is_text(name) and _is_plain(value) for values in parameters.values() for name, value in values.items())
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return abs(value) <= LARGEST_NUMBER if isinstance(value, int) else isinstance(value, str) and _is_text(value)
+
+
+def _without_empty(parameters: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {relation: values for relation, values in parameters.items() if values}
+
+
+def _one_of(names: Collection[str] | Registry[Any]) -> Allowed:
+    return Allowed(lambda: message("user_file.one_of", names=list(names)), lambda name: name in names)
+
+
+def _setting(name: str) -> Allowed:
+    return Allowed(lambda: BOUNDS[name].sentence, BOUNDS[name].has)
+
+
+Text = Annotated[str, Allowed(lambda: message("user_file.text", most=_LONGEST), _is_text)]
+Names = Annotated[
+    list[str],
+    Strict(False),
+    Allowed(lambda: message("user_file.names_needed"), lambda names: bool(names) and _are_names(names)),
+]
+MaybeNames = Annotated[list[str], Strict(False), Allowed(lambda: message("user_file.names"), _are_names)]
+Task = Annotated[str, Allowed(_task_names, _is_task)]
+Parameters = Annotated[
+    dict[str, dict[str, Any]],
+    Allowed(lambda: message("user_file.parameters"), _are_parameters),
+    AfterValidator(_without_empty),
+]
+Whole = Annotated[int, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+Count = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Interval = Annotated[
+    str, _one_of(METHODS), BeforeValidator(lambda name: RENAMED.get(name, name) if isinstance(name, str) else name)
+]
+
+
+class StudyTable(UserModel):
+    """What is run."""
+
+    task: Task = "sentiment"
+    corpus: Text
+    systems: Names
+    relations: Names | None = None
+    limit: Count | None = None
+    seed: Whole = 0
+    unit: Annotated[str, _one_of(("sentence", "document"))] | None = None
+    language: Text | None = None
+    document_share: Share | None = None
+    fingerprint: Text | None = None
+    set: Parameters = Field(default_factory=dict)
+
+
+class SampleTable(UserModel):
+    """What is drawn from it."""
+
+    per_relation: Count | None = None
+    share: Share | None = None
+    design: Annotated[str, _one_of((*DESIGNS, INFORMATIVE))] = "shared"
+    domain: Annotated[str, _one_of(DOMAINS)] | None = None
+    seed: Whole | None = None
+    audit_groups: Annotated[int, Field(ge=0, le=LARGEST_NUMBER)] = 0
+    audit_follow_ups: Share = AUDITED_FOLLOW_UPS
+    audit_answers: Share = 0.0
+
+
+class JudgingTable(UserModel):
+    """How people judge; from `pass_mark` on as managers change it in the app (`JudgingSettings`)."""
+
+    annotators: Annotated[int, Field(ge=1, le=MOST_ANNOTATORS)] = 2
+    protocol: Annotated[str, _one_of(PROTOCOLS)] = "blind"
+    gold: bool = False
+    guideline: Count | None = None
+    languages: MaybeNames = Field(default_factory=list)
+    pass_mark: Annotated[float, _setting("pass_mark")] = JudgingSettings.pass_mark
+    gold_share: Annotated[float, _setting("gold_share")] = JudgingSettings.gold_share
+    repeat_share: Annotated[float, _setting("repeat_share")] = JudgingSettings.repeat_share
+    repeat_after: Annotated[int, _setting("repeat_after")] = JudgingSettings.repeat_after
+    fastest: Annotated[float, _setting("fastest")] = JudgingSettings.fastest
+
+
+class ReportTable(UserModel):
+    """How it is reported."""
+
+    answers: Annotated[str, _one_of(ANSWERS)] | None = None
+    interval: Interval | None = None
+    target: Annotated[str, _one_of(TARGETS)] | None = None
+    delta: Share | None = None
+    weights: Text | None = None
+    primary: Names | None = None
+    primary_relation: Text | None = None
+
+
+class _Document(UserModel):
+    """What a file says."""
+
+    name: Annotated[str, AfterValidator(lambda name: _checked_name(name))] = Field(
+        description=message("user_file.plan_name")
+    )
+    study: StudyTable
+    sample: SampleTable = SampleTable()
+    judging: JudgingTable = JudgingTable()
+    report: ReportTable = ReportTable()
+
+
+TABLES: dict[str, dict[str, Any]] = {
+    name: {key: None if field.is_required() else field.get_default(call_default_factory=True) for key, field in keys}
+    for name, keys in (
+        ("study", StudyTable.model_fields.items()),
+        ("sample", SampleTable.model_fields.items()),
+        ("judging", JudgingTable.model_fields.items()),
+        ("report", ReportTable.model_fields.items()),
+    )
+}
+"""Every table of a plan and its keys in the order in which files have them, each with what it is where it is left out
+(None: nothing is wanted, or it may not be left out)."""
+SETTINGS = tuple(BOUNDS)
+"""Keys of `judging` that are settings."""
 
 
 @dataclass(frozen=True)
@@ -231,68 +224,6 @@ class Plan:
         return Audits(*(self.sample[f"audit_{name}"] for name in ("groups", "follow_ups", "answers")))
 
 
-@dataclass(frozen=True)
-class Key:
-    """A key of a table: what it takes, what it is where it is left out, and whether it may be."""
-
-    kind: Kind
-    default: Any = None
-    needed: bool = False
-
-
-def _setting(default: Any) -> Kind:
-    if isinstance(default, bool):
-        return yes_no()
-    return whole(0) if isinstance(default, int) else number(0)
-
-
-SETTINGS = {one.name: Key(_setting(one.default), one.default) for one in fields(JudgingSettings)}
-"""Settings of judging, as managers change them in the app; `JudgingSettings` says which values are allowed."""
-
-TABLES: dict[str, dict[str, Key]] = {
-    "study": {
-        "task": Key(task(), "sentiment"),
-        "corpus": Key(text(), needed=True),
-        "systems": Key(names(), needed=True),
-        "relations": Key(names()),
-        "limit": Key(whole(1)),
-        "seed": Key(whole(-_LARGEST), 0),
-        "unit": Key(choice(("sentence", "document"))),
-        "language": Key(text()),
-        "document_share": Key(number(0, 1)),
-        "fingerprint": Key(text()),
-        "set": Key(parameters(), {}),
-    },
-    "sample": {
-        "per_relation": Key(whole(1)),
-        "share": Key(number(0, 1)),
-        "design": Key(choice((*DESIGNS, INFORMATIVE)), "shared"),
-        "domain": Key(choice(DOMAINS)),
-        "seed": Key(whole(-_LARGEST)),
-        "audit_groups": Key(whole(0), 0),
-        "audit_follow_ups": Key(number(0, 1), AUDITED_FOLLOW_UPS),
-        "audit_answers": Key(number(0, 1), 0.0),
-    },
-    "judging": {
-        "annotators": Key(whole(1, MOST_ANNOTATORS), 2),
-        "protocol": Key(choice(PROTOCOLS), "blind"),
-        "gold": Key(yes_no(), False),
-        "guideline": Key(whole(1)),
-        "languages": Key(names(empty=True), []),
-        **SETTINGS,
-    },
-    "report": {
-        "answers": Key(choice(ANSWERS)),
-        "interval": Key(choice(METHODS, RENAMED)),
-        "target": Key(choice(TARGETS)),
-        "delta": Key(number(0, 1)),
-        "weights": Key(text()),
-        "primary": Key(names()),
-        "primary_relation": Key(text()),
-    },
-}
-"""Every table of a plan and its keys, in the order in which files have them."""
-
 Note = Callable[[str, str], None]
 """(where in the file, what is wrong there) -> noted."""
 
@@ -308,30 +239,17 @@ def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_onl
     >>> plan.study["unit"], plan.sample["design"], plan.judging["annotators"]
     ('document', 'shared', 2)
     """
-    mistakes: list[tuple[str, str]] = []
-
-    def note(where: str, reason: str) -> None:
-        mistakes.append((where, reason))
-
-    if unknown := sorted(set(content) - {"name", *TABLES}, key=str):
-        note(str(unknown[0])[:80], message("plan_file.no_key_at_top", tables=TABLES))
-    name = _name(content.get("name"), note)
-    tables = {table: _table(table, content.get(table, {}), note) for table in TABLES}
-    if not mistakes:
-        # What the keys mean together is asked once each of them has a value of its kind.
-        _complete(tables, note, registered_only)
-    refuse(file, mistakes)
-    return Plan(name, **tables)
-
-
-def refuse(file: str, mistakes: Iterable[tuple[str, str]]) -> None:
-    """Raise BadFile for mistakes (where, reason): one as a sentence, several as a list; nothing where there is none."""
-    lines = [message("file.problem", file=where, reason=reason) for where, reason in mistakes]
-    if len(lines) == 1:
-        raise BadFile(message("file.at", file=file, problem=lines[0]))
-    if lines:
-        listed = first_lines([message("list.line", line=line) for line in lines], 10)
-        raise BadFile(message("plan_file.mistakes", file=file, count=len(lines), lines=listed))
+    # Keys of a stored plan that have no value are null; a file leaves them out.
+    written = {
+        name: {key: value for key, value in table.items() if value is not None} if isinstance(table, Mapping) else table
+        for name, table in content.items()
+    }
+    document = read_as(_Document, {"study": {}} | written, file)
+    tables = {table: getattr(document, table).model_dump() for table in TABLES}
+    found: list[tuple[str, str]] = []
+    _complete(tables, lambda where, reason: found.append((where, reason)), registered_only)
+    refuse(file, found)
+    return Plan(document.name, **tables)
 
 
 def check_name(name: object) -> str | None:
@@ -346,34 +264,10 @@ def check_name(name: object) -> str | None:
     return message("plan_file.bad_name", name=str(name)[:80], suffix=SUFFIX)
 
 
-def _name(name: object, note: Note) -> str:
-    if name is None:
-        note("name", message("plan_file.no_name"))
-    elif problem := check_name(name):
-        note("name", problem)
-    return str(name)
-
-
-def _table(table: str, values: Any, note: Note) -> dict[str, Any]:
-    """The keys of one table, each with a value of its kind or its default."""
-    keys = TABLES[table]
-    if not isinstance(values, Mapping):
-        note(table, message("plan_file.no_table", table=table))
-        values = {}
-    for name in sorted(set(values) - set(keys), key=str):
-        note(f"{table}.{name}"[:120], message("plan_file.no_key", keys=keys))
-    result = {}
-    for name, key in keys.items():
-        value = values.get(name)
-        if value is None:
-            if key.needed:
-                note(f"{table}.{name}", message("plan_file.missing", allowed=key.kind.allowed))
-            value = key.default
-        elif not key.kind.fits(value):
-            note(f"{table}.{name}", message("plan_file.must_be", value=_short(value), allowed=key.kind.allowed))
-            value = key.default
-        result[name] = key.kind.clean(value) if value is not None else None
-    return result
+def _checked_name(name: str) -> str:
+    if problem := check_name(name):
+        raise Mistake(problem)
+    return name
 
 
 def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool) -> None:
@@ -416,22 +310,22 @@ def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str
     refusals: dict[str, str] = {}
     if study["corpus"] not in corpora:
         refusals["study.corpus"] = message(
-            "plan_file.not_registered", value=_short(study["corpus"]), names=corpora, advice=advice
+            "plan_file.not_registered", value=short(study["corpus"]), names=corpora, advice=advice
         )
     if unregistered := [name for name in study["systems"] if name not in systems]:
         refusals["study.systems"] = message(
-            "plan_file.not_registered", value=_short(unregistered[0]), names=systems, advice=advice
+            "plan_file.not_registered", value=short(unregistered[0]), names=systems, advice=advice
         )
     for relation, values in study["set"].items():
         for name, value in values.items():
             # hanlp:FOLDER, ngram:FILE, corenlp:ADDRESS: what stands behind a colon is the machine's.
             if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
                 refusals["study.set"] = message(
-                    "plan_file.not_only_names", relation=relation, name=name, value=_short(value), advice=advice
+                    "plan_file.not_only_names", relation=relation, name=name, value=short(value), advice=advice
                 )
     if weights is not None and weights not in WEIGHTS:
         refusals["report.weights"] = message(
-            "plan_file.not_registered", value=_short(weights), names=WEIGHTS, advice=advice
+            "plan_file.not_registered", value=short(weights), names=WEIGHTS, advice=advice
         )
     return refusals
 
@@ -498,13 +392,13 @@ def _primary(report: dict[str, Any], study: Mapping[str, Any], run: Mapping[str,
     _ask("report.primary", partial(primary_named, named, relation), note)
     for system in named or ():
         if system not in run and system not in run.values():
-            note("report.primary", message("plan_file.no_such_system", system=_short(system), systems=run))
+            note("report.primary", message("plan_file.no_such_system", system=short(system), systems=run))
     if named:
         report["primary"] = [run.get(system, system) for system in named]
     if relation is not None and study["relations"] and relation not in study["relations"]:
         note(
             "report.primary_relation",
-            message("plan_file.no_such_relation", relation=_short(relation), relations=study["relations"]),
+            message("plan_file.no_such_relation", relation=short(relation), relations=study["relations"]),
         )
 
 
@@ -530,15 +424,7 @@ def _judging(judging: dict[str, Any], task: str, note: Note) -> None:
         note("judging.guideline", message("plan_file.guideline_ahead", version=judging["guideline"], present=present))
     for code in judging["languages"]:
         if not is_code(code):
-            note("judging.languages", message("plan_file.bad_language", value=_short(code)))
-    for name in SETTINGS:
-        settings = _ask(f"judging.{name}", partial(_only, name, judging[name]), note)
-        judging[name] = asdict(settings)[name] if settings else judging[name]
-
-
-def _only(name: str, value: Any) -> JudgingSettings:
-    """The settings with this one set: asked for each, so that each mistake is found."""
-    return JudgingSettings(**{name: value})
+            note("judging.languages", message("plan_file.bad_language", value=short(code)))
 
 
 def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
@@ -548,11 +434,6 @@ def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
     except AuditError as problem:
         note(where, problem.sentence)
         return None
-
-
-def _short(value: Any) -> str:
-    spelling = repr(value)
-    return spelling if len(spelling) <= 60 else spelling[:57] + "..."
 
 
 # Plans as TOML: reading a file or an upload, and writing one.
@@ -575,18 +456,9 @@ def read_plan_bytes(content: bytes, file: str, registered_only: bool = False) ->
     """
     if len(content) > LARGEST:
         raise BadFile(message("plan_file.large", file=file, most=LARGEST))
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadFile(message("file.utf16", file=file))
-    if b"\0" in content:
+    if b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadFile(message("plan_file.no_text", file=file))
-    try:
-        written = content.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        line = content[: problem.start].count(b"\n") + 1
-        raise BadFile(message("file.not_utf8", file=file, line=line, at=problem.start)) from None
-    if not written.strip():
-        raise BadFile(message("plan_file.empty", file=file))
-    return read_plan(toml_of(file, written, message("plan_file.see_example")), file, registered_only)
+    return read_plan(toml_of(file, text_of(file, content), message("plan_file.see_example")), file, registered_only)
 
 
 def to_toml(plan: Plan) -> str:

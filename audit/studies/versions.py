@@ -23,6 +23,7 @@ from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, judgements_of
 from audit.studies.plan import TABLES, Plan, need_registered, toml_value
 
+_PLAN = table_of(tables.Plan)
 MISSING = None
 """What a change has in the place of a value that a version lacks: keys that came with a later version of `audit`."""
 
@@ -119,9 +120,7 @@ def latest(connection: Connection, name: str) -> Version:
 
 def plan_names(connection: Connection) -> list[str]:
     """The names of all plans, in the order in which they were first stored."""
-    table = table_of(tables.Plan)
-    rows = connection.execute(select(table.c.name).where(table.c.version == 1).order_by(table.c.id))
-    return [str(row[0]) for row in rows]
+    return list(connection.execute(select(_PLAN.c.name).where(_PLAN.c.version == 1).order_by(_PLAN.c.id)).scalars())
 
 
 def all_versions(connection: Connection) -> dict[str, list[Version]]:
@@ -161,7 +160,6 @@ def _appending(engine: Engine) -> Iterator[Connection]:
 
 
 def _append(connection: Connection, name: str, content: dict[str, Any], frozen: bool, by: int | None) -> Version:
-    table = table_of(tables.Plan)
     before = _versions(connection, name, last=1)
     row = {
         "name": name,
@@ -171,21 +169,21 @@ def _append(connection: Connection, name: str, content: dict[str, Any], frozen: 
         "annotator_id": by,
         "at": tables.now(),
     }
-    connection.execute(table.insert(), row)
+    connection.execute(_PLAN.insert(), row)
     return latest(connection, name)
 
 
 def _versions(connection: Connection, name: str | None = None, last: int | None = None) -> list[Version]:
     """Versions, the last one first."""
-    table, annotator = table_of(tables.Plan), table_of(tables.Annotator)
+    annotator = table_of(tables.Annotator)
     query = (
-        select(table.c.name, table.c.version, table.c.content, table.c.frozen, annotator.c.name, table.c.at)
-        .outerjoin(annotator, annotator.c.id == table.c.annotator_id)
-        .order_by(table.c.version.desc(), table.c.id.desc())
+        select(_PLAN.c.name, _PLAN.c.version, _PLAN.c.content, _PLAN.c.frozen, annotator.c.name, _PLAN.c.at)
+        .outerjoin(annotator, annotator.c.id == _PLAN.c.annotator_id)
+        .order_by(_PLAN.c.version.desc(), _PLAN.c.id.desc())
         .limit(last)
     )
     if name is not None:
-        query = query.where(table.c.name == name)
+        query = query.where(_PLAN.c.name == name)
     rows = connection.execute(query)
     return [Version(row[0], row[1], _in_order(row[2]), bool(row[3]), row[4], in_utc(row[5])) for row in rows]
 

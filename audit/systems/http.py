@@ -64,21 +64,18 @@ class Http:
                 "(see docs/reference/systems.md)"
             )
         self._description = description = read_description(path)
-        self.name, self.version, self.tasks, self.languages = (
-            description.name,
-            description.version,
-            description.tasks,
-            description.languages,
-        )
+        self._file = path
+        self.name, self.version, self.tasks = description.name, description.version, description.tasks
+        self.languages = description.between.read if description.between else description.spoken
         self.settings: Mapping[str, object] = description.settings
         self.summary = f"over HTTP, {description.url}"
-        self.batch, self.concurrency = description.batch, description.concurrency
+        self.batch, self.concurrency = description.batch_size, description.concurrency
         self.tries, self.patience = description.tries, description.patience
         self._spelling = spellings(self.tasks)
         self._clients: _Clients | None = None
 
     def __reduce__(self) -> tuple[type["Http"], tuple[str]]:
-        return Http, (self._description.file,)  # without the client and its secrets
+        return Http, (self._file,)  # without the client and its secrets
 
     def needs(self) -> str | None:
         return missing("httpx", "pip install 'audit[http]'") or self._unset()
@@ -158,7 +155,7 @@ class Http:
     async def _content(self, clients: "_Clients", inputs: Sequence[Input]) -> bytes:
         """The bytes of the answer to one request. Raises Unanswered and Declined by its status."""
         between = self._description.between
-        sent = json.dumps(_fill_request(self._description.request, inputs, between)).encode()
+        sent = json.dumps(_fill_request(self._description.sent, inputs, between)).encode()
         address = _with_variables(self._description.url)
         if between is not None:
             address = between.address(address, inputs[0])
@@ -191,20 +188,20 @@ class Http:
         except ValueError:
             words = self._words(content)
             raise BadOutput(f"the answer is not JSON: {words}" if words else "the answer is empty") from None
-        description, nothing = self._description, [None] * number
-        labels = description.label.values(document) if description.label else nothing
-        scores = description.score.values(document, description.score_needed) if description.score else nothing
-        texts = description.text.values(document) if description.text else nothing
-        for path, values in ((description.label, labels), (description.score, scores), (description.text, texts)):
-            if path is not None and len(values) != number:
-                raise BadOutput(f"{len(values)} outputs for {number} inputs at {path.written!r}")
+        nothing: list[object] = [None] * number
+        values: dict[str, list[object]] = {"label": nothing, "score": nothing, "text": nothing}
+        paths = self._description.outputs.paths
+        for name, path in paths.items():
+            values[name] = path.values(document, needed=name != "score" or self._description.score_needed)
+            if len(values[name]) != number:
+                raise BadOutput(f"{len(values[name])} outputs for {number} inputs at {path.written!r}")
         return [
             Output(
-                None if description.label is None else self._label(label),
+                self._label(label) if "label" in paths else None,
                 None if score is None else _score(score),
-                None if description.text is None else self._text(text),
+                self._text(text) if "text" in paths else None,
             )
-            for label, score, text in zip(labels, scores, texts, strict=True)
+            for label, score, text in zip(*values.values(), strict=True)
         ]
 
     def _label(self, value: object) -> str:
@@ -231,11 +228,11 @@ class Http:
         for name in self._description.variables:
             value = os.environ.get(name, "").strip()
             if not value:
-                return f"set the environment variable {name}, which {self._description.file} names"
+                return f"set the environment variable {name}, which {self._file} names"
             if not value.isascii() or not value.isprintable():
                 return f"the environment variable {name} must be printable ASCII, without line breaks"
         if fault := check_address(_with_variables(self._description.url)):
-            return f"the url of {self._description.file}, with the environment's values, {fault}"
+            return f"the url of {self._file}, with the environment's values, {fault}"
         return None
 
     def _without_secrets(self, text: str, least: int = 1) -> str:

@@ -2,16 +2,20 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from audit.errors import AuditError, BadFile, BadOutput
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Strict, model_validator
+
+from audit.errors import AuditError, BadOutput
 from audit.files import parse_json, read_text, toml_of
 from audit.systems.asking import PATIENCE, TRIES
 from audit.tasks import Input, get_task
 from audit.text.languages import is_code
+from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
 
 # What the file of a translation service says of languages: which it has, what it calls them, where they go.
 
@@ -24,12 +28,6 @@ REQUEST = {
     "target_language": "{target_language}",
 }
 """The JSON that is sent to a translation service, unless the file says."""
-
-
-class _TakesKeys(Protocol):
-    def take(self, key: str, default: Any = None) -> Any: ...
-    def texts(self, key: str, example: str) -> dict[str, str]: ...
-    def wrong(self, key: str, reason: str) -> BadFile: ...
 
 
 @dataclass(frozen=True)
@@ -83,41 +81,14 @@ class Languages:
         return LANGUAGE.sub(lambda place: quote(self.name(item, place[1]), safe=""), url)
 
 
-def read_languages(table: _TakesKeys, spoken: tuple[str, ...], places: Sequence[str]) -> Languages:
-    """The keys `pairs` and `codes` of a file, beside its `languages`; `places` are the texts in which languages may
-    stand. Raises BadFile."""
-    for code in spoken:
-        if code != EVERY and not is_code(code):
-            raise table.wrong("languages", f'{code!r} is no code such as es, zh or pt-BR, or ["*"] for all')
-    pairs = _pairs(table)
-    codes = table.texts("codes", 'codes = { zh = "zh-CHS" }')
-    if unknown := next((code for code in codes if not is_code(code)), None):
-        raise table.wrong("codes", f"{unknown!r} is no code such as es, zh or pt-BR; write ours = theirs")
-    named = {place[1] for text in places for place in LANGUAGE.finditer(text)}
-    if "target" not in named and len({target for _, target in pairs}) != 1:
-        raise table.wrong(
-            "request",
-            'must say which language to translate into: put "{target_language}" into it or into the url, or name the '
-            'only pair that the service has, as in pairs = ["en-es"]',
-        )
-    return Languages(spoken, pairs, codes)
-
-
-def _pairs(table: _TakesKeys) -> tuple[tuple[str, str], ...]:
-    written = table.take("pairs", [])
-    if not isinstance(written, list):
-        raise table.wrong("pairs", f'{written!r} must be a list, for example ["en-es", "es-en"]')
-    return tuple(_pair(table, entry) for entry in written)
-
-
-def _pair(table: _TakesKeys, written: object) -> tuple[str, str]:
+def _pair(written: object) -> tuple[str, str]:
     """Two codes with a hyphen between them, either of which may have a hyphen of its own: `pt-BR-en`."""
     parts = written.split("-") if isinstance(written, str) else []
     for at in range(1, len(parts)):
         pair = "-".join(parts[:at]), "-".join(parts[at:])
         if all(is_code(code) for code in pair):  # a region, in capitals, is none by itself
             return pair
-    raise table.wrong("pairs", f'{written!r} is no pair of languages such as "en-es" or "en-pt-BR"')
+    raise Mistake(f'{written!r} is no pair of languages such as "en-es" or "en-pt-BR"')
 
 
 # Paths into a JSON document, such as `results[*].label`: where a service's outputs stand in its answer.
@@ -219,175 +190,11 @@ VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """A place where the value of an environment variable goes."""
 TEXT = re.compile(r"\{text(_a|_b)?\}")
 """A place where the text of an input goes, or the first or second one of a pair."""
-METHODS = ("POST", "PUT")
-BATCH, CONCURRENCY, TIMEOUT = 16, 8, 30.0
-"""Inputs of a request that takes several, requests at once, and seconds that one may take, unless the file says."""
+BATCH = 16
+"""Inputs of a request that takes several, unless the file says."""
 _SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HELP = "see docs/reference/systems.md"
-_ANSWERS: Mapping[str, Mapping[str, str]] = {
-    "similarity": {"score": "outputs[*].score"},
-    "summarization": {"text": "outputs[*].text"},
-    "translation": {"text": "outputs[*].text"},
-}
-"""Where the outputs stand in an answer to the tasks whose output is not a label, unless the file says."""
-
-
-@dataclass(frozen=True)
-class Description:
-    """The content of a file. Values keep `${NAME}` in place of a secret, so all of it may be stored and shown."""
-
-    file: str
-    name: str
-    version: str
-    url: str
-    tasks: tuple[str, ...]
-    languages: tuple[str, ...]
-    method: str
-    headers: Mapping[str, str]
-    request: Any
-    """The JSON that is sent, in which "{texts}", "{text}", or "{text_a}" and "{text_b}" stand."""
-    label: Path | None
-    score: Path | None
-    text: Path | None
-    score_needed: bool
-    labels: Mapping[str, str]
-    batch: int
-    concurrency: int
-    timeout: float
-    tries: int
-    patience: float
-    between: Languages | None
-    """Languages of a translation service; None for other services."""
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """What may change an output, for the database. How politely the service is asked (`batch`, `concurrency`,
-        `timeout`, `tries`, `patience`) is none of it: a slower pace must not execute everything anew."""
-        paths = {"label": self.label, "score": self.score, "text": self.text}
-        return {
-            "url": self.url,
-            "method": self.method,
-            "headers": dict(self.headers),
-            "request": self.request,
-            "answer": {name: path.written for name, path in paths.items() if path is not None},
-            "labels": dict(self.labels),
-            **(self.between.settings if self.between else {}),
-        }
-
-    @property
-    def variables(self) -> list[str]:
-        """The environment variables that the file names, sorted."""
-        texts = [self.url, *self.headers.values(), *(text for _, text in strings(self.request))]
-        return sorted({name for text in texts for name in VARIABLE.findall(text)})
-
-
-class _Table:
-    """A table of the file: takes keys out one by one; whatever is left at the end is unknown."""
-
-    def __init__(self, file: str, content: Mapping[str, Any], prefix: str = ""):
-        self.file, self.prefix = file, prefix
-        self.remaining = dict(content)
-        self.keys: list[str] = []
-
-    def wrong(self, key: str, reason: str) -> BadFile:
-        return BadFile(f"{self.file}: {self.prefix}{key}: {reason}")
-
-    def take(self, key: str, default: Any = None) -> Any:
-        self.keys.append(key)
-        return self.remaining.pop(key, default)
-
-    def text(self, key: str, default: str | None = None) -> str | None:
-        value = self.take(key, default)
-        if value is not None and (not isinstance(value, str) or not value.strip()):
-            raise self.wrong(key, f"{value!r} must be a text in quotes that is not empty")
-        return value
-
-    def needed(self, key: str, why: str) -> str:
-        value = self.take(key)
-        if value is None:
-            raise self.wrong(key, f"is missing; {why}")
-        # A version may be written 2, 1.5 or 2026-11-21, which TOML reads as other things than texts.
-        if isinstance(value, bool | list | dict) or not str(value).strip():
-            raise self.wrong(key, f"{value!r} must be a text in quotes that is not empty; {why}")
-        return str(value)
-
-    def names(self, key: str, default: Sequence[str]) -> tuple[str, ...]:
-        value = self.take(key, list(default))
-        if not isinstance(value, list) or not value or not all(isinstance(name, str) and name for name in value):
-            raise self.wrong(key, f'{value!r} must be a list of names, for example ["{default[0]}"]')
-        return tuple(value)
-
-    def number(self, key: str, default: float, minimum: float, maximum: float, whole: bool = False) -> Any:
-        value = self.take(key, default)
-        kinds = int if whole else (int, float)
-        if isinstance(value, bool) or not isinstance(value, kinds) or not minimum <= value <= maximum:
-            raise self.wrong(
-                key, f"{value!r} must be a {'whole ' if whole else ''}number from {minimum:g} to {maximum:g}"
-            )
-        return value
-
-    def texts(self, key: str, example: str) -> dict[str, str]:
-        value = self.take(key, {})
-        if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-            raise self.wrong(key, f"must be a table of texts, for example: {example}")
-        return value
-
-    def end(self) -> None:
-        if self.remaining:
-            raise self.wrong(
-                next(iter(self.remaining)), f"is no key of it; allowed are {', '.join(self.keys)}; {_HELP}"
-            )
-
-
-def read_description(path: str) -> Description:
-    """The description in a file. Raises BadFile, which names the file, the key and what is allowed."""
-    table = _Table(path, toml_of(path, read_text(path), _HELP))
-    name = table.needed("name", "it is what reports call the system")
-    version = table.needed("version", "nobody can see from here when a service changes: change it when it does")
-    url = _url(table, table.needed("url", "it is the address that requests go to"))
-    method = table.take("method", METHODS[0])
-    if method not in METHODS:
-        raise table.wrong("method", f"{method!r} must be one of {', '.join(METHODS)}")
-    tasks = table.names("tasks", ("sentiment",))
-    allowed = _labels(table, tasks)
-    translates = "translation" in tasks
-    languages = table.names("languages", (EVERY,) if translates else ("en",))
-    headers = _headers(table)
-    request, many = _request(table, pairs=any(get_task(task).texts == 2 for task in tasks), translates=translates)
-    between = read_languages(table, languages, [url, *(text for _, text in strings(request))]) if translates else None
-    label, score, text, score_needed = _answer(table, tasks)
-    paths = [path for path in (label, score, text) if path is not None]
-    several = many and all(path.many for path in paths)
-    batch = table.number("batch", BATCH if several else 1, 1, 10_000, whole=True)
-    _fit(table, batch, many, paths)
-    labels = table.texts("labels", 'labels = { POS = "positive" }')
-    if unknown := next((label for label in labels.values() if allowed and label not in allowed), None):
-        raise table.wrong("labels", f"{unknown!r} is no label of {', '.join(tasks)}; allowed are {', '.join(allowed)}")
-    description = Description(
-        file=path,
-        name=name,
-        version=version,
-        url=url,
-        tasks=tasks,
-        languages=between.read if between else languages,
-        method=method,
-        headers=headers,
-        request=request,
-        label=label,
-        score=score,
-        text=text,
-        score_needed=score_needed,
-        labels=labels,
-        batch=batch,
-        concurrency=table.number("concurrency", CONCURRENCY, 1, 1_000, whole=True),
-        timeout=table.number("timeout", TIMEOUT, 0.01, 86_400),
-        tries=table.number("tries", TRIES, 1, 100, whole=True),
-        patience=table.number("patience", PATIENCE, 0, 86_400),
-        between=between,
-    )
-    table.end()
-    return description
 
 
 def check_address(url: str) -> str | None:
@@ -420,121 +227,281 @@ def strings(value: object, key: str = "") -> Iterator[tuple[str, str]]:
             yield from strings(inner, key)
 
 
-def _url(table: _Table, url: str) -> str:
+def _spelled(value: object) -> object:
+    """As text: a version may be written 2, 1.5 or 2026-11-21, which TOML reads as other things."""
+    return value if isinstance(value, bool | list | dict) else str(value)
+
+
+def _path(written: object) -> Path:
+    if isinstance(written, Path):
+        return written
+    if not isinstance(written, str) or not written.strip():
+        raise ValueError
+    path: Path = sure(lambda: Path.read(written))
+    return path
+
+
+def _checked_url(url: str) -> str:
     if not VARIABLE.search(url) and (fault := check_address(url)):
-        raise table.wrong("url", f"{url!r} {fault}")
+        raise Mistake(f"{url!r} {fault}")
     parts = urlsplit(VARIABLE.sub("x", url))
     if parts.username is not None or parts.password is not None:
         # Not shown: it is a secret.
-        raise table.wrong("url", 'has a name or password in it; send them as headers.Authorization = "Basic ${NAME}"')
+        raise Mistake('has a name or password in it; send them as headers.Authorization = "Basic ${NAME}"')
     for name, value in parse_qsl(urlsplit(url).query):
-        _refuse_secret(table, f"url, parameter {name}", name, value)
+        _refuse_secret(f"url, parameter {name}", name, value)
     return url
 
 
-def _headers(table: _Table) -> dict[str, str]:
-    headers = table.texts("headers", 'headers = { Authorization = "Bearer ${NAME}" }')
+def _checked_headers(headers: dict[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not _HEADER.fullmatch(name):
-            raise table.wrong(f"headers.{name}", "is no name of a header; allowed are letters, digits and hyphens")
-        _refuse_secret(table, f"headers.{name}", name, value)
+            raise Mistake("is no name of a header; allowed are letters, digits and hyphens", f"headers.{name}")
+        _refuse_secret(f"headers.{name}", name, value)
         if not value.isascii() or not value.isprintable():
-            raise table.wrong(f"headers.{name}", "must be printable ASCII")
+            raise Mistake("must be printable ASCII", f"headers.{name}")
     return headers
 
 
-def _labels(table: _Table, tasks: Sequence[str]) -> list[str]:
-    """The labels that a service for these tasks may return; empty where any will do."""
-    try:
-        labels_by_task = [get_task(task).labels for task in tasks]
-    except AuditError as problem:
-        raise table.wrong("tasks", str(problem)) from None
-    kinds = {task if task in _ANSWERS else "a label" for task in tasks}
-    if len(kinds) > 1:
-        raise table.wrong("tasks", f"outputs of {', '.join(tasks)} are of different kinds; write a file for each")
+def _checked_tasks(tasks: tuple[str, ...]) -> tuple[str, ...]:
+    sure(lambda: _labels_of(tasks))
+    if len({task if task in _ANSWERS else "a label" for task in tasks}) > 1:
+        raise Mistake(f"outputs of {', '.join(tasks)} are of different kinds; write a file for each")
+    return tasks
+
+
+def _labels_of(tasks: Sequence[str]) -> list[str]:
+    """The labels that a service for these tasks may return; empty where any will do. Raises AuditError for what is no
+    task."""
+    labels_by_task = [get_task(task).labels for task in tasks]
     return [label for labels in labels_by_task for label in labels] if all(labels_by_task) else []
 
 
-def _request(table: _Table, pairs: bool, translates: bool) -> tuple[Any, bool]:
-    """The template of what is sent, and whether it takes several inputs."""
-    request = table.take("request", REQUEST if translates else {"texts": "{texts}"})
+def _json_of(request: Any) -> Any:
+    """The template of what is sent, which may be written as a table or as JSON in a text."""
     if isinstance(request, str):
         try:
             request = parse_json(request)
         except ValueError as problem:
-            raise table.wrong("request", f"this text is not JSON ({problem}); a table is allowed, too") from None
+            raise Mistake(f"this text is not JSON ({problem}); a table is allowed, too") from None
     try:
         json.dumps(request, allow_nan=False)
     except (TypeError, ValueError):
-        raise table.wrong("request", "has a date or a number that JSON does not know") from None
-    texts = list(strings(request))
-    for name, value in texts:
-        _refuse_secret(table, f"request.{name}", name, value)
-        if not translates and (place := LANGUAGE.search(value)):
-            raise table.wrong("request", f"{place[0]!r} is for the task translation")
+        raise Mistake("has a date or a number that JSON does not know") from None
+    for name, value in strings(request):
+        _refuse_secret(f"request.{name}", name, value)
         if "{texts}" in value and value != "{texts}":
-            raise table.wrong("request", f'{value!r}: "{{texts}}" is a list and must stand alone in its quotes')
-    places = {(place[0], place[0] == value) for _, value in texts for place in TEXT.finditer(value)}
-    _fit_texts(table, places, pairs)
-    single = len(places)
-    many = sum(value == "{texts}" for _, value in texts)
-    if bool(single) == bool(many):
-        raise table.wrong(
-            "request", 'must have either "{text}" (one input a request) or "{texts}" (a list of them) as a value'
-        )
-    return request, bool(many)
+            raise Mistake(f'{value!r}: "{{texts}}" is a list and must stand alone in its quotes')
+    return request
 
 
-def _fit_texts(table: _Table, places: Set[tuple[str, bool]], pairs: bool) -> None:
-    """Refuse places for texts (and whether each stands alone) that the inputs do not have, or that lose a text."""
-    names = {name for name, _ in places}
-    halves = names & {"{text_a}", "{text_b}"}
-    if halves and not pairs:
-        raise table.wrong("request", f'"{min(halves)}" is for pairs of texts, the task similarity; write "{{text}}"')
-    if len(halves) == 1 or (pairs and ("{text}", False) in places):
-        raise table.wrong(
-            "request",
-            'an input has two texts: write "{text_a}" and "{text_b}" where they go, or "{text}" alone in its quotes '
-            "for a list of both",
-        )
+def _takes_several(request: Any) -> bool:
+    """Whether a request takes several inputs."""
+    return any(value == "{texts}" for _, value in strings(request))
 
 
-def _answer(table: _Table, tasks: Sequence[str]) -> tuple[Path | None, Path | None, Path | None, bool]:
-    """Paths to labels, scores and texts, and whether every output has a score."""
-    content = table.take("answer", {})
-    if not isinstance(content, dict):
-        raise table.wrong("answer", 'must be a table, for example: answer = { label = "results[*].label" }')
-    inner = _Table(table.file, content, "answer.")
-    written = {key: inner.text(key) for key in ("label", "score", "text")}
-    inner.end()
-    # A score that the file names must be there: a slip of the pen would else make every score 1.
-    usual = _ANSWERS.get(tasks[0])
-    score_needed = written["score"] is not None or tasks[0] == "similarity"
-    if not any(written.values()):
-        usual = usual or {"label": "outputs[*].label", "score": "outputs[*].score"}
-        written = {key: usual.get(key) for key in written}
-    elif usual and not set(usual) <= {key for key, spelled in written.items() if spelled}:
-        raise inner.wrong(min(usual), f"is missing; an output of {tasks[0]} is a {min(usual)}")
-    paths: dict[str, Path | None] = {}
-    for key, spelled in written.items():
-        try:
-            paths[key] = None if spelled is None else Path.read(spelled)
-        except AuditError as problem:
-            raise inner.wrong(key, str(problem)) from None
-    if usual is None and paths["label"] is None and paths["text"] is None:
-        raise inner.wrong("label", "is missing; an output has at least a label or a text")
-    return paths["label"], paths["score"], paths["text"], score_needed
-
-
-def _fit(table: _Table, batch: int, many: bool, paths: Sequence[Path]) -> None:
-    """Refuse a batch that the request or the answer has no room for."""
-    if batch > 1 and not many:
-        raise table.wrong("batch", f'{batch} must be 1, since the request has "{{text}}"; "{{texts}}" sends several')
-    if batch > 1 and (single := next((path for path in paths if not path.many), None)):
-        raise table.wrong("batch", f"{batch} must be 1, since {single.written!r} has no [*] and so leads to one output")
-
-
-def _refuse_secret(table: _Table, where: str, name: str, value: str) -> None:
+def _refuse_secret(where: str, name: str, value: str) -> None:
     """Refuse a secret that is written out: values of the file are stored in databases and shown in reports."""
     if value and _SECRET.search(name) and not VARIABLE.search(value) and "{text" not in value:
-        raise table.wrong(where, 'looks like a secret: take it from the environment, for example "${SERVICE_KEY}"')
+        raise Mistake('looks like a secret: take it from the environment, for example "${SERVICE_KEY}"', where)
+
+
+Text = Annotated[str, Allowed("a text in quotes that is not empty", lambda text: bool(text.strip()))]
+Names = Annotated[tuple[str, ...], Strict(False), Allowed('a list of names, for example ["en", "zh"]', bool)]
+Labels = Annotated[dict[str, str], Allowed('a table of texts, for example: labels = { POS = "positive" }')]
+Codes = Annotated[dict[str, str], Allowed('a table of texts, for example: codes = { zh = "zh-CHS" }')]
+Headers = Annotated[
+    dict[str, str], Allowed('a table of texts, for example: headers = { Authorization = "Bearer ${NAME}" }')
+]
+Pairs = Annotated[
+    tuple[Annotated[tuple[str, str], PlainValidator(_pair)], ...],
+    Strict(False),
+    Allowed('a list, for example ["en-es", "es-en"]'),
+]
+AnswerPath = Annotated[Path, PlainValidator(_path), Allowed('a path such as "outputs[*].label"')]
+
+
+class Answer(UserModel):
+    """Where the outputs stand in an answer: each of their parts, None for one that they do not have."""
+
+    label: AnswerPath | None = None
+    score: AnswerPath | None = None
+    text: AnswerPath | None = None
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        """The parts that an output has, and where."""
+        return {name: path for name, path in self if path is not None}
+
+
+_ANSWERS = {
+    "a label": Answer(label=Path.read("outputs[*].label"), score=Path.read("outputs[*].score")),
+    "similarity": Answer(score=Path.read("outputs[*].score")),
+    "summarization": Answer(text=Path.read("outputs[*].text")),
+    "translation": Answer(text=Path.read("outputs[*].text")),
+}
+"""Where the outputs stand in an answer to tasks whose output is a label, and to the others, unless the file says."""
+
+
+class Description(UserModel):
+    """The content of a file. Values keep `${NAME}` in place of a secret, so all of it may be stored and shown."""
+
+    name: Annotated[Text, BeforeValidator(_spelled)] = Field(description="it is what reports call the system")
+    version: Annotated[Text, BeforeValidator(_spelled)] = Field(
+        description="nobody can see from here when a service changes: change it when it does"
+    )
+    url: Annotated[Text, AfterValidator(_checked_url)] = Field(description="it is the address that requests go to")
+    method: Literal["POST", "PUT"] = "POST"
+    tasks: Annotated[Names, AfterValidator(_checked_tasks)] = ("sentiment",)
+    languages: Names | None = None
+    pairs: Pairs = ()
+    codes: Codes = Field({}, repr=False)
+    headers: Annotated[Headers, AfterValidator(_checked_headers)] = Field({}, repr=False)
+    request: Annotated[Any, AfterValidator(_json_of)] = None
+    """The JSON that is sent, in which "{texts}", "{text}", or "{text_a}" and "{text_b}" stand."""
+    answer: Answer = Answer()
+    labels: Labels = Field({}, repr=False)
+    batch: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    """Inputs of a request that takes several, where the file says."""
+    concurrency: int = Field(8, ge=1, le=1_000)
+    timeout: float = Field(30.0, ge=0.01, le=86_400)
+    """Seconds that a request may take."""
+    tries: int = Field(TRIES, ge=1, le=100)
+    patience: float = Field(PATIENCE, ge=0, le=86_400)
+
+    @property
+    def translates(self) -> bool:
+        """Whether it is a translation service."""
+        return "translation" in self.tasks
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The languages as the file has them."""
+        return self.languages or ((EVERY,) if self.translates else ("en",))
+
+    @cached_property
+    def between(self) -> Languages | None:
+        """Languages of a translation service; None for other services."""
+        return Languages(self.spoken, self.pairs, self.codes) if self.translates else None
+
+    @cached_property
+    def sent(self) -> Any:
+        """The template of what is sent."""
+        if self.request is not None:
+            return self.request
+        return REQUEST if self.translates else {"texts": "{texts}"}
+
+    @cached_property
+    def outputs(self) -> Answer:
+        """Where the outputs stand."""
+        if self.answer.paths:
+            return self.answer
+        return _ANSWERS.get(self.tasks[0]) or _ANSWERS["a label"]
+
+    @property
+    def score_needed(self) -> bool:
+        """Whether every output has a score: one that the file names must be there, or a slip of the pen would make
+        every score 1."""
+        return self.answer.score is not None or self.tasks[0] == "similarity"
+
+    @cached_property
+    def batch_size(self) -> int:
+        """Inputs of a request."""
+        several = _takes_several(self.sent) and all(path.many for path in self.outputs.paths.values())
+        return self.batch or (BATCH if several else 1)
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What may change an output, for the database. How politely the service is asked (`batch`, `concurrency`,
+        `timeout`, `tries`, `patience`) is none of it: a slower pace must not execute everything anew."""
+        return {
+            "url": self.url,
+            "method": self.method,
+            "headers": self.headers,
+            "request": self.sent,
+            "answer": {name: path.written for name, path in self.outputs.paths.items()},
+            "labels": self.labels,
+            **(self.between.settings if self.between else {}),
+        }
+
+    @property
+    def variables(self) -> list[str]:
+        """The environment variables that the file names, sorted."""
+        texts = [self.url, *self.headers.values(), *(text for _, text in strings(self.sent))]
+        return sorted({name for text in texts for name in VARIABLE.findall(text)})
+
+    @model_validator(mode="after")
+    def _check_together(self) -> "Description":
+        """What the keys mean together."""
+        _check_languages(self)
+        _check_request(self)
+        _check_answer(self)
+        if self.batch_size > 1 and not _takes_several(self.sent):
+            raise Mistake(
+                f'{self.batch} must be 1, since the request has "{{text}}"; "{{texts}}" sends several', "batch"
+            )
+        if self.batch_size > 1 and (single := next((p for p in self.outputs.paths.values() if not p.many), None)):
+            raise Mistake(
+                f"{self.batch} must be 1, since {single.written!r} has no [*] and so leads to one output", "batch"
+            )
+        allowed = _labels_of(self.tasks)
+        if unknown := next((label for label in self.labels.values() if allowed and label not in allowed), None):
+            reason = f"{unknown!r} is no label of {', '.join(self.tasks)}; allowed are {', '.join(allowed)}"
+            raise Mistake(reason, "labels")
+        return self
+
+
+def read_description(path: str) -> Description:
+    """The description in a file. Raises BadFile, which names the file, the key and what is allowed."""
+    return read_as(Description, toml_of(path, read_text(path), _HELP), path, _HELP)
+
+
+def _check_languages(description: Description) -> None:
+    """Refuse languages that there are not, and a translation service that is not told what to translate into."""
+    if not description.translates:
+        if key := next((key for key in ("pairs", "codes") if getattr(description, key)), None):
+            raise Mistake("is for the task translation; leave it out", key)
+        return
+    for key, codes in (("languages", description.spoken), ("codes", description.codes)):
+        if unknown := next((code for code in codes if not is_code(code) and (key, code) != ("languages", EVERY)), None):
+            advice = 'or ["*"] for all' if key == "languages" else "write ours = theirs"
+            raise Mistake(f"{unknown!r} is no code such as es, zh or pt-BR; {advice}", key)
+    texts = [description.url, *(text for _, text in strings(description.sent))]
+    named = {place[1] for text in texts for place in LANGUAGE.finditer(text)}
+    if "target" not in named and len({target for _, target in description.pairs}) != 1:
+        raise Mistake(
+            'must say which language to translate into: put "{target_language}" into it or into the url, or name the '
+            'only pair that the service has, as in pairs = ["en-es"]',
+            "request",
+        )
+
+
+def _check_request(description: Description) -> None:
+    """Refuse a request without a place for texts, with places that the inputs do not have, or that loses a text."""
+    texts = [text for _, text in strings(description.sent)]
+    if not description.translates and (place := next(filter(None, map(LANGUAGE.search, texts)), None)):
+        raise Mistake(f"{place[0]!r} is for the task translation", "request")
+    places = {(place[0], place[0] == text) for text in texts for place in TEXT.finditer(text)}
+    halves = {name for name, _ in places} & {"{text_a}", "{text_b}"}
+    pairs = any(get_task(task).texts == 2 for task in description.tasks)
+    if halves and not pairs:
+        raise Mistake(f'"{min(halves)}" is for pairs of texts, the task similarity; write "{{text}}"', "request")
+    if len(halves) == 1 or (pairs and ("{text}", False) in places):
+        raise Mistake(
+            'an input has two texts: write "{text_a}" and "{text_b}" where they go, or "{text}" alone in its quotes '
+            "for a list of both",
+            "request",
+        )
+    if bool(places) == _takes_several(description.sent):
+        raise Mistake(
+            'must have either "{text}" (one input a request) or "{texts}" (a list of them) as a value', "request"
+        )
+
+
+def _check_answer(description: Description) -> None:
+    """Refuse an answer without what an output of the task is."""
+    task, paths = description.tasks[0], description.outputs.paths
+    if task in _ANSWERS and (absent := [name for name in _ANSWERS[task].paths if name not in paths]):
+        raise Mistake(f"is missing; an output of {task} is a {absent[0]}", f"answer.{absent[0]}")
+    if not paths.keys() & {"label", "text"} and task not in _ANSWERS:
+        raise Mistake("is missing; an output has at least a label or a text", "answer.label")

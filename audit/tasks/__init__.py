@@ -7,7 +7,7 @@ from audit import registry
 from audit.errors import AuditError
 from audit.messages import message
 from audit.registry import Registry
-from audit.tasks.base import Input, LabelTask, Output, Task, Wording, wording_of
+from audit.tasks.base import Input, LabelTask, Output, Task, Wording, check_task, wording_of
 from audit.tasks.classification import Classification
 from audit.tasks.sentiment import Sentiment
 from audit.tasks.similarity import Similarity
@@ -16,6 +16,7 @@ from audit.tasks.translation import Translation
 
 TASKS: Registry[Task] = registry.tasks
 """Tasks by name, those whose labels come with the corpus without labels."""
+registry.tasks.check = lambda name, task: None if isinstance(task, Classification) else check_task(name, task)
 for _task in (Sentiment(), Similarity(), Summarization(), Classification(), Translation()):
     TASKS.register(_task.name, _task)
 

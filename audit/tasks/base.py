@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-from audit.errors import BadOutput
+from audit.errors import AuditError, BadOutput
 from audit.keys import digest
 
 
@@ -127,6 +127,35 @@ class Task(Protocol):
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
         """Whether the output is wrong when the answer to its question is one of `allowed`."""
         ...
+
+
+def check_task(name: str, task: Any) -> None:
+    """Raise AuditError unless this is a task of this name, with all that `Task` says: one sentence says what to write.
+
+    >>> check_task("mood", LabelTask("mood", ("good",), "How is it?"))
+    Traceback (most recent call last):
+    audit.errors.AuditError: task 'mood' cannot be used: labels must be two or more different texts, as ("good", "bad")
+    """
+    if isinstance(task, type):
+        raise AuditError(f"task {name!r} is the class {task.__name__}; register an object, {task.__name__}()")
+    labels, texts = getattr(task, "labels", None), getattr(task, "texts", None)
+    wordings, version = getattr(task, "wordings", None) or {}, getattr(task, "guideline_version", 1)
+    words = isinstance(labels, tuple | list) and all(isinstance(label, str) and label.strip() for label in labels)
+    faults = {
+        f"name must be {name!r}, as it is registered, without a slash": getattr(task, "name", None) != name
+        or "/" in name,
+        'labels must be two or more different texts, as ("good", "bad")': not words or len(set(labels or ())) < 2,
+        'question must be a text, as "How is it?"': not str(getattr(task, "question", None) or "").strip(),
+        'question_kind must be "input" or "pair"': getattr(task, "question_kind", None) not in ("input", "pair"),
+        "texts must be a whole number from 1": type(texts) is not int or texts < 1,
+        "it needs a method checked(output)": not callable(getattr(task, "checked", None)),
+        "it needs a method is_wrong(output, allowed)": not callable(getattr(task, "is_wrong", None)),
+        'wordings must be Wording objects by language, as {"en": Wording()}': not isinstance(wordings, Mapping)
+        or not all(isinstance(wording, Wording) for wording in wordings.values()),
+        "guideline_version must be a whole number from 1": type(version) is not int or version < 1,
+    }
+    if wrong := [fault for fault, is_there in faults.items() if is_there]:
+        raise AuditError(f"task {name!r} cannot be used: {'; '.join(wrong)}")
 
 
 def wording_of(task: Task, language: str) -> Wording:

@@ -11,14 +11,13 @@ from audit.corpora import Corpus, all_corpora
 from audit.errors import AuditError
 from audit.registry import Registry
 from audit.relations import all_relations
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE
+from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
 from audit.statistics.intervals import METHODS, TARGETS
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.plan import (
     ANSWERS,
     LARGEST,
     MOST_ANNOTATORS,
-    PROTOCOLS,
     SETTINGS,
     TABLES,
     Plan,
@@ -179,7 +178,7 @@ class _Fields:
         return f"plan-{name}-{self._base}"
 
     def value(self, table: str, name: str) -> Any:
-        value = self._start[table].get(name, TABLES[table][name].default)
+        value = self._start[table].get(name, TABLES[table][name])
         return _INITIAL.get(name) if value is None and not self._start[table] else value
 
     def integer(self, table: str, name: str, least: int | None, most: int | None = None) -> int | None:
@@ -347,8 +346,8 @@ def _judging(fields: _Fields) -> dict[str, Any]:
         t("field.gold"), value=fields.value("judging", "gold"), help=t("help.gold"), key=fields.key("gold")
     )
     with st.expander(t("studies.quality")):
-        for name, key in SETTINGS.items():
-            if isinstance(key.default, int):
+        for name in SETTINGS:
+            if BOUNDS[name].whole:
                 judging[name] = fields.integer("judging", name, int(BOUNDS[name].least), int(BOUNDS[name].most))
             else:
                 judging[name] = fields.share("judging", name, most=float(BOUNDS[name].most))

@@ -10,7 +10,9 @@ from sqlalchemy import func, select
 
 from audit.errors import AuditError
 from audit.judging.samples import draw_all
-from audit.relations import get_relation
+from audit.relations import get_relation, registry
+from audit.relations.base import unchanged
+from audit.relations.expect import equivalent
 from audit.reports.study import study_report
 from audit.runner.executors import Batch, InProcess, Processes
 from audit.runner.run import AllFailed, fitting, run
@@ -386,3 +388,19 @@ def test_two_runs_at_the_same_time_end_with_the_same_content(own, tmp_path, toy_
     for name in ("study", "source", "output", "verdict"):
         assert len(content(both, name)[name]) == len(content(alone, name)[name])
     assert study_report(both)["cells"] == study_report(alone)["cells"]
+
+
+def test_a_relation_that_applies_to_nothing_is_told_by_name(own, toy_corpus, toy_relations, engine):
+    def never(text, choices):
+        """Applies to nothing."""
+
+    registry.plain("T4", task="sentiment", family="toys", unit="sentence", check=equivalent, carry=unchanged)(never)
+    nothing = get_relation("sentiment", "T4")
+    alone = run(engine, toy_corpus(), own.specs("calm"), [nothing], InProcess())
+    assert alone.lines()[1:] == ["T4 applies to none of the 30 sources: no groups, no verdicts."]
+    for time in ("first", "again"):
+        ran = run(engine, toy_corpus(), own.specs("calm"), [toy_relations[0], nothing], InProcess())
+        assert ran.as_json()["relations_without_groups"] == ["T4"]
+        assert "T4 applies to none of the 30 sources: no groups, no verdicts." in ran.lines()
+        assert ("nothing was left to do" in ran.lines()[-1]) == (time == "again")
+    assert run(engine, toy_corpus(), own.specs("calm"), toy_relations, InProcess()).without_groups == []

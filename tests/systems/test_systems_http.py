@@ -319,7 +319,7 @@ def test_a_secret_that_is_written_out_is_refused_and_not_shown(tmp_path, more):
 
 @pytest.mark.parametrize("url", ["http://me:sk-4711@host/x", "https://host/x?api_key=sk-4711"])
 def test_a_secret_in_the_address_is_refused_and_not_shown(tmp_path, url):
-    with pytest.raises(BadFile, match=r"service\.toml: url") as problem:
+    with pytest.raises(BadFile, match=r"service\.toml, url") as problem:
         get_system(described(tmp_path, minimal(url=url)))
     assert "4711" not in str(problem.value)
 
@@ -361,7 +361,10 @@ def test_settings_hold_what_may_change_an_output_and_not_the_pace(tmp_path):
         (minimal(url="ftp://h"), "url: 'ftp://h' must begin with http:// or https:// and name a machine"),
         (minimal(url="file:///etc/passwd"), "url: 'file:///etc/passwd' must begin with"),
         (minimal(url="http://h/a b"), "url: 'http://h/a b' has characters that an address cannot have"),
-        (minimal("urll = 1"), "urll: is no key of it; allowed are name, version, url, method, tasks"),
+        (
+            minimal("urll = 1"),
+            "urll: there is no such key, did you mean 'url'? allowed are name, version, url",
+        ),
         (minimal('method = "GET"'), "method: 'GET' must be one of POST, PUT"),
         (minimal('tasks = ["mood"]'), "tasks: unknown task 'mood'; known are: classification, sentiment"),
         (minimal('tasks = ["classification/one"]'), "tasks: 'one' is no label scheme: known are "),
@@ -408,7 +411,10 @@ def test_settings_hold_what_may_change_an_output_and_not_the_pace(tmp_path):
         (minimal('request = { a = "{text}" }\nbatch = 2'), 'batch: 2 must be 1, since the request has "{text}"'),
         (minimal('answer = { label = "label" }\nbatch = 2'), "batch: 2 must be 1, since 'label' has no [*]"),
         (minimal('answer = "label"'), "answer: must be a table"),
-        (minimal('answer = { lable = "x" }'), "answer.lable: is no key of it; allowed are label, score, text"),
+        (
+            minimal('answer = { lable = "x" }'),
+            "answer.lable: there is no such key, did you mean 'label'? allowed are label",
+        ),
         (minimal('answer = { score = "x" }'), "answer.label: is missing; an output has at least a label or a text"),
         (minimal('answer = { label = "a[*].b[*]" }'), "answer.label: 'a[*].b[*]' is no path: [*] may stand in it once"),
         (minimal('answer = { label = "a..b" }'), "answer.label: 'a..b' is no path, from '..b' on; allowed are names"),

@@ -130,7 +130,7 @@ def test_what_may_change_an_output_is_a_setting(tmp_path):
         (TASK + 'codes = { Chinese = "zh" }', "codes: 'Chinese' is no code such as es"),
         (TASK + 'languages = ["English"]', "languages: 'English' is no code such as es"),
         (TASK + 'answer = { label = "x" }', "text: is missing; an output of translation is a text"),
-        ('pairs = ["en-es"]', "pairs: is no key of it; allowed are"),
+        ('pairs = ["en-es"]', "pairs: is for the task translation; leave it out"),
         ('request = { t = "{text}", to = "{target_language}" }', "'{target_language}' is for the task translation"),
         ('tasks = ["translation", "summarization"]', "are of different kinds"),
     ],

@@ -14,11 +14,10 @@ from contextlib import AbstractContextManager, suppress
 from itertools import count
 from multiprocessing import Pipe, Process, connection
 from time import monotonic, perf_counter
-from types import TracebackType
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 from audit.errors import AuditError, Declined, Unanswered
-from audit.runner.executors.base import Job, Lost, ended, too_long
+from audit.runner.executors.base import Collecting, Job, Lost, Raised, ended, too_long
 from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed
 from audit.runner.executors.processes import FORKING, sendable, start_worker
 from audit.systems import get_system, is_own
@@ -192,7 +191,7 @@ _LOOK = 0.25
 """Seconds between two looks whether an event loop still turns."""
 
 
-class Asynchronous(AbstractContextManager["Asynchronous"]):
+class Asynchronous(Collecting, AbstractContextManager["Asynchronous"]):
     """Does batches of systems that have `run_async`, as `audit.runner.executors.asynchronous.EventLoop` tells.
 
     With `apart`, a system of the user's own is loaded and asked in a process of its own, which costs nobody else
@@ -204,12 +203,12 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
     """
 
     places = _WAITING
+    look_every = _LOOK
 
     def __init__(self, apart: bool = False) -> None:
+        super().__init__()
         self._apart = apart
         self._places: dict[str, _Place] = {}
-        self._done: queue.SimpleQueue[tuple[Job, Any, BaseException | None]] = queue.SimpleQueue()
-        self._at_work = 0
 
     def submit(self, job: Job) -> None:
         """Take a batch of a system that has `run_async`. Raises TypeError for any other job, and what loading and
@@ -220,55 +219,25 @@ class Asynchronous(AbstractContextManager["Asynchronous"]):
         if own not in self._places:
             self._places[own] = _Place(self._done, apart=self._apart and bool(own))
         self._places[own].submit(job)
-        self._at_work += 1
+        self._open += 1
 
-    def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
-        """Batches that came to an end, with what the system returned."""
-        until = None if timeout is None else monotonic() + timeout
-        results: list[tuple[Job, Any]] = []
-        while self._at_work:
-            for place in self._places.values():
-                place.look()
-            wait = _LOOK if until is None else max(0.0, min(_LOOK, until - monotonic()))
-            try:
-                job, result, problem = self._done.get_nowait() if results else self._done.get(timeout=wait)
-            except queue.Empty:
-                if results or (until is not None and monotonic() >= until):
-                    break
-                continue
-            if problem is not None and results:
-                self._done.put((job, result, problem))  # first what came to a good end
-                break
-            self._at_work -= 1
-            if problem is not None:
-                raise problem
-            results.append((job, result))
-        return results
+    def look(self) -> None:
+        """See whether the event loops turn."""
+        for place in self._places.values():
+            place.look()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         for place in self._places.values():
             place.end()
-
-
-class _Worker(Protocol):
-    """An event loop, here or in another process."""
-
-    def load(self, spec: str, limit: float | None, wanted: Identity | None = None) -> None: ...
-    def do(self, number: int, job: Batch) -> None: ...
-    def turn(self, say: Any) -> None: ...
-    def end(self) -> None: ...
-    def give_up(self) -> None: ...
 
 
 class _Place:
     """Has an event loop, and another one after it was lost."""
 
-    def __init__(self, done: "queue.SimpleQueue[tuple[Job, Any, BaseException | None]]", apart: bool):
+    def __init__(self, done: "queue.SimpleQueue[tuple[Job, Any]]", apart: bool):
         self._done, self._apart = done, apart
         self._lock = threading.RLock()
-        self._worker: _Worker | None = None
+        self._worker: EventLoop | _Beside | None = None
         self._numbers = count()
         self._loaded: dict[str, Batch] = {}
         """For each system that was loaded, one of its batches."""
@@ -335,7 +304,7 @@ class _Place:
             jobs = list(self._running.values())
             self._running.clear()
             if len(jobs) == 1:
-                self._done.put((jobs[0], lost, None))
+                self._done.put((jobs[0], lost))
             else:
                 self._waiting.extendleft((job, True) for job in reversed(jobs))
         self._begin()
@@ -360,7 +329,7 @@ class _Place:
             job = self._running.pop(number, None)
         if job is None:
             return
-        self._done.put((job, value, None) if good else (job, None, value))
+        self._done.put((job, value if good else Raised(value)))
         self._give()
 
 

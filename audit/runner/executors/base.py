@@ -1,10 +1,12 @@
 """What a run asks of an executor: take jobs, hand back what came to an end, and say which jobs were lost."""
 
+import math
 import signal
 from collections import deque
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import TracebackType
+from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import Any, Protocol
 
 from audit.systems.foreign import TimeIsOver, alarm
@@ -57,9 +59,53 @@ class Executor(Protocol):
 
     def __enter__(self) -> "Executor": ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *problem: object) -> None: ...
+
+
+@dataclass(frozen=True)
+class Raised:
+    """In place of a job's result: what it raised."""
+
+    problem: BaseException
+
+
+class Collecting:
+    """The half of an executor that hands back what threads or processes of its own have done."""
+
+    look_every: float | None = None
+    """Seconds between two looks at what is under way, while nothing comes to an end."""
+
+    def __init__(self) -> None:
+        self._done: SimpleQueue[tuple[Job, Any]] = SimpleQueue()
+        """Jobs that came to an end, each with its result, `Lost` or `Raised`."""
+        self._open = 0
+        """Jobs that were taken and not handed back."""
+
+    def look(self) -> None:
+        """See to what is under way."""
+
+    def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
+        """Jobs that came to an end, with their results. Raises what a job raised, once those before it are handed
+        back."""
+        until = math.inf if timeout is None else monotonic() + timeout
+        results: list[tuple[Job, Any]] = []
+        while self._open:
+            self.look()
+            wait = min(until - monotonic(), self.look_every or math.inf)
+            try:
+                job, result = self._done.get(not results, None if math.isinf(wait) else max(0.0, wait))
+            except Empty:
+                if results or monotonic() >= until:
+                    break
+                continue
+            if isinstance(result, Raised) and results:
+                self._done.put((job, result))
+                break
+            self._open -= 1
+            if isinstance(result, Raised):
+                raise result.problem
+            results.append((job, result))
+        return results
 
 
 def too_long(seconds: float) -> Lost:
@@ -112,7 +158,5 @@ class InProcess(AbstractContextManager["InProcess"]):
         except TimeIsOver:
             return [(job, too_long(job.limit or 0))]
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._waiting.clear()

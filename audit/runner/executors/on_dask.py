@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
 from pkgutil import resolve_name
-from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
@@ -158,7 +157,7 @@ class Dask(AbstractContextManager["Dask"]):
             try:
                 self._connected()
             except BaseException:
-                self.__exit__(None, None, None)
+                self.__exit__()
                 raise
         return self
 
@@ -193,9 +192,7 @@ class Dask(AbstractContextManager["Dask"]):
             return [(job, _result(value)) for job, value in zip(jobs, values, strict=True)]
         return []
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._at_work.clear()
         client, cluster, self._client, self._cluster = self._client, self._cluster, None, None
         # A cluster that does not answer any more cannot be asked to leave.

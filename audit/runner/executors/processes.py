@@ -19,12 +19,11 @@ from multiprocessing import Pipe, Process, connection, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from types import TracebackType
 from typing import Any
 
 from audit.errors import AuditError
 from audit.registry import VARIABLE
-from audit.runner.executors.base import Job, Lost, ended, too_long
+from audit.runner.executors.base import Collecting, Job, Lost, Raised, ended, too_long
 from audit.runner.leases import another_python
 
 FORKING = threading.Lock()
@@ -33,7 +32,7 @@ _TIDY = 5.0
 """Seconds that a process has for what it does at its end."""
 
 
-class Processes(AbstractContextManager["Processes"]):
+class Processes(Collecting, AbstractContextManager["Processes"]):
     """Does jobs in `workers` processes (default: one per core), which begin with the first job.
 
     A job that takes longer than its limit is ended with its process, and so is one whose process dies (no memory left,
@@ -41,11 +40,9 @@ class Processes(AbstractContextManager["Processes"]):
     """
 
     def __init__(self, workers: int | None = None):
+        super().__init__()
         self.places = workers or os.cpu_count() or 1
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._done: SimpleQueue[tuple[Job, Any]] = SimpleQueue()
-        self._open = 0
-        """Jobs that were taken and not handed back."""
         self._workers: list[_Worker] = []
         self._threads: list[threading.Thread] = []
 
@@ -68,43 +65,16 @@ class Processes(AbstractContextManager["Processes"]):
         while (job := self._jobs.get()) is not None:
             self._done.put((job, worker.do(job)))
 
-    def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
-        """Jobs that came to an end, with their results."""
-        results: list[tuple[Job, Any]] = []
-        while self._open:
-            try:
-                job, result = self._done.get_nowait() if results else self._done.get(timeout=timeout)
-            except Empty:
-                break
-            self._open -= 1
-            if not isinstance(result, _Raised):
-                results.append((job, result))
-                continue
-            for other in results:  # the next call has them
-                self._open += 1
-                self._done.put(other)
-            raise result.problem
-        return results
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         with suppress(Empty):
             while True:  # nobody waits for those that were not begun
                 self._jobs.get_nowait()
         for _ in self._threads:
             self._jobs.put(None)
         for worker in self._workers:
-            worker.end(at_once=kind is not None or self._open > 0)
+            worker.end(at_once=any(problem) or self._open > 0)
         for thread in self._threads:
             thread.join()
-
-
-class _Raised:
-    """In place of a result: what a job raised."""
-
-    def __init__(self, problem: BaseException):
-        self.problem = problem
 
 
 class _Worker:
@@ -124,7 +94,7 @@ class _Worker:
             its.close()
 
     def do(self, job: Job) -> Any:
-        """The job's result, `Lost` or `_Raised`."""
+        """The job's result, `Lost` or `Raised`."""
         if not self._process.is_alive():
             self._start()  # somebody ended it while it had nothing to do
         try:
@@ -132,7 +102,7 @@ class _Worker:
         except OSError:
             return self._lost()
         except Exception as problem:  # what cannot be pickled says so in many ways
-            return _Raised(
+            return Raised(
                 AuditError(f"a job cannot be sent to a worker ({problem}); use workers=0", parameter="workers")
             )
         if not connection.wait([self._pipe, self._process.sentinel], job.limit):
@@ -145,7 +115,7 @@ class _Worker:
             good, result = self._pipe.recv()
         except (EOFError, OSError):
             return self._lost()
-        return result if good else _Raised(result)
+        return result if good else Raised(result)
 
     def _lost(self) -> Lost:
         self._process.join()

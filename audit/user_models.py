@@ -1,0 +1,187 @@
+"""What users write, read by pydantic models: one sentence for each mistake says where it is and what is allowed there.
+
+A field says what it takes by its type and bounds; `Allowed` says it in words, and tests it, where these are not enough.
+A field's description says why it is needed; the value of one with `repr=False` may be a secret and is never shown.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import reduce
+from inspect import isclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, ErrorDetails, core_schema
+
+from audit.errors import AuditError, BadFile
+from audit.files import unstorable
+from audit.messages import message
+
+LARGEST = (1 << 63) - 1
+"""The largest whole number that a database holds; a bound as large as this is not worth a word."""
+_LISTED = 10
+"""Mistakes that a message lists; it always says how many there are."""
+Table = TypeVar("Table", bound="UserModel")
+
+
+class UserModel(BaseModel):
+    """A table of a user's file: it has no other keys, and numbers are numbers, never texts that look like some."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, arbitrary_types_allowed=True)
+
+
+class Mistake(ValueError):
+    """Raised by a validator: the reason, and the key that it is about where that is not the validator's own."""
+
+    def __init__(self, reason: str, key: str = ""):
+        super().__init__(reason)
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """In `Annotated`: what a value must be, in words (a function where plug-ins may add to it), and a test of it."""
+
+    words: str | Callable[[], str]
+    fits: Callable[[Any], bool] = lambda value: True
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._fitting, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(schema), "allowed": self.words if isinstance(self.words, str) else self.words()}
+
+    def _fitting(self, value: Any) -> Any:
+        if not self.fits(value):
+            raise ValueError
+        return value
+
+
+def read_as(model: type[Table], content: Any, file: str | Path, advice: str = "") -> Table:
+    """The content of a user's file as a model. Raises BadFile for its mistakes, as `refuse` does.
+
+    >>> class Service(UserModel):
+    ...     name: str
+    >>> read_as(Service, {"nam": "acme"}, "acme.toml")
+    Traceback (most recent call last):
+    audit.errors.BadFile: acme.toml: 2 mistakes, so nothing was changed:
+      name: is missing; it must be a text in quotes
+      nam: there is no such key, did you mean 'name'? allowed are name
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as problem:
+        refuse(file, mistakes(problem, model, content), advice)
+        raise
+
+
+def mistakes(problem: ValidationError, model: type[BaseModel], content: Any) -> list[tuple[str, str]]:
+    """The mistakes that pydantic found in the content: where, and what is wrong and allowed there; one for each key."""
+    found: dict[str, str] = {}
+    for error in problem.errors(include_url=False):
+        where, reason = _mistake(error, model, content)
+        found.setdefault(where, reason)
+    return list(found.items())
+
+
+def refuse(file: str | Path, found: Iterable[tuple[str, str]], advice: str = "") -> None:
+    """Raise BadFile for mistakes (where, reason): one as a sentence, several as a list; nothing where there is none."""
+    listed, ending = list(found), "_advised" if advice else ""
+    if len(listed) == 1:
+        where, reason = listed[0]
+        raise BadFile(message(f"user_file.at{ending}", file=file, where=where, reason=reason, advice=advice))
+    if listed:
+        lines: str = ""
+        for where, reason in listed[:_LISTED]:
+            lines = message("user_file.line", before=lines, where=where, reason=reason)
+        if len(listed) > _LISTED:
+            lines = message("user_file.more", before=lines, count=len(listed) - _LISTED)
+        several = f"user_file.several{ending}"
+        raise BadFile(message(several, file=file, count=len(listed), lines=lines, advice=advice))
+
+
+def sure(work: Callable[[], Any], key: str = "") -> Any:
+    """What `work` returns, for a validator: an AuditError becomes a `Mistake`, which pydantic collects."""
+    try:
+        return work()
+    except AuditError as problem:
+        raise Mistake(problem.sentence, key) from problem
+
+
+def short(value: object) -> str:
+    """How a value is spelled in a message, in 60 characters at most.
+
+    >>> short("a"), len(short("a" * 100))
+    ("'a'", 60)
+    """
+    spelling = repr(value)
+    return spelling if len(spelling) <= 60 else f"{spelling[:57]}..."
+
+
+def _mistake(error: ErrorDetails, model: type[BaseModel], content: Any) -> tuple[str, str]:
+    keys: list[str] = []
+    table: type[BaseModel] | None = model
+    for part in error["loc"]:
+        if isinstance(part, int):  # a place in a list of tables
+            keys[-1] += f"[{part}]"
+            content = content[part]
+        elif table is not None:
+            model, name = table, part
+            keys.append(part[:80])
+            field = model.model_fields.get(part)
+            content = content.get(part) if isinstance(content, Mapping) else content
+            table = _table_of(field.annotation) if field is not None else None
+        if table is None:
+            break
+    where = ".".join(keys)
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, Mistake):
+        return cause.key or where, cause.args[0]
+    if error["type"] == "extra_forbidden":
+        names = list(model.model_fields)
+        near = get_close_matches(name, names, 1)
+        return where, message(f"user_file.no_key{'_near' * len(near)}", near="".join(near), names=names)
+    if error["type"] == "model_type":
+        return where, message("user_file.no_table", where=where)
+    if error["type"] == "string_unicode":
+        return where, message("user_file.unstorable", what=unstorable("\ud800"))
+    required = allowed(model, name)
+    why = (field.description if field is not None else None) or ""
+    kind = "missing" if error["type"] == "missing" else "wrong" if field is None or field.repr else "hidden"
+    code = f"user_file.{kind}{'_why' if why else ''}"
+    return where, message(code, value=short(content), allowed=required, why=why)
+
+
+def _table_of(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field takes, alone or as one of several types."""
+    candidates = (annotation, *get_args(annotation))
+    return next((kind for kind in candidates if isclass(kind) and issubclass(kind, BaseModel)), None)
+
+
+def allowed(model: type[BaseModel], name: str) -> str:
+    """What a field of a model takes, in words.
+
+    >>> class Pace(UserModel):
+    ...     batch: int = 1
+    >>> allowed(Pace, "batch")
+    'a whole number'
+    """
+    return _words(model.model_json_schema()["properties"][name])
+
+
+def _words(schema: Mapping[str, Any]) -> str:
+    if "allowed" in schema:
+        return schema["allowed"]  # type: ignore[no-any-return]
+    if "anyOf" in schema:
+        first, *others = [_words(part) for part in schema["anyOf"] if part != {"type": "null"}]
+        return reduce(lambda words, other: message("user_file.or", first=words, second=other), others, first)
+    if "enum" in schema:
+        return message("user_file.one_of", names=schema["enum"])
+    words = message(f"user_file.{schema.get('type', 'string')}")
+    ends = {name: bound for name in ("minimum", "maximum") if abs(bound := schema.get(name, LARGEST)) < LARGEST}
+    if not ends:
+        return words
+    code = "_".join({"minimum": "from", "maximum": "to"}[name] for name in ends)
+    return message(f"user_file.{code}", kind=words, least=ends.get("minimum"), most=ends.get("maximum"))

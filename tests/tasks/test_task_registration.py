@@ -1,0 +1,81 @@
+"""A task that cannot be used is refused when it is registered, in a sentence that says what to write."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from audit import registry
+from audit.errors import AuditError
+from audit.tasks import LabelTask, Output, Wording
+
+MOOD = LabelTask("mood", ("good", "bad"), "How is it?")
+
+
+@dataclass
+class Bare:
+    """Has nothing but what it is given."""
+
+    name: str = "mood"
+    labels: Any = ("good", "bad")
+    question: Any = "How is it?"
+    question_kind: str = "input"
+    texts: Any = 1
+    wordings: Any = None
+
+
+class Whole(Bare):
+    """Has the methods of a task, too."""
+
+    def checked(self, output: Output) -> Output:
+        return output
+
+    def is_wrong(self, output: Output, allowed: Any) -> bool:
+        return output.label not in allowed
+
+
+@pytest.mark.parametrize(
+    ("task", "says"),
+    [
+        (Whole(labels=()), "labels must be two or more different texts"),
+        (Whole(labels="good"), "labels must be two or more different texts"),
+        (Whole(labels=("good", "good")), "labels must be two or more different texts"),
+        (Whole(labels=("good", 1)), "labels must be two or more different texts"),
+        (Whole(labels=None), "labels must be two or more different texts"),
+        (Whole(question=""), 'question must be a text, as "How is it?"'),
+        (Whole(question_kind="group"), 'question_kind must be "input" or "pair"'),
+        (Whole(texts=0), "texts must be a whole number from 1"),
+        (Whole(texts="2"), "texts must be a whole number from 1"),
+        (Whole(name="moods"), "name must be 'mood', as it is registered"),
+        (Whole(wordings={"en": "How?"}), "wordings must be Wording objects by language"),
+        (Bare(), "it needs a method checked(output); it needs a method is_wrong(output, allowed)"),
+        (LabelTask, "task 'mood' is the class LabelTask; register an object, LabelTask()"),
+        (object(), "cannot be used: name must be 'mood'"),
+    ],
+)
+def test_a_task_that_cannot_be_used_is_refused(task: Any, says: str) -> None:
+    with pytest.raises(AuditError) as refused:
+        registry.tasks.register("mood", task)
+    assert says in str(refused.value)
+    assert not registry.tasks.taken("mood")
+
+
+def test_a_whole_task_is_registered() -> None:
+    try:
+        for task in (MOOD, Whole(wordings={"en": Wording("Mood")})):
+            registry.tasks.register("mood", task, replace=True)
+            assert registry.tasks.get("mood") is task
+    finally:
+        registry.tasks.unregister("mood")
+
+
+def test_one_that_is_loaded_later_is_refused_then() -> None:
+    registry.tasks.register("mood", f"{__name__}:BROKEN", origin="a plug-in")
+    try:
+        with pytest.raises(AuditError, match="could not be loaded: task 'mood' cannot be used: texts must be"):
+            registry.tasks.get("mood")
+    finally:
+        registry.tasks.unregister("mood")
+
+
+BROKEN = Whole(texts=0)
