@@ -196,7 +196,7 @@ def test_several_bad_rows_are_said_with_their_reasons() -> None:
 
 
 def test_messages_outlive_the_database_and_the_worker() -> None:
-    nested = message("file.problem", file="plan.toml", reason=message("wrong.language", language='"e"'))
+    nested = message("file.advised", file="plan.toml", advice="x", reason=message("wrong.language", language='"e"'))
     for sentence in (nested, message("wrong.answer", answer="x", allowed=("a", "b"))):
         assert said(from_stored(stored(sentence)), "zh") == said(sentence, "zh")
         wired = from_wire({"notes": [str(sentence)]}, to_wire({"notes": [sentence]}))["notes"][0]
