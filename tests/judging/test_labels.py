@@ -205,7 +205,7 @@ def test_only_a_manager_imports_by_account(engine, csv):
         ("text,row,label\na,1,positive", "one of the two"),
         ("text,label\n,positive", "line 2: the column text or row is empty"),
         ("text,label,annotator\na,positive,", "line 2: the column annotator is empty"),
-        ("text,label\na", "line 2: 1 fields where the header has 2"),
+        ("text,label\na", "line 2: 1 field where the header has 2"),
         ("", "the file is empty"),
     ],
 )
