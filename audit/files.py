@@ -189,9 +189,9 @@ def unstorable(text: str) -> str | None:
     ('a NUL byte; remove it', None)
     """
     if "\0" in text:
-        return "a NUL byte; remove it"
+        return message("file.nul_byte")
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        return "half a character (a lone surrogate); write the file as UTF-8"
+        return message("file.surrogate")
     return None
 
 

@@ -73,7 +73,7 @@ def written() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
     patterns = set()
     for node in nodes:
         if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
-            parts = [re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in node.values]
+            parts = [re.escape(part.value) if isinstance(part, ast.Constant) else ".*" for part in node.values]
             if re.match(r"[a-z_]+\\\.", parts[0]):
                 patterns.add("".join(parts))
     return frozenset(texts), tuple(map(re.compile, sorted(patterns)))
@@ -196,7 +196,7 @@ def test_several_bad_rows_are_said_with_their_reasons() -> None:
 
 
 def test_messages_outlive_the_database_and_the_worker() -> None:
-    nested = message("file.problem", file="plan.toml", reason=message("wrong.language", language='"e"'))
+    nested = message("file.advised", file="plan.toml", advice="x", reason=message("wrong.language", language='"e"'))
     for sentence in (nested, message("wrong.answer", answer="x", allowed=("a", "b"))):
         assert said(from_stored(stored(sentence)), "zh") == said(sentence, "zh")
         wired = from_wire({"notes": [str(sentence)]}, to_wire({"notes": [sentence]}))["notes"][0]

@@ -170,7 +170,7 @@ def stored_ratings(
             parameter="task",
         )
     unsure = frame["label"] == UNSURE
-    notes = (message("note.unsure_left_out", unsure=int(unsure.sum()), count=len(frame)),)
+    notes = (message("note.unsure_left_out", count=int(unsure.sum()), whole=len(frame)),)
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
     question_kind = kind or get_task(judged_tasks[0]).question_kind
     origin: dict[str, object] = {"task": judged_tasks[0]} | (

@@ -268,10 +268,8 @@ def _reason(columns: dict[str, str], texts: tuple[str, ...], key: str) -> str | 
         if name not in columns:
             return message("corpus_file.no_text", column=name)
     for name, value in columns.items():
-        if "\0" in value:
-            return message("corpus_file.nul", column=name)
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
-            return message("corpus_file.surrogate", column=name)
+        if fault := unstorable(value):
+            return message("corpus_file.unstorable", column=name, what=fault)
     for name in texts:
         if not columns[name].strip():
             return message("corpus_file.empty_text", column=name)

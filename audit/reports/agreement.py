@@ -13,7 +13,7 @@ import audit
 from audit.annotation.ratings import Rated
 from audit.errors import AuditError
 from audit.messages import message
-from audit.reports.words import UNKNOWN, count, percent, signature_line
+from audit.reports.words import UNKNOWN, count, signature_line
 from audit.statistics.agreement import COEFFICIENTS, Ratings, agreement_of_pairs, check_level, suite
 
 WIDTH = 100
@@ -132,7 +132,9 @@ def _pairs(ratings: Ratings) -> list[dict[str, Any]]:
         }
         note = None
         if values["cohen_kappa"] is None:
-            note = f"undefined: no variation; percent agreement {percent(values['percent_agreement'])} %"
+            alike = values["percent_agreement"]
+            lacks = message("undefined.not_by_both")
+            note = lacks if alike is None else message("undefined.no_variation", percent=100 * alike)
         rows.append(
             {
                 "one": ratings.annotators[first],

@@ -196,7 +196,7 @@ def _reason(entry: ViolationRate, lacking: int, compared: bool) -> str | None:
         return UNCOUNTED
     if compared:
         return COMPARES
-    return f"{lacking} {'cell has' if lacking == 1 else 'cells have'} no estimate yet"
+    return message("no_rate.cells_without_estimate", count=lacking)
 
 
 def _plain(value: Any) -> Any:

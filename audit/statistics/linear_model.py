@@ -423,10 +423,10 @@ def _correlation(name: str, first: Numbers, second: Numbers, confidence: float) 
         raise AuditError("a correlation needs finite numbers; leave out pairs in which one is unknown")
     n = len(x)
     if n < _FEWEST:
-        return Correlation(name, n, reason=f"{n} pairs; a correlation needs {_FEWEST} or more")
+        return Correlation(name, n, reason=message("correlation.needs", count=n, least=_FEWEST))
     for side in (x, y):
         if np.ptp(side) <= 1e-12 * np.abs(side).max():
-            return Correlation(name, n, reason="one side is constant")
+            return Correlation(name, n, reason=message("correlation.constant"))
     if name == "spearman":
         x, y = stats.rankdata(x), stats.rankdata(y)
     test = stats.pearsonr(x, y)
@@ -434,7 +434,7 @@ def _correlation(name: str, first: Numbers, second: Numbers, confidence: float) 
     on_a_line = 1 - abs(value) < 1e-12
     p = _exact(x, y) if name == "spearman" and n <= _EXACT else 0.0 if on_a_line else float(test.pvalue)
     if n == _FEWEST or on_a_line:
-        why = "no interval: all pairs lie on a line" if on_a_line else "no interval: three pairs are too few"
+        why = message("correlation.on_a_line" if on_a_line else "correlation.few_pairs")
         return Correlation(name, n, round(value) if on_a_line else value, p, None, None, why)
     spread = (1 + value**2 / 2 if name == "spearman" else 1.0) / (n - 3)
     wide = float(stats.norm.isf((1 - confidence) / 2)) * math.sqrt(spread)

@@ -218,7 +218,7 @@ def sentence(text: str) -> str:
     >>> sentence("choose at least one label"), sentence("请至少选择一个标签")
     ('Choose at least one label.', '请至少选择一个标签。')
     """
-    stop = "。" if text[-1:] > "\u2e80" else "."
+    stop = "。" if text[-1:] > "\u2e80" or set(text) & set("，；：、") else "."
     return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?。！？" else stop)
 
 

@@ -73,7 +73,7 @@ def test_only_peoples_judgements_count_and_unsure_is_no_label(engine, people):
     ]
     rated = stored_ratings(engine, "sentiment")
     assert rated.labels == ("positive", "neutral", "negative")
-    assert rated.notes == ("1 of 6 judgements were unsure, which is no label; they are left out.",)
+    assert rated.notes == ("1 of 6 judgements was unsure, which is no label; it is left out.",)
 
 
 def test_what_was_withdrawn_does_not_count(engine, people):

@@ -214,7 +214,7 @@ def test_equal_weights_leave_out_relations_that_applied_to_nothing(tmp_path):
         ("relation,weight\nMR1.1,nan\n", BadRow, "column weight is 'nan'"),
         ("relation,weight\nMR1.1,1\nMR1.1,2\n", BadRow, "line 3: relation MR1.1 is there twice"),
         ("relation,weight\n,1\n", BadRow, "column relation is empty"),
-        ("relation,weight\nMR1.1\n", BadRow, "1 fields where the header has 2"),
+        ("relation,weight\nMR1.1\n", BadRow, "1 field where the header has 2"),
         ("relation,weight\nMR1.1,0\n", BadFile, "no relation has a weight above 0"),
         ("relation,share\nMR1.1,1\n", BadFile, "needed is one column 'weight'"),
         ("", BadFile, "the file is empty"),

@@ -151,7 +151,7 @@ def test_a_topic_without_a_judged_group_is_not_known(tmp_path):
     unknown = [rates for rates in report["topics"][0]["rates"] if rates["vr_genuine"] is None]
     assert {rates["reason"] for rates in unknown if rates["relation"]} == {"it has no judged group"}
     assert {rates["reason"] for rates in unknown if rates["relation"] is None} <= {
-        "1 of 2 relations have no judged group", "2 of 2 relations have no judged group",
+        "1 of 2 relations has no judged group", "2 of 2 relations have no judged group",
     }  # fmt: skip
     assert len(unknown) > 4
     assert " –\n" in to_terminal(report)

@@ -98,7 +98,7 @@ def test_what_is_not_known_says_why(prepared: Prepared) -> None:
     assert set(app.dataframe[0].value["Why not"]) == {"no estimate: MR1.4, MR3.1"}
     app = results(prepared, "preferences", "zh")
     assert text_in("zh", "preference.unknown") in said(app)
-    assert "尚无估计：MR1.4, MR3.1。" in set(app.dataframe[0].value[text_in("zh", "column.reason")])
+    assert "尚无估计：MR1.4、MR3.1。" in set(app.dataframe[0].value[text_in("zh", "column.reason")])
 
 
 def test_roll_ups_of_every_level(judged: Prepared) -> None:
@@ -162,7 +162,10 @@ def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> No
     app = results(judged, "preferences", "zh")
     app.segmented_control(key=results_parts.PROFILE).set_value("user-a").run()
     assert not app.exception
-    assert app.warning[0].value.replace("\\", "") == "这里没有“MR1.3”；可用的有：MR1.4, MR3.1。是否指“MR1.4”？"
+    assert (
+        app.warning[0].value.replace("\\", "")
+        == "没有这个带权重的蜕变关系：“MR1.3”；可用的有：MR1.4、MR3.1；是否指“MR1.4”？"
+    )
     assert "weights" not in app.code[0].value
     assert texts("zh")["headline.false"].partition("{")[0] in blocks(app)
     app.segmented_control(key=results_parts.PROFILE).set_value("own").run()
