@@ -15,7 +15,7 @@ from audit.false_satisfaction.questions import AuditGroup, Content, audit_groups
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose
 from audit.relations import Outcome
 from audit.statistics.corrected import COUNTS
-from audit.store import pieces, table_of, tables
+from audit.store import pieces, snapshot, table_of, tables
 
 UNITS = ["task", "study", "relation", "broken", "satisfied", "violated", "pi", "cluster"]
 GROUPS = ["kind", "broken", "cluster"]
@@ -58,7 +58,9 @@ class _List:
         return len(self.settled) / self.size
 
 
-def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", clusters: Clusters = ALONE) -> Holds:
+def count_holds(
+    database: Engine | Connection, counted: Counted, whose: Whose = "both", clusters: Clusters = ALONE
+) -> Holds:
     """Count for the cells and samples of `counted`.
 
     Of each cell's list of satisfied or of violated groups the longest beginning counts in which every group is judged;
@@ -67,7 +69,7 @@ def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", cluster
     """
     designs = {int(str(sample["id"])): str(sample["design"]) for sample in counted.samples}
     studies = {int(str(sample["id"])): int(str(sample["study_id"])) for sample in counted.samples}
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         audited = audit_groups(connection, designs)
         content_of = contents(connection, {group.group_id for group in audited})
         answers = group_answers(connection, whose)

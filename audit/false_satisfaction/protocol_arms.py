@@ -17,7 +17,7 @@ from audit.false_satisfaction.groups import random_beginnings
 from audit.false_satisfaction.resolution import State, Whose
 from audit.relations import COUNTED
 from audit.sampling.designs import BLIND, INFORMATIVE, RANDOM, SHOWN, Terms, arms_of
-from audit.store import pieces, table_of, tables
+from audit.store import pieces, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 
 
@@ -52,7 +52,7 @@ class Arms:
     randomised: bool
 
 
-def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms | None:
+def count_arms(database: Engine | Connection, counted: Counted, whose: Whose = "both") -> Arms | None:
     """The arms of the samples of `counted`; None where all have one, and for gold, whose answers nobody saw.
 
     Where some sample has the protocol `random`, only such samples count: others would bring in what else divides them.
@@ -75,7 +75,7 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
             "false": (rows["state"] == State.FALSE).astype(int),
         }
     )
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         drawn = [(sample_of[int(study)], int(group)) for study, group in groups[["study", "group"]].values.tolist()]
         arms = arms_of(connection, terms, set(drawn))
         answered = _answered_by_people(connection, {group for _, group in drawn})

@@ -26,7 +26,7 @@ from audit.reports.agreement import agreement_report
 from audit.reports.build import CommonBy, Groups, Report, build_report
 from audit.reports.words import UNKNOWN, count, percent, with_interval
 from audit.statistics.agreement import Ratings, label_pairs
-from audit.store import table_of, tables
+from audit.store import snapshot, table_of, tables
 
 RATES = ("judged", "sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
 PERIODS = 8
@@ -49,29 +49,29 @@ def history_report(
     relations: dict[tuple[str, object, str], dict[str, Any]] = {}
     compared: Sequence[Comparison] | None = None
     checked: pd.DataFrame | None = None
-    for point in replay(engine, whose, study, points):
-        if checked is None or compared is None:  # what was checked, and what is compared, is the same at all points
-            with engine.connect() as connection:
+    with snapshot(engine) as connection:
+        for point in replay(connection, whose, study, points):
+            if checked is None or compared is None:  # what was checked, and what is compared, is the same at all points
                 clusters = source_clusters(connection, [int(str(row["id"])) for row in point.counted.studies])
-            checked = checked_groups(point.counted, clusters)
-            compared = comparisons(engine, point.counted)
-        report = _report(point.counted, clusters, checked, shared_groups(point.counted, compared))
-        for entry in report["relations"]:
-            key = (entry["task"], entry["study"], entry["relation"])
-            relations.setdefault(key, {"corpus": entry["corpus"], "systems": {}})
-        for system, numbers, key in _systems(report):
-            series = relations[key]["systems"].setdefault(system, {name: [] for name in (*RATES, "p_best")})
-            for name, value in numbers.items():
-                series[name].append(value)
-        point_entries.append(
-            {
-                "judgements": point.judgements,
-                "adjudications": point.adjudications,
-                "until": point.until.isoformat() if point.until else None,
-                "answers": point.answers,
-                "judged": int(point.counted.cells["judged"].sum()),
-            }
-        )
+                checked = checked_groups(point.counted, clusters)
+                compared = comparisons(connection, point.counted)
+            report = _report(point.counted, clusters, checked, shared_groups(point.counted, compared))
+            for entry in report["relations"]:
+                key = (entry["task"], entry["study"], entry["relation"])
+                relations.setdefault(key, {"corpus": entry["corpus"], "systems": {}})
+            for system, numbers, key in _systems(report):
+                series = relations[key]["systems"].setdefault(system, {name: [] for name in (*RATES, "p_best")})
+                for name, value in numbers.items():
+                    series[name].append(value)
+            point_entries.append(
+                {
+                    "judgements": point.judgements,
+                    "adjudications": point.adjudications,
+                    "until": point.until.isoformat() if point.until else None,
+                    "answers": point.answers,
+                    "judged": int(point.counted.cells["judged"].sum()),
+                }
+            )
     return {
         "points": point_entries,
         "relations": [

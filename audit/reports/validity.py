@@ -1,22 +1,20 @@
 """What a report says about its own errors: answers that relations carry, and answers that people agree on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Engine, select
 
-from audit.annotation.answers import stands
-from audit.annotation.causes import CAUSES, REASONS, current_causes, is_check
+from audit.annotation.causes import CAUSES
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted
-from audit.false_satisfaction.groups import NAMES, random_beginnings, spot_checked_groups
+from audit.false_satisfaction.groups import spot_checked_groups
 from audit.false_satisfaction.protocol_arms import Arms
-from audit.false_satisfaction.proxies import CellProxies, cell_proxies
-from audit.false_satisfaction.resolution import State
+from audit.false_satisfaction.proxies import CellProxies
 from audit.relations import name_order
+from audit.reports.certainty import KEY
 from audit.reports.document import (
     AuditTotals,
     CarryEntry,
@@ -25,15 +23,12 @@ from audit.reports.document import (
     CellAudit,
     CellEntry,
     ChecksEntry,
-    DisputesEntry,
     HoldsEntry,
     HoldsShare,
     ProtocolArm,
     ProtocolsEntry,
-    ReasonCount,
     RelationResultEntry,
     RoganGladen,
-    Signature,
 )
 from audit.sampling.designs import BLIND, SHOWN
 from audit.statistics.annotators import rogan_gladen
@@ -42,10 +37,8 @@ from audit.statistics.corrected import between_arms, carry_effect, carry_error, 
 from audit.statistics.intervals import SEQUENCE, Estimator, Interval, Target, effective_interval, effective_size
 from audit.statistics.prediction_powered import PredictionPowered, prediction_powered
 from audit.statistics.rates import ESTIMATES, combine
-from audit.store import table_of, tables
 from audit.store.bulk import LIMIT
 
-KEY = ["study", "task", "relation", "system"]
 RELATION = ["study", "task", "relation"]
 LEAST = 10
 """Checked groups that a cell needs for a corrected rate of its own; with fewer its interval would say nothing."""
@@ -330,46 +323,7 @@ def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: fl
     return entry | {"rate": corrected.rate, "low": corrected.low, "high": corrected.high}
 
 
-def carry_note(counted: Counted) -> list[str]:
-    """A sentence for the signature where answers are carried and nothing measures how often that is wrong."""
-    audited = counted.audited
-    rests = int(audited.cells[["rests_true", "rests_false"]].to_numpy().sum())
-    if not rests or len(audited.follow_ups):
-        return []
-    if audited.waiting:
-        return [
-            f"Carry error is not measured yet: {audited.waiting:,} of the follow-ups to which answers are carried wait "
-            "for an answer of their own."
-        ]
-    return [
-        "Carry error was not measured: no follow-up to which an answer is carried was asked about; a sample with "
-        "audited follow-ups measures it (a share of 0.1 is usual)."
-    ]
-
-
-def shares(counted: Counted, study: int) -> dict[str, float]:
-    """What is audited of a study's sample, for the signature; shares of 0 are left out."""
-    study_shares = counted.audited.shares.get(study, {})
-    return {f"audit_{name}": share for name, share in study_shares.items() if share}
-
-
-def estimators(counted: Counted) -> Signature:
-    """The part of a signature that says how audits are estimated; empty where nothing is audited."""
-    audited = [
-        name for study_shares in counted.audited.shares.values() for name, share in study_shares.items() if share
-    ]
-    methods = {}
-    if "follow_ups" in audited:
-        methods["carry"] = "exact interval at the effective size of sources"
-    if "answers" in audited:
-        methods["checks"] = "two-phase difference with MOVER ends"
-    return {"audits": methods} if methods else {}
-
-
 # What a report says of whether relations hold: the share of groups per relation in which they do not.
-
-ASSUMED = "That relations hold everywhere is assumed; measure it with a sample that audits groups (20 a cell)."
-"""The note of a report for which no group was asked about."""
 
 
 def holds_entries(
@@ -413,9 +367,6 @@ def _share(units: pd.DataFrame, confidence: float, target: Target) -> HoldsShare
 
 
 # What a report says of two protocols: R_FS by arm, the difference, and how each was answered.
-
-METHOD = "plain means over judged groups by arm; MOVER over exact intervals at the effective size of sources"
-"""What a signature says of the estimator."""
 
 
 def protocol_entry(by_arm: Arms, confidence: float = 0.95) -> ProtocolsEntry:
@@ -465,30 +416,6 @@ def protocol_entry(by_arm: Arms, confidence: float = 0.95) -> ProtocolsEntry:
 # What a report says of the causes of false satisfactions, and of the reasons for which people disagreed.
 
 LEVELS = ("relation", "system", "overall")
-
-
-def named_falses(engine: Engine, counted: Counted) -> pd.DataFrame:
-    """The false satisfactions of the settled beginnings, with their causes as far as these count.
-
-    Columns study, task, relation, system, satisfied, judged, source, code. One row each, in the order of its cell's
-    ranks; `satisfied` and `judged` are counts of its cell; `code` is the cause in the beginning of the cell's list in
-    which every one has a cause, else None: a later one may have got its cause because somebody looked for it. A cause
-    counts while its group is false.
-    """
-    rows = random_beginnings(counted)
-    rows = rows[rows["state"] == State.FALSE].merge(counted.keys, on=CELL)
-    cells = counted.cells[["satisfied", "judged"]].join(counted.keys[CELL])
-    rows = rows.merge(cells, on=CELL, suffixes=("", "_of_cell")).sort_values([*CELL, "rank"])
-    with engine.connect() as connection:
-        causes = current_causes(connection)
-    pairs = zip(rows["group_id"].tolist(), rows["system_id"].tolist(), strict=True)
-    codes = [cause.code if (cause := causes.get(pair)) else None for pair in pairs]
-    rows = rows.assign(code=pd.Series(codes, index=rows.index, dtype=object), source=rows["group_id"] // LIMIT**2)
-    if len(rows):
-        in_prefix = rows["code"].notna().astype(int).groupby([rows[name] for name in CELL], sort=False).cummin()
-        rows["code"] = rows["code"].where(in_prefix == 1, None)
-    rows = rows.drop(columns="judged").rename(columns={"judged_of_cell": "judged"})
-    return rows[[*KEY, "satisfied", "judged", "source", "code"]].reset_index(drop=True)
 
 
 def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[CausesEntry]:
@@ -553,22 +480,6 @@ def _shares(falses: pd.DataFrame, confidence: float) -> _Shares:
     return {"false": len(falses), "named": len(named), "cells": len(named.drop_duplicates(KEY)), "causes": causes}
 
 
-def dispute_entry(engine: Engine) -> DisputesEntry | None:
-    """How adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there is none.
-
-    A question's last adjudication counts. Spot checks are none of them: people agreed there.
-    """
-    table = table_of(tables.Adjudication)
-    query = select(table.c.code, table.c.reason).where(stands(table))
-    with engine.connect() as connection:
-        rows = connection.execute(query).all()
-    codes = [code for code, reason in rows if not is_check(code, str(reason))]
-    if not codes:
-        return None
-    reasons: list[ReasonCount] = [{"reason": code, "count": codes.count(code)} for code in REASONS]
-    return {"settled": len(codes), "reasons": reasons, "uncoded": codes.count(None)}
-
-
 # R_FS of cells with the help of proxies, as a report needs it: `audit report --proxy`.
 
 
@@ -594,33 +505,29 @@ def check_proxies(names: Sequence[str], interval: str, target: Target) -> None:
 
 
 def powered(
-    engine: Engine, counted: Counted, judged: pd.DataFrame, names: Sequence[str], fallback: Estimator
+    counted: Counted, judged: pd.DataFrame, proxies: Iterable[CellProxies], fallback: Estimator
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(estimates, judged): a row for each cell with its R_FS by PPI++, and what proxies leave of the judged groups.
 
     `judged` are the rows of `judged_groups`. The first frame has the columns study, task, relation, system and
     `ESTIMATES`: where `prediction_powered` falls back, the rate of the sample, the interval `fallback` and a gain of 1;
     where nothing is judged, no estimate. The second is `judged` with a column `value`: false less the proxies times
-    their slopes. Raises what `cell_proxies` raises.
+    their slopes.
     """
-    results: dict[tuple[int, int, int], tuple[PredictionPowered, str]] = {}
-    residuals: dict[tuple[int, int, int], np.ndarray] = {}
-    for cell in cell_proxies(engine, counted, names):
+    estimates = pd.DataFrame(None, index=counted.keys.index, columns=list(ESTIMATES), dtype=object)
+    estimates["method_reason"] = "no random sample of the cell is judged"
+    place = {cell: at for at, cell in enumerate(counted.keys[CELL].itertuples(index=False, name=None))}
+    groups = judged.groupby(KEY, sort=False).indices
+    values = judged["false"].to_numpy(float).copy()
+    for cell in proxies:
         result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, fallback=fallback)
-        key = (cell.study, cell.relation, cell.system)
-        results[key] = (result, _reason(cell, result))
-        residuals[key] = cell.truth - cell.of_sample @ np.array(result.weights) if result.weights else cell.truth
-    rows: list[tuple[float | str | None, ...]] = []
-    for key in counted.keys[CELL].itertuples(index=False, name=None):
-        if key in results:
-            result, reason = results[key]
-            rows.append((result.estimate, result.low, result.high, result.method, result.gain, reason or None))
-        else:
-            rows.append((None, None, None, None, None, "no random sample of the cell is judged"))
-    estimates = pd.concat(
-        [counted.keys[NAMES].reset_index(drop=True), pd.DataFrame(rows, columns=list(ESTIMATES))], axis=1
-    )
-    return estimates, judged.assign(value=_values(counted, judged, residuals))
+        at = place[cell.study, cell.relation, cell.system]
+        reason = _reason(cell, result) or None
+        estimates.iloc[at] = [result.estimate, result.low, result.high, result.method, result.gain, reason]
+        # The rows of `judged` have each cell's groups by rank, as `cell.truth` has them.
+        explained = cell.of_sample @ np.array(result.weights) if result.weights else 0.0
+        values[groups[tuple(counted.keys[KEY].iloc[at])]] = cell.truth - explained
+    return pd.concat([counted.keys[KEY], estimates], axis=1).reset_index(drop=True), judged.assign(value=values)
 
 
 def _reason(cell: CellProxies, result: PredictionPowered) -> str:
@@ -629,14 +536,3 @@ def _reason(cell: CellProxies, result: PredictionPowered) -> str:
     if result.reason and (cell.names or not reasons):
         reasons.append(result.reason)
     return "; ".join(reasons)
-
-
-def _values(counted: Counted, judged: pd.DataFrame, residuals: dict[tuple[int, int, int], np.ndarray]) -> np.ndarray:
-    """The residuals by cell in the order of the rows of `judged`, which has each cell's groups by rank."""
-    values: np.ndarray = judged["false"].to_numpy(float).copy()
-    keys = counted.keys[[*CELL, *NAMES]].itertuples(index=False, name=None)
-    names = {key[: len(CELL)]: key[len(CELL) :] for key in keys}
-    places = judged.groupby(NAMES, sort=False).indices
-    for key, residual in residuals.items():
-        values[places[names[key]]] = residual
-    return values

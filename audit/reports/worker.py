@@ -23,13 +23,14 @@ from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import from_wire, message, to_wire
 from audit.reports.document import ReportDocument
+from audit.reports.evidence import Evidence, evidence
 from audit.reports.html import to_html
 from audit.reports.over_time import cells_at_work, history_report, person, stored_agreement, totals
-from audit.reports.plan import plan
+from audit.reports.plan import PlanDocument, PlanRequest, plan
 from audit.reports.preference import PROFILES, Weights
 from audit.reports.quality import quality_report
 from audit.reports.sensitivity import GoldError
-from audit.reports.study import Evidence, cells_of_report, evidence, report_of
+from audit.reports.study import cells_of_report, report_of
 from audit.reports.values import bounds_report, levels_report, means_report
 from audit.statistics.intervals import Target, get_target
 from audit.store import open_store
@@ -148,13 +149,13 @@ def _people(database: str, _state: str, *, by: int | None = None) -> list[dict[s
     return [person(at_work) for at_work in people_activity(_engine(database), by)]
 
 
-def _needs(database: str, _state: str, *, half_width: float, delta: float) -> dict[str, Any]:
+def _needs(database: str, _state: str, *, half_width: float, delta: float) -> dict[str, PlanDocument]:
     """Three plans by goal: for a half-width, the winner, the order."""
     engine = _engine(database)
     return {
-        "half-width": plan(engine, half_width=half_width),
-        "winner": plan(engine, decide="winner", delta=delta),
-        "order": plan(engine, decide="order", delta=delta),
+        "half-width": plan(engine, PlanRequest(half_width=half_width)),
+        "winner": plan(engine, PlanRequest(decide="winner", delta=delta)),
+        "order": plan(engine, PlanRequest(decide="order", delta=delta)),
     }
 
 

@@ -12,10 +12,11 @@ from audit.false_satisfaction.holds import count_holds
 from audit.judging.adjudications import adjudicate
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
+from audit.reports.evidence import ASSUMED
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
-from audit.reports.validity import ASSUMED, holds_entries
+from audit.reports.validity import holds_entries
 from audit.sampling.audits import Audits
 from audit.sampling.draw import Size
 from audit.store import insert_new, table_of, tables
