@@ -1,8 +1,8 @@
 """What audit says to people, in English and Chinese: one catalogue for terminal, HTML, app and errors.
 
-Each sentence stands once in each language, in data/messages/en.toml and zh.toml, under its code (`sentence.not_leased`).
-What is said is a `Message`: the English sentence, which knows its code and its parameters, so that a front end can say it
-in another language.
+Each sentence stands once in each language, in data/messages/en.toml and zh.toml, under its code. What is said is a
+`Message`: the English sentence, which knows its code and its parameters, so that a front end can say it in another
+language.
 """
 
 import tomllib
@@ -12,7 +12,7 @@ from typing import Any
 
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "zh": "中文"}
-"""Code -> name in the language itself. A new language is one file in data/messages, its guidelines and one entry here."""
+"""Code -> name in the language itself. A new language is one file in data/messages, guidelines, and an entry here."""
 _AND = {ENGLISH: ", ", "zh": "、"}
 
 

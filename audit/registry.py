@@ -1,5 +1,5 @@
-"""What has a name and may come from anybody: relations, systems, corpora, tasks, coefficients, intervals, taggers,
-parsers and proposers.
+"""What has a name and may come from anybody: relations, systems, corpora, tasks, coefficients, intervals, languages,
+taggers, parsers and proposers.
 
 There is one `Registry` for each kind. What comes with audit is registered where it is written; a plug-in registers in
 the same way, with a decorator or a call, in a module of its own:
@@ -36,6 +36,9 @@ F = TypeVar("F")
 
 VARIABLE = "AUDIT_PLUGINS"
 """The environment variable with the modules of plug-ins, separated by commas. Child processes inherit it."""
+PACKS = ("audit.packs.english", "audit.packs.chinese", "audit.packs.translation")
+"""What comes with audit for languages. Each registers its things when it is imported, as a plug-in does, and its
+relations in its module `relations`."""
 _PACKAGE = __name__.partition(".")[0]
 _log = logging.getLogger(__name__)
 _lock = RLock()
@@ -148,6 +151,24 @@ class Registry(Generic[T]):
         with _lock:
             self._entries.pop(name, None)
             self._loaded.pop(name, None)
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """What is registered in this block, or taken away, is as before at its end; for tests.
+
+        >>> colours = Registry[type]("colour", "audit.colours")
+        >>> with colours.restored():
+        ...     _ = colours.register("red", int)
+        >>> "red" in colours
+        False
+        """
+        self.entries()
+        before, loaded = dict(self._entries), dict(self._loaded)
+        try:
+            yield
+        finally:
+            with _lock:
+                self._entries, self._loaded = before, loaded
 
     def find(self, name: str) -> Entry[T] | None:
         """What is registered under this name, not loaded yet; None where nothing is, in any plug-in."""
@@ -268,9 +289,12 @@ class Registry(Generic[T]):
         return thing
 
     def _come_home(self) -> None:
-        """Let audit register its own things first, so that no plug-in takes their names."""
-        if self._home:
-            importlib.import_module(self._home)
+        """Let audit and its packs register their things first, so that no plug-in takes their names."""
+        for module in (*([self._home] if self._home else []), *PACKS):
+            importlib.import_module(module)
+        if self.group == "audit.relations":  # these have to be loaded to be listed
+            for pack in PACKS:
+                importlib.import_module(f"{pack}.relations")
 
     def _discover(self) -> None:
         # A plug-in must not see a half of audit: names that are asked for while audit is imported are its own alone.
@@ -534,9 +558,11 @@ coefficients: Registry[Any] = Registry("coefficient", "audit.coefficients", "aud
 """Functions from `Ratings` to `Parts`."""
 intervals: Registry[Any] = Registry("interval method", "audit.intervals", "audit.statistics.intervals")
 """`Estimator` functions."""
-taggers: Registry[Any] = Registry("tagger", "audit.taggers", "audit.language.chinese")
-"""Makers of Chinese taggers, called with what stands behind the colon."""
-parsers: Registry[Any] = Registry("parser", "audit.parsers", "audit.language.constituency.base")
+languages: Registry[Any] = Registry("language", "audit.languages")
+"""`audit.text.tools.LanguageTools` by the code of the language."""
+taggers: Registry[Any] = Registry("tagger", "audit.taggers")
+"""Makers of taggers, called with what stands behind the colon."""
+parsers: Registry[Any] = Registry("parser", "audit.parsers")
 """Makers of constituency parsers, called with what stands behind the colon."""
-proposers: Registry[Any] = Registry("proposer", "audit.proposers", "audit.language.masked")
+proposers: Registry[Any] = Registry("proposer", "audit.proposers")
 """Makers of proposers of masked words, called with what stands behind the colon."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.language import apertium as apertium
+from audit.packs.translation import apertium as apertium
 
 PAIRS = ("eng-spa", "spa-eng", "eng-cat", "cat-eng", "spa-cat", "cat-spa", "fra-cat", "cat-fra", "fr-es", "es-fr")
 needs_apertium = pytest.mark.skipif(

@@ -1,7 +1,7 @@
 """News of two words, on which the Chinese classifiers are trained in no time."""
 
 from audit.corpora.base import Row
-from audit.systems import chinese_topics
+from audit.packs.chinese import topic_systems as chinese_topics
 from audit.tasks import Input
 
 WORDS = {"positive": "高兴 美丽 成功", "neutral": "桌子 道路 房屋", "negative": "失败 死亡 事故"}

@@ -47,11 +47,9 @@ def relation(name: str = "R", task: str = "summarization") -> Rewriting:
 
 def registered() -> Iterator[None]:
     """The relation `R` is registered until the test ends; for fixtures."""
-    before = dict(registry.RELATIONS._entries)
-    registry.register(relation())
-    yield
-    registry.RELATIONS._entries.clear()
-    registry.RELATIONS._entries.update(before)
+    with registry.RELATIONS.restored():
+        registry.register(relation())
+        yield
 
 
 def said(system: str, text: str) -> str:

@@ -19,10 +19,9 @@ def name_of(file):
 
 
 @pytest.mark.parametrize("name", [name_of(file) for file in FILES])
-def test_examples(name, monkeypatch):
-    # An example registers one of its own.
-    monkeypatch.setattr(registry.RELATIONS, "_entries", dict(registry.RELATIONS._entries))
-    result = doctest.testmod(importlib.import_module(name))
+def test_examples(name):
+    with registry.RELATIONS.restored():  # an example registers one of its own
+        result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0
     assert result.failed == 0
 

@@ -11,6 +11,7 @@ from plugged import registries_kept
 import audit
 from audit import registry
 from audit.statistics.agreement import Ratings, measures
+from audit.text import Analysis
 
 PAGE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
 
@@ -40,6 +41,12 @@ def test_the_pages_plugin_goes_from_run_to_report(loaded):
 def test_its_relation_on_single_texts(loaded):
     study = audit.run(["A good film.", "A bad film."], systems=["vader"], relations=["SHOUT.1"], workers=0)
     assert list(study.report().relations) == ["SHOUT.1"]
+
+
+def test_its_language(loaded):
+    spanish = registry.languages.get("es").tag("¿Es buena?")
+    assert [token.text for token in spanish] == ["¿", "Es", "buena", "?"]
+    assert [token.text for token in Analysis("Es buena.", "es").tokens] == ["Es", "buena", "."]
 
 
 def test_its_coefficient(loaded):

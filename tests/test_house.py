@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "audit"
 ROOMS = [
-    "language",
+    "text",
     "tasks",
     "corpora",
     "relations",
@@ -24,6 +24,7 @@ ROOMS = [
     "studies",
     "reports",
     "library",
+    "packs",
     "ui",
     "cli",
 ]

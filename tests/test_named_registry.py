@@ -145,7 +145,7 @@ def test_entry_points_that_are_broken_or_take_names_of_ours_are_told_and_left_ou
         [sys.executable, "-c", f"{code}; print(type(get_system('vader')).__module__)"],
         capture_output=True, text=True, check=True, cwd=tmp_path, env=environment(tmp_path),
     )  # fmt: skip
-    assert ran.stdout.splitlines() == ["['apertium', 'fine']", "audit.systems.sentiment"]
+    assert ran.stdout.splitlines() == ["['apertium', 'fine']", "audit.packs.english.systems"]
     said = ran.stderr.splitlines()
     assert len(said) == 3
     assert all("broken-plugin 2.1" in line for line in said)

@@ -17,9 +17,9 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, del
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError, NotAllowed, Refused
-from audit.language.languages import is_code
 from audit.store import insert_new, reading, table_of, tables
 from audit.store.dump import is_secret
+from audit.text.languages import is_code
 
 # Passwords: hashed with Argon2id, and checked in the same time whoever is asked about.
 

@@ -23,10 +23,10 @@ from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import AuditError, BadFile, Refused
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint, uniform
-from audit.language.languages import is_code
 from audit.store import input_ids, insert_new, pieces, table_of, tables, upsert
 from audit.store.copying import in_utc
 from audit.tasks import Input, get_task
+from audit.text.languages import is_code
 
 # Reading texts with known answers from a CSV: the columns text and answer, and perhaps language and explanation.
 #

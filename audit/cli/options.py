@@ -121,7 +121,7 @@ def language(text: str) -> str:
     >>> language("pt-BR")
     'pt-BR'
     """
-    from audit.language.languages import is_code
+    from audit.text.languages import is_code
 
     if not is_code(text):
         raise typer.BadParameter(f"{text[:40]!r} is no code of a language such as en, zh or pt-BR")

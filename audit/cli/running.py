@@ -37,7 +37,7 @@ from audit.errors import AuditError
 
 if TYPE_CHECKING:
     from audit.corpora.recordings import Recording
-    from audit.language.hanlp_training import Part
+    from audit.packs.chinese.hanlp_training import Part
     from audit.runner.executors import Executor
 
 
@@ -513,7 +513,7 @@ def hanlp_train(
     """Trains a small HanLP tagger of characters on the People's Daily corpus of January 1998, where no model can be
     downloaded, and scores it on documents that it never saw.
     """
-    from audit.language.hanlp_training import train
+    from audit.packs.chinese.hanlp_training import train
 
     trained = train(
         out,
@@ -550,7 +550,7 @@ def hanlp_train_parser(
     """Trains a small constituency parser of HanLP on a treebank of NLTK's data, and scores it on documents that it
     never saw:
     """
-    from audit.language.constituency.parser_training import train_parser
+    from audit.packs.translation.constituency.parser_training import train_parser
 
     trained = train_parser(
         out,

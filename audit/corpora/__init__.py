@@ -6,29 +6,13 @@ one that users have files of is registered with an argument.
 
 from pathlib import Path
 
-from audit.corpora.base import CORPORA, Corpus, Row, Unit
+from audit.corpora.base import CORPORA, Corpus, Row, Unit, loaded, short_name, split_name
 from audit.corpora.files import FileCorpus, is_file_name
-from audit.corpora.published import loaded, short_name, split_name
 from audit.corpora.recordings import RecordedTexts, Toward, check_targets, split_targets
 from audit.errors import AuditError
 from audit.tasks import matches
 
-for _name, _where in {
-    "rotten-tomatoes": "audit.corpora.english:RottenTomatoes",
-    "imdb": "audit.corpora.english:Imdb",
-    "imdb-sentences": "audit.corpora.english:ImdbSentences",
-    "polarity-v2": "audit.corpora.english:Polarity",
-    "polarity-v2-sentences": "audit.corpora.english:PolaritySentences",
-    "inews": "audit.corpora.chinese:Inews",
-    "inews-sentences": "audit.corpora.chinese:InewsSentences",
-    "inews-bodies": "audit.corpora.chinese:InewsBodies",
-    "climate-topics": "audit.corpora.chinese:ClimateTopics",
-    "cluener": "audit.corpora.chinese:Cluener",
-    "inews-pairs": "audit.corpora.chinese:InewsPairs",
-    "cluener-pairs": "audit.corpora.chinese:CluenerPairs",
-    "treebank": "audit.corpora.english:Treebank",
-}.items():
-    CORPORA.register(_name, _where)
+CORPORA.register(RecordedTexts.prefix, RecordedTexts, argument="FILE")
 
 
 def all_corpora(task: str | None = None) -> list[Corpus]:

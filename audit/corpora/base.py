@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Literal, Protocol
 
@@ -67,6 +68,36 @@ corpus's own); any other without arguments."""
 def languages_of(corpus: Corpus) -> tuple[str, ...]:
     """The languages of its texts, the most frequent first."""
     return tuple(getattr(corpus, "languages", (corpus.language,)))
+
+
+# Corpora that are read from the user's files: PREFIX:PATH.
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The prefix of a loader and the path behind it, or nothing and the name.
+
+    >>> split_name("lcsts:PART_I.txt"), split_name("imdb")
+    (('lcsts', 'PART_I.txt'), ('', 'imdb'))
+    """
+    prefix, colon, path = name.partition(":")
+    found = CORPORA.find(prefix) if colon else None
+    return (prefix, path) if found is not None and found.argument else ("", name)
+
+
+def loaded(prefix: str, path: str, language: str | None) -> Corpus:
+    """The user's copy of a published corpus. One whose `chooses_language` is False has no choice of languages."""
+    loader = CORPORA.get(prefix)
+    return loader(path, language if getattr(loader, "chooses_language", True) else None)
+
+
+def short_name(name: str) -> str:
+    """The name of a corpus in a study: that of a file without its folder.
+
+    >>> short_name("/data/own.csv"), short_name("paws-x:/data/test_2k.tsv"), short_name("imdb")
+    ('own.csv', 'paws-x:test_2k.tsv', 'imdb')
+    """
+    prefix, path = split_name(name)
+    return f"{prefix}:{PurePath(path).name}" if prefix else PurePath(path).name
 
 
 # Counts of corpora that took long, kept between runs.

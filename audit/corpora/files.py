@@ -18,10 +18,10 @@ from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
 from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
 from audit.keys import canonical, fingerprint
-from audit.language import Analysis
-from audit.language.languages import is_code
 from audit.tasks import Input, base_of, get_task
 from audit.tasks.similarity import level_of
+from audit.text import Analysis
+from audit.text.languages import is_code
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,8 +22,8 @@ from audit.corpora.files import unit_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_table, read_text
 from audit.keys import canonical, digest, fingerprint
-from audit.language.languages import SPELLED, is_code, language_code
 from audit.tasks import Input, get_task
+from audit.text.languages import SPELLED, is_code, language_code
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,6 +295,7 @@ class RecordedTexts:
     prefix = "recorded"
     task = "translation"
     has_gold = False
+    chooses_language = False
     version = "1"
 
     def __init__(

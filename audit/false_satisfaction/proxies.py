@@ -18,10 +18,10 @@ from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
 from audit.false_satisfaction.resolution import State
-from audit.language.text_similarity import levenshtein_similarity
 from audit.relations import COUNTED, Outcome
 from audit.statistics.prediction_powered import disagreement, low_confidence
 from audit.store import snapshot, table_of, tables
+from audit.text.similarity import levenshtein_similarity
 
 # How far outputs that are texts lie from the references that a corpus has: a proxy of being wrong, never gold.
 #

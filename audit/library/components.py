@@ -18,7 +18,6 @@ from audit.corpora.base import Unit
 from audit.corpora.files import FrameCorpus
 from audit.errors import AuditError
 from audit.keys import fingerprint
-from audit.language import Analysis
 from audit.relations import ANY, Outcome, Plain, Verdict
 from audit.relations.base import Carry, nothing, stays, unchanged
 from audit.relations.registry import replace_relation
@@ -26,6 +25,7 @@ from audit.systems import offer_system
 from audit.systems.base import System
 from audit.systems.own import is_system, load_object
 from audit.tasks import Output, base_of
+from audit.text import Analysis
 
 Texts: TypeAlias = str | Path | pd.DataFrame | Iterable[object] | Corpus
 Rewrite = Callable[..., "str | Sequence[str] | None"]

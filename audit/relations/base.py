@@ -17,9 +17,9 @@ from typing import Literal, cast
 
 from audit.errors import AuditError
 from audit.keys import Late
-from audit.language import Analysis
-from audit.language.chinese import version_of
 from audit.tasks import Input, Output
+from audit.text import Analysis
+from audit.text.tools import version_of
 
 # What an answer about the source says about a follow-up, without asking anybody.
 
@@ -212,6 +212,8 @@ class Relation:
     params: Mapping[str, object] = field(default_factory=dict)
     check_params: CheckParams | None = None
     """Called when parameters are set; None: any value of the default's type is allowed."""
+    counterpart: str = ""
+    """What it is called together with the same relation of other tasks, where it is written for several."""
     needs: tuple[str, ...] = ()
     """Modules of an extra without which it makes no groups; a run that lacks one is refused."""
 
@@ -231,7 +233,7 @@ class Relation:
     def asks(self) -> Sequence[str]:
         """Versions of the programs and models that follow-ups and verdicts depend on: here that of its tagger, if any.
 
-        A relation that asks others (a parser, a model) overrides this. Raises as `audit.language.chinese.tagger_of`
+        A relation that asks others (a parser, a model) overrides this. Raises as `audit.text.tools.tagger_of`
         does where a tagger cannot be had; NotInstalled and the like for others.
         """
         tagger = self.params.get("tagger")

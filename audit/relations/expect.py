@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from audit.errors import AuditError
-from audit.language import Analysis
 from audit.relations.base import Check, Outcome, Perturb, Plain, Rewritten, Source, Verdict, Words
 from audit.tasks import Input, Output
+from audit.text import Analysis
 
 # Words of a source's texts replaced by others: the same word by the same one wherever it stands.
 

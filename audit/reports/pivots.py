@@ -10,11 +10,11 @@ import numpy as np
 import audit
 from audit.corpora.recordings import SCORES, Chains
 from audit.errors import AuditError
-from audit.language.text_similarity import bleu, cosine, levenshtein_similarity
 from audit.reports.tables import aligned, headed
 from audit.reports.words import UNKNOWN, count, number, p_number, percent, signature_line, with_interval
 from audit.statistics.intervals import effective_interval, effective_size
 from audit.statistics.linear_model import compared, fit_two_way, type_three
+from audit.text.similarity import bleu, cosine, levenshtein_similarity
 
 if TYPE_CHECKING:
     import pandas as pd

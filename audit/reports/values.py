@@ -18,7 +18,6 @@ from audit.errors import AuditError, BadFile, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import ground_of
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
-from audit.language.text_similarity import meteor, reference_bleu, word_error_rate
 from audit.relations import Outcome
 from audit.relations.registry import name_order
 from audit.reports.tables import aligned
@@ -27,6 +26,7 @@ from audit.statistics.linear_model import compared, fit_two_way, pearson, spearm
 from audit.store import pieces, table_of, tables
 from audit.store.bulk import group_ids
 from audit.tasks import Input
+from audit.text.similarity import meteor, reference_bleu, word_error_rate
 
 COLUMNS = [
     "study", "corpus", "relation", "system", "source", "text", "language", "target", "outcome", "value",

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from audit.relations.chinese import TASKS
+from audit.relations import find_relation
 from audit.reports.certainty import COMPARES, Certainty, bounds_together, only_compared
 from audit.reports.document import ViolationRate, ViolationTable
 from audit.statistics.rates import BOUNDS, violations
-from audit.tasks import base_of
 
 VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
 """Where there is no VR_g: what answers leave possible of it."""
@@ -104,9 +103,8 @@ def counterpart(task: str, relation: str) -> str | None:
     >>> counterpart("summarization", "MR4.2"), counterpart("classification/a,b", "MR4.3"), counterpart("sentiment", "X")
     ('MR4', 'MR4', None)
     """
-    stem, _, place = relation.rpartition(".")
-    number = TASKS.get(base_of(task), (None,))[0]
-    return stem if stem and place == str(number) else None
+    registered = find_relation(task, relation)
+    return registered.counterpart if registered is not None and registered.counterpart else None
 
 
 def _has_rate(cells: pd.DataFrame) -> np.ndarray:

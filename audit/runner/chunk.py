@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, select
 
 from audit.errors import AuditError, first_line
-from audit.language import Analysis
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import Role, Steps, Words
 from audit.runner.executors.batch import Identity
 from audit.store import group_id, insert_new, pieces, table_of, tables, upsert
 from audit.tasks import Input, Output
+from audit.text import Analysis
 
 
 def relation_failed(relation: str, problem: Exception) -> AuditError:

@@ -20,7 +20,6 @@ from audit.corpora import all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, toml_of
-from audit.language.languages import is_code
 from audit.registry import Registry
 from audit.relations import get_relation
 from audit.resources import data_file
@@ -32,6 +31,7 @@ from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, ge
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems
 from audit.tasks import TASKS, get_task, matches
+from audit.text.languages import is_code
 
 # Kinds of values that the keys of a plan take.
 

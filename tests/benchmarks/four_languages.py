@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from audit.language.sentences import spans
+from audit.text.tools import spans
 
 LANGUAGES = ("en", "es", "ca", "fr")
 CHAPTERS = ("start", "first", "modify", "dreq", "dother", "build", "checkit", "upload", "update", "advanced")

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from audit.corpora import get_corpus
-from audit.language.constituency import get_parser, leaf_spans
+from audit.packs.translation.constituency import get_parser, leaf_spans
 
 CORPORA = {"en": ("rotten-tomatoes", "sentiment"), "zh": ("inews-sentences", "classification/inews")}
 LOADING = {"en": "It rains.", "zh": "下雨了。"}

@@ -10,8 +10,8 @@ import csv
 import sys
 from pathlib import Path
 
-from audit.language.hanlp_training import read_corpus
-from audit.language.sentences import spans
+from audit.packs.chinese.hanlp_training import read_corpus
+from audit.text.tools import spans
 
 FEWEST = 3
 """Sentences that a paragraph must have: of fewer there is little to summarize."""

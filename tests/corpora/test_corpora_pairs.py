@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import chinese, get_corpus
-from audit.corpora.chinese import Article
+from audit.corpora import get_corpus
+from audit.packs.chinese import corpora as chinese
+from audit.packs.chinese.corpora import Article
 
 ARTICLES = (
     Article("train.1", "暴雨袭击北京城", "昨夜北京普降暴雨。多条道路积水严重。交通中断了一夜。", "negative"),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
 from audit.corpora.base import Row
-from audit.corpora.published import Lcsts, PawsX, Thucnews
 from audit.errors import AuditError, BadFile, BadRow, UnknownName
+from audit.packs.chinese.published import Lcsts, PawsX, Thucnews
 
 HEADER = "id\tsentence1\tsentence2\tlabel"
 DOC = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.corpora.english import _movie_reviews, mend, paragraphs, restore_spacing, restore_spacing_all
+from audit.packs.english.corpora import _movie_reviews, mend, paragraphs, restore_spacing, restore_spacing_all
 
 
 @pytest.mark.parametrize(

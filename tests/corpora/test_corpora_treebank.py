@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
-from audit.corpora.english import sentences
 from audit.errors import AuditError, BadFile, NotInstalled
+from audit.packs.english.corpora import sentences
 from audit.tasks import Input
 
 REAL = Path(__file__).parents[2].parent / "shared" / "data" / "nltk_data"

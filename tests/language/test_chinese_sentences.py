@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.language import Analysis
-from audit.language.sentences import spans
+from audit.text import Analysis
+from audit.text.tools import spans
 
 
 def cut(text):

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import BadRow, NotInstalled, UnknownName
-from audit.language import Analysis
-from audit.language.chinese import is_traditional
-from audit.language.chinese_synonyms import Chatopera, best, fits, pairs, read, replaceable, thesaurus
+from audit.packs.chinese.synonyms import Chatopera, best, fits, pairs, read, replaceable, thesaurus
+from audit.packs.chinese.taggers import is_traditional
+from audit.text import Analysis
 
 
 def test_scores_of_cilin():

@@ -2,12 +2,12 @@
 
 import pytest
 
-from audit.language import Analysis
-from audit.language import chinese_countries as of_countries
-from audit.language.chinese import is_traditional
-from audit.language.chinese_countries import Parted, cities, countries, is_abbreviated, national, stand_ins
-from audit.language.chinese_people import COMMON, GIVEN, NICKNAMES, Person, people, surname
-from audit.language.text import Token
+from audit.packs.chinese import countries as of_countries
+from audit.packs.chinese.countries import Parted, cities, countries, is_abbreviated, national, stand_ins
+from audit.packs.chinese.people import COMMON, GIVEN, NICKNAMES, Person, people, surname
+from audit.packs.chinese.taggers import is_traditional
+from audit.text import Analysis
+from audit.text.tokens import Token
 
 pytest.importorskip("jieba")
 

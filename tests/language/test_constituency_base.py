@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from audit.errors import AuditError, UnknownName
-from audit.language.constituency import base, get_parser, leaf_spans, parser_of
+from audit.packs.translation.constituency import base, get_parser, leaf_spans, parser_of
 from audit.registry import Entry
 
 

@@ -10,8 +10,8 @@ import pytest
 from nltk import Tree
 
 from audit.errors import BadFile, NotInstalled
-from audit.language.constituency import benepar_parser
-from audit.language.constituency.benepar_parser import BeneparParser
+from audit.packs.translation.constituency import benepar_parser
+from audit.packs.translation.constituency.benepar_parser import BeneparParser
 
 
 @dataclass

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from audit.errors import AuditError, NotInstalled, UnknownName
-from audit.language.constituency import parser_training
-from audit.language.constituency.parser_training import (
+from audit.packs.translation.constituency import parser_training
+from audit.packs.translation.constituency.parser_training import (
     bracket_score,
     brackets,
     clean_tree,

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from audit.errors import Declined, Unanswered
-from audit.language.constituency.corenlp import CoreNlp
+from audit.packs.translation.constituency.corenlp import CoreNlp
 
 pytest.importorskip("requests")
 

@@ -7,8 +7,10 @@ import pytest
 from nltk import Tree
 
 from audit.errors import AuditError, BadFile, NotInstalled
-from audit.language.constituency import get_parser, hanlp_parser, leaf_spans, parser_training
-from audit.language.constituency.hanlp_parser import (
+from audit.packs.chinese.hanlp_tagger import OURS
+from audit.packs.chinese.hanlp_training import SCORES
+from audit.packs.translation.constituency import get_parser, hanlp_parser, leaf_spans, parser_training
+from audit.packs.translation.constituency.hanlp_parser import (
     ABOUT,
     CLASSPATH,
     About,
@@ -17,9 +19,7 @@ from audit.language.constituency.hanlp_parser import (
     _multitask_parser,
     _with_single_tags,
 )
-from audit.language.constituency.parser_training import train_parser
-from audit.language.hanlp_tagger import OURS
-from audit.language.hanlp_training import SCORES
+from audit.packs.translation.constituency.parser_training import train_parser
 
 NAMES, VERBS, NOUNS = ("Ann", "Bob", "Eve", "Tom"), ("sees", "likes", "hears", "has"), ("dog", "cat", "cow", "tree")
 
@@ -229,7 +229,7 @@ def test_a_parser_is_trained_and_loaded_by_hanlp(tmp_path, monkeypatch, capsys):
     assert type(component).__name__ == "CRFConstituencyParser"
     shutil.copytree(folder, tmp_path / "foreign")
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    config["encoder"]["classpath"] = "audit.language.constituency.base.Parser"
+    config["encoder"]["classpath"] = "audit.packs.translation.constituency.base.Parser"
     (tmp_path / "foreign" / "config.json").write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(BadFile, match=r"it names 'audit\.language\.constituency\.base\.Parser'"):
         HanlpParser(str(tmp_path / "foreign")).parse(["Tom."], "en")

@@ -6,8 +6,8 @@ import stat
 import pytest
 
 from audit.errors import NotInstalled
-from audit.language.constituency import get_parser, leaf_spans, link_grammar
-from audit.language.constituency.link_grammar import LinkGrammar, answers, read
+from audit.packs.translation.constituency import get_parser, leaf_spans, link_grammar
+from audit.packs.translation.constituency.link_grammar import LinkGrammar, answers, read
 
 real = pytest.mark.skipif(not shutil.which("link-parser"), reason="link-parser is not installed")
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from nltk import Tree
 
 from audit.errors import AuditError
-from audit.language.constituency import deep_phrase, deep_select, kind_of, modifiers, tags_of
-from audit.language.constituency.base import PHRASES, base_label
+from audit.packs.translation.constituency import deep_phrase, deep_select, kind_of, modifiers, tags_of
+from audit.packs.translation.constituency.base import PHRASES, base_label
 
 # Seed 002, figure 3, parsed by hand.
 ENGLISH = Tree.fromstring(

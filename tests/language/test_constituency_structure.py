@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk import Tree
 
-from audit.language.constituency import label_paths, structure_similarity
+from audit.packs.translation.constituency import label_paths, structure_similarity
 
 LABELS = st.sampled_from(["S", "NP", "VP", "PP", "NN", "VB", "DT"])
 TREES = st.recursive(

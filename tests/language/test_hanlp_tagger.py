@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadFile, NotInstalled
-from audit.language import hanlp_tagger
-from audit.language.chinese import PEOPLES_DAILY, chinese, version_of
-from audit.language.hanlp_tagger import HanlpTagger, _align, _decode, _pieces
+from audit.packs.chinese import hanlp_tagger
+from audit.packs.chinese.hanlp_tagger import HanlpTagger, _align, _decode, _pieces
+from audit.packs.chinese.taggers import PEOPLES_DAILY, chinese
+from audit.text.tools import version_of
 
 TEXTS = st.text(
     st.sampled_from("江泽民说好，。！iPhone 15ＰＳＶ“”…—３．５%\n\u3000😀👨\u200d👩🏽中国") | st.characters(),

@@ -6,10 +6,11 @@ import shutil
 import pytest
 
 from audit.errors import AuditError, BadFile, NotInstalled
-from audit.language import Analysis
-from audit.language.chinese import chinese, version_of
-from audit.language.hanlp_training import SCORES, characters, scores, train
-from audit.language.text import Token
+from audit.packs.chinese.hanlp_training import SCORES, characters, scores, train
+from audit.packs.chinese.taggers import chinese
+from audit.text import Analysis
+from audit.text.tokens import Token
+from audit.text.tools import version_of
 
 SIMPLE = "我/r  爱/v  北京/ns  。/w\n李/nr  鹏/nr  来/v  了/u  。/w\n他/r  在/p  中国/ns  ，/w  很/d  高兴/a  。/w\n"
 
@@ -75,8 +76,8 @@ def test_a_training_that_fails_leaves_nothing(tmp_path, corpus, monkeypatch):
         (folder / "model.pt").write_bytes(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("audit.language.hanlp_training._fit", broken)
-    monkeypatch.setattr("audit.language.hanlp_training.hanlp", lambda: None)
+    monkeypatch.setattr("audit.packs.chinese.hanlp_training._fit", broken)
+    monkeypatch.setattr("audit.packs.chinese.hanlp_training.hanlp", lambda: None)
     with pytest.raises(KeyboardInterrupt):
         train(tmp_path / "tagger", corpus=corpus)
     assert [file.name for file in tmp_path.iterdir()] == ["199801.txt"]

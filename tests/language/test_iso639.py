@@ -1,6 +1,6 @@
 import pytest
 
-from audit.language import languages
+from audit.text import languages
 
 
 def test_codes_of_three_letters_are_those_of_the_unicode_cldr():

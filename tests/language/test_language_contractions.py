@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.language import Analysis
-from audit.language.contractions import contract, expand
+from audit.packs.english.contractions import contract, expand
+from audit.text import Analysis
 
 PARTS = ["it's", "they", "can't", "isn't", "the", "film", "'", "’s", "don't", "let's", ".", "?", "you"]
 

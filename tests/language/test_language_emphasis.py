@@ -1,8 +1,9 @@
 import pytest
 
 from audit.errors import AuditError
-from audit.language import Analysis, emphasis
-from audit.language.emphasis import article, gradable, places, starts_with_vowel_sound
+from audit.packs.english import emphasis
+from audit.packs.english.emphasis import article, gradable, places, starts_with_vowel_sound
+from audit.text import Analysis
 
 
 def emphasized(text):

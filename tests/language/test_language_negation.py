@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.language import Analysis
-from audit.language.negation import negate
+from audit.packs.english.negation import negate
+from audit.text import Analysis
 
 
 def negated(text):

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.language import Analysis
-from audit.language.number import changes, countables
-from audit.language.tagging import base, forms, is_form, known_as, plural, singular
+from audit.packs.english.number import changes, countables
+from audit.packs.english.tagging import base, forms, is_form, known_as, plural, singular
+from audit.text import Analysis
 
 
 def changed(text):

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from audit.language import Analysis
-from audit.language.clauses import switch
-from audit.language.comparatives import antonyms, exchange, rephrase
-from audit.language.coordination import swap, swappable
-from audit.language.emphasis import article
+from audit.packs.english.clauses import switch
+from audit.packs.english.comparatives import antonyms, exchange, rephrase
+from audit.packs.english.coordination import swap, swappable
+from audit.packs.english.emphasis import article
+from audit.text import Analysis
 
 
 def swapped(text: str) -> list[str]:

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.language import Analysis
-from audit.language.synonyms import lexicon, read, replacements
+from audit.packs.english.synonyms import lexicon, read, replacements
+from audit.text import Analysis
 
 
 def replaced(text):

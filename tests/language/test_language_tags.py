@@ -1,8 +1,8 @@
 import pytest
 
-from audit.language import Analysis
-from audit.language.sentences import spans
-from audit.language.tagging import correct, tag_words
+from audit.packs.english.tagging import correct, tag_words
+from audit.text import Analysis
+from audit.text.tools import spans
 
 
 def tags(text):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from audit.language import Analysis
-from audit.language.tense import change_tense, finite_verbs
+from audit.packs.english.tense import change_tense, finite_verbs
+from audit.text import Analysis
 
 
 @pytest.mark.parametrize(

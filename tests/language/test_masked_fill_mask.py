@@ -6,8 +6,8 @@ import pickle
 import pytest
 
 from audit.errors import BadFile, NotInstalled, UnknownName
-from audit.language.fill_mask import FillMask
-from audit.language.masked import get_proposer
+from audit.packs.translation.fill_mask import FillMask
+from audit.packs.translation.masked import get_proposer
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import BadFile, UnknownName
-from audit.language.masked import cased_like, first_fitting, get_proposer, proposer_of, replaceable
-from audit.language.ngrams import Counts, FilmReviews, NgramProposer, OwnText, count, split
+from audit.packs.translation.masked import cased_like, first_fitting, get_proposer, proposer_of, replaceable
+from audit.packs.translation.ngrams import Counts, FilmReviews, NgramProposer, OwnText, count, split
 
 TEXT = """The old man saw a good film.
 The old man saw a great film. The old woman saw a great film.

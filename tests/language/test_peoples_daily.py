@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadFile, BadRow
-from audit.language.hanlp_training import (
+from audit.packs.chinese.hanlp_training import (
     Score,
     _installed_corpus,
     paragraph,

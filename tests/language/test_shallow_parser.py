@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import NotInstalled, UnknownName
-from audit.language.constituency import deep_phrase, get_parser, kind_of, leaf_spans, modifiers, parser_of
-from audit.language.constituency.shallow import Shallow, Word, words_of
+from audit.packs.translation.constituency import deep_phrase, get_parser, kind_of, leaf_spans, modifiers, parser_of
+from audit.packs.translation.constituency.shallow import Shallow, Word, words_of
 
 # Reading the tagger
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import NotInstalled
-from audit.language import text_similarity
-from audit.language.text_similarity import (
+from audit.text import similarity as text_similarity
+from audit.text.similarity import (
     bleu,
     consistency,
     cosine,

@@ -13,12 +13,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "notebook.md"
 
 def test_the_notebook_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry.RELATIONS, "_entries", dict(registry.RELATIONS._entries))
     cells = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
     assert len(cells) == 6
     names: dict = {}
-    for cell in cells:
-        exec(compile(cell, str(PAGE), "exec"), names)
+    with registry.RELATIONS.restored():
+        for cell in cells:
+            exec(compile(cell, str(PAGE), "exec"), names)
     assert (tmp_path / "report.html").is_file()
     report = names["report"]
     assert isinstance(report, audit.Report)

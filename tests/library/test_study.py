@@ -25,10 +25,8 @@ def by_keyword(text: str) -> str:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    before = dict(registry.RELATIONS._entries)
-    yield
-    registry.RELATIONS._entries.clear()
-    registry.RELATIONS._entries.update(before)
+    with registry.RELATIONS.restored():
+        yield
 
 
 def shouted(name: str = "MINE.1", **more: object) -> None:

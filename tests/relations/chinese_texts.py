@@ -4,10 +4,10 @@ import random
 
 from hypothesis import strategies as st
 
-from audit.language import Analysis
 from audit.relations import Source, get_relation
 from audit.relations.base import Rewriting, Words
 from audit.tasks import Input
+from audit.text import Analysis
 
 PLACES = {1: "similarity", 2: "summarization", 3: "classification"}
 

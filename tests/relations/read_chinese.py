@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from audit.errors import AuditError
-from audit.language import Analysis
 from audit.relations import Source, get_relation
 from audit.relations.base import Rewriting
 from audit.tasks import Input
+from audit.text import Analysis
 
 AROUND = 28
 """Characters that are printed on either side of a change."""

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 
 from audit.corpora import get_corpus
 from audit.errors import AuditError
-from audit.language import Analysis
 from audit.relations import Source, get_relation
 from audit.relations.base import Plain, Relation
 from audit.tasks import Input, Output
+from audit.text import Analysis
 
 Run = Callable[[Sequence[Input]], list[Output]]
 SHARES = {"sentence": {"rotten-tomatoes": 0.6, "imdb-sentences": 0.4}, "document": {"imdb": 1.0}}

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import nltk
 
 from audit.errors import NotInstalled
-from audit.language.constituency import base as constituency
-from audit.language.tagging import tag
-from audit.language.text import words
+from audit.packs.translation.constituency import base as constituency
 from audit.registry import Entry
+from audit.text.tokens import words
+from audit.text.tools import tag
 
 GRAMMAR = """
 NP: {<DT|PRP\\$>?<RB.*|JJ.*>*<NN.*>+}

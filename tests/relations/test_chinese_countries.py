@@ -3,7 +3,7 @@
 import pytest
 from chinese_texts import all_follow_ups, follow_up_of
 
-from audit.language.chinese_countries import countries, stand_ins
+from audit.packs.chinese.countries import countries, stand_ins
 
 pytest.importorskip("jieba")
 pytest.importorskip("babel")

@@ -3,7 +3,7 @@
 import pytest
 from chinese_texts import all_follow_ups, follow_up_of
 
-from audit.language.chinese_people import COMMON, GIVEN, NICKNAMES
+from audit.packs.chinese.people import COMMON, GIVEN, NICKNAMES
 
 pytest.importorskip("jieba")
 

@@ -7,12 +7,12 @@ from chinese_texts import LONG, PLACES, follow_up_of, pieces, relation
 from hypothesis import given, settings
 
 from audit.errors import UnknownName
-from audit.language import Analysis
-from audit.language.chinese_countries import Parted
+from audit.packs.chinese.countries import Parted
 from audit.relations import Source
 from audit.relations.expect import replace_words
 from audit.relations.registry import configured
 from audit.tasks import Input
+from audit.text import Analysis
 
 pytest.importorskip("jieba")
 

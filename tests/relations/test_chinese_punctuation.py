@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.language import Analysis
+from audit.packs.chinese.relations import marks
 from audit.relations import Source, get_relation
-from audit.relations.chinese import marks
 from audit.relations.expect import replace_words
 from audit.tasks import Input
+from audit.text import Analysis
 
 TASKS = {"MR4.1": "similarity", "MR4.2": "summarization", "MR4.3": "classification"}
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.language import Analysis
+from audit.packs.chinese.relations import reordered, swapped
 from audit.relations import Source, get_relation
-from audit.relations.chinese import reordered, swapped
 from audit.relations.registry import configured
 from audit.tasks import Input
+from audit.text import Analysis
 
 LEAD = "新华社北京1月1日电 厂里有事。"
 PLACE = "公司位于上海市中心的老城区，交通方便。"

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.language import Analysis
-from audit.language.chinese_synonyms import LEAST, pairs, thesaurus
+from audit.packs.chinese.relations import nouns, verbs
+from audit.packs.chinese.synonyms import LEAST, pairs, thesaurus
 from audit.relations import Source, get_relation
-from audit.relations.chinese import nouns, verbs
 from audit.relations.expect import replace_words
 from audit.relations.registry import configured
 from audit.tasks import Input
+from audit.text import Analysis
 
 
 def follow_up_of(rewrite, *texts, seed=0, **params):

@@ -13,9 +13,8 @@ from sqlalchemy import select
 from audit.corpora.base import Row
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.keys import fingerprint
-from audit.language import Analysis
-from audit.language import masked as masked
-from audit.language.constituency import structure_similarity
+from audit.packs.translation import masked as masked
+from audit.packs.translation.constituency import structure_similarity
 from audit.registry import Entry
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
@@ -24,6 +23,7 @@ from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input, Output
+from audit.text import Analysis
 
 NEW = {"old": "young", "small": "amazing", "big": "tiny", "quickly": "slowly", "dog": "wolf", "cat": "otter"}
 NEW |= {"garden": "attic", "sleeps": "dreams", "sees": "hears", "young": "green", "said": "wrote", "news": "rumours"}
@@ -54,7 +54,7 @@ def parser(monkeypatch):
 def proposer(monkeypatch):
     listed = Listed()
     monkeypatch.setitem(masked.PROPOSERS._entries, "listed", Entry("listed", lambda: lambda: listed, __name__))
-    monkeypatch.setattr("audit.language.masked.get_proposer", masked.get_proposer.__wrapped__)
+    monkeypatch.setattr("audit.packs.translation.masked.get_proposer", masked.get_proposer.__wrapped__)
     return listed
 
 
@@ -358,7 +358,7 @@ def test_a_run_that_needs_an_absent_parser_ends_and_says_so(spec, tmp_path, pars
 def test_where_nobody_named_a_parser_and_none_is_installed_a_run_says_so_and_makes_no_groups(
     spec, tmp_path, monkeypatch, parser, proposer
 ):
-    monkeypatch.setattr("audit.language.constituency.base.DEFAULT", ("absent-parser",))
+    monkeypatch.setattr("audit.packs.translation.constituency.base.DEFAULT", ("absent-parser",))
     monkeypatch.setattr(small_parsers.AbsentParser, "languages", ("en", "fr"))
     replacing = relation("word", parser="")
     assert replacing.lacks("xx") is None  # nobody parses that

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from audit.errors import AuditError, UnknownName
-from audit.language import Analysis
-from audit.language.chinese import version_of
 from audit.relations import all_relations, base, get_relation, name_order
 from audit.relations.registry import configured, register
+from audit.text import Analysis
+from audit.text.tools import version_of
 
 STUDY = [
     *("MR1.1", "MR1.2", "MR1.3", "MR1.4", "MR2.1", "MR2.2", "MR3.1", "MR3.2"),

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.keys import Late, generator
-from audit.language import Analysis
 from audit.relations import Source
 from audit.tasks import Input
+from audit.text import Analysis
 
 DRAWS = {
     "random": lambda choices: choices.random(),

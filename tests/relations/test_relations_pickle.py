@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from audit.language import Analysis
+from audit.packs.translation.relations import MultiGranularity
 from audit.relations import Plain, Relation, Source, Verdict, all_relations, get_relation
 from audit.relations.expect import on_documents
 from audit.relations.registry import configured
-from audit.relations.translation import MultiGranularity
 from audit.tasks import Input, Output
+from audit.text import Analysis
 
 TEXTS = [
     "The car isn't faster than the bicycle.",

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.language import Analysis
 from audit.relations import Outcome, Rewriting, Source, get_relation
 from audit.relations.base import Rewritten, unchanged
 from audit.relations.expect import exchange_words, replace_words, same_interval, same_label, same_text, substitute
 from audit.tasks import Input, Output, get_task
+from audit.text import Analysis
 
 
 def upper(texts, choices):

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.language import Analysis
 from audit.relations import Outcome, get_relation
 from audit.tasks import Output
+from audit.text import Analysis
 
 
 def follow_up_of(name, text):

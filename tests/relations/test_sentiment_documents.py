@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from audit.errors import AuditError
-from audit.language import Analysis
+from audit.packs.english.relations import sentences_of
 from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
 from audit.relations.expect import on_documents, rearrange
-from audit.relations.sentiment import sentences_of
 from audit.tasks import Input, Output
+from audit.text import Analysis
 
 DOCUMENT = "Good start. Bad middle.\n\nGreat end. Poor sound."
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from audit.language import Analysis
-from audit.language.text import words
 from audit.relations import Outcome, Plain, Source, get_relation
 from audit.tasks import Input, Output
+from audit.text import Analysis
+from audit.text.tokens import words
 
 
 def relation(name: str) -> Plain:

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.language import Analysis
+from audit.packs.translation.relations import PIVOTS, SCORES, pivots_of
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
-from audit.relations.translation import PIVOTS, SCORES, pivots_of
 from audit.tasks import Input, Output
+from audit.text import Analysis
 
 NAMES = ("RTT", "MCMT", "MGMT-sentence")
 TEXTS = st.text(alphabet="abcd efg", min_size=1, max_size=30).map(str.strip).filter(bool)

@@ -9,7 +9,6 @@ import translation_study
 from scipy import stats
 
 from audit.errors import AuditError, BadFile, BadRow, NotInstalled, UnknownName
-from audit.language.text_similarity import meteor
 from audit.reports import values
 from audit.reports.values import (
     References,
@@ -33,6 +32,7 @@ from audit.reports.values import (
     verdict_values,
 )
 from audit.store import open_store
+from audit.text.similarity import meteor
 
 NAMES = list(translation_study.RELATIONS)
 
@@ -283,7 +283,7 @@ def test_without_synonyms_meteor_asks_for_no_wordnet_and_says_so(references, eng
     def no_wordnet():
         raise NotInstalled("METEOR of English needs WordNet")
 
-    monkeypatch.setattr("audit.language.text_similarity.wordnet", no_wordnet)
+    monkeypatch.setattr("audit.text.similarity.wordnet", no_wordnet)
     plain = replace(references, synonyms=False)
     report = correlation_report(engine, plain, relations=["RTT"])
     assert {row["measure"] for row in report["sentences"]} == {"bleu", "meteor", "wer"}

@@ -8,7 +8,6 @@ from small_corpus import SmallCorpus
 from sqlalchemy import select
 
 from audit.keys import fingerprint
-from audit.language.chinese import version_of
 from audit.relations import Outcome, Rewriting, base
 from audit.relations.base import Rewritten, unchanged
 from audit.relations.expect import same_text
@@ -17,6 +16,7 @@ from audit.runner.executors import InProcess, Processes
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 from audit.tasks import Input
+from audit.text.tools import version_of
 
 OWN = """
 from audit.tasks import Output

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import AuditError, NotInstalled
-from audit.language import apertium as apertium
+from audit.packs.translation import apertium as apertium
+from audit.packs.translation.apertium_system import LONGEST, _paths
 from audit.systems import get_system, listing, pair_listing
-from audit.systems.apertium import LONGEST, _paths
 from audit.tasks import Input, Output, get_task
 
 # The first two are from the MCMT study's sentences (Wikipedia). On "known" the tagger of eng-spa keeps other tags for

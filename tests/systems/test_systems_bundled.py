@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
-from audit.systems import all_systems, get_system, listing, sentiment
-from audit.systems.sentiment import polar
+from audit.packs.english import systems as sentiment
+from audit.packs.english.systems import polar
+from audit.systems import all_systems, get_system, listing
 from audit.tasks import Input, get_task
 
 LEXICONS = ("vader", "textblob", "hiv4")

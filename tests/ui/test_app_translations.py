@@ -16,10 +16,10 @@ from audit.annotation.settings import change_settings
 from audit.false_satisfaction.browse import Detail, Part, Side
 from audit.judging.deferral import flag
 from audit.judging.judgements import judge
-from audit.language import languages
 from audit.messages import LANGUAGES
 from audit.store import table_of, tables
 from audit.tasks import Input, Output
+from audit.text import languages
 from audit.ui import quality
 from audit.ui.browse import members
 from audit.ui.dashboard import TAB

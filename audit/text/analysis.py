@@ -1,0 +1,84 @@
+"""A text, analysed once and lazily for every relation that looks at it."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from audit.text.tokens import Token
+from audit.text.tools import Spans, spans, tag
+
+
+class Analysis:
+    """Tokens, tags and sentences of one text. Everything is computed when first asked for, then kept.
+
+    >>> Analysis("It is good. I like it.").replace({3: "!"})
+    'It is good! I like it.'
+    """
+
+    def __init__(self, text: str, language: str = "en", tagger: str = ""):
+        self.text = text
+        self.language = language
+        self.tagger = tagger
+        """Who finds the tokens; empty: the language's own tagger."""
+        self._by_others: dict[str, Analysis] = {}
+
+    def tagged_by(self, tagger: str) -> "Analysis":
+        """The analysis of the same text by another tagger, kept with this one."""
+        if tagger == self.tagger:
+            return self
+        if tagger not in self._by_others:
+            self._by_others[tagger] = Analysis(self.text, self.language, tagger)
+        return self._by_others[tagger]
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """Tokens in order; contractions are split as in the Penn Treebank (is + n't)."""
+        return tag(self.text, self.language, self.tagger)
+
+    @cached_property
+    def low(self) -> tuple[str, ...]:
+        """The tokens in order, in lower case and with straight apostrophes.
+
+        >>> Analysis("It isn’t.").low
+        ('it', 'is', "n't", '.')
+        """
+        return tuple([token.lower.replace("’", "'") for token in self.tokens])
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """`low` without order: whether a text holds any word that a relation needs is asked before a walk over it."""
+        return frozenset(self.low)
+
+    @cached_property
+    def spans(self) -> Spans:
+        """(start, end) of each sentence; what lies between them is white space."""
+        return spans(self.text, self.language)
+
+    @cached_property
+    def sentences(self) -> tuple["Analysis", ...]:
+        """One analysis per sentence; a text of one sentence is its own sentence."""
+        if len(self.spans) == 1 and self.spans[0] == (0, len(self.text)):
+            return (self,)
+        return tuple(Analysis(self.text[start:end], self.language, self.tagger) for start, end in self.spans)
+
+    def replace(self, new: Mapping[int, str]) -> str:
+        """The text with some tokens (by index) replaced; white space stays. An empty string deletes a token together
+        with the white space before it."""
+        parts: list[str] = []
+        at = 0
+        text, tokens = self.text, self.tokens
+        for index in sorted(new):
+            token, word = tokens[index], new[index]
+            before = text[at : token.start]
+            parts += [before if word else before.rstrip(), word]
+            at = token.end
+        return "".join(parts) + text[at:]
+
+    def replace_sentences(self, new: Mapping[int, str]) -> str:
+        """The text with some sentences (by index) replaced; what stands between sentences stays."""
+        parts: list[str] = []
+        at = 0
+        for index in sorted(new):
+            start, end = self.spans[index]
+            parts += [self.text[at:start], new[index]]
+            at = end
+        return "".join(parts) + self.text[at:]

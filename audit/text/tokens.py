@@ -1,0 +1,28 @@
+"""Tokens: words and marks with their places in a text."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word or punctuation mark: `text[start:end]` of its analysis, with its tag: of the Penn
+    Treebank for English, of the People's Daily corpus for Chinese."""
+
+    text: str
+    tag: str
+    start: int
+    end: int
+    lower: str = field(init=False, repr=False, compare=False)
+    """The text in lower case: relations ask for it dozens of times, so it is made once."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lower", self.text.lower())
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text as a set: lists of words read better in one line than as quoted literals.
+
+    >>> sorted(words("is are"))
+    ['are', 'is']
+    """
+    return frozenset(text.split())

@@ -1,0 +1,94 @@
+"""What analyses the texts of a language. Each language registers its tools in `audit.registry.languages`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from audit import registry
+from audit.errors import UnknownName
+from audit.registry import Registry
+from audit.text import sentences
+from audit.text.tokens import Token
+
+Spans = tuple[tuple[int, int], ...]
+"""(start, end) of each sentence of a text, in order."""
+
+
+class Tagger(Protocol):
+    """Finds the words of texts. The same text has the same words for ever, as long as `version` is the same."""
+
+    version: str
+    """Names everything that words and tags depend on, in a few words."""
+
+    def __call__(self, text: str) -> tuple[Token, ...]:
+        """Tokens in order, each with `text[start:end]` and a tag; together they are everything but the white space of
+        the text."""
+        ...
+
+
+@dataclass(frozen=True)
+class LanguageTools:
+    """What a language has for the analysis of its texts."""
+
+    tag: Callable[[str], tuple[Token, ...]]
+    """The language's own tagger."""
+    spans: Callable[[str], Spans] = sentences.spans
+    has_taggers: bool = False
+    """Whether one of `audit.registry.taggers` can be chosen instead of its own."""
+
+
+LANGUAGES: Registry[LanguageTools] = registry.languages
+TAGGERS: Registry[Callable[..., Tagger]] = registry.taggers
+"""Makers of taggers, given what stands behind the colon."""
+
+
+@cache
+def tagger_of(name: str) -> Tagger:
+    """The tagger of this name, made once in a process.
+
+    Raises UnknownName for a tagger that is not known, NotInstalled where its package or its model is absent,
+    AuditError for a model that finds no words and tags.
+    """
+    tagger: Tagger = TAGGERS.make(name)
+    return tagger
+
+
+def version_of(tagger: str) -> str:
+    """The version of a tagger: its package and version and, for a model in a directory, a digest of its files.
+
+    Raises as `tagger_of` does.
+
+    >>> version_of("jieba").startswith("jieba 0.42")
+    True
+    """
+    return tagger_of(tagger).version
+
+
+def tag(text: str, language: str, tagger: str = "") -> tuple[Token, ...]:
+    """Tokens of a text, in order, by the language's own tagger or the named one.
+
+    Raises UnknownName for a language without a tagger, or a tagger that the language does not have; else as
+    `tagger_of` does.
+
+    >>> [token.tag for token in tag("It is good.", "en")]
+    ['PRP', 'VBZ', 'JJ', '.']
+    """
+    tools = LANGUAGES.get(language)
+    if not tagger:
+        return tools.tag(text)
+    if not tools.has_taggers:
+        raise UnknownName("tagger", tagger, [""])
+    return tagger_of(tagger)(text)
+
+
+def spans(text: str, language: str) -> Spans:
+    """(start, end) of each sentence, without the white space around it; a language without tools has Western marks.
+
+    >>> spans("Mr. Smith is good. I like him!", "en")
+    ((0, 18), (19, 30))
+    >>> spans("他来了。她说：“走吧！”", "zh")
+    ((0, 4), (4, 12))
+    """
+    tools = LANGUAGES.find(language)
+    return LANGUAGES.get(language).spans(text) if tools is not None else sentences.spans(text)
