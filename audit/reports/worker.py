@@ -23,6 +23,17 @@ from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import from_wire, message, to_wire
 from audit.reports.document import ReportDocument
+from audit.reports.documents import (
+    BoundsDocument,
+    CellAtWork,
+    HistoryDocument,
+    LevelsDocument,
+    MeansDocument,
+    PersonEntry,
+    QualityDocument,
+    StoredAgreement,
+    TotalsDocument,
+)
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.html import to_html
 from audit.reports.over_time import cells_at_work, history_report, person, stored_agreement, totals
@@ -124,28 +135,28 @@ def _report(
     return report_of(basis, interval=interval, target=target, delta=delta, weights=chosen, gold_error=error)
 
 
-def _cells(database: str, state: str) -> list[dict[str, Any]]:
+def _cells(database: str, state: str) -> list[CellAtWork]:
     basis = _evidence(database, state, "both", get_target(None))
     return cells_at_work(basis.counted, cells_of_report(basis))
 
 
-def _history(database: str, _state: str, *, whose: Whose) -> dict[str, Any]:
+def _history(database: str, _state: str, *, whose: Whose) -> HistoryDocument:
     return history_report(_engine(database), whose)
 
 
-def _agreement(database: str, _state: str, *, by: int) -> list[dict[str, Any]]:
+def _agreement(database: str, _state: str, *, by: int) -> list[StoredAgreement]:
     return stored_agreement(_engine(database), by)
 
 
-def _quality(database: str, _state: str, *, by: int, groups: bool, task: str | None = None) -> dict[str, Any]:
+def _quality(database: str, _state: str, *, by: int, groups: bool, task: str | None = None) -> QualityDocument:
     return quality_report(judging_record(_engine(database), by=by), task, kind="group" if groups else None)
 
 
-def _totals(database: str, _state: str, *, by: int) -> dict[str, Any]:
+def _totals(database: str, _state: str, *, by: int) -> TotalsDocument:
     return totals(overview(_engine(database), by))
 
 
-def _people(database: str, _state: str, *, by: int | None = None) -> list[dict[str, Any]]:
+def _people(database: str, _state: str, *, by: int | None = None) -> list[PersonEntry]:
     return [person(at_work) for at_work in people_activity(_engine(database), by)]
 
 
@@ -159,15 +170,15 @@ def _needs(database: str, _state: str, *, half_width: float, delta: float) -> di
     }
 
 
-def _bounds(database: str, _state: str, *, at: Sequence[float]) -> dict[str, Any]:
+def _bounds(database: str, _state: str, *, at: Sequence[float]) -> BoundsDocument:
     return bounds_report(_engine(database), at=at)
 
 
-def _means(database: str, _state: str, *, relation: str, study: int, independent: bool) -> dict[str, Any]:
+def _means(database: str, _state: str, *, relation: str, study: int, independent: bool) -> MeansDocument:
     return means_report(_engine(database), relation, study, independent=independent)
 
 
-def _levels(database: str, _state: str, *, study: int) -> dict[str, Any]:
+def _levels(database: str, _state: str, *, study: int) -> LevelsDocument:
     return levels_report(_engine(database), study)
 
 
