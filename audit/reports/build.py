@@ -35,6 +35,7 @@ from audit.reports.document import (
     ReportDocument,
     Signature,
     SimultaneousEnds,
+    unknown,
 )
 from audit.reports.preference import Weights, preference
 from audit.reports.primary import Named, primary_entries
@@ -211,15 +212,8 @@ def _simultaneous_ends(
     adjusted = with_rates(frame, interval, 1 - (1 - confidence) / max(number, 1), target)
     if "gain" in frame:
         adjusted.loc[frame["gain"] > 1, ends] = float("nan")
-    return [
-        {
-            "fs_all_low": _plain(row["fs_low"]),
-            "fs_all_high": _plain(row["fs_high"]),
-            "sr_genuine_all_low": _plain(row["sr_genuine_low"]),
-            "sr_genuine_all_high": _plain(row["sr_genuine_high"]),
-        }
-        for row in adjusted[ends].to_dict("records")
-    ]
+    renamed = adjusted[ends].set_axis(list(SimultaneousEnds.__annotations__), axis=1).to_dict("records")
+    return [cast(SimultaneousEnds, {name: _plain(end) for name, end in row.items()}) for row in renamed]
 
 
 def compare_all(
@@ -301,18 +295,9 @@ def rated(
 
 def cell_entries(frame: pd.DataFrame, simultaneous: Sequence[SimultaneousEnds] | None = None) -> list[CellEntry]:
     """The cells of a report, from what `rated` made; without `simultaneous` ends, a row each, these are None."""
-    no_ends: SimultaneousEnds = {
-        "fs_all_low": None,
-        "fs_all_high": None,
-        "sr_genuine_all_low": None,
-        "sr_genuine_all_high": None,
-    }
-    return [
-        _cell(row, bool(compared_only), ends)
-        for row, compared_only, ends in zip(
-            frame.to_dict("records"), only_compared(frame), simultaneous or [no_ends] * len(frame), strict=True
-        )
-    ]
+    ends = simultaneous or [unknown(SimultaneousEnds)] * len(frame)
+    rows = zip(frame.to_dict("records"), only_compared(frame), ends, strict=True)
+    return [_cell(row, bool(compared_only), cell_ends) for row, compared_only, cell_ends in rows]
 
 
 def cells_of(report: Report, task: str, study: object, relation: str) -> list[CellEntry]:

@@ -9,14 +9,17 @@ import pandas as pd
 from audit.errors import UnknownName
 from audit.relations import get_relation
 from audit.reports.document import (
+    Bounds,
     CommonEntry,
     Covered,
+    GenuineRates,
     OvertakingEntry,
     PairEntry,
     PrimaryEntry,
     RankedEntry,
     RelationResultEntry,
     RollupEntry,
+    unknown,
 )
 from audit.reports.primary import settle_primary
 from audit.statistics.comparison import LEAST, Common, PairedDifference, Sums, deviations, holm, of_products, opposed
@@ -351,21 +354,8 @@ def _roll_up(
         "by": by,
         "name": name,
         "task": task,
-        "sr_observed": None,
-        "fs_rate": None,
-        "fs_low": None,
-        "fs_high": None,
-        "sr_genuine": None,
-        "sr_genuine_low": None,
-        "sr_genuine_high": None,
-        "fs_least": None,
-        "fs_most": None,
-        "fs_bound_low": None,
-        "fs_bound_high": None,
-        "sr_least": None,
-        "sr_most": None,
-        "sr_bound_low": None,
-        "sr_bound_high": None,
+        **unknown(GenuineRates),
+        **unknown(Bounds),
         "cells": len(chosen),
         "method": None,
         "reason": None,
@@ -405,11 +395,7 @@ def _roll_up(
     if false is not None:
         entry |= {"fs_rate": false.rate, "fs_low": false.low, "fs_high": false.high}
     if genuine is not None:
-        entry |= {
-            "sr_genuine": genuine.rate,
-            "sr_genuine_low": genuine.low,
-            "sr_genuine_high": genuine.high,
-        }
+        entry |= {"sr_genuine": genuine.rate, "sr_genuine_low": genuine.low, "sr_genuine_high": genuine.high}
     return entry | {"method": certainty.method(chosen)}
 
 

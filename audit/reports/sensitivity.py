@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,14 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.groups import Shared
 from audit.false_satisfaction.resolution import State
-from audit.reports.document import Covered, GoldErrorEntry, GoldErrorSystem, OverallEntry, SensitivityEntry
+from audit.reports.document import (
+    Covered,
+    GoldErrorEntry,
+    GoldErrorSystem,
+    LenientRates,
+    OverallEntry,
+    SensitivityEntry,
+)
 from audit.statistics.comparison import LEAST
 from audit.statistics.corrected import Resting, correct, corrected_values, resting_share
 from audit.statistics.intervals import Target
@@ -157,15 +163,7 @@ def _weighted_groups(counted: Counted) -> pd.DataFrame:
     return judged.assign(weight=judged["satisfied"] / judged["of"])
 
 
-class _Rates(TypedDict):
-    """R_FS as it is, with the labels counted right, and without the groups that have one."""
-
-    fs_rate: float | None
-    fs_rate_right: float | None
-    fs_rate_left_out: float | None
-
-
-def _rates(judged: pd.DataFrame) -> _Rates:
+def _rates(judged: pd.DataFrame) -> LenientRates:
     return {
         "fs_rate": _mean(judged, "false"),
         "fs_rate_right": _mean(judged[judged["right"].notna()], "right"),

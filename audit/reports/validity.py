@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from audit.reports.certainty import KEY
 from audit.reports.document import (
     AuditTotals,
     CarryEntry,
+    CauseCounts,
     CausesEntry,
     CauseShare,
     CellAudit,
@@ -29,6 +29,7 @@ from audit.reports.document import (
     ProtocolsEntry,
     RelationResultEntry,
     RoganGladen,
+    unknown,
 )
 from audit.sampling.designs import BLIND, SHOWN
 from audit.statistics.annotators import rogan_gladen
@@ -100,21 +101,9 @@ def audit_parts(
     `cells` is the report's frame with its rates, `of_false` how its cells' R_FS go together. Without findings (totals
     of a file) all of it is None.
     """
-    audited: list[CellAudit] = [
-        {
-            "checked": None,
-            "fs_checked": None,
-            "fs_checked_low": None,
-            "fs_checked_high": None,
-            "fs_carry_low": None,
-            "fs_carry_high": None,
-        }
-        for _ in entries
-    ]
+    audited = [unknown(CellAudit) for _ in entries]
     if findings is None:
-        return AuditParts(
-            audited, [None] * len(relations), {"audits_waiting": None, "checks_waiting": None, "checks": None}
-        )
+        return AuditParts(audited, [None] * len(relations), unknown(AuditTotals))
     carry = _carries(entries, relations, audited, findings, confidence, target)
     protocol = _check_rates(entries, audited, cells, findings, interval, confidence, target)
     checks = None
@@ -248,6 +237,7 @@ def _together(
     """The protocol's error over all checked answers, and R_FS of the cells with checked groups, before and after."""
     error = carry_error(findings.answers[_unit(target)].to_numpy(), findings.answers["wrong"].to_numpy(int), confidence)
     entry: ChecksEntry = {
+        **unknown(ChecksEntry),
         "answers": error.audited,
         "answers_wrong": error.wrong,
         "error": error.rate,
@@ -255,16 +245,6 @@ def _together(
         "error_high": error.high,
         "cells": len(cells),
         "groups": len(findings.checks),
-        "added": None,
-        "removed": None,
-        "fs_rate": None,
-        "fs_low": None,
-        "fs_high": None,
-        "fs_checked": None,
-        "fs_checked_low": None,
-        "fs_checked_high": None,
-        "bias": None,
-        "rogan_gladen": None,
     }
     if cells.empty:
         return entry
@@ -298,21 +278,10 @@ def _together(
 def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: float) -> RoganGladen:
     """The correction by sensitivity and specificity, from the same checked groups; its rate None with a reason."""
     called_false, false = checks["protocol"].to_numpy(int) == 1, checks["checked"].to_numpy(int) == 1
-    sensitivity, specificity = (
-        (int((called_false & false).sum()), int(false.sum())),
-        (
-            int((~called_false & ~false).sum()),
-            int((~false).sum()),
-        ),
-    )
-    entry: RoganGladen = {
-        "rate": None,
-        "low": None,
-        "high": None,
-        "reason": None,
-        "sensitivity": list(sensitivity),
-        "specificity": list(specificity),
-    }
+    sensitivity = (int((called_false & false).sum()), int(false.sum()))
+    specificity = (int((~called_false & ~false).sum()), int((~false).sum()))
+    entry = unknown(RoganGladen)
+    entry |= {"sensitivity": list(sensitivity), "specificity": list(specificity)}
     if not (sensitivity[1] and specificity[1]):
         kind = "false" if specificity[1] else "true"
         return entry | {"reason": f"no checked group is a {kind} satisfaction"}
@@ -357,13 +326,8 @@ def holds_entries(
 def _share(units: pd.DataFrame, confidence: float, target: Target) -> HoldsShare:
     broken, pi, cluster = (units[name].tolist() for name in ("broken", "pi", "cluster"))
     rate = weighted_rate(broken, pi, confidence, target, cluster)
-    return {
-        "judged": len(units),
-        "broken": int(units["broken"].sum()),
-        "rate": rate.rate if rate else None,
-        "low": rate.low if rate else None,
-        "high": rate.high if rate else None,
-    }
+    entry: HoldsShare = {**unknown(HoldsShare), "judged": len(units), "broken": int(units["broken"].sum())}
+    return entry | {"rate": rate.rate, "low": rate.low, "high": rate.high} if rate else entry
 
 
 # What a report says of two protocols: R_FS by arm, the difference, and how each was answered.
@@ -454,16 +418,7 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Causes
     return entries
 
 
-class _Shares(TypedDict):
-    """The part of `CausesEntry` that says what was counted."""
-
-    false: int
-    named: int
-    cells: int
-    causes: list[CauseShare]
-
-
-def _shares(falses: pd.DataFrame, confidence: float) -> _Shares:
+def _shares(falses: pd.DataFrame, confidence: float) -> CauseCounts:
     named = falses[falses["code"].notna()]
     weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
     # Every false satisfaction of these cells is known and has its cause: nothing is estimated.

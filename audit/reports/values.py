@@ -865,7 +865,7 @@ def means_lines(report: MeansDocument, width: int = 100) -> list[str]:
                 number(mean["mean"]),
                 number(mean["se"]),
                 UNKNOWN if mean["low"] is None else f"{mean['low']:.4f} to {mean['high']:.4f}",
-                letters.get((factor, mean["level"]), "") if mean["mean"] is not None else mean["reason"],
+                letters.get((factor, mean["level"]), "") if mean["mean"] is not None else mean["reason"] or "",
             )
             for mean in factor_means
         ]

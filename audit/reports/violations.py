@@ -8,7 +8,7 @@ import pandas as pd
 
 from audit.relations import find_relation
 from audit.reports.certainty import COMPARES, Certainty, bounds_together, only_compared
-from audit.reports.document import ViolationRate, ViolationTable
+from audit.reports.document import ViolationRate, ViolationTable, unknown
 from audit.statistics.rates import BOUNDS, violations
 
 VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
@@ -130,16 +130,8 @@ def _entry(
 ) -> ViolationRate:
     """The rates of the cells at `places`, all of one system. A single cell has its own rates, several are pooled."""
     entry: ViolationRate = {
+        **unknown(ViolationRate),
         "system": system,
-        "groups": None,
-        "vr_observed": None,
-        "vr_genuine": None,
-        "vr_genuine_low": None,
-        "vr_genuine_high": None,
-        "vr_least": None,
-        "vr_most": None,
-        "vr_bound_low": None,
-        "vr_bound_high": None,
         "reason": NOT_RUN,
     }
     if not places:
