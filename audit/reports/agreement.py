@@ -12,6 +12,7 @@ import pandas as pd
 import audit
 from audit.annotation.ratings import Rated
 from audit.errors import AuditError
+from audit.reports.document import plain
 from audit.reports.documents import (
     AgreementDocument,
     AgreementPair,
@@ -137,8 +138,7 @@ def _pairs(ratings: Ratings) -> list[AgreementPair]:
     rows: list[AgreementPair] = []
     for first, second in zip(*np.nonzero(np.triu(agreement.items, 1)), strict=True):
         shared, kappa, ac1 = (
-            None if np.isnan(matrix[first, second]) else float(matrix[first, second])
-            for matrix in (agreement.percent, agreement.kappa, agreement.ac1)
+            plain(matrix[first, second]) for matrix in (agreement.percent, agreement.kappa, agreement.ac1)
         )
         note = None if kappa is not None else f"undefined: no variation; percent agreement {percent(shared)} %"
         rows.append(

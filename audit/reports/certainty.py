@@ -19,6 +19,7 @@ from audit.reports.document import (
     RankedEntry,
     RelationResultEntry,
     RollupEntry,
+    plain,
     unknown,
 )
 from audit.reports.primary import settle_primary
@@ -422,8 +423,8 @@ def compared(
     entries: list[RankedEntry] = [
         {
             "system": str(system),
-            "sr_observed": _number(before),
-            "sr_genuine": _number(after),
+            "sr_observed": plain(float(before)),
+            "sr_genuine": plain(float(after)),
             "p_best": None,
             "rank_low": None,
             "rank_high": None,
@@ -558,10 +559,6 @@ def common_entry(common: Common | None, stopping: bool) -> CommonEntry | None:
         "stopping": stopping,
         "reason": common.short,
     }
-
-
-def _number(rate: float) -> float | None:
-    return None if np.isnan(rate) else float(rate)
 
 
 def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], str]:

@@ -7,10 +7,12 @@ bounds only, these are `..._least` and `..._most`, and the ends of their interva
 """
 
 import json
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, cast
 
+import pandas as pd
 from typing_extensions import TypedDict, is_typeddict  # Python's own, before 3.12, is not enough for pydantic
 
 from audit.statistics.rates import Overall
@@ -29,6 +31,17 @@ def unknown(part: type[Part]) -> Part:
     True
     """
     return cast(Part, dict.fromkeys(part.__annotations__))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: None if it is missing or NaN, of Python's own type instead of NumPy's.
+
+    >>> plain(float("nan")), plain(0.5)
+    (None, 0.5)
+    """
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value.item() if hasattr(value, "item") else value
 
 
 class StudyEntry(TypedDict):

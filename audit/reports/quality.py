@@ -14,6 +14,7 @@ from audit.annotation.control_questions import FIRST, KNOWN, REPEAT, Record
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
+from audit.reports.document import plain
 from audit.reports.documents import (
     AnnotatorCompetence,
     AnnotatorQuality,
@@ -343,18 +344,14 @@ def _competence_entry(fit: Competence, place: int) -> AnnotatorCompetence:
         "annotator": fit.annotators[place],
         "ratings": int(fit.ratings[place]),
         "accuracy": float(fit.accuracy[place]),
-        "accuracy_low": _number(low),
-        "accuracy_high": _number(high),
+        "accuracy_low": plain(low),
+        "accuracy_high": plain(high),
         # Unknown for true labels that the annotator never saw.
         "confusion": {
-            true: {label: _number(chance) for label, chance in zip(fit.labels, row, strict=True)}
+            true: {label: plain(chance) for label, chance in zip(fit.labels, row, strict=True)}
             for true, row in zip(fit.labels, fit.confusion[place], strict=True)
         },
     }
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None or np.isnan(value) else float(value)
 
 
 def annotators_lines(report: CompetenceDocument) -> list[str]:

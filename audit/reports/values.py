@@ -20,6 +20,7 @@ from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
 from audit.relations import Outcome
 from audit.relations.registry import name_order
+from audit.reports.document import plain
 from audit.reports.documents import (
     BoundsCell,
     BoundsDocument,
@@ -139,15 +140,6 @@ def source_outputs(engine: Engine, sources: Iterable[int]) -> pd.DataFrame:
             texts |= {(int(row.id), int(row.system_id)): row.text for row in connection.execute(query)}
     rows = [(*key, text) for key, text in texts.items()]
     return pd.DataFrame(rows, columns=["source", "system_id", "output"])
-
-
-def plain(value: float | None) -> float | None:
-    """A number as JSON has it: None for NaN, of Python's own type.
-
-    >>> plain(float("nan")), plain(0.5)
-    (None, 0.5)
-    """
-    return None if value is None or math.isnan(value) else float(value)
 
 
 def origin(engine: Engine, values: pd.DataFrame) -> Origin:

@@ -1,14 +1,13 @@
 """Violation rates by relation and system, as studies print them: a matrix a study, with families and totals."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from audit.relations import find_relation
 from audit.reports.certainty import COMPARES, Certainty, bounds_together, only_compared
-from audit.reports.document import ViolationRate, ViolationTable, unknown
+from audit.reports.document import ViolationRate, ViolationTable, plain, unknown
 from audit.statistics.rates import BOUNDS, violations
 
 VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
@@ -59,8 +58,8 @@ def violation_tables(
         tables.append(
             {
                 "task": str(task),
-                "study": _plain(study),
-                "corpus": _plain(study_cells["corpus"].iloc[0]),
+                "study": plain(study),
+                "corpus": plain(study_cells["corpus"].iloc[0]),
                 "systems": systems,
                 "rows": [
                     {
@@ -138,7 +137,7 @@ def _entry(
         return entry
     chosen = {name: values[places] for name, values in columns.items()}
     if len(places) == 1:
-        own = {name: _plain(float(values[0])) for name, values in chosen.items() if name not in FLAGS}
+        own = {name: plain(float(values[0])) for name, values in chosen.items() if name not in FLAGS}
         counts = own["satisfied"], own["violated"]
         entry |= {
             "groups": None if None in counts else int(sum(counts)),
@@ -187,10 +186,3 @@ def _reason(entry: ViolationRate, lacking: int, compared: bool) -> str | None:
     if compared:
         return COMPARES
     return f"{lacking} {'cell has' if lacking == 1 else 'cells have'} no estimate yet"
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON needs it: None if it is missing, a Python number instead of a NumPy one."""
-    if value is None or pd.isna(value):
-        return None
-    return value.item() if hasattr(value, "item") else value
