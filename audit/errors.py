@@ -2,12 +2,14 @@
 
 A message is one sentence that says what is wrong, where, what is allowed and what to do; the command line prints
 it and exits 2, the app shows it in place. What the app can show is a sentence of the catalogue
-(`raise Refused(message("sentence.not_leased"))`), so that it is shown in the user's language.
+(`raise Refused(message("refused.not_leased"))`), so that it is shown in the user's language.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+
+from audit.messages import joined, message, noun
 
 
 class AuditError(Exception):
@@ -45,12 +47,9 @@ class UnknownName(AuditError):
     """
 
     def __init__(self, kind: str, name: str, names: Sequence[str], broken: Sequence[str] = ()):
-        near = get_close_matches(name, names, 1)
-        super().__init__(
-            f"unknown {kind} {name!r}; known are: {', '.join(sorted(names)) or 'none'}"
-            + "".join(f"; {sentence}" for sentence in broken)
-            + "".join(f"; did you mean {match!r}?" for match in near)
-        )
+        near = [message("name.near", name=match) for match in get_close_matches(name, names, 1)]
+        unknown = message("name.unknown", kind=noun(kind), name=name, names=sorted(names) or message("list.none"))
+        super().__init__(joined("list.also", [unknown, *broken, *near]))
 
 
 class NotInstalled(AuditError):
@@ -96,14 +95,15 @@ def installed_extras() -> Iterator[None]:
         module = (problem.name or "").partition(".")[0]
         if module not in EXTRAS:
             raise
-        raise NotInstalled(f"{module} is not installed; run: {install_line(EXTRAS[module])}") from problem
+        line = install_line(EXTRAS[module])
+        raise NotInstalled(message("package.absent", name=module, line=line)) from problem
 
 
 class BadRow(AuditError):
     """A row of a user's file is wrong. Says file, line, reason."""
 
     def __init__(self, file: object, line: int, reason: str, parameter: str = ""):
-        super().__init__(f"{file}, line {line}: {reason}", parameter=parameter)
+        super().__init__(message("file.at_line", file=file, line=line, reason=reason), parameter=parameter)
         self.line = line
         self.reason = reason
 

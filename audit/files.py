@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from audit.errors import BadFile, BadRow
+from audit.messages import Message, joined, message
 
 SHOWN = 10
 """How many bad rows a message lists; it always says how many there are."""
@@ -41,7 +42,7 @@ def read_bytes(path: str | Path, most: int | None = None) -> bytes:
         with open(path, "rb") as file:
             return file.read(-1 if most is None else most)
     except OSError as problem:
-        raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
+        raise BadFile(message("file.unreadable", file=path, reason=problem.strerror)) from problem
 
 
 def refuse_no_file(path: str | Path) -> None:
@@ -54,23 +55,23 @@ def refuse_no_file(path: str | Path) -> None:
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
-        raise BadFile(f"{path}: there is no such file") from None
+        raise BadFile(message("file.absent", file=path)) from None
     except OSError as problem:
-        raise BadFile(f"{path}: cannot be read ({problem.strerror})") from problem
+        raise BadFile(message("file.unreadable", file=path, reason=problem.strerror)) from problem
     except ValueError as problem:  # a NUL byte in the name
-        raise BadFile(f"{str(path)!r}: cannot be read ({problem})") from None
+        raise BadFile(message("file.unreadable", file=repr(str(path)), reason=problem)) from None
     if not stat.S_ISREG(mode):
-        raise BadFile(f"{path}: cannot be read (it is {kind_of(mode)}); name a file")
+        raise BadFile(message("file.not_a_file", file=path, kind=kind_of(mode)))
 
 
-def kind_of(mode: int) -> str:
+def kind_of(mode: int) -> Message:
     """What stands at a place where an ordinary file should, in words; `mode` is the file system's.
 
     >>> kind_of(stat.S_IFIFO)
     'a named pipe'
     """
-    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
-    return kinds.get(stat.S_IFMT(mode), "a device")
+    kinds = {stat.S_IFDIR: "file.folder", stat.S_IFIFO: "file.pipe", stat.S_IFSOCK: "file.socket"}
+    return message(kinds.get(stat.S_IFMT(mode), "file.device"))
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -88,7 +89,7 @@ def parse_json(text: str | bytes) -> Any:
     try:
         return _JSON.decode(text if isinstance(text, str) else text.decode(json.detect_encoding(text)))
     except RecursionError:
-        raise Excessive("the lists or objects of this JSON are nested too deeply") from None
+        raise Excessive(message("file.json_deep")) from None
 
 
 def read_json(path: str | Path, advice: str) -> Any:
@@ -96,9 +97,9 @@ def read_json(path: str | Path, advice: str) -> Any:
     try:
         return parse_json(read_text(path))
     except Excessive as problem:
-        raise BadFile(f"{path}: {problem}; {advice}") from None
+        raise BadFile(message("file.advised", file=path, reason=problem, advice=advice)) from None
     except ValueError as problem:
-        raise BadFile(f"{path}: not JSON ({problem}); {advice}") from None
+        raise BadFile(message("file.not_json", file=path, reason=problem, advice=advice)) from None
 
 
 def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
@@ -115,29 +116,29 @@ def toml_of(path: str | Path, text: str, advice: str) -> dict[str, Any]:
         _refuse_endless(content)
         return content
     except RecursionError:
-        problem = "tables or lists are nested too deeply"
+        problem: object = message("file.toml_deep")
     except (tomllib.TOMLDecodeError, Excessive) as error:
-        problem = str(error) if isinstance(error, Excessive) else f"this is not TOML: {error}"
+        problem = error if isinstance(error, Excessive) else message("file.not_toml", reason=error)
     except ValueError:  # Python's own, for a whole number of thousands of digits
-        problem = f"there is a whole number of more than {_DIGITS} digits"
-    raise BadFile(f"{path}: {problem}; {advice}")
+        problem = message("file.digits", most=_DIGITS)
+    raise BadFile(message("file.advised", file=path, reason=problem, advice=advice))
 
 
 def _float(spelled: str) -> float:
     number = float(spelled)
     if math.isfinite(number):
         return number
-    raise Excessive(f"{spelled[:40]} is too large a number")
+    raise Excessive(message("file.large_number", number=spelled[:40]))
 
 
 def _whole(spelled: str) -> int:
     if len(spelled) > _DIGITS:
-        raise Excessive(f"there is a whole number of {len(spelled):,} digits; at most {_DIGITS} are allowed")
+        raise Excessive(message("file.digits_of", count=len(spelled), most=_DIGITS))
     return int(spelled)
 
 
 def _no_number(spelled: str) -> NoReturn:
-    raise Excessive(f"{spelled} is no number of JSON")
+    raise Excessive(message("file.no_number", number=spelled))
 
 
 _JSON = json.JSONDecoder(parse_float=_float, parse_int=_whole, parse_constant=_no_number)
@@ -148,9 +149,9 @@ raw_json = _JSON.raw_decode
 def _refuse_endless(value: object, *keys: str) -> None:
     """Raise Excessive for what TOML allows and nobody can compute with: inf, nan, and whole numbers of any length."""
     if isinstance(value, float) and not math.isfinite(value):
-        raise Excessive(f"{'.'.join(keys)}: {value} is not a number to compute with")
+        raise Excessive(message("file.endless", key=".".join(keys), number=value))
     if isinstance(value, int) and value.bit_length() > 1023:
-        raise Excessive(f"{'.'.join(keys)}: the whole number has more than {_DIGITS} digits")
+        raise Excessive(message("file.digits_at", key=".".join(keys), most=_DIGITS))
     if isinstance(value, dict | list):
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             _refuse_endless(item, *keys, str(key))
@@ -166,7 +167,7 @@ def text_of(path: str | Path, content: bytes) -> str:
     """
     path = Path(path)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadFile(f"{path}: the file is UTF-16; save it as UTF-8")
+        raise BadFile(message("file.utf16", file=path))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -174,11 +175,10 @@ def text_of(path: str | Path, content: bytes) -> str:
         at = problem.start + (3 if content.startswith(b"\xef\xbb\xbf") else 0)
         line = content.count(b"\n", 0, at) + 1
         raise BadFile(
-            f"{path}, line {line}: byte {at:,} (0x{content[at]:02x}) is not UTF-8; save the file as UTF-8, "
-            f"for example: iconv -f WINDOWS-1252 -t UTF-8 {path.name}"
+            message("file.not_utf8_how", file=path, line=line, at=at, byte=content[at], name=path.name)
         ) from problem
     if not text.strip():
-        raise BadFile(f"{path}: the file is empty")
+        raise BadFile(message("file.empty", file=path))
     return text
 
 
@@ -197,15 +197,15 @@ def read_table(path: str | Path, text: str, wanted: str) -> tuple[list[str], lis
                 rows.append((line, [field.strip() for field in row]))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise BadRow(path, line, f"this is not CSV ({error})") from None
+        raise BadRow(path, line, message("file.not_csv", reason=error)) from None
     if not rows:
-        raise BadFile(f"{path}: the file is empty; {wanted}")
+        raise BadFile(message("file.empty_wanted", file=path, wanted=wanted))
     header = rows[0][1]
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
-        raise BadFile(f"{path}, line {rows[0][0]}: column {twice[0]!r} is there twice")
+        raise BadFile(message("file.column_twice", file=path, line=rows[0][0], column=twice[0]))
     if len(rows) == 1:
-        raise BadFile(f"{path}: there is a header but no row below it")
+        raise BadFile(message("file.only_header", file=path))
     return header, rows[1:]
 
 
@@ -217,7 +217,12 @@ def refuse_bad_rows(path: str | Path, bad: Sequence[tuple[int, str]], rows: int,
     if len(bad) == 1:
         raise BadRow(path, *bad[0], parameter=parameter)
     if bad:
-        listed = "\n".join(f"  line {line}: {reason}" for line, reason in bad[:SHOWN])
-        more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
-        wrong = f"{path}: {len(bad):,} of {rows:,} rows are wrong, so nothing was used:\n{listed}{more}"
+        lines = [message("file.row", line=line, reason=reason) for line, reason in bad]
+        wrong = message("file.wrong_rows", file=path, count=len(bad), whole=rows, lines=first_lines(lines, SHOWN))
         raise BadFile(wrong, parameter=parameter)
+
+
+def first_lines(lines: Sequence[str], most: int) -> str:
+    """The first of some lines as one text, and how many more there are."""
+    more = [message("list.more", count=len(lines) - most)] if len(lines) > most else []
+    return joined("list.lines", [*lines[:most], *more])

@@ -1,18 +1,19 @@
 """What audit says to people, in English and Chinese: one catalogue for terminal, HTML, app and errors.
 
-Each sentence stands once in each language, in data/messages/en.toml and zh.toml, under its code. What is said is a
-`Message`: the English sentence, which knows its code and its parameters, so that a front end can say it in another
-language.
+Each sentence stands once in each language, in data/messages/en.toml and zh.toml, under its code (`refused.not_leased`).
+What is said is a `Message`: the English sentence, which knows its code and its parameters, so that a front end can
+say it in another language.
 """
 
+import json
 import tomllib
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, reduce
 from typing import Any
 
 ENGLISH = "en"
 LANGUAGES = {ENGLISH: "English", "zh": "中文"}
-"""Code -> name in the language itself. A new language is one file in data/messages, guidelines, and an entry here."""
+"""Code -> name in the language itself. A new language is a file in data/messages, its guidelines and an entry here."""
 _AND = {ENGLISH: ", ", "zh": "、"}
 
 
@@ -29,19 +30,44 @@ class Message(str):
 def message(code: str, /, **parameters: object) -> Message:
     """The sentence of the catalogue with this code, its parameters filled in.
 
-    A parameter may be a message itself, or a sequence, whose parts are listed. Where `count` is 1 and the catalogue has
-    `CODE_one`, that one is taken. Raises KeyError where the catalogue has no such code or parameter.
+    A parameter may be a message itself, or several parts, which are listed with commas. Where `count` is 1 and the
+    catalogue has `CODE_one`, that one is taken. Raises KeyError where the catalogue has no such code or parameter.
 
     >>> late = message("welcome.wait", count=1)
     >>> late, said(late, "zh")
     ('Too many wrong passwords; try again in a second.', '密码错误次数过多，请稍后重试。')
     """
-    return _message(code, parameters)
+    return _message(code, {name: _plain(value) for name, value in parameters.items()})
+
+
+def joined(code: str, parts: Iterable[str]) -> str:
+    """Parts joined by a message of two, its `first` and `second`, as `list.or` ("a or b"); a single part as it is.
+    Raises TypeError where there is none.
+
+    >>> joined("list.or", ["manager", "adjudicator"])
+    'manager or adjudicator'
+    """
+    return reduce(lambda first, second: message(code, first=first, second=second), parts)
+
+
+def noun(kind: str) -> str:
+    """What a thing is called within sentences, such as a "relation"; a kind that the catalogue does not know, as of a
+    plug-in, as it is."""
+    return message(f"noun.{kind}") if f"noun.{kind}" in catalogue(ENGLISH) else kind
 
 
 def said(sentence: str, language: str) -> str:
     """A sentence in the language of this code: a message in its words, any other text as it is."""
     return words(language, sentence.code, sentence.parameters) if isinstance(sentence, Message) else sentence
+
+
+def phrase(language: str, code: str, /, **parameters: object) -> str:
+    """The text of a code in this language, its parameters filled in as in `message`.
+
+    >>> phrase("en", "rate.of", part=3, whole=20), phrase("zh", "rate.of", part=3, whole=20)
+    ('3 of 20', '3 / 20')
+    """
+    return words(language, code, parameters)
 
 
 def words(language: str, code: str, parameters: Mapping[str, object]) -> str:
@@ -59,6 +85,31 @@ def catalogue(language: str) -> Mapping[str, str]:
 
     content = tomllib.loads(data_file(f"messages/{language}.toml").read_text(encoding="utf-8"))
     return dict(_flat(content, ""))
+
+
+def stored(sentence: str, change: Callable[[str], str] = str) -> str:
+    """A sentence as the database keeps it: a message as JSON, so that `from_stored` can say it in any language; any
+    other text as it is. `change` is applied to every text that is filled in.
+
+    >>> stored("no disk"), stored(message("name.near", name="imdb"))
+    ('no disk', '{"code": "name.near", "parameters": {"name": "imdb"}}')
+    """
+    if not isinstance(sentence, Message):
+        return change(sentence)
+    return json.dumps(_tree(sentence, change), ensure_ascii=False)
+
+
+def from_stored(text: str) -> str:
+    """The sentence that `stored` made a text of. What it did not make, or has a code that is not there, is as it is.
+
+    >>> from_stored('{"code": "name.near", "parameters": {"name": "imdb"}}'), from_stored("no disk")
+    ("did you mean 'imdb'?", 'no disk')
+    """
+    try:
+        tree = json.loads(text)
+        return _untree(tree) if isinstance(tree, dict) else text
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return text
 
 
 def to_wire(content: Any) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -94,10 +145,36 @@ def _message(code: str, parameters: dict[str, Any]) -> Message:
     return sentence
 
 
+def _plain(value: object) -> Any:
+    """A parameter as JSON can have it."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, BaseException):
+        return value.args[0] if len(value.args) == 1 and isinstance(value.args[0], Message) else str(value)
+    if isinstance(value, Iterable):
+        return [_plain(part) for part in value]
+    return value.item() if hasattr(value, "item") else str(value)
+
+
 def _part(value: object, language: str) -> object:
     if isinstance(value, list | tuple):
         return _AND[language].join(str(_part(part, language)) for part in value)
     return said(value, language) if isinstance(value, str) else value
+
+
+def _tree(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, Message):
+        parameters = {name: _tree(part, change) for name, part in value.parameters.items()}
+        return {"code": value.code, "parameters": parameters}
+    if isinstance(value, list):
+        return [_tree(part, change) for part in value]
+    return change(value) if isinstance(value, str) else value
+
+
+def _untree(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _message(value["code"], {name: _untree(part) for name, part in value["parameters"].items()})
+    return [_untree(part) for part in value] if isinstance(value, list) else value
 
 
 def _collect(content: Any, found: dict[str, tuple[str, dict[str, Any]]]) -> None:

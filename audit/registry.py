@@ -30,6 +30,7 @@ from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
 from audit.errors import AuditError, UnknownName, first_line
+from audit.messages import Message, message, noun
 
 T = TypeVar("T")
 F = TypeVar("F")
@@ -126,7 +127,7 @@ class Registry(Generic[T]):
         if thing is None:
             return partial(self.register, name, argument=argument, replace=replace, listed=listed, origin=origin)
         if not isinstance(name, str) or not name.strip() or ":" in name:
-            raise AuditError(f"{name!r} cannot be the name of a {self.kind}; it must be a text without a colon")
+            raise AuditError(message("plugin.bad_name", name=name, kind=noun(self.kind)))
         lazy, module = isinstance(thing, str), next(_executing(), "__main__")
         own = _same_package(module, _PACKAGE)
         if not own:
@@ -136,8 +137,8 @@ class Registry(Generic[T]):
         with _lock:
             before = self._entries.get(name)
             if before is not None and not replace and not (before.lazy and _same_package(before.module, module)):
-                by = f"the plug-in {before.origin}" if before.origin else "audit itself"
-                raise AuditError(f"{self.kind} {name!r} is registered twice, by {by} and again; choose another name")
+                by = _brings(before)
+                raise AuditError(message("plugin.twice", kind=noun(self.kind), name=name, by=by))
             self._entries[name] = Entry(name, load, module, origin, argument, listed, lazy)
             self._loaded.pop(name, None)
         return thing
@@ -251,12 +252,12 @@ class Registry(Generic[T]):
         except AuditError as problem:
             if not entry.origin:
                 raise
-            report_broken(str(problem))
+            report_broken(problem.sentence)
         except Exception as problem:  # a plug-in may raise anything
             if not entry.origin:
                 raise
             reason = f"{type(problem).__name__}: {first_line(problem)}"
-            report_broken(f"{self.kind} {entry.name!r} of the plug-in {entry.origin} cannot be made ({reason})")
+            report_broken(message("plugin.cannot_be_made", thing=self._described(entry), reason=reason))
 
     def unknown(self, name: str, known: list[str] | None = None) -> UnknownName:
         """The error for a name that nobody registered."""
@@ -283,10 +284,13 @@ class Registry(Generic[T]):
         if not entry.origin:
             thing = entry.load()
         else:
-            with _loading(f"{self.kind} {entry.name!r} of the plug-in {entry.origin}", entry.origin):
+            with _loading(self._described(entry), entry.origin):
                 thing = entry.load()
         self._loaded[entry.name] = entry, thing
         return thing
+
+    def _described(self, entry: Entry[T]) -> Message:
+        return message("plugin.thing", kind=noun(self.kind), name=entry.name, plugin=entry.origin)
 
     def _come_home(self) -> None:
         """Let audit and its packs register their things first, so that no plug-in takes their names."""
@@ -314,24 +318,22 @@ class Registry(Generic[T]):
         origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.module
         try:
             if not point.attr:
-                with _loading(f"the plug-in {origin}", origin):
+                with _loading(message("plugin.called", name=origin), origin):
                     importlib.import_module(point.module)
                 return
             name = point.name
             if self._key is not None:
-                with _loading(f"the plug-in {origin}", origin):
+                with _loading(message("plugin.called", name=origin), origin):
                     name = self._key(point.load())
             before = self._entries.get(name)
             if before is not None and _same_package(before.module, point.module) and before.origin:
                 return
             if before is not None:
-                by = f"the plug-in {before.origin}" if before.origin else "audit itself"
-                raise AuditError(
-                    f"the plug-in {origin} has a {self.kind} {name!r}, a name that {by} has; it is left out"
-                )
+                by = _brings(before)
+                raise AuditError(message("plugin.name_in_use", plugin=origin, kind=noun(self.kind), name=name, by=by))
             self._entries[name] = Entry(name, point.load, point.module, origin, lazy=True)
         except AuditError as problem:
-            report_broken(str(problem))
+            report_broken(problem.sentence)
 
 
 def load_plugin(module: str) -> None:
@@ -397,15 +399,15 @@ def absent(kind: str, name: str) -> str | None:
     by = _expected.get((kind, name))
     if by is None:
         return None
-    what = f"{kind} {name} of this database comes from the plug-in {by.plugin}"
-    way = f"load it with --plugin {by.module} (or AUDIT_PLUGINS={by.module}), or install its package"
-    lost = "; without it, answers about a source say nothing about its follow-ups" if kind == "relation" else ""
+    what = message("plugin.brought", kind=noun(kind), name=name, plugin=by.plugin)
+    way = message("plugin.load", module=by.module)
     entry = {"task": tasks, "relation": relations}[kind].find(name)
     if entry is None:
-        return f"{what}, which is not there{lost}; {way}"
+        code = "plugin.relation_absent" if kind == "relation" else "plugin.task_absent"
+        return message(code, brought=what, way=way)
     now = str(getattr(relations.get(name), "version", "")) if kind == "relation" else by.version
     if now != by.version:
-        return f"{what}; it was run in version {by.version}, and version {now} is there; {way} as it was"
+        return message("plugin.other_version", brought=what, version=by.version, now=now, way=way)
     return None
 
 
@@ -429,19 +431,16 @@ def _load(module: str, report: bool = True) -> None:
         _plugins[module] = None  # a module that asks for names while it is imported must not be imported by that
         try:
             if not all(part.isidentifier() for part in module.split(".")):
-                raise AuditError(f"{module!r} is no plug-in; name a module, such as my_package.relations")
-            with _loading(f"the plug-in {module!r}", module):
-                import_from_here(module, "plug-in")
+                raise AuditError(message("plugin.no_module_name", module=module))
+            with _loading(message("plugin.called", name=repr(module)), module):
+                import_from_here(module, message("plugin.plugin"))
         except AuditError as problem:
             missing = problem.__cause__
             if isinstance(missing, ModuleNotFoundError) and f"{module}.".startswith(f"{missing.name}."):
-                problem = AuditError(
-                    f"no module {module!r} for a plug-in, neither in the current directory ({os.getcwd()}) nor "
-                    "installed; install its package, or start where its file is"
-                )
-            _plugins[module] = str(problem)
+                problem = AuditError(message("plugin.absent", module=module, folder=os.getcwd()))
+            _plugins[module] = problem.sentence
             if report:
-                report_broken(str(problem))
+                report_broken(problem.sentence)
 
 
 @contextmanager
@@ -451,10 +450,10 @@ def _loading(what: str, origin: str) -> Iterator[None]:
     try:
         yield
     except AuditError as problem:
-        raise AuditError(f"{what} could not be loaded: {problem}") from problem
+        raise AuditError(message("plugin.refused", plugin=what, reason=problem)) from problem
     except (Exception, SystemExit) as problem:
         reason = f"{type(problem).__name__}: {first_line(problem)}"
-        raise AuditError(f"{what} could not be loaded ({reason}); mend it or take it away") from problem
+        raise AuditError(message("plugin.broken", plugin=what, reason=reason)) from problem
     finally:
         _origins.pop()
 
@@ -524,6 +523,11 @@ def _stand_last(here: str) -> None:
     _folders[:] = [here, *before]
 
 
+def _brings(entry: Entry[Any]) -> Message:
+    """Who brings a thing, within a sentence."""
+    return message("plugin.called", name=entry.origin) if entry.origin else message("plugin.audit_itself")
+
+
 def _refuse_two(name: str, what: str, here: str) -> None:
     """Raise AuditError where the module is in the current directory and installed, too."""
     top = name.partition(".")[0]
@@ -534,8 +538,12 @@ def _refuse_two(name: str, what: str, here: str) -> None:
     other = PathFinder.find_spec(top, others)
     twice = other is not None and other.origin is not None and not _same_file(other.origin, mine.origin)
     if top in sys.stdlib_module_names or twice:
-        there = "one of Python's own" if other is None or not twice else f"that of {other.origin}"
-        raise AuditError(f"the {what}, {mine.origin}, has the same name as another, {there}; rename the file")
+        there = (
+            message("plugin.pythons_own")
+            if other is None or not twice
+            else message("plugin.that_of", file=other.origin)
+        )
+        raise AuditError(message("plugin.same_file", what=what, file=mine.origin, other=there))
 
 
 def _same_file(one: str, other: str) -> bool:

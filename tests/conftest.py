@@ -5,6 +5,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -16,6 +17,10 @@ from hypothesis import settings
 from small_corpus import SmallCorpus
 
 from audit.tasks import Input
+
+# Whatever the user's shell says, modules are compiled once, tests' own above all: it takes ten seconds in each process.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The same examples in every run: a test that fails, fails for everybody.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

@@ -15,7 +15,18 @@ from audit import registry
 
 EXAMPLE = Path(__file__).parent / "example_plugin"
 MODULE = "audit_example.plugin"
-_KINDS = ("tasks", "relations", "systems", "corpora", "coefficients", "intervals", "languages", "taggers", "parsers", "proposers")
+_KINDS = (
+    "tasks",
+    "relations",
+    "systems",
+    "corpora",
+    "coefficients",
+    "intervals",
+    "languages",
+    "taggers",
+    "parsers",
+    "proposers",
+)
 
 
 @contextmanager

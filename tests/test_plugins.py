@@ -6,10 +6,11 @@ import sys
 
 import pandas as pd
 import pytest
-from plugged import EXAMPLE, MODULE, environment, install, plugged
+from plugged import EXAMPLE, MODULE, environment, install, plugged, registries_kept
 
 import audit
 from audit.annotation.guidelines import guideline_of
+from audit.cli import main
 from audit.reports.study import study_report
 from audit.runner.executors import Dask
 from audit.runner.run import fitting, run
@@ -19,26 +20,39 @@ from audit.store.brought import absent_plugins
 RUN = ("run", "--db", "a.db", "--corpus", "tiny-inference", "--task", "inference", "--systems", "overlap")
 
 
-@pytest.fixture(params=["installed", "by name"])
-def command(request, tmp_path):
-    """Runs a command where the example is; its standard output."""
-    if request.param == "installed":
-        (tmp_path / "site").mkdir()
-        where = environment(install(tmp_path / "site"))
-    else:
-        where = environment(EXAMPLE, plugins=MODULE)
-    return lambda *arguments: _run(tmp_path, where, *arguments).stdout
+@pytest.fixture
+def call(tmp_path, capsys):
+    """Runs a command that loads this plug-in, and is the first to do so; what it printed to stdout and stderr."""
+
+    def run_command(*arguments, plugin="", status=0):
+        with registries_kept() as patch:
+            patch.chdir(tmp_path)
+            patch.syspath_prepend(str(EXAMPLE))
+            assert main([*arguments, *(["--plugin", plugin] if plugin else [])]) == status
+        return capsys.readouterr()
+
+    return run_command
 
 
-def _run(folder, where, *arguments, status=0):
+def _installed(folder, *arguments):
+    """Runs a command in a process of its own, where the example is installed; its standard output."""
     ran = subprocess.run(
-        [sys.executable, "-m", "audit", *arguments], cwd=folder, env=where, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == status, ran.stderr
-    return ran
+        [sys.executable, "-m", "audit", *arguments],
+        cwd=folder, env=environment(folder / "site"), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
 
 
-def test_run_sample_answer_and_report(command, tmp_path):
+@pytest.mark.parametrize("how", ["installed", "by name"])
+def test_run_sample_answer_and_report(call, tmp_path, how):
+    if how == "installed":
+        (tmp_path / "site").mkdir()
+        install(tmp_path / "site")
+
+    def command(*arguments):
+        return _installed(tmp_path, *arguments) if how == "installed" else call(*arguments, plugin=MODULE).out
+
     command(*RUN, "--workers", "2")
     command("sample", "--db", "a.db", "--per-relation", "10")
     command("gold", "--db", "a.db")
@@ -52,18 +66,17 @@ def test_run_sample_answer_and_report(command, tmp_path):
     assert "tiny-inference" in command("corpora", "--task", "inference")
 
 
-def test_without_it_a_database_says_what_is_missing_and_how_to_bring_it(tmp_path):
-    here = environment(EXAMPLE, plugins=MODULE)
-    _run(tmp_path, here, *RUN, "--workers", "0")
-    _run(tmp_path, here, "sample", "--db", "a.db", "--per-relation", "10")
-    refused = _run(tmp_path, environment(), "report", "--db", "a.db", status=2).stderr
+def test_without_it_a_database_says_what_is_missing_and_how_to_bring_it(call):
+    call(*RUN, "--workers", "0", plugin=MODULE)
+    call("sample", "--db", "a.db", "--per-relation", "10", plugin=MODULE)
+    refused = call("report", "--db", "a.db", status=2).err
     assert "task inference of this database comes from the plug-in audit_example.plugin, which is not there" in refused
     assert "--plugin audit_example.plugin" in refused
     assert "Traceback" not in refused
-    assert "tiny-inference" in _run(tmp_path, environment(), "runs", "--db", "a.db").stdout  # what needs no plug-in
+    assert "tiny-inference" in call("runs", "--db", "a.db").out  # what needs no plug-in
 
 
-def test_a_lost_rule_is_told_in_the_report(tmp_path):
+def test_a_lost_rule_is_told_in_the_report(call, tmp_path):
     """The relation is one of a task of ours, so that everything but its rule can be counted."""
     (tmp_path / "plugin_shout.py").write_text(
         "from audit import equivalent, relation\n\n"
@@ -72,21 +85,20 @@ def test_a_lost_rule_is_told_in_the_report(tmp_path):
         encoding="utf-8",
     )
     (tmp_path / "films.csv").write_text("text,gold\nA good film.,positive\nA bad film.,negative\n", encoding="utf-8")
-    here = environment(plugins="plugin_shout")
-    _run(tmp_path, here, "run", "--db", "a.db", "--corpus", "films.csv", "--systems", "vader", "--relations", "SHOUT",
-         "--workers", "0")  # fmt: skip
-    _run(tmp_path, here, "sample", "--db", "a.db", "--per-relation", "2")
-    _run(tmp_path, here, "gold", "--db", "a.db")
-    whole = _run(tmp_path, here, "report", "--db", "a.db", "--json")
-    assert json.loads(whole.stdout)["cells"][0]["judged"] == 2
-    assert "plug-in" not in whole.stdout + whole.stderr
-    partly = _run(tmp_path, environment(), "report", "--db", "a.db", "--json")
-    (note,) = [one for one in json.loads(partly.stdout)["signature"]["notes"] if "plug-in" in one]
+    run_it = ("run", "--db", "a.db", "--corpus", "films.csv", "--systems", "vader", "--relations", "SHOUT")
+    call(*run_it, "--workers", "0", plugin="plugin_shout")
+    call("sample", "--db", "a.db", "--per-relation", "2", plugin="plugin_shout")
+    call("gold", "--db", "a.db", plugin="plugin_shout")
+    whole = call("report", "--db", "a.db", "--json", plugin="plugin_shout")
+    assert json.loads(whole.out)["cells"][0]["judged"] == 2
+    assert "plug-in" not in whole.out + whole.err
+    partly = call("report", "--db", "a.db", "--json")
+    (note,) = [note for note in json.loads(partly.out)["signature"]["notes"] if "plug-in" in note]
     assert note.startswith(
         "Relation sentiment/SHOUT of this database comes from the plug-in plugin_shout, which is not"
     )
     assert "--plugin plugin_shout" in note
-    assert partly.stderr.count("sentiment/SHOUT") == 1
+    assert partly.err.count("sentiment/SHOUT") == 1
 
 
 def test_workers_of_dask_load_it(tmp_path):

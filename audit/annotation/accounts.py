@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, del
 from sqlmodel import SQLModel
 
 from audit.errors import AuditError, NotAllowed, Refused
+from audit.messages import joined, message
 from audit.store import insert_new, reading, table_of, tables
 from audit.store.dump import is_secret
 from audit.text.languages import is_code
@@ -31,11 +32,11 @@ LONGEST = 1_000
 def hashed(password: str) -> str:
     """The Argon2id hash that is stored. Raises AuditError for a password that is too short, too long or no text."""
     if len(password) < SHORTEST:
-        raise AuditError(f"the password has {len(password)} characters, at least {SHORTEST} are needed")
+        raise AuditError(message("account.password_short", count=len(password), least=SHORTEST))
     if len(password) > LONGEST:
-        raise AuditError(f"the password has {len(password)} characters, at most {LONGEST} are allowed")
+        raise AuditError(message("account.password_long", count=len(password), most=LONGEST))
     if not _is_text(password):
-        raise AuditError("the password has bytes that are no UTF-8; type it anew")
+        raise AuditError(message("account.password_bytes"))
     return str(_hasher().hash(password))
 
 
@@ -105,9 +106,9 @@ def add_account(
     """
     name = name.strip()
     if not name or name == GOLD or len(name) > 80 or not name.isprintable():
-        raise AuditError(f"account name {name[:80]!r}: must be 1 to 80 printable characters and not {GOLD!r}")
+        raise AuditError(message("account.bad_name", name=name[:80], gold=GOLD))
     if role not in ROLES:
-        raise AuditError(f"role {role[:80]!r} is not one of {', '.join(ROLES)}")
+        raise AuditError(message("wrong.role", role=role[:80], allowed=ROLES))
     row = {
         "name": name,
         "role": role,
@@ -120,7 +121,7 @@ def add_account(
     with engine.begin() as connection:
         require_manager(connection, by)
         if connection.execute(select(table.c.id).where(table.c.name == name)).first():
-            raise AuditError(f"there is an account {name!r} already; choose another name")
+            raise AuditError(message("account.name_taken", name=name))
         connection.execute(table.insert(), row)
         id = connection.execute(select(table.c.id).where(table.c.name == name)).scalar_one()
     return Account(int(id), name, role)
@@ -135,7 +136,7 @@ def log_in(engine: Engine, name: str, password: str) -> Account:
         row = connection.execute(select(table).where(table.c.name == printable_name)).mappings().first()
     right = matches(password, row["password"] if row else None)
     if row is None or not right or row["disabled"] or row["role"] not in ROLES:
-        raise NotAllowed("name or password is wrong, or the account is disabled")
+        raise NotAllowed(message("account.wrong_password"))
     return Account(int(row["id"]), row["name"], row["role"])
 
 
@@ -151,9 +152,9 @@ def require(connection: Connection, account_id: int, *roles: str) -> Account:
     """The account, read anew, if it is enabled and has one of the roles. Raises NotAllowed."""
     row = connection.execute(_account_query(), {"account": account_id}).first()
     if row is None or row.disabled:
-        raise NotAllowed("this account does not exist or is disabled; log in again")
+        raise NotAllowed(message("account.absent_or_disabled"))
     if row.role not in roles:
-        raise NotAllowed(f"this needs the role {' or '.join(roles)}; {row.name} has the role {row.role}")
+        raise NotAllowed(message("account.role_needed", roles=joined("list.or", roles), name=row.name, role=row.role))
     return Account(int(row.id), row.name, row.role)
 
 
@@ -189,10 +190,10 @@ def gold_id(connection: Connection) -> int:
 
 def _joined(languages: Sequence[str]) -> str:
     if len(languages) > _MOST_LANGUAGES:
-        raise AuditError(f"{len(languages):,} languages were named; at most {_MOST_LANGUAGES} are allowed")
+        raise AuditError(message("account.many_languages", count=len(languages), most=_MOST_LANGUAGES))
     for code in languages:
         if not is_code(code):
-            raise AuditError(f"language {code[:40]!r} is no code such as en, zh or pt-BR")
+            raise AuditError(message("wrong.language", language=code[:40]))
     return ",".join(dict.fromkeys(languages))
 
 
@@ -257,7 +258,7 @@ def open_login(engine: Engine, account_id: int, key: bytes, limits: Limits | Non
         connection.execute(table.delete().where(table.c.annotator_id == account_id, old))
         require(connection, account_id, *ROLES)
         if connection.execute(select(table.c.key).where(table.c.key == key)).first():
-            raise NotAllowed("this login has ended; log in again")
+            raise NotAllowed(message("account.login_ended"))
         row = {
             "key": key,
             "annotator_id": account_id,
@@ -468,9 +469,9 @@ def name_in(claims: Mapping[str, Any], claim: str = CLAIM) -> str:
     """
     value = claims.get(claim)
     if not isinstance(value, str) or not value.strip():
-        raise NotAllowed(f"the identity provider sent no claim {claim!r}; ask a manager to check the setting")
+        raise NotAllowed(message("account.no_claim", claim=claim))
     if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
-        raise NotAllowed(f"the identity provider has not verified the address {value!r}; verify it there first")
+        raise NotAllowed(message("account.address_not_verified", address=value))
     return value.strip()
 
 
@@ -489,15 +490,15 @@ def account_of_identity(
     name = name_in(claims, claim)
     issued = claims.get("iat")
     if isinstance(issued, bool) or not isinstance(issued, int | float):
-        raise NotAllowed("the identity provider sent no time of issue (the claim 'iat'), so the login cannot expire")
+        raise NotAllowed(message("account.no_time_of_issue"))
     if issued < (tables.now() - limits.longest).timestamp():
-        raise NotAllowed("this login has ended; log in again")
+        raise NotAllowed(message("account.login_ended"))
     table = table_of(tables.Annotator)
     query = select(table.c.id, table.c.role).where(table.c.name == name, is_person(table), table.c.disabled.is_(False))
     with engine.connect() as connection:
         row = connection.execute(query).first()
     if row is None:
-        raise NotAllowed(f"there is no account {name!r} that may log in; ask a manager for one")
+        raise NotAllowed(message("account.may_not_log_in", name=name))
     id, role = row
     try:
         open_login(engine, int(id), key, limits)
@@ -593,16 +594,16 @@ def change_password(engine: Engine, account_id: int, present: str, new: str, *, 
         account = require(connection, account_id, *ROLES)
         stored = connection.execute(select(table.c.password).where(table.c.id == account_id)).scalar_one()
     if stored is None:
-        raise Refused("this account has no password here: it logs in through the identity provider")
+        raise Refused(message("account.no_own_password"))
     if not matches(present, stored):
-        raise NotAllowed("the present password is wrong; nothing was changed")
+        raise NotAllowed(message("account.present_password_wrong"))
     if new == present:
-        raise AuditError("the new password is the present one; choose another")
+        raise AuditError(message("account.same_password"))
     new_hash = hashed(new)
     with engine.begin() as connection:
         unchanged = (table.c.id == account_id) & (table.c.password == stored) & table.c.disabled.is_(False)
         if not connection.execute(table.update().where(unchanged).values(password=new_hash)).rowcount:
-            raise Refused("the account was changed meanwhile; log in again")
+            raise Refused(message("account.changed_meanwhile"))
         end_logins(connection, account_id, but=keep)
     return account
 
@@ -646,7 +647,7 @@ def manager_named(engine: Engine, name: str, *, by: int | None = None) -> Accoun
         account = _person_named(connection, name)
         disabled = connection.execute(select(table.c.disabled).where(table.c.id == account.id)).scalar_one()
     if account.role != "manager" or disabled:
-        raise AuditError(f"{name!r} is no manager who may log in; see `audit user list`")
+        raise AuditError(message("account.no_manager", name=name))
     return account
 
 
@@ -655,7 +656,7 @@ def need_another_manager(connection: Connection, account: Account) -> None:
     table = table_of(tables.Annotator)
     others = select(table.c.id).where(table.c.role == "manager", table.c.disabled.is_(False), table.c.id != account.id)
     if account.role == "manager" and connection.execute(others).first() is None:
-        raise AuditError(f"{account.name!r} is the last manager; make or enable another one first")
+        raise AuditError(message("account.last_manager", name=account.name))
 
 
 def lock_accounts(connection: Connection) -> None:
@@ -672,7 +673,7 @@ def _person_named(connection: Connection, name: str) -> Account:
     query = select(table.c.id, table.c.name, table.c.role).where(table.c.name == name, is_person(table))
     row = connection.execute(query).first()
     if row is None:
-        raise AuditError(f"there is no account {name!r}; see `audit user list`")
+        raise AuditError(message("account.absent", name=name))
     return Account(int(row[0]), row[1], row[2])
 
 
@@ -708,9 +709,9 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
         require_manager(connection, by)
         row = connection.execute(select(annotator).where(annotator.c.name == name.strip())).mappings().first()
         if row is None or row["role"] not in ROLES:
-            raise AuditError(f"there is no person {name!r}; `audit user list` shows who there is")
+            raise AuditError(message("account.no_person", name=name))
         if row["id"] == by:
-            raise AuditError("you cannot delete the account that you use; let another manager do it")
+            raise AuditError(message("account.own_deletion"))
         id = int(row["id"])
         need_another_manager(connection, Account(id, row["name"], row["role"]))
         connection.execute(

@@ -10,20 +10,14 @@ from sqlalchemy import Connection, select
 
 from audit.annotation.deferral import check_comment
 from audit.errors import Refused
+from audit.messages import message
 from audit.store import table_of, tables
 
 OTHER_CAUSE = "other"
 """The code that says nothing by itself: it needs a comment."""
-CAUSES: dict[str, str] = {
-    "all_wrong": "wrong on every side",
-    "label_range": "the right label is one that the system never gives",
-    "relation_loose": "the relation is too loose",
-    "follow_up_damaged": "the follow-up is damaged in grammar or meaning",
-    "doubtful": "the label or the answer is doubtful",
-    OTHER_CAUSE: "another cause",
-}
-"""Code -> what it says, in English, in the order of the keys that give it; the app has its own words (`cause.CODE` of
-data/ui). A new code is a line here and one in each language there."""
+CAUSES = ("all_wrong", "label_range", "relation_loose", "follow_up_damaged", "doubtful", OTHER_CAUSE)
+"""The codes in the order of the keys that give them; a new one has its words in `[cause]` and `[cause_in_words]` of
+data/messages."""
 TAKEN_BACK = "taken_back"
 """Code of a row that takes the last one of the same person and group back."""
 
@@ -50,9 +44,9 @@ def check_cause(code: str, comment: str) -> None:
     audit.errors.Refused: say in the comment what the cause is: 'other' says nothing by itself
     """
     if code not in CAUSES:
-        raise Refused(f"cause {code!r} is not one of {', '.join(CAUSES)}")
+        raise Refused(message("wrong.cause", cause=code, allowed=CAUSES))
     if code == OTHER_CAUSE and not comment.strip():
-        raise Refused(f"say in the comment what the cause is: {OTHER_CAUSE!r} says nothing by itself")
+        raise Refused(message("refused.cause_needs_comment", cause=OTHER_CAUSE))
     check_comment(comment)
 
 
@@ -103,18 +97,11 @@ SPOT_CHECK, INSPECTION = "spot check", "inspection"
 """Begin the reason of every adjudication that is one; what its adjudicator wrote comes after it."""
 OTHER_REASON = "other"
 """The code that says nothing by itself: it needs a written reason."""
-REASONS: dict[str, str] = {
-    "guideline_unclear": "the guideline is unclear",
-    "slip": "a slip",
-    "ambiguous_text": "the text is ambiguous",
-    "missing_context": "context is missing",
-    "figurative": "irony or figurative speech",
-    "mixed_opinion": "a mixed opinion",
-    "language": "the language was misunderstood",
-    OTHER_REASON: "another reason",
-}
-"""Code -> what it says, in English; the app has its own words (`reason.CODE` of data/ui). A new code is a line here and
-one in each language there."""
+REASONS = (
+    "guideline_unclear", "slip", "ambiguous_text", "missing_context", "figurative", "mixed_opinion", "language",
+    OTHER_REASON,
+)  # fmt: skip
+"""The codes; a new one has its words in `[reason]` and `[reason_in_words]` of data/messages."""
 
 
 def check_reason(code: str | None, written: str) -> None:
@@ -126,9 +113,9 @@ def check_reason(code: str | None, written: str) -> None:
     audit.errors.Refused: say why: the reason is kept with the answer
     """
     if code is not None and code not in REASONS:
-        raise Refused(f"reason {code!r} is not one of {', '.join(REASONS)}")
+        raise Refused(message("wrong.reason", reason=code, allowed=REASONS))
     if code in (None, OTHER_REASON) and not written.strip():
-        raise Refused("say why: the reason is kept with the answer")
+        raise Refused(message("refused.reason_needed"))
 
 
 def written_as_check(remark: str) -> str:

@@ -23,6 +23,7 @@ from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import AuditError, BadFile, Refused
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint, uniform
+from audit.messages import message
 from audit.store import input_ids, insert_new, pieces, table_of, tables, upsert
 from audit.store.copying import in_utc
 from audit.tasks import Input, get_task
@@ -35,7 +36,6 @@ from audit.text.languages import is_code
 FILE_COLUMNS = ("text", "text_2", "language", "answer", "explanation")
 LONGEST = 100_000
 """Characters of a text that are taken."""
-_WANTED = "needed are text and answer, text_2 where a task compares two texts, and perhaps language and explanation"
 
 
 @dataclass(frozen=True)
@@ -63,20 +63,24 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
     >>> parse_known("own.csv", "text,answer\\nA fine film.,positive|neutral")[0].allowed
     ('positive', 'neutral')
     """
-    header, rows = read_table(name, text, _WANTED)
+    header, rows = read_table(name, text, message("known.wanted"))
     texts = ("text", "text_2")[: get_task(task).texts]
     missing = [column for column in (*texts, "answer") if column not in header]
     unknown_columns = [column for column in header if column not in (*texts, *FILE_COLUMNS[2:])]
     if missing or unknown_columns:
-        problem = f"column(s) {', '.join(missing)} missing" if missing else f"column {unknown_columns[0]!r} is unknown"
-        raise BadFile(f"{name}: {problem}; {_WANTED}")
+        problem = (
+            message("file.columns_missing", columns=missing)
+            if missing
+            else message("file.unknown_column", column=unknown_columns[0])
+        )
+        raise BadFile(message("file.advised", file=name, reason=problem, advice=message("known.wanted")))
     labels = labels_of(task, "input")
     bad: list[tuple[int, str]] = []
     texts_read: list[KnownText] = []
     lines: dict[bytes, int] = {}
     for line, fields in rows:
         if len(fields) != len(header):
-            bad.append((line, f"{len(fields)} fields where the header has {len(header)}"))
+            bad.append((line, message("file.fields", count=len(fields), expected=len(header))))
             continue
         row = dict(zip(header, fields, strict=True))
         code = row.get("language") or language
@@ -88,7 +92,7 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
             Input.of(*(row[name] for name in texts), language=code), allowed, row.get("explanation", "")
         )
         if known_text.input.key in lines:
-            bad.append((line, f"the text of line {lines[known_text.input.key]} again; give each text once"))
+            bad.append((line, message("known.text_again", line=lines[known_text.input.key])))
         lines[known_text.input.key] = line
         texts_read.append(known_text)
     refuse_bad_rows(name, bad, len(rows))
@@ -100,21 +104,21 @@ def _row_problem(
 ) -> str | None:
     for name in texts:
         if not row[name]:
-            return f"the column {name} is empty"
+            return message("file.empty_column", column=name)
         if len(row[name]) > LONGEST:
-            return f"the {name} has {len(row[name]):,} characters, at most {LONGEST:,} are taken"
+            return message("known.text_long", column=name, count=len(row[name]), most=LONGEST)
     if "\0" in "".join(row[name] for name in texts) + row.get("explanation", ""):
-        return "there is a NUL character, which no text has"
+        return message("known.nul")
     if not allowed:
-        return f"the column answer is empty; it is one of {', '.join(labels)}, or several with | between them"
+        return message("known.empty_answer", allowed=labels)
     if unknown := [label for label in allowed if label not in labels]:
-        return f"answer {unknown[0]!r} is not one of {', '.join(labels)}"
+        return message("wrong.answer", answer=unknown[0], allowed=labels)
     if set(allowed) == set(labels):
-        return "every label is allowed, so no answer could be wrong"
+        return message("known.every_label")
     if not is_code(code):
-        return f"language {code!r} is no code such as en, zh or pt-BR"
+        return message("wrong.language", language=code)
     if len(row.get("explanation", "")) > COMMENT:
-        return f"the explanation has more than {COMMENT:,} characters; shorten it"
+        return message("known.explanation_long", most=COMMENT)
     return None
 
 
@@ -210,12 +214,10 @@ def add_known(
         require_manager(connection, by)
         _check_purpose(purpose)
         if not items:
-            raise AuditError("there is no text to make known; give at least one")
+            raise AuditError(message("known.no_text"))
         name = get_task(task).name
         if asks_pairs(name):
-            raise AuditError(
-                f"task {name} asks about each output, which a text does not name; make settled questions known instead"
-            )
+            raise AuditError(message("known.asks_pairs", task=name))
         by_key = {item.input.key: item for item in items}
         ids = input_ids(connection, [item.input for item in items])
         questions = _questions(connection, [((name, ids[key], None), key) for key in by_key])
@@ -243,7 +245,7 @@ def add_settled_questions(
         for id in ids:
             answer = next((answers[id, origin] for origin in ORIGINS if (id, origin) in answers), None)
             if answer is None:
-                raise Refused(f"question {id} has no answer that settles it; choose one that has")
+                raise Refused(message("known.not_settled", id=id))
             rows[id] = (sorted(answer), explanation.strip())
         return _store(connection, purpose, rows, by)
 
@@ -260,13 +262,10 @@ def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: i
         require_manager(connection, by)
         _check_purpose(purpose)
         if not 1 <= count <= MOST:
-            raise AuditError(f"count {count}: must be from 1 to {MOST}")
+            raise AuditError(message("known.bad_count", count=count, most=MOST))
         candidates = _candidates(connection)
         if not candidates:
-            raise AuditError(
-                "there is no question to pick: no source outside the samples has a gold label or an adjudicated "
-                "answer; add texts with their answers from a CSV file instead"
-            )
+            raise AuditError(message("known.nothing_to_pick"))
         chosen = _spread(candidates, count, seed)
         ids = _questions(connection, [(subject, key) for subject, key, _ in chosen])
         rows: dict[int, tuple[list[str], str]] = {ids[subject]: (sorted(allowed), "") for subject, _, allowed in chosen}
@@ -289,7 +288,7 @@ def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int 
         stored = {int(row[0]) for row in connection.execute(select(table.c.question_id))}
         removed = stored if question_ids is None else set(question_ids)
         if unknown := sorted(removed - stored):
-            raise Refused(f"question {unknown[0]} is not known; `audit known list` shows which are")
+            raise Refused(message("known.not_known", id=unknown[0]))
         for piece in pieces(sorted(removed)):
             connection.execute(table.delete().where(table.c.question_id.in_(piece)))
         if removed:
@@ -299,7 +298,7 @@ def remove_known(engine: Engine, question_ids: Iterable[int] | None, *, by: int 
 
 def _check_purpose(purpose: str) -> None:
     if purpose not in PURPOSES:
-        raise AuditError(f"purpose {purpose!r} is not one of {', '.join(PURPOSES)}")
+        raise AuditError(message("wrong.purpose", purpose=purpose, allowed=PURPOSES))
 
 
 def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[str], str]], by: int | None) -> Added:
@@ -313,13 +312,13 @@ def _store(connection: Connection, purpose: str, rows: Mapping[int, tuple[list[s
             existing.add(int(id))
             labels = labels_of(task, kind)
             if unknown := sorted(set(rows[id][0]) - set(labels)):
-                raise AuditError(f"answer {unknown[0]!r} is not one of {', '.join(labels)}")
+                raise AuditError(message("wrong.answer", answer=unknown[0], allowed=labels))
             if priority is not None and not filled:
-                raise Refused(f"people are waited for on question {id}; only a question that nobody waits for is known")
+                raise Refused(message("known.waited_for", id=id))
         query_stored = select(table.c.question_id).where(table.c.question_id.in_(piece))
         stored |= {int(row[0]) for row in connection.execute(query_stored)}
     if missing := sorted(set(rows) - existing):
-        raise Refused(f"there is no question {missing[0]}")
+        raise Refused(message("refused.no_question", id=missing[0]))
     moment = tables.now()
     upsert(
         connection,

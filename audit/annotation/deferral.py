@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 from audit.annotation.answers import allows_labels
 from audit.errors import Refused
+from audit.messages import message
 from audit.store import table_of, tables
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
@@ -89,9 +90,9 @@ def check_comment(comment: str | None) -> None:
     if comment is None:
         return
     if len(comment) > COMMENT:
-        raise Refused(f"the comment has {len(comment)} characters, at most {COMMENT} are kept; shorten it")
+        raise Refused(message("refused.comment_long", count=len(comment), most=COMMENT))
     if "\0" in comment or any("\ud800" <= letter <= "\udfff" for letter in comment):
-        raise Refused("the comment has a character that is none (NUL, or half of one); type it anew")
+        raise Refused(message("refused.comment_characters"))
 
 
 def add_row(connection: Connection, account_id: int, question_id: int, kind: str, comment: str | None) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy import Engine, Select, bindparam, select
 
 from audit.annotation.accounts import ROLES, require
 from audit.errors import AuditError
+from audit.messages import message
 from audit.resources import data_file
 from audit.store import reading, table_of, tables
 from audit.tasks import TASKS, Task, base_of, wording_of
@@ -39,7 +40,7 @@ def _of_plugin(task: Task, language: str) -> Guideline:
     """What a plug-in's task says, or what is true of every task."""
     version = getattr(task, "guideline_version", 1)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise AuditError(f"task {task.name} has guideline_version = {version!r}; it must be a whole number from 1")
+        raise AuditError(message("task_error.guideline_version", task=task.name, version=version))
     text = wording_of(task, language).guideline.strip()
     return Guideline(version, text or _read("general", language).text)
 
@@ -70,7 +71,7 @@ def _read(stem: str, language: str) -> Guideline:
     content = data_file(name).read_text(encoding="utf-8")
     match = _FIRST.match(content)
     if match is None:
-        raise AuditError(f"data/{name}: the first line must be `version: N`, a number from 1; put it there")
+        raise AuditError(message("task_error.guideline_file", name=name))
     return Guideline(int(match[1]), content[match.end() :].strip())
 
 

@@ -14,6 +14,7 @@ from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
+from audit.messages import joined, message
 from audit.statistics.agreement import number_of
 from audit.store import table_of, tables
 
@@ -49,21 +50,23 @@ def read_ratings(path: str | Path, also: Sequence[str] = ()) -> Rated:
     path = Path(path)
     text = read_text(path)
     needed = [*RATING, *also]
-    expected = f"needed are {', '.join(needed)}"
+    expected = message("file.needed", columns=needed)
     header, rows = read_table(path, text, expected)
     missing = [name for name in needed if name not in header]
     if missing:
-        raise BadFile(f"{path}: column(s) {', '.join(missing)} missing; {expected}")
+        raise BadFile(
+            message("file.advised", file=path, reason=message("file.columns_missing", columns=missing), advice=expected)
+        )
     columns = [header.index(name) for name in needed]
     bad, ratings, lines = [], [], []
     for line, fields in rows:
         if len(fields) != len(header):
-            bad.append((line, f"{len(fields)} fields where the header has {len(header)}"))
+            bad.append((line, message("file.fields", count=len(fields), expected=len(header))))
             continue
         row = [fields[column] for column in columns]
         if not all(row):
             empty = needed[row.index("")]
-            bad.append((line, f"column {empty} is empty; leave the row out where nobody judged"))
+            bad.append((line, message("ratings.empty_column", column=empty)))
         ratings.append(row)
         lines.append(line)
     refuse_bad_rows(path, bad, len(rows))
@@ -81,13 +84,16 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
     if not again.any():
         return rated
     if repeats is None:
+        ways = joined("list.or", REPEATS)
         earlier = frame.groupby(["item", "annotator"], sort=False)["line"].transform("first")
         rows = frame.assign(earlier=earlier)[again][["line", "item", "annotator", "earlier"]].itertuples(index=False)
         bad = [
-            (line, f"column annotator: {annotator} rates item {item} again, first on line {earlier}; allowed is one "
-             f"rating, or choose with repeats={', '.join(REPEATS[:-1])} or {REPEATS[-1]}")
+            (
+                line,
+                message("ratings.again", annotator=annotator, item=item, line=earlier, ways=ways),
+            )
             for line, item, annotator, earlier in rows
-        ]  # fmt: skip
+        ]
         refuse_bad_rows(path, bad, len(frame), parameter="repeats")
     if repeats == "majority":
         votes = frame.groupby(["item", "annotator", "label"], sort=False)["line"].transform("size")
@@ -95,7 +101,7 @@ def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:
         frame = frame[votes == most]
     unique = frame.drop_duplicates(["item", "annotator"], keep="last" if repeats == "last" else "first")
     removed = len(rated.frame) - len(unique)
-    note = f"{removed:,} repeated ratings were left out; the {repeats} of each counts."
+    note = message("ratings.repeats_left_out", count=removed, which=repeats)
     return Rated(
         unique.reset_index(drop=True), rated.labels, (*rated.notes, note), {**rated.origin, "repeats": repeats}
     )
@@ -107,13 +113,20 @@ def need_two(rated: Rated, path: str | Path) -> None:
     first, last = frame.iloc[0], frame.iloc[-1]
     if frame["annotator"].nunique() < 2:
         raise BadFile(
-            f"{path}, lines {first['line']} to {last['line']}: column annotator has only {first['annotator']!r}; two "
-            "annotators or more are needed"
+            message(
+                "ratings.one_annotator", file=path, first=first["line"], last=last["line"], annotator=first["annotator"]
+            )
         )
     if frame.groupby("item")["annotator"].nunique().max() < 2:
         raise BadFile(
-            f"{path}, lines {first['line']} to {last['line']}: no value of column item was judged by two annotators "
-            f"(item {first['item']!r} by {first['annotator']!r} alone); items with two judgements or more are needed"
+            message(
+                "ratings.none_twice",
+                file=path,
+                first=first["line"],
+                last=last["line"],
+                item=first["item"],
+                annotator=first["annotator"],
+            )
         )
 
 
@@ -121,7 +134,7 @@ def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
     """Raise BadRow or BadFile for rows of a file whose label is not a number, as this level needs."""
     rows = zip(rated.frame["line"], rated.frame["label"], strict=True)
     bad = [
-        (line, f"column label is {label!r}, which is not a number; the level {level} allows numbers, or give order=A,B")
+        (line, message("ratings.no_number", label=label, level=level))
         for line, label in rows
         if number_of(label) is None
     ]
@@ -161,18 +174,17 @@ def stored_ratings(
         frame = pd.DataFrame(connection.execute(query).all(), columns=["task", *RATING])
     judged_tasks = sorted(frame["task"].unique())
     if not judged_tasks:
-        about = {"group": "about a group ", "pair": "about an output "}
-        scope = about.get(str(kind), "") + (f"of the task {task} " if task else "")
-        raise AuditError(
-            f"people have judged no question {scope}yet; serve the app with `audit app` and let them answer"
-        )
+        about = [message(f"ratings.about_{kind}")] if kind in ("group", "pair") else []
+        about += [message("ratings.of_task", task=task)] if task else []
+        scope = joined("list.beside", about) if about else ""
+        raise AuditError(message("ratings.none", scope=scope))
     if len(judged_tasks) > 1:
         raise AuditError(
-            f"there are judgements of several tasks: {', '.join(judged_tasks)}; choose one with task=NAME",
+            message("ratings.several_tasks", tasks=judged_tasks),
             parameter="task",
         )
     unsure = frame["label"] == UNSURE
-    notes = (f"{int(unsure.sum()):,} of {len(frame):,} judgements were unsure, which is no label; they are left out.",)
+    notes = (message("note.unsure_left_out", unsure=int(unsure.sum()), count=len(frame)),)
     frame = frame.loc[~unsure, RATING].astype({"item": str}).reset_index(drop=True)
     question_kind = kind or get_task(judged_tasks[0]).question_kind
     origin: dict[str, object] = {"task": judged_tasks[0]} | (

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, Select, select
 
 from audit.annotation.accounts import note, require_manager
 from audit.errors import AuditError
+from audit.messages import Message, message
 from audit.store import table_of, tables, upsert
 
 
@@ -31,7 +32,7 @@ class JudgingSettings:
     def __post_init__(self) -> None:
         for name, allowed in BOUNDS.items():
             if not allowed.has(value := getattr(self, name)):
-                raise AuditError(f"{name} {value!r}: must be {allowed}")
+                raise AuditError(message("settings.out_of_bounds", name=name, value=value, allowed=allowed.sentence))
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,15 @@ class Bounds:
     least: float
     most: float
     whole: bool = False
-    of: str = ""
+    words: str = "settings.number"
 
     def __str__(self) -> str:
-        return f"a{' whole' if self.whole else ''} number{self.of} from {self.least} to {self.most}"
+        return self.sentence
+
+    @property
+    def sentence(self) -> Message:
+        """What is allowed, in words."""
+        return message("settings.whole" if self.whole else self.words, least=self.least, most=self.most)
 
     def has(self, value: object) -> bool:
         """Whether a value is one of them."""
@@ -67,7 +73,7 @@ BOUNDS = {
     "gold_share": Bounds(0, 0.5),
     "repeat_share": Bounds(0, 0.5),
     "repeat_after": Bounds(1, 10_000, whole=True),
-    "fastest": Bounds(0, 60, of=" of seconds"),
+    "fastest": Bounds(0, 60, words="settings.seconds"),
 }
 """What each setting may be."""
 
@@ -89,7 +95,7 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
     with engine.begin() as connection:
         require_manager(connection, by)
         if unknown := sorted(set(values) - set(BOUNDS)):
-            raise AuditError(f"there is no setting {unknown[0]!r}; there are {', '.join(sorted(BOUNDS))}")
+            raise AuditError(message("settings.unknown", name=unknown[0], names=sorted(BOUNDS)))
         before = asdict(settings_of(connection))
         after = JudgingSettings(**before | dict(values))
         stored = dict(before, **{name: value for name, value in connection.execute(_stored()) if name in BOUNDS})

@@ -42,6 +42,7 @@ from audit.cli.options import (
 if TYPE_CHECKING:
     from audit.reports.document import ReportDocument
 from audit.errors import AuditError
+from audit.messages import ENGLISH
 
 By = Literal["relation", "system", "language", "pair"] | None
 Repeats = Literal["first", "last", "majority"] | None
@@ -92,6 +93,7 @@ def report(
         ),
     ] = None,
     html: Html = None,
+    language: Annotated[Literal["en", "zh"], chosen("of the text and of the HTML file")] = "en",
     as_json: AsJson = False,
 ) -> None:
     """Observed and genuine rates of every cell with their intervals, and for each relation who is best before and
@@ -117,24 +119,24 @@ def report(
         gold_error=GoldError.read(gold_error) if gold_error else None,
     )
     if html:
-        write_html(document, Path(html))
-    show(document, as_json, quiet=bool(html))
+        write_html(document, Path(html), language)
+    show(document, as_json, quiet=bool(html), language=language)
 
 
-def show(report: "ReportDocument", as_json: bool, quiet: bool = False) -> None:
+def show(report: "ReportDocument", as_json: bool, quiet: bool = False, language: str = ENGLISH) -> None:
     """The report on stdout, as JSON or for the terminal; `quiet` leaves the latter out."""
     from audit.reports.terminal import to_terminal
 
     if as_json or not quiet:
-        answer(as_json, report, [] if as_json else [to_terminal(report)])
+        answer(as_json, report, [] if as_json else [to_terminal(report, language=language)])
 
 
-def write_html(report: "ReportDocument", path: Path) -> None:
+def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:
     """Write the HTML file. Raises BadFile where it cannot be written."""
     from audit.new_files import write_file
     from audit.reports.html import to_html
 
-    write_file(path, to_html(report))
+    write_file(path, to_html(report, language))
     say(f"report: {path}")
 
 

@@ -18,6 +18,7 @@ from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
 from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
 from audit.keys import canonical, fingerprint
+from audit.messages import joined, message
 from audit.tasks import Input, base_of, get_task
 from audit.tasks.similarity import level_of
 from audit.text import Analysis
@@ -108,7 +109,7 @@ class FileCorpus:
 
 def _check_language(language: str | None) -> None:
     if language is not None and not is_code(language):
-        raise AuditError(f"language {language!r} is no code such as en, zh or pt-BR")
+        raise AuditError(message("wrong.language", language=language))
 
 
 def _texts_of(task: str) -> tuple[str, ...]:
@@ -139,9 +140,16 @@ class FrameCorpus(FileCorpus):
         texts = _texts_of(task)
         columns = [_name(str(column), texts) for column in frame.columns]
         if len(frame) and (missing := [column for column in texts if column not in columns]):
-            raise AuditError(f"{name} has no column {missing[0]!r}; it has {', '.join(map(repr, columns)) or 'none'}")
+            raise AuditError(
+                message(
+                    "corpus_file.no_column",
+                    name=name,
+                    column=missing[0],
+                    columns=list(map(repr, columns)) or message("list.none"),
+                )
+            )
         if doubled := [column for column in columns if columns.count(column) > 1]:
-            raise AuditError(f"{name} has the column {doubled[0]!r} twice; names must differ")
+            raise AuditError(message("corpus_file.column_twice", name=name, column=doubled[0]))
         fields = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
         records = [
             _Record(
@@ -176,16 +184,14 @@ def _with_scheme(path: Path, records: list[_Record]) -> str:
     for record in records:
         if gold := record.columns.get("gold", "").strip():
             labels.setdefault(gold.casefold(), gold)
-    hint = "or say which labels there are, as in the task classification/finance,sports"
-    if len(labels) < 2:
-        present = f"only the gold label {next(iter(labels.values()))!r}" if labels else "no gold labels"
-        raise BadFile(f"{path}: there are {present}, so the label scheme is unknown; give at least two, {hint}")
+    if labels and len(labels) < 2:
+        raise BadFile(message("corpus_file.one_label", file=path, label=next(iter(labels.values()))))
+    if not labels:
+        raise BadFile(message("corpus_file.no_labels", file=path))
     if len(labels) > _MOST_LABELS:
-        raise BadFile(
-            f"{path}: the column gold has {len(labels):,} different labels, at most {_MOST_LABELS} make a scheme"
-        )
+        raise BadFile(message("corpus_file.many_labels", file=path, count=len(labels), most=_MOST_LABELS))
     if with_comma := [label for label in labels.values() if "," in label]:
-        raise BadFile(f"{path}: the gold label {with_comma[0]!r} has a comma, which separates labels; write it without")
+        raise BadFile(message("corpus_file.comma", file=path, label=with_comma[0]))
     return f"classification/{','.join(sorted(labels.values()))}"
 
 
@@ -225,7 +231,7 @@ def _checked_rows(path: Path, records: list[_Record], texts: tuple[str, ...], ta
         if reason is None and gold:
             reason = _gold_reason(gold, label, task)
         if reason is None and key in first:
-            reason = f"the id {key!r} is already that of line {first[key]}; ids must differ"
+            reason = message("corpus_file.id_twice", id=key, line=first[key])
         if reason is not None:
             bad.append((line, reason))
             continue
@@ -245,7 +251,7 @@ def _checked_rows(path: Path, records: list[_Record], texts: tuple[str, ...], ta
         )
     refuse_bad_rows(path, bad, len(records))
     if not rows:
-        raise BadFile(f"{path}: the file has no rows; it needs at least one with a text")
+        raise BadFile(message("corpus_file.no_rows", file=path))
     return rows
 
 
@@ -253,13 +259,10 @@ def _gold_reason(gold: str, label: str | None, task: str) -> str | None:
     """What is wrong with a gold that reads as this label, or None."""
     definition = get_task(task)
     if definition.question_kind == "pair":
-        return (
-            f"gold is {gold!r}, but {task} has no gold, for a text has many right outputs; leave the column out, and "
-            "call one with such an output reference"
-        )
+        return message("corpus_file.no_gold", gold=gold, task=task)
     if label is None:
-        numbers = ", a number from 0 to 1" if base_of(task) == "similarity" else ""
-        return f"the gold label {gold!r} is unknown; allowed are {', '.join(definition.labels)}{numbers}, or nothing"
+        numbers = [message("corpus_file.number")] if base_of(task) == "similarity" else []
+        return message("corpus_file.unknown_gold", gold=gold, allowed=[*definition.labels, *numbers])
     return None
 
 
@@ -267,29 +270,29 @@ def _reason(columns: dict[str, str], texts: tuple[str, ...], key: str) -> str | 
     """What is wrong with a record that could be read, but for its gold, or None."""
     for name in texts:
         if name not in columns:
-            return f"there is no {name}; every row needs one"
+            return message("corpus_file.no_text", column=name)
     for name, value in columns.items():
         if "\0" in value:
-            return f"column {name!r} has a NUL byte; remove it"
+            return message("corpus_file.nul", column=name)
         if any("\ud800" <= letter <= "\udfff" for letter in value):
-            return f"column {name!r} has half a character (a lone surrogate); write the file as UTF-8"
+            return message("corpus_file.surrogate", column=name)
     for name in texts:
         if not columns[name].strip():
-            return f"the {name} is empty"
+            return message("corpus_file.empty_text", column=name)
         size = len(columns[name].encode("utf-8"))
         if size > LONGEST:
-            return f"the {name} has {size:,} bytes, at most {LONGEST:,} are allowed; is a quotation mark not closed?"
+            return message("corpus_file.long_text", column=name, size=size, most=LONGEST)
     if (language := columns.get("language", "").strip()) and not is_code(language):
-        return f"the language {language!r} is no code such as en, zh or pt-BR"
+        return message("wrong.language", language=language)
     if not key:
-        return "the id is empty; give every row one, or leave the column out"
+        return message("corpus_file.empty_id")
     return None
 
 
 def _read(path: Path, texts: tuple[str, ...]) -> list[_Record]:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
-        raise BadFile(f"{path}: the name must end in {', '.join(_SUFFIXES)}, which says how to read it")
+        raise BadFile(message("corpus_file.bad_suffix", file=path, suffixes=_SUFFIXES))
     text = read_text(path)
     separator = _SUFFIXES[suffix]
     return _jsonl(text, texts) if separator is None else _csv(path, text, separator, texts)
@@ -310,12 +313,14 @@ def _csv(path: Path, text: str, separator: str, texts: tuple[str, ...]) -> list[
             if len(values) == len(names):
                 records.append(_Record(line, dict(zip(names, values, strict=True))))
             else:
-                reason = f"{len(values)} columns, but the first line names {len(names)} ({', '.join(names)})"
-                records.append(_Record(line, {}, f"{reason}; put quotation marks round texts with {separator!r}"))
+                reason = message(
+                    "corpus_file.columns", count=len(values), expected=len(names), names=names, mark=separator
+                )
+                records.append(_Record(line, {}, reason))
         return records
     except csv.Error as problem:
         # From here on nobody can tell rows apart, so this is the only row to report.
-        raise BadRow(path, started, f"{problem}; is a quotation mark not closed, or not doubled?") from problem
+        raise BadRow(path, started, message("corpus_file.quotation", reason=problem)) from problem
     finally:
         csv.field_size_limit(limit)
 
@@ -324,16 +329,15 @@ def _header(path: Path, names: list[str], separator: str, texts: tuple[str, ...]
     cleaned = [name.strip() for name in names]
     columns = [_name(name, texts) for name in cleaned]
     if missing := [name for name in texts if name not in columns]:
-        hint = ""
+        hint = []
         for other in ",;\t|":
             if other != separator and any(other in name for name in cleaned):
-                hint = f"; columns seem to be separated by {other!r}, but {separator!r} is needed"
-        raise BadFile(
-            f"{path}: the first line has no column {missing[0]!r}; it has: {', '.join(map(repr, cleaned))}{hint}"
-        )
+                hint = [message("corpus_file.separator", mark=other, needed=separator)]
+        lacking = message("corpus_file.header", file=path, column=missing[0], columns=map(repr, cleaned))
+        raise BadFile(joined("list.also", [lacking, *hint]))
     doubled = sorted({name for name in columns if columns.count(name) > 1})
     if doubled:
-        raise BadFile(f"{path}: the first line has the column {doubled[0]!r} twice; names must differ")
+        raise BadFile(message("corpus_file.header_twice", file=path, column=doubled[0]))
     return columns
 
 
@@ -345,18 +349,18 @@ def _jsonl(text: str, texts: tuple[str, ...]) -> list[_Record]:
         try:
             value = parse_json(line)
         except Excessive as problem:
-            records.append(_Record(number, {}, str(problem)))
+            records.append(_Record(number, {}, problem.args[0]))
             continue
         except ValueError as problem:
-            records.append(_Record(number, {}, f"not JSON ({problem}); every line must be one JSON object"))
+            records.append(_Record(number, {}, message("corpus_file.line_not_json", reason=problem)))
             continue
         if not isinstance(value, dict):
-            records.append(_Record(number, {}, f"a JSON {type(value).__name__}; every line must be one JSON object"))
+            records.append(_Record(number, {}, message("corpus_file.line_no_object", type=type(value).__name__)))
             continue
         columns = {_name(name, texts): field for name, field in value.items() if field is not None}
         if not_texts := [name for name in texts if not isinstance(columns.get(name, ""), str)]:
             example = canonical(columns[not_texts[0]])[:40]
-            records.append(_Record(number, {}, f"the {not_texts[0]} is {example}; it must be a string"))
+            records.append(_Record(number, {}, message("corpus_file.no_string", column=not_texts[0], example=example)))
         else:
             records.append(_Record(number, {name: _value(field) for name, field in columns.items()}))
     return records

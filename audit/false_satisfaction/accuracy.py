@@ -7,12 +7,13 @@ import numpy as np
 from sqlalchemy import Connection, Engine, case, func, select
 
 from audit.false_satisfaction.cells import Counted
+from audit.messages import message
 from audit.sampling.designs import has_clear_gold
 from audit.statistics.intervals import effective_size_of_sums
 from audit.store import snapshot, table_of, tables
 from audit.tasks import get_task
 
-NO_GOLD = "the corpus has no gold labels"
+NO_GOLD = message("no_rate.no_gold")
 PAIRS = "outputs of this task are judged one by one: a corpus has references, which are a proxy and never gold"
 
 

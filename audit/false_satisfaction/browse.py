@@ -27,6 +27,7 @@ from audit.false_satisfaction.resolution import (
     settle_group,
     source_of,
 )
+from audit.messages import message
 from audit.relations import COUNTED, Outcome, name_order
 from audit.relations.base import Seen
 from audit.store import pieces, table_of, tables
@@ -149,7 +150,7 @@ def browse(
     """
     filters = filters or GroupFilter()
     if filters.state is not None and filters.state not in STATES:
-        raise AuditError(f"state {filters.state!r} is not one of {', '.join(STATES)}")
+        raise AuditError(message("wrong.state", state=filters.state, allowed=STATES))
     with engine.connect() as connection:
         require(connection, account_id, *READERS)
         lines: list[Line] = []
@@ -178,7 +179,7 @@ def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> De
         key = (table_of(tables.Verdict).c.group_id == group_id, table_of(tables.Verdict).c.system_id == system_id)
         row = connection.execute(_query().where(*key)).mappings().first()
         if row is None:
-            raise AuditError(f"there is no group {group_id} of system {system_id}")
+            raise AuditError(message("cells.no_group", group=group_id, system=system_id))
         state = _states(connection, [row])[group_id, system_id]
         parts = _parts(connection, row)
         holds, origin = _holds(connection, group_id)

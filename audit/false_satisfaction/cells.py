@@ -40,6 +40,7 @@ from audit.false_satisfaction.resolution import (
     read_process,
     settle_group,
 )
+from audit.messages import message
 from audit.relations import Outcome
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import ALL, INFORMATIVE, within
@@ -267,9 +268,9 @@ def ground_of(
         checks = within(connection, checks, id, own_domain)
     cells = _observed(connection, ids, checks)
     if domain not in (None, ALL) and not (checks.outcome == Outcome.SATISFIED).any():
-        raise AuditError(f"no satisfied group has a source of the domain {domain}; leave the domain out")
+        raise AuditError(message("cells.domain_empty", domain=domain))
     if cells.empty:
-        raise AuditError("nothing has been checked yet; run `audit run` or `audit import-run` first")
+        raise AuditError(message("cells.nothing_checked"))
     return Ground(studies, samples, checks, cells)
 
 
@@ -405,9 +406,7 @@ def _studies(connection: Connection, study: int | None) -> list[dict[str, object
         query = query.where(table.c.id == study)
     studies = [dict(row) for row in connection.execute(query).mappings()]
     if not studies:
-        raise AuditError(
-            "there are no studies yet; run `audit run` first" if study is None else f"there is no study {study}"
-        )
+        raise AuditError(message("cells.no_studies") if study is None else message("cells.no_study", study=study))
     return studies
 
 
@@ -422,7 +421,7 @@ def _samples(
         query = query.where(table.c.domain == domain)
     last = {row["study_id"]: dict(row) for row in connection.execute(query).mappings()}
     if design is not None and not last:
-        raise AuditError(f"no sample has been drawn with the design {design}; draw one first")
+        raise AuditError(message("cells.not_drawn", design=design))
     return [
         {name: row[name] for name in ("id", "study_id", "design", "seed", "annotators", "protocol", "domain")}
         for row in last.values()

@@ -34,6 +34,7 @@ from audit.false_satisfaction.resolution import (
     read_process,
     settle_group,
 )
+from audit.messages import message
 from audit.relations.base import Seen
 from audit.sampling.designs import INFORMATIVE
 from audit.statistics.comparison import Common
@@ -364,7 +365,7 @@ def _relation(
     _, rates = common.rates(relative=True)
     unknown = [system for system, rate in zip(common.systems, rates, strict=True) if np.isnan(rate)]
     if unknown:
-        return _without_number(replace(empty, winner=best), f"no estimate for {', '.join(unknown)}"), []
+        return _without_number(replace(empty, winner=best), message("no_rate.no_estimate", names=unknown)), []
     numbers: dict[Subject, int] = {}
     column = {system: index for index, system in enumerate(comparison.of.systems)}
     groups = [JudgedGroup(column[group.system_id], tuple(_parts(group, answers, numbers))) for group in drawn]
@@ -388,8 +389,8 @@ def _reason(result: Fragility) -> str | None:
     if result.most is not None:
         return None
     if result.least is None:
-        return "no other answers to the questions that are judged would change the winner"
-    return "no way was found in which other answers change the winner and leave every judged group settled"
+        return message("fragile.never")
+    return message("fragile.no_way")
 
 
 def _without_number(entry: Fragile, reason: str) -> Fragile:
@@ -507,7 +508,7 @@ def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, c
         require(connection, account_id, *ADJUDICATORS)
         check_cause(code, comment)
         if not _is_false(connection, group_id, system_id):
-            raise Refused("this is not a false satisfaction any more; take the next one")
+            raise Refused(message("refused.not_false"))
         return add_cause(connection, account_id, (group_id, system_id), code, comment.strip())
 
 

@@ -13,6 +13,7 @@ from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.annotation.ratings import Rated, stored_ratings
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Drawn, KnownAnswer, State, drawn_groups, settle_group, source_of
+from audit.messages import message
 from audit.store import pieces, table_of, tables
 
 FALSE, TRUE = "false", "true"
@@ -54,10 +55,7 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
                 }
             )
     if not rows:
-        raise AuditError(
-            "nobody's own answers cover a drawn group, so there are no opinions on false satisfactions to compare; "
-            "draw groups with `audit sample` and let people answer"
-        )
+        raise AuditError(message("cells.no_opinions"))
     note = (
         "A group counts for an annotator whose own answers cover all its members; groups of one source are a cluster."
     )

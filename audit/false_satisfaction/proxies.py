@@ -18,6 +18,7 @@ from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings
 from audit.false_satisfaction.resolution import State
+from audit.messages import message
 from audit.relations import COUNTED, Outcome
 from audit.statistics.prediction_powered import disagreement, low_confidence
 from audit.store import snapshot, table_of, tables
@@ -195,7 +196,7 @@ def _of_relation(
             if name == "reference" and proxies.distances is not None:
                 values[name] = proxies.distances.of(sources[own], int(str(system)))
                 if np.isnan(values[name]).any():
-                    left_out[name] = "not every source has a reference and an output that is a text"
+                    left_out[name] = message("proxy.no_reference")
                     del values[name]
             elif name in _OF_OUTPUTS and outputs is not None:
                 column = int(np.searchsorted(outputs.systems, system))
@@ -209,7 +210,7 @@ def _of_relation(
             elif columns is not None and name in columns.values:
                 values[name] = columns.values[name][np.searchsorted(columns.sources, sources[own])]
             else:
-                left_out[name] = "the corpus has no such column"
+                left_out[name] = message("proxy.no_column")
         population = np.column_stack(list(values.values())) if values else np.empty((int(own.sum()), 0))
         positions = np.searchsorted(groups[own], beginning["group_id"].to_numpy())
         truth = (beginning["state"] == State.FALSE).to_numpy(float)
@@ -221,9 +222,9 @@ def _of_relation(
 def _no_confidence(scores: np.ndarray, of_groups: np.ndarray) -> str:
     """Why a system's scores are no proxy; empty where they are."""
     if np.isnan(of_groups).any():
-        return "the system has outputs without a score"
+        return message("proxy.no_score")
     present = scores[~np.isnan(scores)]
-    return "the system gives every output the same score" if present.min() == present.max() else ""
+    return message("proxy.same_score") if present.min() == present.max() else ""
 
 
 def _outputs(connection: Connection, study: int, systems: np.ndarray) -> _Outputs:
@@ -296,8 +297,14 @@ def _numbers(name: str, values: Sequence[Any], rows: Sequence[str], study: Mappi
         if not math.isfinite(numbers[index]):
             spelling = "missing" if value is None else repr(value)[:60]
             raise AuditError(
-                f"the proxy {name!r} is {spelling} in row {rows[index]!r} of {study['corpus']} (study {study['id']}); "
-                "a proxy needs a finite number, such as 0.25, in every row"
+                message(
+                    "proxy.no_number",
+                    proxy=name,
+                    value=spelling,
+                    row=rows[index],
+                    corpus=study["corpus"],
+                    study=study["id"],
+                )
             )
     return numbers
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import ALONE, Clusters, Counted
+from audit.messages import message
 from audit.relations import Outcome
 from audit.relations.registry import name_order
 from audit.store import snapshot, table_of, tables
@@ -71,7 +72,7 @@ def count_topics(database: Engine | Connection, counted: Counted, by: str, clust
                 topics_by_study[study] = _counted(counted, study, names, sources, code, clusters)
     if not topics_by_study:
         if by == GOLD:
-            raise AuditError("no source has a gold label; say by with an attribute, or leave it out", parameter="by")
+            raise AuditError(message("topics.no_gold"), parameter="by")
         raise UnknownName("attribute", by, [GOLD, *attributes])
     return Topics(by, topics_by_study)
 
@@ -91,11 +92,10 @@ def _values(connection: Connection, study: int, by: str) -> tuple[np.ndarray, li
 
 def _names(values: list[str | None], by: str, study: Mapping[str, object]) -> tuple[str, ...]:
     """The topics in their order: labels as the task has them, numbers as numbers, all else by name."""
-    where = f"of {study['corpus']} (study {study['id']})"
     names = {_text(value) for value in values if value is not None}
     if len(names) > MOST:
         raise AuditError(
-            f"{by!r} {where} has {len(names):,} values; topics are at most {MOST}: choose another attribute"
+            message("topics.many_values", by=by, corpus=study["corpus"], study=study["id"], count=len(names), most=MOST)
         )
     labels = [label for label in get_task(str(study["task"])).labels if label in names] if by == GOLD else []
     return (*labels, *sorted(names - set(labels), key=name_order))

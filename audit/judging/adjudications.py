@@ -24,6 +24,7 @@ from audit.annotation.queue import Shown, show
 from audit.errors import Refused
 from audit.judging.unit import Work, check_answer, unit_of_work
 from audit.keys import digest
+from audit.messages import message
 from audit.sampling.designs import SHOWN
 from audit.store import table_of, tables
 
@@ -98,9 +99,9 @@ def change_adjudication(
             (entry for entry in _latest_adjudications(work.connection, account_id) if entry.id == adjudication_id), None
         )
         if before is None:
-            raise Refused(f"this is not one of your last {LAST} decisions any more; it cannot be changed")
+            raise Refused(message("refused.not_recent", most=LAST))
         if before.is_check and code is not None:
-            raise Refused("a spot check has no reason code; leave it out")
+            raise Refused(message("refused.check_without_reason"))
         written = written_as_check(reason) if before.is_check else reason
         return _adjudicate(work, account_id, before.shown.id, allowed, written, code)
 
@@ -141,10 +142,10 @@ def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[s
         agreed = (answer.c.question_id == question_id) & (answer.c.origin == "people")
         # An annotator may just have taken an answer back: what people do not agree on is for the disputes.
         if not removed or not work.connection.execute(select(answer.c.origin).where(agreed)).first():
-            raise Refused("this question does not wait for a check any more; take the next one")
+            raise Refused(message("refused.no_check"))
         own = _judged_by(account_id).where(judgement.c.question_id == question_id)
         if work.connection.execute(own.limit(1)).first():
-            raise Refused("you judged this question yourself; somebody else must check it")
+            raise Refused(message("refused.own_check"))
         _adjudicate(work, account_id, question_id, allowed, written_as_check(remark))
 
 
@@ -185,15 +186,15 @@ def inspect(engine: Engine, account_id: int, question_id: int, allowed: Sequence
         work.hold(question_id)  # of two inspectors with it on their screens, the second finds that it is gone
         own = _judged_by(account_id).where(judgement.c.question_id == question_id)
         if work.connection.execute(own.limit(1)).first():
-            raise Refused("you judged this question yourself; somebody else must inspect it")
+            raise Refused(message("refused.own_inspection"))
         if not work.connection.execute(_to_inspect(account_id).where(question.c.id == question_id)).first():
-            raise Refused("this question does not wait for an inspection any more; take the next one")
+            raise Refused(message("refused.no_inspection"))
         agreed = work.connection.execute(
             select(answer.c.allowed).where(answer.c.question_id == question_id, answer.c.origin == "people")
         ).scalar_one()
         remark = remark.strip()
         if allowed and set(allowed) != set(agreed) and not remark:
-            raise Refused("say why you change what people agree on: the reason is kept with the answer")
+            raise Refused(message("refused.change_needs_reason"))
         written = f"{INSPECTION}: {remark}" if remark else INSPECTION
         _adjudicate(work, account_id, question_id, allowed, written)
 
@@ -203,16 +204,16 @@ def _adjudicate(
 ) -> int:
     """Append an adjudication, if it can be taken. Raises Refused."""
     if not allowed:
-        raise Refused("choose at least one label")
+        raise Refused(message("refused.no_label"))
     check_comment(reason)
     check_reason(code, reason)
     question = work.hold(question_id)
     for label in allowed:
         if label == UNSURE:
-            raise Refused("an adjudicator's answer must be a label; leave the question open instead")
+            raise Refused(message("refused.unsure_adjudicator"))
         task, kind = check_answer(question, question_id, label, reason)
     if set(allowed) == {HOLDS, BROKEN}:
-        raise Refused("choose one: a relation holds in a group, or it does not")
+        raise Refused(message("refused.choose_one"))
     row = {
         "question_id": question_id,
         "annotator_id": account_id,
@@ -359,7 +360,7 @@ def reveal_names(engine: Engine, account_id: int, question_id: int) -> dict[int,
         require(connection, account_id, *ADJUDICATORS)
         names = {number: person.name for number, person in enumerate(_people(connection, question_id), start=1)}
         if not names:
-            raise Refused("nobody has answered or flagged this question; there are no names to reveal")
+            raise Refused(message("refused.no_names"))
         note(connection, account_id, REVEALED, question_id, people=len(names))
         return names
 

@@ -14,6 +14,7 @@ from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_c
 from audit.annotation.queue import LEASE, lease_question
 from audit.errors import Refused
 from audit.judging.unit import Work, unit_of_work
+from audit.messages import message
 from audit.sampling.designs import SHOWN
 from audit.store import table_of, tables
 
@@ -107,7 +108,7 @@ def send_back(engine: Engine, account_id: int, question_id: int, remark: str = "
         check_comment(remark)
         flagged = select(question.c.id).where(question.c.id == question_id, is_flagged())
         if not work.connection.execute(flagged).first():
-            raise Refused("this question is not flagged any more; take the next one")
+            raise Refused(message("refused.not_flagged"))
         add_row(work.connection, account_id, question_id, BACK, remark.strip())
 
 
@@ -122,18 +123,18 @@ def refer(engine: Engine, account_id: int, question_ids: Sequence[int], comment:
         work.hold_all()  # of two managers who send the same question, the second finds it sent
         connection = work.connection
         if not comment.strip():
-            raise Refused("say in the comment what an adjudicator should look at, then flag the question")
+            raise Refused(message("refused.flag_needs_comment"))
         check_comment(comment)
         existing = {
             int(row[0]) for row in connection.execute(select(question.c.id).where(question.c.id.in_(question_ids)))
         }
         if missing := [id for id in question_ids if id not in existing]:
-            raise Refused(f"there is no question {missing[0]}")
+            raise Refused(message("refused.no_question", id=missing[0]))
         flagged = select(question.c.id).where(question.c.id.in_(question_ids), is_flagged())
         waiting = {int(row[0]) for row in connection.execute(flagged)}
         new = [id for id in dict.fromkeys(question_ids) if id not in waiting]
         if not new:
-            raise Refused("these questions are with the adjudicators already")
+            raise Refused(message("refused.with_adjudicators"))
         for id in new:
             add_row(connection, account_id, id, FLAG, comment.strip())
     return len(new)
@@ -146,10 +147,10 @@ def _defer(work: Work, account_id: int, question_id: int, kind: str, comment: st
         delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
     ).rowcount
     if kind == FLAG and not comment:
-        raise Refused("say in the comment what an adjudicator should look at, then flag the question")
+        raise Refused(message("refused.flag_needs_comment"))
     check_comment(comment)
     if not leases:
-        raise Refused("this question is not leased to you, or the lease has expired; take the next one")
+        raise Refused(message("refused.not_leased"))
     add_row(work.connection, account_id, question_id, kind, comment)
 
 

@@ -16,6 +16,7 @@ from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import LEASE, end_leases_of_others, lease_question, seen, seen_by_somebody
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
+from audit.messages import message
 from audit.sampling.designs import SHOWN
 from audit.store import table_of, tables
 
@@ -55,14 +56,12 @@ def judge(
         lease = connection.execute(_end_lease(), params).first()
         task, kind = check_answer(question, question_id, answer, comment)
         if lease is None:
-            raise Refused("this question is not leased to you, or the lease has expired; take the next one")
+            raise Refused(message("refused.not_leased"))
         blind = lease.saw is None and question is not None and question.protocol != SHOWN
         if lease.round == FIRST and not blind and lease.saw != connection.execute(seen(), params).scalar():
-            raise Refused(
-                "what others answered to this question has changed since it was shown to you; look at it again"
-            )
+            raise Refused(message("refused.answers_changed"))
         if connection.execute(_own_answer(), {**params, "round": lease.round}).first():
-            raise Refused("you have answered this question already; undo that answer to give another")
+            raise Refused(message("refused.answered"))
         row = {
             "question_id": question_id,
             "annotator_id": account_id,
@@ -96,18 +95,18 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
         if row is None:
             return None
         if len(_withdrawn_last(connection, account_id)) == UNDOS:
-            raise Refused(f"the last {UNDOS} answers are undone already; answer a question before you undo more")
+            raise Refused(message("refused.undone_enough", most=UNDOS))
         question_id = int(row["question_id"])
         still_counted = select(judgement.c.id).where(judgement.c.id == row["id"], _counts_for(account_id))
         if connection.execute(still_counted).first() is None:
-            raise Refused("a manager has just let that answer go stale; its question comes to you again")
+            raise Refused(message("refused.went_stale"))
         # An adjudication settles first answers; refusing another one would tell that it was a hidden question.
         if row["round"] == FIRST and connection.execute(select(is_adjudicated(question_id))).scalar():
-            raise Refused("an adjudicator has settled this question since; it cannot be undone")
+            raise Refused(message("refused.settled"))
         if row["round"] == FIRST:
             end_leases_of_others(connection, question_id, account_id)
         if row["round"] == FIRST and seen_by_somebody(connection, question_id, int(row["id"])):
-            raise Refused("somebody has answered this question since, seeing your answer; it cannot be undone")
+            raise Refused(message("refused.answer_seen"))
         withdrawn = {
             "question_id": question_id,
             "annotator_id": account_id,

@@ -19,8 +19,9 @@ from audit.annotation.answers import UNSURE, command
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import asks_pairs, question_ids, question_key
 from audit.errors import AuditError, BadFile
-from audit.files import SHOWN, parse_json, read_table, read_text
+from audit.files import SHOWN, first_lines, parse_json, read_table, read_text
 from audit.judging.unit import unit_of_work
+from audit.messages import message
 from audit.store import insert_new, need_study, pieces, table_of, tables
 from audit.tasks import Input, Task, get_task, matches
 
@@ -32,7 +33,6 @@ from audit.tasks import Input, Task, get_task, matches
 
 QUESTION = "audit_question"
 """The name in a task's `data` under which our export says which question a task is."""
-_WANTED = "needed are label and text or row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,30 +69,29 @@ def read_labels(path: str | Path, control: str | None = None) -> Labels:
     path = Path(path)
     kind = path.suffix.lower()
     if kind not in (".csv", ".json"):
-        raise BadFile(f"{path}: the name must end in .csv or .json (Label Studio), which says how to read it")
+        raise BadFile(message("labels.bad_suffix", file=path))
     text = read_text(path)
     if kind == ".json":
         return _label_studio(path, text, control)
     if control is not None:
-        raise BadFile(f"{path}: control names a tag of Label Studio; a CSV has none", parameter="control")
+        raise BadFile(message("labels.control_in_csv", file=path), parameter="control")
     return _csv(path, text)
 
 
 def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
     """Raise BadFile for entries (where, reason) that are wrong; the first ten are listed."""
     if len(bad) == 1:
-        raise BadFile(f"{path}, {bad[0][0]}: {bad[0][1]}", parameter=parameter)
+        raise BadFile(message("file.at_place", file=path, place=bad[0][0], reason=bad[0][1]), parameter=parameter)
     if bad:
-        listed = "\n".join(f"  {where}: {reason}" for where, reason in bad[:SHOWN])
-        more = f"\n  and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
-        wrong = f"{path}: {len(bad):,} of {number:,} labels are wrong, so nothing was used:\n{listed}{more}"
+        lines = [message("file.place", place=place, reason=reason) for place, reason in bad]
+        wrong = message("labels.wrong", file=path, count=len(bad), whole=number, lines=first_lines(lines, SHOWN))
         raise BadFile(wrong, parameter=parameter)
 
 
 def _csv(path: Path, text: str) -> Labels:
-    header, rows = read_table(path, text, _WANTED)
+    header, rows = read_table(path, text, message("labels.wanted"))
     if "label" not in header or ("text" in header) == ("row" in header):
-        raise BadFile(f"{path}: the columns are {', '.join(header)}; {_WANTED} (one of the two), and perhaps annotator")
+        raise BadFile(message("labels.columns", file=path, columns=header, wanted=message("labels.wanted")))
     bad: list[tuple[str, str]] = []
     labels: list[Label] = []
     empty = 0
@@ -128,11 +127,11 @@ def _label_studio(path: Path, text: str, control: str | None) -> Labels:
     try:
         tasks = parse_json(text)
     except ValueError as problem:
-        raise BadFile(f"{path}: not JSON ({problem}); export it from Label Studio in the format JSON") from None
-    if not isinstance(tasks, list) or not all(isinstance(task, dict) and "data" in task for task in tasks):
         raise BadFile(
-            f"{path}: not a list of tasks with data; export it from Label Studio in the format JSON, not JSON-MIN"
-        )
+            message("file.not_json", file=path, reason=problem, advice=message("labels.export_json"))
+        ) from None
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) and "data" in task for task in tasks):
+        raise BadFile(message("labels.no_tasks", file=path))
     bad: list[tuple[str, str]] = []
     labels: list[Label] = []
     without: Counter[str] = Counter()
@@ -381,12 +380,9 @@ def _task(connection: Connection, name: str | None) -> Task:
     stored = {str(row[0]) for row in connection.execute(select(table.c.task).distinct())}
     tasks = sorted(candidate for candidate in stored if matches(candidate, name))
     if not tasks:
-        suffix = f" of the task {name}" if name else ""
-        raise AuditError(f"there are no studies{suffix} yet, so no text to label; run `audit run` first")
+        raise AuditError(message("labels.no_studies_of", task=name) if name else message("labels.no_studies"))
     if len(tasks) > 1:
-        raise AuditError(
-            f"there are studies of several tasks: {', '.join(tasks)}; choose one with task=NAME", parameter="task"
-        )
+        raise AuditError(message("labels.several_tasks", tasks=tasks), parameter="task")
     return get_task(tasks[0])
 
 
@@ -394,10 +390,7 @@ def _need_questions(file: Labels, task: Task) -> None:
     """Raises AuditError where a label is about a text, and the task asks about outputs."""
     unkeyed = next((label for label in file.labels if label.question is None), None)
     if asks_pairs(task.name) and unkeyed is not None:
-        raise AuditError(
-            f"{file.path}, {unkeyed.where}: task {task.name} asks about each output, and a text or row does not say "
-            "which is meant; give the question's key (an export for Label Studio has it with each task)"
-        )
+        raise AuditError(message("labels.no_key", file=file.path, place=unkeyed.where, task=task.name))
 
 
 def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
@@ -405,20 +398,18 @@ def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
     names = {label.annotator for label in file.labels}
     if annotator is None and None in names:
         raise AuditError(
-            f"{file.path}: the file does not say who gave the labels; name them with annotator=NAME",
+            message("labels.nobody", file=file.path),
             parameter="annotator",
         )
     if annotator is not None and len(names) > 1:
         raise AuditError(
-            f"{file.path}: the file names {len(names)} annotators, annotator would make one of them; leave it out",
+            message("labels.several_annotators", file=file.path, count=len(names)),
             parameter="annotator",
         )
     annotators = [annotator if annotator is not None else str(label.annotator) for label in file.labels]
     for name in sorted(set(annotators)):
         if not name.strip() or len(name) > 80 or not name.isprintable() or name == GOLD or name.startswith("deleted-"):
-            raise AuditError(
-                f"annotator {name!r}: must be 1 to 80 printable characters, not {GOLD!r} and not begin with 'deleted-'"
-            )
+            raise AuditError(message("labels.bad_annotator", name=name, gold=GOLD))
     return annotators
 
 
@@ -428,7 +419,7 @@ def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> lis
     for name, label in renamed.items():
         if label.casefold() not in allowed:
             raise AuditError(
-                f"renamed {name}={label}: {label!r} is not one of {', '.join(allowed.values())}", parameter="renamed"
+                message("labels.renamed_to", name=name, label=label, allowed=allowed.values()), parameter="renamed"
             )
     mapped = {name.casefold(): allowed[label.casefold()] for name, label in renamed.items()}
     answers = [mapped.get(label.label.casefold()) or allowed.get(label.label.casefold()) for label in file.labels]
@@ -538,7 +529,7 @@ def _annotators(connection: Connection, names: Sequence[str]) -> dict[str, int]:
         guidelines = select(judgement.c.guideline).where(judgement.c.annotator_id == row["id"]).distinct()
         if row["role"] != ROLE or [int(guideline[0]) for guideline in connection.execute(guidelines)] != [ELSEWHERE]:
             raise AuditError(
-                f"{name!r} is an account that somebody uses; give who made these labels another name with annotator",
+                message("labels.account_in_use", name=name),
                 parameter="annotator",
             )
     columns = {"role": ROLE, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
@@ -579,7 +570,7 @@ def renamed_labels(settings: Sequence[str]) -> dict[str, str]:
         name, equals, label = (part.strip() for part in setting.partition("="))
         if not (equals and name and label) or renamed.get(name, label) != label:
             raise AuditError(
-                f"renamed {setting!r}: expected NAME=LABEL, each name once, for example good=positive",
+                message("labels.bad_renamed", setting=setting),
                 parameter="renamed",
             )
         renamed[name] = label

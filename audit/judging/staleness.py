@@ -30,6 +30,7 @@ from audit.annotation.questions import Subject, labels_of
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.resolution import KnownAnswer, State, drawn_groups, known_answers, settle_group
 from audit.judging.unit import unit_of_work
+from audit.messages import message
 from audit.store import pieces, table_of, tables
 from audit.tasks import get_task
 
@@ -61,11 +62,11 @@ class Choice:
         if self.task is not None:
             get_task(self.task)
         if self.kind is not None and self.kind not in KINDS:
-            raise AuditError(f"kind {self.kind!r} is not one of {', '.join(KINDS)}")
+            raise AuditError(message("wrong.kind", kind=self.kind, allowed=KINDS))
         if self.below is not None and self.below < 1:
-            raise AuditError(f"guideline version {self.below}: must be a number from 1")
+            raise AuditError(message("stale.bad_version", version=self.below))
         if self.below is None and not self.labels:
-            raise AuditError("say which answers go stale: those of guideline versions below one, or of some labels")
+            raise AuditError(message("stale.which_needed"))
 
 
 class Tally(NamedTuple):
@@ -212,14 +213,12 @@ def mark_stale(engine: Engine, by: int, choice: Choice, reason: str, *, client: 
         work.hold_all()  # or an annotator undoes one of these meanwhile, an adjudicator settles another
         connection = work.connection
         if not reason:
-            raise Refused(
-                "say why these answers go stale: it is kept with them, and shown to those who are asked again"
-            )
+            raise Refused(message("stale.reason_needed"))
         check_comment(reason)
         judgements, adjudications = _chosen(connection, choice)
         touched = sorted({row.question_id for row in (*judgements, *adjudications)})
         if not touched:
-            raise Refused("no answer that counts fits this choice; nothing was done")
+            raise Refused(message("stale.nothing_fits"))
         effect = _effect(connection, judgements, adjudications)
         moment = tables.now()
         withdrawn = [*judgements, *_repeats(connection, judgements)]
@@ -333,7 +332,7 @@ def _need_labels(connection: Connection, labels: Sequence[str]) -> None:
         existing |= set(allowed)
     if unknown := sorted(set(labels) - existing):
         raise Refused(
-            f"nobody ever answered {unknown[0]!r}; answers there are: {', '.join(sorted(existing)) or 'none'}"
+            message("stale.nobody_answered", label=unknown[0], names=sorted(existing) or message("list.none"))
         )
 
 

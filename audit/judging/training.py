@@ -14,6 +14,7 @@ from audit.annotation.queue import Shown, show
 from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import Refused
 from audit.judging.unit import unit_of_work
+from audit.messages import message
 from audit.store import reading, table_of, tables
 
 
@@ -98,13 +99,13 @@ def train(
         settings = settings_of(connection)
         state = _round(connection, account, settings)
         if state is None or state.passed:
-            raise Refused("there is no training for you, or you have passed it; go on with judging")
+            raise Refused(message("refused.no_training"))
         following = next(question for question in state.questions if question.id not in state.given)
         if following.id != question_id:
-            raise Refused("that is not the next question of your training; look at the page again")
+            raise Refused(message("refused.not_next"))
         labels = labels_of(following.task, following.kind)
         if answer not in (*labels, UNSURE):
-            raise Refused(f"answer {answer!r} is not one of {', '.join(labels)}, {UNSURE}")
+            raise Refused(message("wrong.answer", answer=answer, allowed=[*labels, UNSURE]))
         write_attempt(connection, account_id, state)
         later = judgement.alias("later")
         before = (

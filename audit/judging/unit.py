@@ -18,6 +18,7 @@ from audit.annotation.deferral import check_comment
 from audit.annotation.questions import labels_of
 from audit.errors import NotAllowed, Refused
 from audit.false_satisfaction.questions import lock_around, lock_queue, update_queue
+from audit.messages import message
 from audit.store import insert_new, pieces, table_of, tables, writing
 
 Record = type[tables.Judgement] | type[tables.Adjudication]
@@ -44,7 +45,7 @@ class Work:
     def who(self) -> Account:
         """The account, where there is one. Raises NotAllowed."""
         if self.account is None:
-            raise NotAllowed("somebody with an account has to do this; log in")
+            raise NotAllowed(message("account.needed"))
         return self.account
 
     def hold(self, question_id: int) -> Row[Any] | None:
@@ -102,10 +103,10 @@ class Work:
 def check_answer(question: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
     """Task and kind of the question, which is as `Work.hold` returned it, if it can be answered so. Raises Refused."""
     if question is None:
-        raise Refused(f"there is no question {question_id}")
+        raise Refused(message("refused.no_question", id=question_id))
     labels = labels_of(question.task, question.kind)
     if answer not in (*labels, UNSURE):
-        raise Refused(f"answer {answer[:40]!r} is not one of {', '.join(labels)}, {UNSURE}")
+        raise Refused(message("wrong.answer", answer=answer[:40], allowed=[*labels, UNSURE]))
     check_comment(comment)
     return str(question.task), str(question.kind)
 

@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 from audit.annotation.ratings import RATING, Rated, stored_ratings
 from audit.errors import AuditError, UnknownName, installed_extras
 from audit.keys import fingerprint
+from audit.messages import ENGLISH, LANGUAGES
 from audit.new_files import write_file
 from audit.reports.agreement import agreement_lines, agreement_report
 from audit.reports.document import CellEntry, RelationResultEntry, ReportDocument
@@ -253,11 +254,16 @@ class Report:
         return figure
 
     @installed_extras()
-    def to_html(self, path: str | Path) -> None:
-        """Write the report as one HTML file that needs nothing else. Raises BadFile."""
+    def to_html(self, path: str | Path, language: str = ENGLISH) -> None:
+        """Write the report as one HTML file that needs nothing else, in English (`en`) or Chinese (`zh`).
+
+        Raises BadFile, and UnknownName for another language.
+        """
         from audit.reports.html import to_html
 
-        write_file(Path(path), to_html(self.document))
+        if language not in LANGUAGES:
+            raise UnknownName("language", language, list(LANGUAGES))
+        write_file(Path(path), to_html(self.document, language))
 
     def to_json(self, path: str | Path) -> None:
         """Write the document as JSON. Raises BadFile."""

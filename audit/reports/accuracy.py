@@ -1,14 +1,11 @@
 """Accuracy by gold beside what metamorphic testing says: 1 - VR_o and 1 - VR_g of each system."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
 from audit.reports.document import AccuracyEntry, AccuracySystem, ViolationTable
 from audit.reports.violations import rates_of
-from audit.reports.words import in_order
 from audit.statistics.intervals import mid_p
-from audit.statistics.orders import TIED
 
 SCORES = {"accuracy": "accuracy", "observed": "sr_observed", "genuine": "sr_genuine"}
 """What systems can be ordered by, and the name of that rate in an entry."""
@@ -85,15 +82,3 @@ def _order(rates: Mapping[str, float | None]) -> list[str] | None:
     if not rates or len(known) < len(rates):
         return None
     return sorted(known, key=lambda system: (-round(known[system], 12), system))
-
-
-def order_words(entry: AccuracyEntry, score: str) -> str:
-    """An order of `accuracy_entries` in words, with `=` between ties; empty where it is not known.
-
-    >>> systems = [{"system": "a", "accuracy": 0.9}, {"system": "b", "accuracy": 0.8}]
-    >>> order_words({"systems": systems, "order_accuracy": ["a", "b"]}, "accuracy")
-    'a > b'
-    """
-    fields: Mapping[str, Any] = entry  # `score` is a part of keys
-    rates = {system["system"]: system[SCORES[score]] for system in fields["systems"]}
-    return in_order(fields[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))

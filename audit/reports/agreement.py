@@ -12,6 +12,7 @@ import pandas as pd
 import audit
 from audit.annotation.ratings import Rated
 from audit.errors import AuditError
+from audit.messages import message
 from audit.reports.document import plain
 from audit.reports.documents import (
     AgreementDocument,
@@ -52,21 +53,15 @@ def agreement_report(
     people = sorted(frame["annotator"].unique()) if len(frame) else []
     if len(people) < 2:
         who = people[0] if people else "nobody"
-        raise AuditError(f"{who} is the only annotator; agreement needs the judgements of two or more")
+        raise AuditError(message("agreement.one_annotator", who=who))
     ratings = _ratings(frame, rated.labels, order)
     check_level(level, ratings.scale)
     if not ratings.shared.any():
-        raise AuditError(
-            f"none of the {ratings.items:,} items was judged by two annotators; agreement needs items with two or more "
-            "judgements"
-        )
+        raise AuditError(message("agreement.none_shared", count=ratings.items))
     single = int((~ratings.shared).sum())
     notes = list(rated.notes)
     if single:
-        notes.append(
-            f"{single:,} of {ratings.items:,} items have one judgement only: they say nothing about agreement and are "
-            "left out; only where chance is estimated do their labels count."
-        )
+        notes.append(message("note.one_judgement", count=single, whole=ratings.items))
     # From here on 1 and 1.0 are one label, in every part.
     frame = frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
     groups: list[AgreementPart] = []
@@ -97,9 +92,9 @@ def _ratings(frame: pd.DataFrame, labels: Sequence[str] | None, order: Sequence[
         return Ratings.of(frame, labels)
     unknown = sorted(set(frame["label"]) - set(order))
     if unknown:
-        raise AuditError(f"label {unknown[0]!r} is not in the order {', '.join(order)}; name every label once")
+        raise AuditError(message("agreement.not_in_order", label=unknown[0], order=order))
     if len(set(order)) < len(order):
-        raise AuditError(f"the order {', '.join(order)} has a label twice; name every label once")
+        raise AuditError(message("agreement.order_twice", order=order))
     return Ratings.of(frame, order, order=True)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import AuditError
+from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.certainty import (
     COMPARES,
@@ -136,7 +137,7 @@ def build_report(
     (0.4, None)
     """
     if not 0 <= delta < 1:
-        raise AuditError(f"delta {delta} is not a difference of rates; allowed are 0 to less than 1, for example 0.02")
+        raise AuditError(message("report_setting.bad_delta", delta=delta))
     judged, checked, drawn = (groups.judged, groups.checked, groups.drawn) if groups else (None, None, None)
     if target == "population":
         cells = with_worth(cells, judged, checked, confidence, drawn)
@@ -193,10 +194,7 @@ def _with_expected_misses(frame: pd.DataFrame, signature: Signature, confidence:
     missing = (1 - confidence) * number
     if missing < 2 - 1e-9:
         return signature.copy()
-    note = (
-        f"Each interval alone holds with {100 * confidence:g} %: of {number} cells about {missing:.0f} are expected to "
-        "miss. The JSON has ends that hold for all cells together."
-    )
+    note = message("note.each_alone", percent=100 * confidence, count=number, missing=missing)
     return {**signature, "notes": [*(signature.get("notes") or []), note]}
 
 
@@ -339,13 +337,13 @@ def _reason(cell: Mapping[str, Any], only_compared: bool) -> str | None:
     if cell["sr_genuine"] is not None:
         return None
     if cell["sr_observed"] is None:
-        return "nothing was satisfied or violated"
+        return message("no_rate.nothing_checked")
     if only_compared:
         return COMPARES
     if not cell["drawn"]:
-        return "none of its satisfied groups is drawn"
+        return message("no_rate.none_drawn")
     if cell["drawn_open"] is None or cell["drawn_open"] == cell["drawn"]:
-        return "none of its satisfied groups is judged yet"
+        return message("no_rate.none_judged")
     if cell["behind"]:
-        return "people settled more groups behind the first open one than before it, so answers leave bounds only"
-    return "the answers that could show its groups to be true are not asked for, so there are bounds only"
+        return message("no_rate.open_behind")
+    return message("no_rate.one_sided")

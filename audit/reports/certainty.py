@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import UnknownName
+from audit.messages import message
 from audit.relations import get_relation
 from audit.reports.document import (
     Bounds,
@@ -39,18 +40,18 @@ from audit.statistics.rates import (
 )
 
 KEY = ["study", "task", "relation", "system"]
-STRATIFIED = "stratified over cells, cells independent"
+STRATIFIED = message("combined.independent")
 CLUSTERED = {
-    "corpus": "stratified over cells, dependence by sums over sources",
-    "population": "stratified over cells, dependence by sums over documents",
+    "corpus": message("combined.by_source"),
+    "population": message("combined.by_document"),
 }
 """By target. A source that names no document is one."""
-UNION = "union bound over the cells' confidence sequences"
-NO_PROBABILITIES = "not with sequences: probabilities of rankings hold for a number of judgements that was fixed before"
+UNION = message("combined.union")
+NO_PROBABILITIES = message("no_order.sequence")
 LEVELS = ("relation", "system", "family", "overall")
-COMPARES = "drawn to compare systems only: its judged groups are no random sample of the satisfied ones"
+COMPARES = message("no_rate.only_compared")
 """Why a cell has no rate although groups of it are judged."""
-WITHOUT_COUNTS = "the totals have rates without counts"
+WITHOUT_COUNTS = message("no_order.without_counts")
 
 
 @dataclass(frozen=True)
@@ -363,9 +364,9 @@ def _roll_up(
         "missing": [],
     }
     if not counted:
-        return entry | {"reason": "the totals have rates without counts, so cells cannot be weighed"}
+        return entry | {"reason": message("no_rate.totals_without_counts")}
     if not checked.sum():
-        return entry | {"reason": "nothing was satisfied or violated"}
+        return entry | {"reason": message("no_rate.nothing_checked")}
     entry["sr_observed"] = float(satisfied.sum() / checked.sum())
     if lacking.any():
         blamed = chosen.loc[lacking, ["study", "relation", "system"]].astype(object)
@@ -374,18 +375,18 @@ def _roll_up(
             {"study": row["study"], "relation": row["relation"], "system": row["system"]}
             for row in blamed.to_dict("records")
         ]
-        was, has = ("cell was", "cell has") if lacking.sum() == 1 else ("cells were", "cells have")
+        number = int(lacking.sum())
         if (only_compared(chosen) | ~lacking).all():
-            return entry | {"reason": f"{lacking.sum()} {was} drawn to compare systems only"}
+            return entry | {"reason": message("no_rate.cells_only_compared", count=number)}
         if not bounds_together(chosen, lacking):
-            return entry | {"reason": f"{lacking.sum()} {has} no estimate yet"}
+            return entry | {"reason": message("no_rate.cells_without_estimate", count=number)}
         if false_bounds := certainty.bounds(cells, places, False):
             least, most, low, high = false_bounds
             entry |= {"fs_least": least, "fs_most": most, "fs_bound_low": low, "fs_bound_high": high}
         if genuine_bounds := certainty.bounds(cells, places, True):
             least, most, low, high = genuine_bounds
             entry |= {"sr_least": least, "sr_most": most, "sr_bound_low": low, "sr_bound_high": high}
-        entry["reason"] = f"{lacking.sum()} {has} bounds only, so there are bounds of all together"
+        entry["reason"] = message("no_rate.cells_with_bounds", count=number)
         return entry | {"method": certainty.method(chosen)}
     of_false, false_together = certainty.together(cells, places, certainty.of_false)
     of_genuine, genuine_together = certainty.together(cells, places, certainty.of_genuine)
@@ -429,7 +430,7 @@ def compared(
             "rank_low": None,
             "rank_high": None,
             "letters": None,
-            "reason": reason if compares else "nothing was satisfied or violated",
+            "reason": reason if compares else message("no_rate.nothing_checked"),
         }
         for system, before, after, compares in zip(cells["system"], observed, genuine, has_rate, strict=True)
     ]

@@ -1,12 +1,25 @@
-"""Charts of the dashboard. Each is an Altair chart made from a part of a document; words come from the caller.
+"""Charts of the dashboard, the quality page and the page of values, with words that come from the caller.
 
-Every chart says in numbers or shapes what it says in colour.
+Each is an Altair chart made from a part of a document, drawn with `audit.reports.charts.Plot` or `heat_map`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from audit.reports.charts import LETTER, LIGHT, LONGEST, ROW, Palette, cut, heat_map, styled
+from audit.reports.charts import (
+    LETTER,
+    LIGHT,
+    LONGEST,
+    QUARTERS,
+    ROW,
+    Palette,
+    Plot,
+    Tip,
+    cut,
+    heat_map,
+    row_axis,
+    styled,
+)
 from audit.reports.words import UNKNOWN, number, percent
 
 if TYPE_CHECKING:
@@ -31,27 +44,45 @@ def progress_chart(cells: Sequence[Mapping[str, Any]], palette: Palette = LIGHT,
         }
         for cell in cells
     ]
-    return _heat(values, palette, palette.genuine, width)
+    return heat_map(values, palette.genuine, palette, width)
 
 
 def confusion_chart(
     matrix: Sequence[Sequence[int]], labels: Sequence[str], palette: Palette = LIGHT, width: int = 110
 ) -> "alt.Chart":
     """Heat map of which labels people take for each other: in each field how often, filled by its share of the row."""
-    values = []
-    for label, row in zip(labels, matrix, strict=True):
-        total = sum(row)
-        for other, count in zip(labels, row, strict=True):
-            share = count / total if total else 0.0
-            values.append({"row": label, "column": other, "share": share, "text": f"{count:,}"})
-    return _heat(values, palette, palette.observed, width)
+    values = [
+        {"row": label, "column": other, "share": times / sum(row) if sum(row) else 0.0, "text": f"{times:,}"}
+        for label, row in zip(labels, matrix, strict=True)
+        for other, times in zip(labels, row, strict=True)
+    ]
+    return heat_map(values, palette.observed, palette, width)
 
 
-def _heat(values: list[dict[str, Any]], palette: Palette, fill: str, width: int) -> "alt.Chart":
+def levels_chart(
+    cells: Sequence[Mapping[str, Any]], score: str, palette: Palette = LIGHT, width: int = 130
+) -> "alt.Chart":
+    """Heat map of satisfied shares: a row a system, a column a level of granularity, and their mean, the score, last.
+
+    `cells` are those of one domain, as from `audit.reports.values.levels_report`; `score` is what the last column is
+    called.
+    """
+    values = [
+        {"system": cell["system"], "level": name, "share": share, "text": percent(share)}
+        for cell in cells
+        for name, share in [*cell["shares"].items(), (score, cell["score"])]
+    ]
+    return heat_map(values, palette.genuine, palette, width, across="level", down="system")
+
+
+# Lines: rates, probabilities and coefficients against what was judged.
+
+
+def _share_scale(title: str) -> dict[str, Any]:
     import altair as alt
 
-    tooltip = ["row:N", "column:N", "text:N", alt.Tooltip("share:Q", format=".0%")]
-    return heat_map(values, "column", "row", fill, palette, width, tooltip)
+    axis = alt.Axis(values=QUARTERS, format=".0%", grid=True)
+    return {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": axis, "title": title}
 
 
 def firming_chart(
@@ -70,14 +101,14 @@ def firming_chart(
     """
     import altair as alt
 
-    low, high = ("fs_low", "fs_high") if rate == "fs_rate" else ("sr_genuine_low", "sr_genuine_high")
+    ends = "fs" if rate == "fs_rate" else "sr_genuine"
     values = [
         {
             "system": system["system"],
             "judgements": point["judgements"],
             "rate": system[rate][at],
-            "low": system[low][at],
-            "high": system[high][at],
+            "low": system[f"{ends}_low"][at],
+            "high": system[f"{ends}_high"][at],
             "observed": system["sr_observed"][at] if rate == "sr_genuine" else None,
             "judged": system["judged"][at],
         }
@@ -88,31 +119,14 @@ def firming_chart(
     if not values:
         return None
     x = alt.X("judgements:Q", title=titles[0], axis=alt.Axis(tickCount=4, grid=False, format=",d"))
-    share = alt.Scale(domain=[0, 1], nice=False)
-    axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", grid=True)
-    base = alt.Chart().encode(x=x)
-    tooltip = [
-        alt.Tooltip("judgements:Q", format=","),
-        *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("rate", "low", "high")),
-        alt.Tooltip("judged:Q", format=","),
-    ]
-    layers = [
-        base.mark_area(opacity=0.22, color=palette.genuine).encode(
-            y=alt.Y("low:Q", scale=share, axis=axis, title=titles[1]), y2=alt.Y2("high:Q")
-        ),
-        base.mark_line(color=palette.genuine, strokeWidth=2).encode(y=alt.Y("rate:Q", scale=share)),
-        base.mark_point(color=palette.genuine, filled=True, size=34, opacity=1).encode(
-            y=alt.Y("rate:Q", scale=share), tooltip=tooltip
-        ),
-    ]
-    if rate == "sr_genuine":
-        layers.append(
-            base.mark_line(color=palette.observed, strokeDash=[4, 4], strokeWidth=1.5).encode(
-                y=alt.Y("observed:Q", scale=share)
-            )
-        )
-    order = list(dict.fromkeys(value["system"] for value in values))
-    return styled(panels(alt.layer(*layers, width=width, height=150), "system", order, values, palette), palette)
+    tips: list[Tip] = [("judgements", titles[0], ","), *((name, name, ".1%") for name in ("rate", "low", "high"))]
+    plot = Plot(values, palette, x, **_share_scale(titles[1]), tips=[*tips, ("judged", "judged", ",")])
+    plot.area("low", "high")
+    plot.line("rate", palette.genuine)
+    plot.point("rate", palette.genuine, size=34)
+    plot.line("observed", palette.observed, 1.5, strokeDash=[4, 4])
+    chart: alt.Chart = plot.panels("system", _names(values, "system"), 4, width, 150)
+    return chart
 
 
 def best_chart(
@@ -133,10 +147,8 @@ def best_chart(
     ]
     if not values:
         return None
-    names = list(dict.fromkeys(value["system"] for value in values))
-    ends = _spread_labels(
-        [{**[value for value in values if value["system"] == name][-1]} for name in names], "p_best", 0.1
-    )
+    names = _names(values, "system")
+    ends = _spread_labels([[value for value in values if value["system"] == name][-1] for name in names], 0.1)
     dashes = alt.Scale(domain=names, range=[DASHES[at % len(DASHES)] for at in range(len(names))])
     x = alt.X("judgements:Q", title=titles[0], axis=alt.Axis(tickCount=6, grid=False, format=",d"))
     share = alt.Scale(domain=[0, 1], nice=False)
@@ -160,14 +172,14 @@ def best_chart(
     return styled(alt.layer(lines, labels, width=width, height=200), palette)
 
 
-def _spread_labels(ends: list[dict[str, Any]], name: str, least: float) -> list[dict[str, Any]]:
+def _spread_labels(ends: Sequence[Mapping[str, Any]], least: float) -> list[dict[str, Any]]:
     """The line ends with a label (`written`) and its `place`, so that no label covers another."""
-    place = -least
-    for entry in sorted(ends, key=lambda end: end[name]):
-        place = max(entry[name], place + least)
-        entry |= {"place": place, "written": f"{entry['system']}  {percent(entry[name], 0)}"}
-    excess = max((entry["place"] for entry in ends), default=0.0) - 1.0
-    return [entry | {"place": entry["place"] - max(excess, 0.0)} for entry in ends]
+    place, spread = -least, []
+    for end in sorted(ends, key=lambda end: end["p_best"]):
+        place = max(end["p_best"], place + least)
+        spread.append({**end, "place": place, "written": f"{end['system']}  {percent(end['p_best'], 0)}"})
+    excess = max(place - 1.0, 0.0)
+    return [entry | {"place": entry["place"] - excess} for entry in spread]
 
 
 def agreement_chart(
@@ -182,199 +194,16 @@ def agreement_chart(
     values = [dict(row) for row in series if row["estimate"] is not None]
     if not values:
         return None
-    x = alt.X("stretch:O", title=titles[0], axis=alt.Axis(labelAngle=0))
     lowest = min([0.0, *(row["low"] for row in values if row["low"] is not None)])
-    scale = alt.Scale(domain=[lowest, 1], nice=False)
-    base = alt.Chart().encode(x=x)
-    layers = [
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(color=palette.genuine, strokeWidth=5, opacity=0.3)
-        .encode(y=alt.Y("low:Q", scale=scale, title=titles[1], axis=alt.Axis(grid=True)), y2=alt.Y2("high:Q")),
-        base.mark_line(color=palette.genuine, strokeWidth=1.5).encode(y=alt.Y("estimate:Q", scale=scale)),
-        base.mark_point(color=palette.genuine, filled=True, size=50, opacity=1).encode(
-            y=alt.Y("estimate:Q", scale=scale),
-            tooltip=["stretch:O", *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("estimate", "low", "high")),
-                     alt.Tooltip("items:Q", format=",")],
-        ),
-    ]  # fmt: skip
-    order = list(dict.fromkeys(value["name"] for value in values))
-    return styled(panels(alt.layer(*layers, width=width, height=150), "name", order, values, palette), palette)
-
-
-def needs_chart(
-    rows: Sequence[Mapping[str, Any]], goals: Sequence[str], titles: tuple[str, str], palette: Palette = LIGHT
-) -> "alt.Chart | None":
-    """Questions to go of each relation, a panel a goal, the number beside each bar; `titles` are the axis's, and a 0's.
-
-    `rows` have name, goal and to_go (None: not known, a dash). None where there are no rows.
-    """
-    import altair as alt
-
-    if not rows:
-        return None
-    values = [
-        dict(row)
-        | {
-            "number": row["to_go"] or 0,
-            "written": UNKNOWN if row["to_go"] is None else f"{row['to_go']:,}" if row["to_go"] else titles[1],
-        }
-        for row in rows
-    ]
-    order = list(dict.fromkeys(row["name"] for row in rows))
-    most = max(value["number"] for value in values) or 1
-    base = alt.Chart().encode(
-        y=alt.Y("name:N", sort=order, title=None),
-        x=alt.X(
-            "number:Q",
-            title=titles[0],
-            scale=alt.Scale(domain=[0, most * 1.35], nice=False),
-            axis=alt.Axis(tickCount=3, format=",d", grid=False),
-        ),
-    )
-    bars = base.mark_bar(color=palette.genuine, opacity=0.75, cornerRadius=2, height=13)
-    numbers = base.mark_text(align="left", dx=5, color=palette.ink, fontSize=11).encode(text=alt.Text("written:N"))
-    panel = alt.layer(bars, numbers, width=210, height={"step": 21})
-    return styled(panels(panel, "goal", goals, values, palette, columns=3), palette)
-
-
-def people_chart(people: Sequence[Mapping[str, Any]], palette: Palette = LIGHT, width: int = 420) -> "alt.Chart | None":
-    """Judgements of each person, the number beside the bar. None where nobody judged."""
-    import altair as alt
-
-    values = [
-        {"name": cut(person["name"]), "number": person["judgements"], "written": f"{person['judgements']:,}"}
-        for person in people
-        if person["judgements"]
-    ]
-    if not values:
-        return None
-    most = max(value["number"] for value in values)
-    base = alt.Chart(alt.Data(values=values)).encode(
-        y=alt.Y("name:N", sort="-x", title=None),
-        x=alt.X("number:Q", axis=None, scale=alt.Scale(domain=[0, most * 1.2], nice=False)),
-    )
-    bars = base.mark_bar(color=palette.genuine, opacity=0.75, cornerRadius=2, height=14)
-    numbers = base.mark_text(align="left", dx=5, color=palette.ink, fontSize=12).encode(text=alt.Text("written:N"))
-    return styled(alt.layer(bars, numbers, width=width, height={"step": ROW}), palette)
-
-
-def panels(
-    panel: "alt.Chart",
-    by: str,
-    order: Sequence[str],
-    values: list[dict[str, Any]],
-    palette: Palette,
-    columns: int = 4,
-) -> "alt.Chart":
-    """A panel for each value of a field, named above it."""
-    import altair as alt
-
-    header = alt.Header(title=None, labelColor=palette.ink, labelFontSize=12, labelFontWeight="bold", labelLimit=200)
-    return panel.properties(data=alt.Data(values=values)).facet(
-        facet=alt.Facet(f"{by}:N", sort=list(order), header=header), columns=columns, spacing=18
-    )
-
-
-# Charts of how annotators judge: shares with their intervals, and the bias of each label.
-
-MEASURES = ("accuracy", "consistency", "settled", "others")
-"""Shares of a quality report that the first chart shows, side by side."""
-
-
-def shares_chart(
-    report: Mapping[str, Any], names: Mapping[str, str], palette: Palette = LIGHT, width: int = 150
-) -> "alt.Chart | None":
-    """A row an annotator, a column a measure: a disc for the share, a band for its interval; nothing where it is null.
-
-    `names` are the measures' headings. None where no annotator has a share.
-    """
-    rows = [
-        {"name": annotator["annotator"], "measure": names[measure]} | _ends(annotator[measure])
-        for annotator in report["annotators"]
-        for measure in MEASURES
-    ]
-    return _discs(rows, [names[measure] for measure in MEASURES], [0.0, 0.5, 1.0], ".0%", palette, width)
-
-
-def bias_chart(
-    report: Mapping[str, Any], names: Mapping[str, str], palette: Palette = LIGHT, width: int = 150
-) -> "alt.Chart | None":
-    """A row an annotator, a column a label: right of the line it is given too often, left of it too seldom.
-
-    `names` are the labels' headings. None where no bias is known.
-    """
-    rows = [
-        {"name": annotator["annotator"], "measure": names[bias["label"]]} | _ends(bias)
-        for annotator in report["annotators"]
-        for bias in annotator["bias"]
-    ]
-    ends = [abs(row[end]) for row in rows for end in ("low", "high") if row[end] is not None]
-    reach = round(max([0.1, *ends]) + 0.005, 2)
-    return _discs(
-        rows, [names[label] for label in report["labels"]], [-reach, 0.0, reach], "+.0%", palette, width, line=True
-    )
-
-
-def _ends(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: entry[name] for name in ("value", "low", "high")}
-
-
-def _discs(
-    rows: Sequence[dict[str, Any]],
-    measures: Sequence[str],
-    ticks: list[float],
-    form: str,
-    palette: Palette,
-    width: int,
-    line: bool = False,
-) -> "alt.Chart | None":
-    """Small multiples with shared rows, their axes from the first to the last of `ticks`; with `line` a line at 0."""
-    import altair as alt
-
-    values = [row for row in rows if row["value"] is not None]
-    if not values:
-        return None
-    names = list(dict.fromkeys(row["name"] for row in rows))
-    room = LETTER * min(LONGEST, max(map(len, names)))
-    scale = alt.Scale(domain=[ticks[0], ticks[-1]], nice=False)
-    axis = alt.Axis(format=form, title=None, values=ticks, labelFlush=False)
-    base = alt.Chart().encode(
-        y=alt.Y(
-            "name:N",
-            sort=names,
-            scale=alt.Scale(domain=names),
-            title=None,
-            axis=alt.Axis(labelLimit=room, minExtent=room, labelPadding=8),
-        ),
-        tooltip=[
-            alt.Tooltip("name:N", title=" "),
-            alt.Tooltip("measure:N", title="  "),
-            *(alt.Tooltip(f"{end}:Q", format=form.replace("0", "1")) for end in ("value", "low", "high")),
-        ],
-    )
-    layers = [
-        base.transform_filter("isValid(datum.low)")
-        .mark_bar(height=9, opacity=0.25, color=palette.genuine, cornerRadius=3)
-        .encode(x=alt.X("low:Q", scale=scale, axis=axis), x2=alt.X2("high:Q")),
-        base.mark_point(shape="circle", size=62, filled=True, color=palette.genuine, opacity=1).encode(
-            x=alt.X("value:Q", scale=scale, axis=axis)
-        ),
-    ]
-    if line:
-        layers.insert(0, alt.Chart().mark_rule(color=palette.muted).encode(x=alt.datum(0, scale=scale)))
-    chart = alt.layer(*layers).properties(width=width, height=ROW * len(names))
-    header = alt.Header(title=None, labelColor=palette.ink, labelFontSize=12, labelFontWeight="bold")
-    return styled(
-        chart.facet(
-            data=alt.Data(values=values), column=alt.Column("measure:N", sort=list(measures), header=header), spacing=30
-        ),
-        palette,
-    )
-
-
-# Charts of the values that relations compared: rates at other bounds, and mean values of languages and systems.
-#
-# Each is an Altair chart made from a document of `audit values`; words come from the caller.
+    x = alt.X("stretch:O", title=titles[0], axis=alt.Axis(labelAngle=0))
+    scale, axis = alt.Scale(domain=[lowest, 1], nice=False), alt.Axis(grid=True)
+    tips: list[Tip] = [("stretch", titles[0], None), *((name, name, ".3f") for name in ("estimate", "low", "high"))]
+    plot = Plot(values, palette, x, scale, axis, titles[1], [*tips, ("items", "items", ",")])
+    plot.rule("low", "high", palette.genuine, 5, opacity=0.3)
+    plot.line("estimate", palette.genuine, 1.5)
+    plot.point("estimate", palette.genuine, size=50)
+    chart: alt.Chart = plot.panels("name", _names(values, "name"), 4, width, 150)
+    return chart
 
 
 def bounds_chart(
@@ -403,41 +232,80 @@ def bounds_chart(
         reported = cell["sr_observed"]
         values.append({"panel": name, "run": cell["bound"], "reported": reported, "written": percent(reported)})
     low = min([0.0, *(rate["at"] for rate in cells[0]["rates"]), *(cell["bound"] for cell in cells)])
-    across, share = alt.Scale(domain=[low, last_shown], nice=False), alt.Scale(domain=[0, 1], nice=False)
+    across, share = alt.Scale(domain=[low, last_shown], nice=False), _share_scale(titles[1])
     x_axis = alt.Axis(tickCount=5, grid=False, format="~r")
-    y_axis = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format=".0%", grid=True)
 
     def x(field: str) -> "alt.X":
         return alt.X(f"{field}:Q", scale=across, axis=x_axis, title=titles[0])
-
-    def y(field: str) -> "alt.Y":
-        return alt.Y(f"{field}:Q", scale=share, axis=y_axis, title=titles[1])
 
     # The lines fall, so there is room above a point at the left and below one at the right.
     run_at_left = 2 * cells[0]["bound"] < low + last_shown
     beside: dict[str, Any] = (
         {"align": "left", "dx": 6, "dy": -8} if run_at_left else {"align": "right", "dx": -6, "dy": 12}
     )
-    line = alt.Chart().encode(x=x("bound"), y=y("share"), detail="line:N", order="bound:Q")
-    run = alt.Chart().transform_filter("isValid(datum.run)").encode(x=x("run"))
+    tips: list[Tip] = [("run", titles[0], "~r"), ("reported", titles[1], ".1%")]
+    plot = Plot(values, palette, x("run"), **share, tips=tips)
+    line = alt.Chart().encode(x=x("bound"), y=alt.Y("share:Q", **share), detail="line:N", order="bound:Q")
     tooltip = [alt.Tooltip("bound:Q", title=titles[0]), alt.Tooltip("share:Q", format=".1%", title=titles[1])]
-    run_tooltip = [alt.Tooltip("run:Q", title=titles[0]), alt.Tooltip("reported:Q", format=".1%", title=titles[1])]
-    layers = [
+    run = alt.Chart().transform_filter("isValid(datum.run)").encode(x=x("run"))
+    plot.layers += [
         line.transform_filter("datum.own === false").mark_line(color=palette.observed, strokeWidth=1, opacity=0.45),
         run.mark_rule(color=palette.muted, strokeDash=[4, 4], strokeWidth=1.5),
         line.transform_filter("datum.own === true")
         .mark_line(color=palette.genuine, strokeWidth=2.5, point=alt.OverlayMarkDef(size=60, opacity=0))
         .encode(tooltip=tooltip),
-        run.mark_point(filled=True, color=palette.genuine, size=50, opacity=1).encode(
-            y=y("reported"), tooltip=run_tooltip
-        ),
-        run.mark_text(color=palette.ink, fontSize=12, fontWeight="bold", **beside).encode(
-            y=y("reported"), text="written:N"
-        ),
     ]
-    order = list(dict.fromkeys(value["panel"] for value in values))
-    panel = alt.layer(*layers, width=width, height=130)
-    return styled(panels(panel, "panel", order, values, palette, columns=3), palette)
+    plot.point("reported", palette.genuine, size=50)
+    plot.label("reported", "written", color=palette.ink, fontSize=12, fontWeight="bold", **beside)
+    chart: alt.Chart = plot.panels("panel", _names(values, "panel"), 3, width, 130)
+    return chart
+
+
+# Rows: counts as bars, and shares, biases and means as discs with their intervals.
+
+
+def needs_chart(
+    rows: Sequence[Mapping[str, Any]], goals: Sequence[str], titles: tuple[str, str], palette: Palette = LIGHT
+) -> "alt.Chart | None":
+    """Questions to go of each relation, a panel a goal, the number beside each bar; `titles` are the axis's, and a 0's.
+
+    `rows` have name, goal and to_go (None: not known, a dash). None where there are no rows.
+    """
+    if not rows:
+        return None
+    values = [
+        dict(row, number=row["to_go"] or 0, written=titles[1] if row["to_go"] == 0 else _count_text(row["to_go"]))
+        for row in rows
+    ]
+    return _bars(values, palette, titles[0]).panels("goal", goals, 3, 210, {"step": 21})
+
+
+def people_chart(people: Sequence[Mapping[str, Any]], palette: Palette = LIGHT, width: int = 420) -> "alt.Chart | None":
+    """Judgements of each person, the number beside the bar. None where nobody judged."""
+    counts = {cut(person["name"]): person["judgements"] for person in people if person["judgements"]}
+    values = [
+        {"name": name, "number": judgements, "written": _count_text(judgements)}
+        for name, judgements in sorted(counts.items(), key=lambda counted: -counted[1])
+    ]
+    return _bars(values, palette, None).chart(width) if values else None
+
+
+def _count_text(number: int | None) -> str:
+    return UNKNOWN if number is None else f"{number:,}"
+
+
+def _bars(values: Sequence[dict[str, Any]], palette: Palette, title: str | None) -> Plot:
+    """A bar from 0 to `number` for each name, with `written` at its end."""
+    import altair as alt
+
+    most = max(value["number"] for value in values) or 1
+    scale = alt.Scale(domain=[0, most * 1.35], nice=False)
+    axis = alt.Axis(tickCount=3, format=",d", grid=False) if title else None
+    across = alt.Y("name:N", sort=_names(values, "name"), title=None)
+    plot = Plot([value | {"zero": 0} for value in values], palette, across, scale, axis, title)
+    plot.band("zero", "number", palette.genuine, 0.75, 13)
+    plot.label("number", "written", align="left", dx=5, color=palette.ink, fontSize=11)
+    return plot
 
 
 def means_chart(
@@ -463,42 +331,88 @@ def means_chart(
         for mean in ordered
     ]
     names = alt.Axis(labelLimit=LETTER * LONGEST, labelPadding=8)
-    base = alt.Chart().encode(y=alt.Y("level:N", sort=[value["level"] for value in values], title=None, axis=names))
-    scale = alt.Scale(zero=False, nice=True, padding=8)
-    axis = alt.Axis(tickCount=5, format="~r", labelFlush=False)
-
-    def x(field: str) -> "alt.X":
-        return alt.X(f"{field}:Q", scale=scale, axis=axis, title=title)
-
-    tooltip = ["level:N", *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high"))]
-    beside = base.encode(x=alt.XValue(0))
-    layers = [
-        base.transform_filter("isValid(datum.low)")
-        .mark_bar(height=11, opacity=0.25, color=palette.genuine, cornerRadius=3)
-        .encode(x=x("low"), x2=alt.X2("high:Q")),
-        base.mark_point(shape="circle", size=62, filled=True, color=palette.genuine, opacity=1).encode(
-            x=x("mean"), tooltip=tooltip
-        ),
-        beside.mark_text(align="left", dx=width + 10, color=palette.muted).encode(text="numbers:N"),
-        beside.mark_text(align="left", dx=width + 50, color=palette.ink, fontWeight="bold", fontSize=12).encode(
-            text="letters:N"
-        ),
-    ]
-    return styled(alt.layer(*layers, data=alt.Data(values=values), width=width, height={"step": ROW}), palette)
+    across = alt.Y("level:N", sort=[value["level"] for value in values], title=None, axis=names)
+    scale, axis = alt.Scale(zero=False, nice=True, padding=8), alt.Axis(tickCount=5, format="~r", labelFlush=False)
+    tips: list[Tip] = [("level", " ", None), *((name, name, ".4f") for name in ("mean", "low", "high"))]
+    plot = Plot(values, palette, across, scale, axis, title, tips)
+    plot.band("low", "high")
+    plot.point("mean", palette.genuine)
+    plot.text("numbers", width + 10, palette.muted, 11)
+    plot.text("letters", width + 50, palette.ink, bold=True)
+    chart: alt.Chart = plot.chart(width)
+    return chart
 
 
-def levels_chart(
-    cells: Sequence[Mapping[str, Any]], score: str, palette: Palette = LIGHT, width: int = 130
-) -> "alt.Chart":
-    """Heat map of satisfied shares: a row a system, a column a level of granularity, and their mean, the score, last.
+MEASURES = ("accuracy", "consistency", "settled", "others")
+"""Shares of a quality report that the first chart shows, side by side."""
 
-    `cells` are those of one domain, as from `audit.reports.values.levels_report`; `score` is what the last column is
-    called.
+
+def shares_chart(
+    report: Mapping[str, Any], names: Mapping[str, str], palette: Palette = LIGHT, width: int = 150
+) -> "alt.Chart | None":
+    """A row an annotator, a column a measure: a disc for the share, a band for its interval; nothing where it is null.
+
+    `names` are the measures' headings. None where no annotator has a share.
     """
-    values = [
-        {"system": cell["system"], "level": name, "share": share, "text": percent(share)}
-        for cell in cells
-        for name, share in [*cell["shares"].items(), (score, cell["score"])]
+    rows = [
+        _disc(annotator["annotator"], names[measure], annotator[measure])
+        for annotator in report["annotators"]
+        for measure in MEASURES
     ]
-    tooltip = ["system:N", "level:N", "text:N"]
-    return heat_map(values, "level", "system", palette.genuine, palette, width, tooltip)
+    return _discs(rows, [names[measure] for measure in MEASURES], [0.0, 0.5, 1.0], ".0%", palette, width)
+
+
+def bias_chart(
+    report: Mapping[str, Any], names: Mapping[str, str], palette: Palette = LIGHT, width: int = 150
+) -> "alt.Chart | None":
+    """A row an annotator, a column a label: right of the line it is given too often, left of it too seldom.
+
+    `names` are the labels' headings. None where no bias is known.
+    """
+    rows = [
+        _disc(annotator["annotator"], names[bias["label"]], bias)
+        for annotator in report["annotators"]
+        for bias in annotator["bias"]
+    ]
+    ends = [abs(row[end]) for row in rows for end in ("low", "high") if row[end] is not None]
+    reach = round(max([0.1, *ends]) + 0.005, 2)
+    return _discs(rows, [names[label] for label in report["labels"]], [-reach, 0.0, reach], "+.0%", palette, width)
+
+
+def _disc(name: str, measure: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": name, "measure": measure} | {end: entry[end] for end in ("value", "low", "high")}
+
+
+def _discs(
+    rows: Sequence[dict[str, Any]],
+    measures: Sequence[str],
+    ticks: list[float],
+    form: str,
+    palette: Palette,
+    width: int,
+) -> "alt.Chart | None":
+    """Small multiples with shared rows, their axes from the first to the last of `ticks`, with a line at an inner 0."""
+    import altair as alt
+
+    values = [row for row in rows if row["value"] is not None]
+    if not values:
+        return None
+    names = _names(rows, "name")
+    across = row_axis("name", names)
+    across.scale = alt.Scale(domain=names)
+    scale = alt.Scale(domain=[ticks[0], ticks[-1]], nice=False)
+    axis = alt.Axis(format=form, values=ticks, labelFlush=False)
+    tips: list[Tip] = [("name", " ", None), ("measure", "  ", None)]
+    tips += [(end, end, form.replace("0", "1")) for end in ("value", "low", "high")]
+    plot = Plot(values, palette, across, scale, axis, tips=tips)
+    if ticks[0] < 0:
+        plot.layers.append(alt.Chart().mark_rule(color=palette.muted).encode(x=alt.datum(0, scale=scale)))
+    plot.band("low", "high", size=9)
+    plot.point("value", palette.genuine)
+    chart: alt.Chart = plot.panels("measure", measures, len(measures), width, ROW * len(names))
+    return chart
+
+
+def _names(values: Sequence[Mapping[str, Any]], field: str) -> list[str]:
+    """The values of a field, each once, in their order."""
+    return list(dict.fromkeys(value[field] for value in values))

@@ -52,6 +52,7 @@ from audit.false_satisfaction.resolution import (
     read_process,
 )
 from audit.false_satisfaction.topics import Topics, count_topics
+from audit.messages import message
 from audit.reports.certainty import KEY
 from audit.reports.document import DisputesEntry, RelationEntry, SampleEntry, Signature, StudyEntry, SystemEntry
 from audit.reports.primary import Named
@@ -70,16 +71,8 @@ ESTIMATORS = (
     "longest settled beginning of each cell's draw",
     "comparisons only: longest settled beginning of each relation's informative groups",
 )
-TWO_CLASSES = "Gold has two classes, so every neutral output of a system counts as wrong wherever gold answers."
-NEVER_GOLD = "Gold of {task} never says {labels}, so every such output counts as wrong wherever gold answers."
 _USUAL = (("protocol", BLIND), ("domain", ALL))
 """Settings of a sample that its signature leaves out, because they are the usual ones."""
-DOMAIN = "Study {study} is about its sources with a gold label alone: nothing was drawn from the others."
-COMPARISONS = (
-    "The design informative estimates comparisons of systems only: cells drawn by it have no genuine rate of their own."
-)
-ASSUMED = "That relations hold everywhere is assumed; measure it with a sample that audits groups (20 a cell)."
-"""The note of a report for which no group was asked about."""
 METHOD = "plain means over judged groups by arm; MOVER over exact intervals at the effective size of sources"
 """What a signature says of the estimator."""
 
@@ -197,12 +190,18 @@ def signature(
         "notes": [
             *missing,
             *(
-                TWO_CLASSES if task == "sentiment" else NEVER_GOLD.format(task=task, labels=", ".join(labels))
+                message("note.two_classes")
+                if task == "sentiment"
+                else message("note.never_gold", task=task, labels=labels)
                 for task, labels in (lacking if answers.get("gold") else {}).items()
             ),
-            *(DOMAIN.format(study=sample["study_id"]) for sample in counted.samples if sample["domain"] != ALL),
-            *([COMPARISONS] if any(compares) else []),
-            *([ASSUMED] if audits and not any(audited.values()) else []),
+            *(
+                message("note.gold_domain", study=sample["study_id"])
+                for sample in counted.samples
+                if sample["domain"] != ALL
+            ),
+            *([message("note.compares")] if any(compares) else []),
+            *([message("note.holds_assumed")] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),
         ],
     }
@@ -264,14 +263,8 @@ def carry_note(counted: Counted) -> list[str]:
     if not rests or len(audited.follow_ups):
         return []
     if audited.waiting:
-        return [
-            f"Carry error is not measured yet: {audited.waiting:,} of the follow-ups to which answers are carried wait "
-            "for an answer of their own."
-        ]
-    return [
-        "Carry error was not measured: no follow-up to which an answer is carried was asked about; a sample with "
-        "audited follow-ups measures it (a share of 0.1 is usual)."
-    ]
+        return [message("note.carry_waiting", count=audited.waiting)]
+    return [message("note.carry_unmeasured")]
 
 
 def shares(counted: Counted, study: int) -> dict[str, float]:

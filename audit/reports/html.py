@@ -2,16 +2,39 @@
 
 import json
 import re
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import audit
-from audit.reports import charts, violation_charts, words
+from audit.messages import ENGLISH, phrase
+from audit.reports import charts, words
 from audit.reports.build import Report, cells_of
 from audit.reports.charts import to_svg
-from audit.reports.document import AccuracyEntry, RelationResultEntry, TopicsEntry, ViolationTable
-from audit.reports.plan_texts import plan_lines, primary_lines
+from audit.reports.document import RelationResultEntry
+from audit.reports.words import count, heading_of, percent, with_interval
 from audit.resources import data_file
+
+TEMPLATE = "report.html.j2"
+COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false", "waiting")
+"""Columns of the table of cells, as far as the report knows them."""
+HTML_LANGUAGES = {"zh": "zh-Hans"}
+"""Language of the catalogue -> code for browsers, where they differ."""
+RANKING = ("system", "ranks", "letters", "p_best")
+HEADERS = ("relation", "system", "name", "topic", "protocol", "row")
+"""Columns whose fields are headers of their rows."""
+TEXTS = {
+    **dict.fromkeys(("system", "name", "topic", "protocol", "row", "better", "other"), "name"),
+    **dict.fromkeys(("order_observed", "order_genuine", "order_corrected"), "order"),
+    **dict.fromkeys(("by", "study", "causes"), ""),
+    "relation": "relation",
+    "change": "mark-cell",
+    "reason": "why",
+}
+"""Columns of text, and their style; all others hold numbers."""
+_RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc])\b")
+_EMPHASIS = re.compile(r"\*(.+?)\*")
+
 
 # Charts and templates as parts of an HTML page.
 
@@ -22,19 +45,31 @@ def template(name: str) -> Any:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"percent": words.percent, "count": words.count}
+    environment.filters["rich"] = rich
     return environment.from_string(data_file(name).read_text(encoding="utf-8"))
 
 
-def inline_or_none(chart: Any, label: str) -> Any:
-    """As `inline`; None where there is no chart."""
-    return None if chart is None else inline(chart, label)
+def rich(text: str) -> Any:
+    """A text of the catalogue as markup: `SR_o` with its index below, words between stars emphasised.
+
+    >>> rich("*genuine* rate SR_g < 1")
+    Markup('<em>genuine</em> rate SR<sub>g</sub> &lt; 1')
+    """
+    from markupsafe import Markup, escape
+
+    # Safe: the text is escaped before any mark is put into it.
+    return Markup(_RATES.sub(r"\1<sub>\2</sub>", _EMPHASIS.sub(r"<em>\1</em>", str(escape(text)))))
 
 
 def inline(chart: Any, label: str) -> Any:
-    """The chart as an `<svg>` element that names itself to screen readers, takes the page's colours and can shrink."""
+    """The chart as an `<svg>` element that names itself to screen readers, takes the page's colours and can shrink.
+
+    None where there is no chart.
+    """
     from markupsafe import Markup, escape
 
+    if chart is None:
+        return None
     svg = to_svg(chart)
     opening = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)" viewBox="([^"]*)">', svg)
     if opening is None:
@@ -49,99 +84,7 @@ def inline(chart: Any, label: str) -> Any:
     return Markup(head + body)
 
 
-# Violation rates, topics and accuracy as a part of the HTML file.
-
-TABLES_TEMPLATE = "report_tables.html.j2"
-IN_TABLE = "the numbers are in the table"
-
-
-def tables_html(report: Report) -> Any:
-    """The part as safe markup, every text in it escaped; empty where nothing was satisfied or violated."""
-    from markupsafe import Markup
-
-    # Safe: made by the template engine, which escapes.
-    return Markup(
-        template(TABLES_TEMPLATE).render(
-            light=charts.LIGHT,
-            how=violation_charts.rates_key(report),
-            tables=[
-                rendered for rendered in (_table(report, table) for table in report["violations"]) if rendered["chart"]
-            ],
-            across=inline_or_none(
-                violation_charts.bars_chart(violation_charts.task_groups(report), longest=40),
-                "Violation rates of the relations that several tasks share; the numbers are in the tables above",
-            ),
-            topics=[_topics(report, entry) for entry in report.get("topics") or []],
-            accuracy=[_accuracy(report, entry) for entry in violation_charts.shown_accuracy(report)],
-        )
-    )
-
-
-def _table(report: Report, table: ViolationTable) -> dict[str, Any]:
-    title = violation_charts.title_of(report, table, violation_charts.TITLE)
-    kinds: list[list[tuple[str, list[str]]]] = []
-    above = None
-    for row in table["rows"]:
-        if row["by"] != above and row["by"] != "estimated":
-            kinds.append([])
-        above = row["by"]
-        kinds[-1].append(
-            (violation_charts.row_name(row), [violation_charts.rates_text(rates) for rates in row["rates"]])
-        )
-    groups = violation_charts.relation_groups(table)
-    families = violation_charts.relation_groups(table, "family")
-    return {
-        "title": title,
-        "systems": table["systems"],
-        "kinds": kinds,
-        "chart": inline_or_none(violation_charts.bars_chart(groups), f"{title}, by relation and system; {IN_TABLE}"),
-        "families": inline_or_none(
-            violation_charts.bars_chart(families), f"{title}, by family of relations and system; {IN_TABLE}"
-        ),
-    }
-
-
-def _topics(report: Report, entry: TopicsEntry) -> dict[str, Any]:
-    title = violation_charts.title_of(
-        report, entry, f"{violation_charts.TITLE} by {violation_charts.property_name(entry['by'])}"
-    )
-    return {
-        "title": title,
-        "key": violation_charts.topic_key(entry),
-        "reason": entry["reason"],
-        "rows": violation_charts.topic_rows(entry),
-        "chart": inline_or_none(
-            violation_charts.bars_chart(violation_charts.topic_groups(entry)), f"{title} and system; {IN_TABLE}"
-        ),
-        "systems": [(system, *violation_charts.topics_by_relation(entry, system)) for system in entry["systems"]],
-    }
-
-
-def _accuracy(report: Report, entry: AccuracyEntry) -> dict[str, Any]:
-    title = violation_charts.title_of(report, entry, violation_charts.ACCURACY)
-    return {
-        "title": title,
-        "lines": violation_charts.accuracy_lines(entry),
-        "rows": violation_charts.accuracy_rows(entry) if entry["systems"] else [],
-        "chart": inline_or_none(violation_charts.accuracy_chart(entry), f"{title}; {IN_TABLE}"),
-    }
-
-
-TEMPLATE = "report.html.j2"
-COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false", "waiting")
-"""Columns of the table of cells, as far as the report knows them."""
-CORRECTED = ("sr_corrected", "sr_corrected_low", "sr_corrected_high")
-"""Rates without the groups for which the relation does not hold: shown where the report has them."""
-LEVELS = {
-    "overall": "Over all",
-    "system": "By system",
-    "family": "By family of relations",
-    "relation": "By relation",
-}
-"""Levels of the roll-ups, with their headings, in the order of the charts."""
-
-
-def to_html(report: Report) -> str:
+def to_html(report: Report, language: str = ENGLISH) -> str:
     """The report as a self-contained HTML document: no scripts, no requests, light and dark, printable.
 
     Every text is escaped by the template engine, in charts by the chart engine. The charts' colours are mapped to
@@ -152,138 +95,316 @@ def to_html(report: Report) -> str:
     >>> to_html(build_report(pd.DataFrame([]), {})).startswith("<!doctype html>")
     True
     """
-    document: str = template(TEMPLATE).render(
-        version=audit.__version__,
-        light=charts.LIGHT,
-        dark=charts.DARK,
-        colours=("ink", "muted", "line", "paper", "observed", "genuine", "false"),
-        headlines=words.headlines(report),
-        notes=words.notes_of(report),
-        primary=primary_lines(report),
-        plans=plan_lines(report),
-        confidence=words.percent(report["signature"].get("confidence") or 0.95, 0),
-        intervals=any(cell["fs_low"] is not None for cell in report["cells"]),
-        bounds=any(entry.get("sr_least") is not None for entry in (*report["cells"], *report["rollups"])),
-        counts=[name for name in COUNTS if any(cell.get(name) is not None for cell in report["cells"])],
-        population=report["signature"].get("target") == "population",
-        corrected=any(cell["sr_corrected"] is not None for cell in report["cells"]),
-        audited=any(cell["holds_judged"] for cell in report["cells"]),
-        sections=_sections(report),
-        estimator=words.estimator_text(report),
-        proxies="proxy" in report["signature"],
-        checks=words.check_lines(report),
-        protocols=words.protocol_lines(report),
-        arms=words.protocol_rows(report),
-        checked=words.checked_rows(report),
-        carried=any(words.carry_text(relation) for relation in report["relations"]),
-        causes=words.cause_rows(report),
-        cause_title=words.TITLE,
-        cause_note=words.cause_note(report),
-        disputes=words.dispute_line(report),
-        how=words.how_text(report) if report["cells"] else "",
-        delta=words.delta_text(report["signature"].get("delta") or 0.0).capitalize(),
-        rollups=words.rollup_rows(report),
-        reasons=any(entry["reason"] for entry in report["rollups"]),
-        rollup_charts=_rollup_charts(report),
-        tables=tables_html(report),
-        preference=words.preference_lines(report),
-        scores=inline_or_none(charts.scores_chart(report), " ".join(words.preference_lines(report))),
-        line=words.signature_line(report["signature"]),
-        signature=json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
-    )
+    document: str = template(TEMPLATE).render(_Page(report, language).content())
     return document
 
 
-def _sections(report: Report) -> list[dict[str, Any]]:
-    """One section a study: its heat map, and its relations with orders, chart and cells."""
-    sections: dict[tuple[Any, Any], dict[str, Any]] = {}
-    for relation in report["relations"]:
-        key = (relation["task"], relation["study"])
-        if key not in sections:
-            heat_map = charts.false_chart(report, *key)
-            sections[key] = {
-                "title": words.place(report, relation),
-                "heat_map": inline(
-                    heat_map,
-                    "Share of satisfactions that are false, by relation and system; the "
-                    "numbers are in the table of cells",
-                ),
-                "relations": [],
-                "pairs": [],
-            }
-        sections[key]["relations"].append(_relation(report, relation))
-        pairs = _pairs(relation)
-        if pairs:
-            sections[key]["pairs"].append({"name": relation["relation"], "pairs": pairs})
-    for section in sections.values():
-        judged_cells = [
-            (relation["name"], [c for c in relation["cells"] if c["holds_judged"]]) for relation in section["relations"]
-        ]
-        section["audited"] = [(name, cells) for name, cells in judged_cells if cells]
-    return list(sections.values())
+Row = Sequence[Any] | dict[str, Any]
 
 
-def _relation(report: Report, relation: RelationResultEntry) -> dict[str, Any]:
-    cells = cells_of(report, relation["task"], relation["study"], relation["relation"])
-    sentences = (
-        f"{words.common_text(relation)[:1].upper()}{words.common_text(relation)[1:]}",
-        charts.pairs_text(relation["pairs"]),
-        words.holds_text(relation).capitalize(),
-        words.carry_text(relation),
-    )
-    return {
-        "name": relation["relation"],
-        "summary": words.summary_of(report, relation),
-        "change": words.change_text(relation),
-        "changed": relation["best_changes_sure"],
-        "was": words.order_text(relation, "observed"),
-        "now": words.order_text(relation, "genuine"),
-        "corrected": words.order_text(relation, "corrected") if relation["order_corrected"] else words.UNKNOWN,
-        "best": words.best_text(relation),
-        "ranking": words.ranking_rows(relation["ranking"]),
-        "sentences": [text for text in sentences if text],
-        "chart": inline(charts.rates_chart(report, relation), charts.rates_in_words(report, relation)),
-        # Where the order stays, the lines would be parallel and say nothing.
-        "slopes": inline_or_none(
-            charts.order_chart(relation) if relation["order_changes"] else None,
-            charts.order_in_words(relation),
-        ),
-        "cells": [
-            cell
-            | {
-                "fs": words.with_interval(cell, "fs_rate", "fs_low", "fs_high"),
-                "genuine": words.with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
-                "corrected": words.with_interval(cell, "sr_corrected", "sr_corrected_low", "sr_corrected_high"),
-                "violations": words.with_interval(
-                    cell, "false_violation_rate", "false_violation_rate_low", "false_violation_rate_high"
-                ),
-            }
-            for cell in cells
-        ],
-    }
+class _Page:
+    """What the template puts into a page, in a language."""
 
+    def __init__(self, report: Report, language: str):
+        self.report, self.language = report, language
+        self.say = partial(phrase, language)
+        self.confidence = words.confidence_of(report)
+        self.intervals = any(cell["fs_low"] is not None for cell in report["cells"])
+        self.corrected = any(cell["sr_corrected"] is not None for cell in report["cells"])
 
-def _pairs(relation: RelationResultEntry) -> list[dict[str, Any]]:
-    """The pairs of a relation whose difference is known, as rows of text."""
-    return [
-        {
-            "better": pair["system"],
-            "other": pair["other"],
-            "apart": pair["apart"],
-            "difference": words.with_interval(pair, "difference", "low", "high"),
-            "p_holm": charts.p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
-            "mcnemar": charts.p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),
-            "judged": f"{words.count(pair['judged'])} of {words.count(pair['informative'])}",
+    def content(self) -> dict[str, Any]:
+        report, language = self.report, self.language
+        causes = words.cause_rows(report, language)
+        checked = words.checked_rows(report, language)
+        arms = words.protocol_rows(report, language)
+        preference = words.preference_lines(report, language)
+        return {
+            "t": self.say,
+            "lang": HTML_LANGUAGES.get(language, language),
+            "version": audit.__version__,
+            "light": charts.LIGHT,
+            "dark": charts.DARK,
+            "colours": ("ink", "muted", "line", "paper", "observed", "genuine", "false"),
+            "headlines": words.headlines(report, language),
+            "lists": {
+                "notes": words.notes_of(report, language),
+                "primary": words.primary_lines(report, language),
+                "plans": words.plan_lines(report, language),
+            },
+            "confidence": self.confidence,
+            "intervals": self.intervals,
+            "bounds": any(entry.get("sr_least") is not None for entry in (*report["cells"], *report["rollups"])),
+            "sections": self.sections(),
+            "estimator": words.estimator_text(report, language),
+            "checks": words.check_lines(report, language),
+            "checked": checked and self.table(self.say("checks.by_cell"), words.CHECKED_COLUMNS, [checked]),
+            "causes": causes and self.table(self.say("causes.region"), ("by", "name", "named", "causes"), [causes]),
+            "cause_note": words.cause_note(report, language),
+            "disputes": words.dispute_line(report, language),
+            "protocols": words.protocol_lines(report, language),
+            "arms": arms and self.table(self.say("protocols.region"), words.ARM_COLUMNS, [arms]),
+            "how": words.how_text(report, language) if report["cells"] else "",
+            "delta": words.capital(words.delta_text(report["signature"].get("delta") or 0.0, language)),
+            "violations": self.violations(),
+            "tasks": inline(
+                charts.bars_chart(charts.task_groups(report, language), longest=40, language=language),
+                self.say("violations.tasks_alt"),
+            ),
+            "topics": self.topics(),
+            "accuracies": self.accuracies(),
+            "preference": preference,
+            "scores": inline(charts.scores_chart(report), " ".join(preference)),
+            "rollups": self.rollups(),
+            "rollup_charts": self.rollup_charts(),
+            "reading": words.listed(self.reading(), language, "sentence"),
+            "line": words.signature_line(report["signature"]),
+            "signature": json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
         }
-        for pair in charts.oriented(relation["pairs"])
-    ]
 
+    def table(
+        self,
+        label: str,
+        columns: Sequence[str],
+        groups: Iterable[Sequence[Row]],
+        spans: bool = False,
+        titles: Sequence[str] = (),
+        style: str = "",
+    ) -> dict[str, Any]:
+        """A table for the template: `columns` are codes of `[column]`, `groups` the rows of each body, as text.
 
-def _rollup_charts(report: Report) -> list[tuple[str, Any]]:
-    """(heading, chart) of every level of the roll-ups that has an observed rate."""
-    drawn = ((heading, charts.rollup_chart(report, by)) for by, heading in LEVELS.items())
-    return [
-        (heading, inline(chart, f"Rates of the roll-ups: {heading}; the numbers are in the table"))
-        for heading, chart in drawn
-        if chart is not None
-    ]
+        With `spans` the first field of a group stands beside all its rows. `titles` are those of further columns of
+        numbers, which the catalogue does not know. A row may be a mapping's `cells` with its `style`.
+        """
+        heads = [(code, heading_of(code, self.language)) for code in columns]
+        return {
+            "label": label,
+            "style": style,
+            "columns": [
+                {"title": title, "style": TEXTS.get(code, "n"), "header": code in HEADERS}
+                for code, title in [*heads, *(("", title) for title in titles)]
+            ],
+            "groups": [
+                [row if isinstance(row, dict) else {"cells": row, "style": ""} for row in group] for group in groups
+            ],
+            "spans": spans,
+        }
+
+    def sections(self) -> list[dict[str, Any]]:
+        """One section a study: its heat map, and its relations with orders, chart, pairs and cells."""
+        studies: dict[tuple[str, int | str | None], list[RelationResultEntry]] = {}
+        for relation in self.report["relations"]:
+            studies.setdefault((relation["task"], relation["study"]), []).append(relation)
+        return [self.section(*study, relations) for study, relations in studies.items()]
+
+    def section(self, task: str, study: int | str | None, relations: Sequence[RelationResultEntry]) -> dict[str, Any]:
+        title = words.place(self.report, relations[0], self.language)
+        pairs = [rows for relation in relations if (rows := self.pairs(relation))]
+        heat_map = charts.false_chart(self.report, task, study, language=self.language)
+        judged = [
+            rows
+            for relation in relations
+            if (rows := [self.audited(cell) for cell in self.cells_of(relation) if cell["holds_judged"]])
+        ]
+        audited = ("relation", "system", "holds_judged", "sr_genuine", "sr_corrected", "false_violation_rate")
+        return {
+            "title": title,
+            "heat_map": inline(heat_map, self.say("chart.false_alt")),
+            "orders": self.orders(title, relations),
+            "cards": [self.card(relation) for relation in relations],
+            "cells": self.cells(title, relations),
+            "pairs": pairs
+            and self.table(
+                self.say("html.pairs_region", title=title),
+                ("relation", "better", "other", "points", "p_holm", "mcnemar_p", "judged_of_deciding"),
+                pairs,
+                spans=True,
+                style="pairs",
+            ),
+            "audited": judged
+            and self.table(self.say("html.holds_region", title=title), audited, judged, spans=True, style="cells"),
+        }
+
+    def orders(self, title: str, relations: Sequence[RelationResultEntry]) -> dict[str, Any]:
+        kinds = ("observed", "genuine", *(("corrected",) if self.corrected else ()))
+        rows = [
+            {
+                "style": "changed" if relation["best_changes_sure"] else "",
+                "cells": (
+                    relation["relation"],
+                    *(words.order_text(relation, kind) for kind in kinds),
+                    words.change_text(relation, self.language),
+                ),
+            }
+            for relation in relations
+        ]
+        columns = ("relation", *(f"order_{kind}" for kind in kinds), "change")
+        return self.table(self.say("html.orders_region", title=title), columns, [rows])
+
+    def cells_of(self, relation: RelationResultEntry) -> Sequence[Any]:
+        return cells_of(self.report, relation["task"], relation["study"], relation["relation"])
+
+    def cells(self, title: str, relations: Sequence[RelationResultEntry]) -> dict[str, Any]:
+        counts = [name for name in COUNTS if any(cell.get(name) is not None for cell in self.report["cells"])]
+        rates = ("fs_rate", "sr_genuine", *(("sr_corrected",) if self.corrected else ()))
+        groups = [
+            [
+                (
+                    cell["relation"],
+                    cell["system"],
+                    *(count(cell[name]) for name in counts),
+                    percent(cell["sr_observed"]),
+                    *(with_interval(cell, rate, self.language) for rate in rates),
+                    percent(cell["vr_genuine"]),
+                )
+                for cell in self.cells_of(relation)
+            ]
+            for relation in relations
+        ]
+        columns = ("relation", "system", *counts, "sr_observed", *rates, "vr_genuine")
+        return self.table(self.say("html.cells_region", title=title), columns, groups, spans=True, style="cells")
+
+    def audited(self, cell: Any) -> Row:
+        rates = ("sr_genuine", "sr_corrected", "false_violation_rate")
+        intervals = (with_interval(cell, rate, self.language) for rate in rates)
+        return (cell["relation"], cell["system"], count(cell["holds_judged"]), *intervals)
+
+    def card(self, relation: RelationResultEntry) -> dict[str, Any]:
+        """One relation: its charts, its ranking, and what is to be said of it."""
+        name, ranking = relation["relation"], words.ranking_rows(relation["ranking"])
+        ranking_label = self.say("html.ranking", relation=name)
+        sentences = (
+            words.capital(words.common_text(relation, self.language)),
+            words.pairs_text(relation["pairs"], self.language),
+            words.capital(words.holds_text(relation, self.language)),
+            words.carry_text(relation, self.language),
+        )
+        rates = charts.rates_chart(self.report, relation, language=self.language)
+        # Where the order stays, the lines would be parallel and say nothing.
+        slopes = charts.order_chart(relation, language=self.language) if relation["order_changes"] else None
+        return {
+            "name": name,
+            "summary": words.summary_of(self.report, relation, self.language),
+            "change": words.change_text(relation, self.language),
+            "changed": relation["best_changes_sure"],
+            "best": words.best_text(relation, self.language),
+            "ranking": ranking and self.table(ranking_label, RANKING, [ranking], style="ranking"),
+            "sentences": [sentence for sentence in sentences if sentence],
+            "chart": inline(rates, charts.rates_in_words(self.report, relation, self.language)),
+            "slopes": inline(slopes, charts.order_in_words(relation, self.language)),
+        }
+
+    def pairs(self, relation: RelationResultEntry) -> list[Any]:
+        """The pairs of a relation whose difference is known, as rows of text."""
+        return [
+            {
+                "style": "apart" if pair["apart"] else "",
+                "cells": (
+                    relation["relation"],
+                    pair["system"],
+                    pair["other"],
+                    with_interval(pair, "difference", self.language),
+                    words.p_text(pair["p_holm"]).removeprefix("=\N{NO-BREAK SPACE}"),
+                    words.p_text(pair["mcnemar_p"]).removeprefix("=\N{NO-BREAK SPACE}"),
+                    words.of_text(pair["judged"], pair["informative"], self.language),
+                ),
+            }
+            for pair in words.oriented(relation["pairs"])
+        ]
+
+    def violations(self) -> list[dict[str, Any]]:
+        """Tables of violation rates with their charts, of which something was satisfied or violated."""
+        parts = []
+        for entry in self.report["violations"]:
+            title = words.title_of(self.report, entry, "violations.title", self.language)
+            kinds: list[list[Row]] = []
+            above = None
+            for row in entry["rows"]:
+                if row["by"] != above and row["by"] != "estimated":
+                    kinds.append([])
+                above = row["by"]
+                rates = (words.rates_text(rates, self.language) for rates in row["rates"])
+                kinds[-1].append((words.row_name(row, self.language), *rates))
+            chart, families = (
+                inline(
+                    charts.bars_chart(charts.relation_groups(entry, by, self.language), language=self.language),
+                    self.say(f"violations.by_{by}", title=title),
+                )
+                for by in ("relation", "family")
+            )
+            table = self.table(title, ("row",), kinds, titles=entry["systems"], style="rates")
+            if chart:
+                parts.append({"title": title, "chart": chart, "families": families, "table": table})
+        return [part | {"how": words.rates_key(self.report, self.language)} for part in parts]
+
+    def topics(self) -> list[dict[str, Any]]:
+        """Violation rates by topic; without rates only why."""
+        parts = []
+        for entry in self.report.get("topics") or []:
+            by = words.property_name(entry["by"], self.language)
+            title = words.title_of(self.report, entry, "topics.title", self.language, property=by)
+            details = []
+            for system in entry["systems"]:
+                relations, rows = words.topics_by_relation(entry, system, self.language)
+                cells = [(topic, *rates) for topic, rates in rows]
+                table = self.table(f"{title}, {system}", ("topic",), [cells], titles=relations)
+                details.append((self.say("topics.of_system", system=system), table))
+            rows_of_topics = words.topic_rows(entry, self.language)
+            chart = charts.bars_chart(charts.topic_groups(entry), language=self.language)
+            parts.append(
+                {
+                    "title": title,
+                    "known": not entry["reason"],
+                    "key": words.topics_key(entry, self.language),
+                    "chart": inline(chart, self.say("topics.alt", title=title)),
+                    "table": self.table(title, words.TOPIC_COLUMNS, [rows_of_topics]),
+                    "details": details,
+                }
+            )
+        return parts
+
+    def accuracies(self) -> list[dict[str, Any]]:
+        """Accuracy by gold beside metamorphic testing."""
+        parts = []
+        for entry in words.shown_accuracy(self.report):
+            title = words.title_of(self.report, entry, "accuracy.title", self.language)
+            rows = words.accuracy_rows(entry, self.language) if entry["systems"] else []
+            chart = charts.accuracy_chart(entry, language=self.language)
+            parts.append(
+                {
+                    "title": title,
+                    "lines": words.accuracy_lines(entry, self.language),
+                    "table": rows and self.table(title, words.ACCURACY_COLUMNS, [rows]),
+                    "chart": inline(chart, self.say("accuracy.alt", title=title)),
+                }
+            )
+        return parts
+
+    def rollups(self) -> dict[str, Any] | None:
+        rows = words.rollup_rows(self.report, self.language)
+        reasons = any(row[-1] for row in rows)
+        columns = ("by", "name", "sr_observed", "fs_rate", "sr_genuine", *(("reason",) if reasons else ()))
+        shown = [row if reasons else row[:-1] for row in rows]
+        return self.table(self.say("html.together_region"), columns, [shown]) if rows else None
+
+    def rollup_charts(self) -> list[tuple[str, Any]]:
+        """(heading, chart) of every level of the roll-ups that has an observed rate."""
+        drawn = []
+        for by in ("overall", "system", "family", "relation"):
+            heading = self.say(f"rollup.{by}")
+            chart = charts.rollup_chart(self.report, by, language=self.language)
+            drawn.append((heading, inline(chart, self.say("rollup.alt", level=heading))))
+        return [(heading, chart) for heading, chart in drawn if chart is not None]
+
+    def reading(self) -> list[str]:
+        """How to read the report, in sentences."""
+        cells, relations = self.report["cells"], self.report["relations"]
+        codes = ["proxies" if "proxy" in self.report["signature"] else "rates"]
+        if self.intervals:
+            codes += [str(self.report["signature"].get("target") or "corpus"), "compared"]
+        if any(cell["holds_judged"] for cell in cells):
+            codes.append("audited")
+        if any(words.carry_text(relation) for relation in relations):
+            codes.append("carried")
+        if words.checked_rows(self.report):
+            codes.append("checked")
+        return [self.say(f"html.read_{code}") for code in [*codes, "source"]]

@@ -301,7 +301,7 @@ def _score_row(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _cell_row(cell: Mapping[str, Any]) -> tuple[str, ...]:
     scores = (number(cell[name]) for name in ("levenshtein", "bleu", "cosine", CONSISTENCY))
-    rate = with_interval(cell, "sr_observed", "sr_low", "sr_high")
+    rate = with_interval({"rate": cell["sr_observed"], "low": cell["sr_low"], "high": cell["sr_high"]}, "rate")
     return (
         cell["level"],
         cell["system"],

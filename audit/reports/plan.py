@@ -24,6 +24,7 @@ from audit.false_satisfaction.resolution import (
     settle_group,
 )
 from audit.keys import digest
+from audit.messages import message
 from audit.relations import COUNTED, Outcome
 from audit.sampling.designs import ALL, GOLD, INFORMATIVE, Numbers, check_domain
 from audit.sampling.draw import cell_lists
@@ -354,7 +355,7 @@ class PlanRequest:
         if self.domain is not None:
             check_domain(self.domain)
         if self.decide is None and self.half_width is None:
-            raise AuditError("a plan needs a goal: a half-width, or a decision about the winner or the order")
+            raise AuditError(message("report_setting.no_goal"))
         cost(0, 1 if self.annotators is None else self.annotators, self.pace, self.price_per_hour)
 
 
@@ -584,19 +585,15 @@ def _command(
 def _notes(counted: Counted, request: PlanRequest) -> list[str]:
     width = request.decide is None
     blind = int(((counted.cells["judged"] == 0) | (counted.cells["false"].isna() & width)).sum())
-    notes = ["Only sources with a gold label count, and are drawn from."] if request.domain == GOLD else []
+    notes: list[str] = [message("note.plan_gold_only")] if request.domain == GOLD else []
     if blind:
-        blind_cells = f"{blind} of {len(counted.cells)} cells have no judged group"
+        whole = len(counted.cells)
         notes.append(
-            f"{blind_cells}: there a rate of {request.guess:g} is guessed; the worst case is a rate of 0.5."
+            message("note.plan_guess", count=blind, whole=whole, rate=request.guess)
             if width
-            else f"{blind_cells}: there a rate of {request.guess:g} and a difference of {GAP:g} between systems is "
-            "guessed; the worst case is a rate of 0.5 and no difference."
+            else message("note.plan_guess_decide", count=blind, whole=whole, rate=request.guess, gap=GAP)
         )
-    notes.append(
-        "Questions about follow-ups are counted wherever a relation may not carry the answer; a wrong source makes "
-        "them needless, so fewer may be asked."
-    )
+    notes.append(message("note.plan_follow_ups"))
     return notes
 
 

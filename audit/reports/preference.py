@@ -10,6 +10,7 @@ import pandas as pd
 
 from audit.errors import BadFile, UnknownName
 from audit.files import read_table, read_text, refuse_bad_rows
+from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
 from audit.reports.document import Move, PreferenceEntry, PreferredSystem, ReportDocument
@@ -18,9 +19,9 @@ from audit.statistics.intervals import Target
 from audit.statistics.orders import best_of, normalised, rank_systems, smallest_move
 from audit.statistics.rates import combine
 
-NO_CHANCES = "the judged groups do not tell how sure the ranking is: too few, or judging may stop at any time"
-UNRELATED = "totals do not say which relations' groups share a source, so nobody knows how sure the ranking is"
-COMPARED_ONLY = "cells with a weight were drawn to compare systems only"
+NO_CHANCES = message("no_order.no_chances")
+UNRELATED = message("no_order.unrelated")
+COMPARED_ONLY = message("no_rate.weighted_compared")
 Profile = Callable[[list[str]], Mapping[str, float]]
 
 PROFILES: dict[str, Profile] = {
@@ -68,17 +69,17 @@ def read_weights(name: str) -> Weights:
         return Weights(name, PROFILES[name])
     path = Path(name)
     if not path.exists():
-        raise BadFile(f"{name}: there is no such file, and no such profile; profiles are {', '.join(PROFILES)}")
-    header, rows = read_table(path, read_text(path), "needed are the columns relation and weight")
+        raise BadFile(message("weights.no_profile", name=name, profiles=PROFILES))
+    header, rows = read_table(path, read_text(path), message("weights.needed"))
     for column in ("relation", "weight"):
         if header.count(column) != 1:
-            raise BadFile(f"{path}: needed is one column {column!r} in the header; it has {', '.join(header)}")
+            raise BadFile(message("weights.one_column", file=path, column=column, columns=header))
     relation_column, weight_column = header.index("relation"), header.index("weight")
     weights: dict[str, float] = {}
     faulty_rows: list[tuple[int, str]] = []
     for number, row in rows:
         if len(row) != len(header):
-            faulty_rows.append((number, f"{len(row)} fields where the header has {len(header)}"))
+            faulty_rows.append((number, message("file.fields", count=len(row), expected=len(header))))
             continue
         relation, text = row[relation_column], row[weight_column]
         weight = _number(text)
@@ -92,7 +93,7 @@ def read_weights(name: str) -> Weights:
             weights[relation] = weight
     refuse_bad_rows(path, faulty_rows, len(rows))
     if not sum(weights.values()):
-        raise BadFile(f"{path}: no relation has a weight above 0; give at least one")
+        raise BadFile(message("weights.none_above", file=path))
     return Weights(path.name, weights)
 
 
@@ -137,7 +138,7 @@ def preference(
             "p_best": None,
             "rank_low": None,
             "rank_high": None,
-            "reason": f"no rate for {', '.join(dict.fromkeys(names[lacks[at]]))}" if lacks[at].any() else None,
+            "reason": message("no_rate.of", names=dict.fromkeys(names[lacks[at]])) if lacks[at].any() else None,
         }
         for at, system in enumerate(systems)
     ]
@@ -153,7 +154,7 @@ def preference(
             ranking[at]["reason"] = COMPARED_ONLY
         if np.isnan(score_after):
             blamed = dict.fromkeys(names[np.isnan(genuine[at, weighted])])
-            ranking[at]["reason"] = f"no estimate for {', '.join(blamed)}"
+            ranking[at]["reason"] = message("no_rate.no_estimate", names=blamed)
     entry: PreferenceEntry = {
         "weights": shares,
         "source": weights.source,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from audit.messages import message
 from audit.reports.document import PairEntry, PrimaryEntry, RelationResultEntry
 from audit.statistics.comparison import Common, Pooled, holm, pooled_difference
 from audit.statistics.intervals import Target
@@ -118,7 +119,7 @@ def _pair(named: Named, relations: Sequence[RelationResultEntry]) -> Pooled:
     )
     pair = None if relation is None else pair_of(relation, named.system, named.other)
     if relation is None or pair is None:
-        return Pooled(None, None, None, None, 0, 0, 0, 0, 0, "the relation has no such pair of systems")
+        return Pooled(None, None, None, None, 0, 0, 0, 0, 0, message("no_order.no_such_pair"))
     sizes = (pair["groups"], pair["informative"], pair["judged"])
     reason = relation["common"]["reason"] if relation["common"] else None
     difference, low, high = pair["difference"], pair["low"], pair["high"]

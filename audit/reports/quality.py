@@ -14,6 +14,7 @@ from audit.annotation.control_questions import FIRST, KNOWN, REPEAT, Record
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
+from audit.messages import message
 from audit.reports.document import plain
 from audit.reports.documents import (
     AnnotatorCompetence,
@@ -47,11 +48,9 @@ from audit.tasks import get_task, matches
 
 WIDTH = 100
 NOTES = (
-    "Accuracy, bias and confusion are measured on hidden questions whose answers are known. 'Unsure' is no answer: "
-    "such judgements are counted beside.",
-    "Where people settled a question by agreeing, each of them agrees with its answer by that: what tells is where an "
-    "adjudicator settled it.",
-    "An alarm is a reason to look, not a verdict: of many annotators some alarm by chance.",
+    message("note.quality_accuracy"),
+    message("note.quality_settled"),
+    message("note.quality_chance"),
 )
 
 
@@ -69,13 +68,9 @@ def quality_report(
     tasks = sorted(frame["task"].unique())
     judged_tasks, tasks = tasks, [name for name in tasks if matches(name, task)]
     if task is not None and not tasks and judged_tasks:
-        raise AuditError(
-            f"nobody judged a question of the task {task}; there are judgements of {', '.join(judged_tasks)}"
-        )
+        raise AuditError(message("ratings.not_of_task", task=task, tasks=judged_tasks))
     if len(tasks) > 1:
-        raise AuditError(
-            f"there are judgements of several tasks: {', '.join(tasks)}; choose one with task=NAME", parameter="task"
-        )
+        raise AuditError(message("ratings.several_tasks", tasks=tasks), parameter="task")
     chosen = tasks[0] if tasks else task or "sentiment"
     frame = frame[frame["task"] == chosen]
     question_kind = kind or get_task(chosen).question_kind
@@ -184,7 +179,7 @@ def _others_entry(others: WithOthers | None) -> OthersEntry:
         "low": others.low if others else None,
         "high": others.high if others else None,
         "alpha_without": others.alpha_without if others else None,
-        "reason": others.reason if others else "nothing was judged that others judged too",
+        "reason": others.reason if others else message("few.none_shared"),
     }
 
 
@@ -276,12 +271,9 @@ def annotators_report(
     fit = dawid_skene(rated.frame, draws, seed)
     notes = list(rated.notes)
     if rated.frame.groupby("item").size().max() < _SETTLES:
-        notes.append(
-            "No item has three ratings. The model then has more unknowns than the ratings can settle: take the shares "
-            "and confusions as one of several explanations."
-        )
+        notes.append(message("note.few_ratings"))
     if not fit.converged:
-        notes.append(f"The fit was still moving after {fit.iterations:,} iterations; its last step is shown.")
+        notes.append(message("note.still_moving", count=fit.iterations))
     return {
         "labels": list(fit.labels),
         "marginals": {name: float(share) for name, share in zip(fit.labels, fit.marginals, strict=True)},

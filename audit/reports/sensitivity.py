@@ -11,6 +11,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.groups import Shared
 from audit.false_satisfaction.resolution import State
+from audit.messages import message
 from audit.reports.document import (
     Covered,
     GoldErrorEntry,
@@ -89,10 +90,7 @@ class GoldError:
         match = GOLD_ERROR.fullmatch(text.strip())
         low, high = (float(match[1]), float(match[2] or match[1])) if match else (1.0, 0.0)
         if not 0 <= low <= high < 1:
-            raise AuditError(
-                f"the error of gold {text[:40]!r} is no rate; allowed are a number from 0 to less than 1, such as "
-                "0.05, or two, the smaller first, such as 0.02-0.05"
-            )
+            raise AuditError(message("report_setting.bad_gold_error", text=text[:40]))
         return cls(low, high)
 
 

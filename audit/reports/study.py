@@ -9,12 +9,13 @@ from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.groups import Shared
 from audit.false_satisfaction.resolution import Whose
+from audit.messages import message
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
 from audit.reports.certainty import with_worth
 from audit.reports.document import CellEntry, SensitivityEntry, Signature
 from audit.reports.evidence import Evidence, evidence
-from audit.reports.plan_texts import plan_entries
+from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
 from audit.reports.primary import signature_entry
 from audit.reports.sensitivity import GoldError, gold_error_entry, sensitivity_entry
@@ -34,10 +35,6 @@ from audit.statistics.rates import overall
 from audit.studies.deviations import Primary
 
 INTERVAL = MIDP
-BOUNDS_ONLY = (
-    "Under {names} answers leave bounds only, no rate. Questions that wait for people would close them (`audit app`): "
-    "{numbers}."
-)
 
 
 def study_report(
@@ -90,10 +87,7 @@ def report_of(
     `proxies` are those that it was read with. For `gold_error`, `basis` has to be read with `resting`.
     """
     if gold_error is not None and (proxies or interval == SEQUENCE):
-        raise AuditError(
-            "the correction for errors of gold is for the judged groups at a number fixed before; leave proxies and "
-            "the interval 'sequence' out, or the error of gold"
-        )
+        raise AuditError(message("report_setting.gold_error_fixed"))
     counted, holds, method = basis.counted, basis.holds, get_method(interval, target)
     described = _described(basis, settings_of(interval, target, delta, weights, proxies), gold_error)
     estimates, judged = None, basis.judged
@@ -177,11 +171,7 @@ def _partly_judged_notes(counted: Counted) -> list[str]:
     part = int(((judged > 0) & (judged < drawn)).sum())
     if not part:
         return []
-    are = "cell is" if part == 1 else "cells are"
-    return [
-        f"{part} {are} judged in part: there fixed-n intervals hold if where to stop was not chosen by looking at the "
-        "results; the interval `sequence` holds anyway, for this corpus."
-    ]
+    return [message("note.partly_judged", count=part)]
 
 
 def _bounds_notes(counted: Counted) -> list[str]:
@@ -192,8 +182,8 @@ def _bounds_notes(counted: Counted) -> list[str]:
         str(relation_cells["relation"].iloc[0]): counted.waiting_under.get((int(study), int(relation)), 0)
         for (study, relation), relation_cells in cells.groupby(["study_id", "relation_id"], sort=False)
     }
-    numbers = ", ".join(f"{name} {waiting:,}" for name, waiting in open_questions.items())
-    return [BOUNDS_ONLY.format(names=", ".join(open_questions), numbers=numbers)] if open_questions else []
+    numbers = [f"{name} {waiting:,}" for name, waiting in open_questions.items()]
+    return [message("note.bounds_only", names=open_questions, numbers=numbers)] if open_questions else []
 
 
 def settings_of(

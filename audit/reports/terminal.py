@@ -1,41 +1,18 @@
 """The report as plain text for a terminal: no colours, at most 100 columns."""
 
+import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from audit.messages import ENGLISH, phrase
+from audit.reports import words
 from audit.reports.build import Report, cells_of
-from audit.reports.document import RelationResultEntry
-from audit.reports.plan_texts import plan_lines, primary_lines
-from audit.reports.tables import table_blocks
-from audit.reports.words import (
-    TITLE,
-    UNKNOWN,
-    best_text,
-    carry_text,
-    cause_note,
-    cause_rows,
-    change_text,
-    check_lines,
-    common_text,
-    count,
-    dispute_line,
-    estimator_text,
-    headlines,
-    holds_text,
-    notes_of,
-    order_text,
-    percent,
-    place,
-    preference_lines,
-    protocol_lines,
-    ranking_text,
-    rollup_rows,
-    signature_line,
-    summary_of,
-    with_interval,
-)
+from audit.reports.document import RelationResultEntry, ViolationTable
+from audit.reports.tables import aligned, cut_to, headed, left, right, wide
+from audit.reports.words import UNKNOWN, count, percent, with_interval
 
 WIDTH = 100
 NARROWEST = 70
@@ -43,56 +20,43 @@ NARROWEST = 70
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers: its heading, its text for one cell, and whether it may go where there is little room.
+    """A column of numbers: its code in `[short]`, its text for one cell, and whether it may go where room is short.
 
     One of `counts` or a `rare` one is shown only where some cell has a value.
     """
 
-    heading: str
-    text: Callable[[Mapping[str, Any]], str]
+    code: str
+    text: Callable[[Mapping[str, Any], str], str]
     counts: bool = False
     optional: bool = False
     rare: bool = False
 
 
-def _count_column(name: str, heading: str | None = None, optional: bool = False) -> Column:
-    return Column(heading or name, lambda cell: count(cell[name]), counts=True, optional=optional)
+def _counts(code: str, optional: bool = False) -> Column:
+    return Column(code, lambda cell, _: count(cell[code]), counts=True, optional=optional)
+
+
+def _rate(code: str, **when: bool) -> Column:
+    return Column(code, lambda cell, language: with_interval(cell, code, language), **when)
 
 
 COLUMNS = (
-    _count_column("groups", optional=True),
-    _count_column("satisfied", optional=True),
-    _count_column("judged"),
-    _count_column("false"),
-    _count_column("waiting", "waits", optional=True),
-    Column("n/a", lambda cell: count(cell["inapplicable"] or None), counts=True),
-    Column("SR_o", lambda cell: percent(cell["sr_observed"])),
-    Column("R_FS", lambda cell: with_interval(cell, "fs_rate", "fs_low", "fs_high")),
-    Column("SR_g", lambda cell: with_interval(cell, "sr_genuine", "sr_genuine_low", "sr_genuine_high")),
-    Column(
-        "SR_c",
-        lambda cell: with_interval(cell, "sr_corrected", "sr_corrected_low", "sr_corrected_high"),
-        optional=True,
-        rare=True,
-    ),
-    Column(
-        "FV",
-        lambda cell: with_interval(
-            cell, "false_violation_rate", "false_violation_rate_low", "false_violation_rate_high"
-        ),
-        optional=True,
-        rare=True,
-    ),
-    Column(
-        "checked R_FS",
-        lambda cell: with_interval(cell, "fs_checked", "fs_checked_low", "fs_checked_high"),
-        counts=True,
-        optional=True,
-    ),
+    _counts("groups", optional=True),
+    _counts("satisfied", optional=True),
+    _counts("judged"),
+    _counts("false"),
+    _counts("waiting", optional=True),
+    Column("inapplicable", lambda cell, _: count(cell["inapplicable"] or None), counts=True),
+    Column("sr_observed", lambda cell, _: percent(cell["sr_observed"])),
+    _rate("fs_rate"),
+    _rate("sr_genuine"),
+    _rate("sr_corrected", optional=True, rare=True),
+    _rate("false_violation_rate", optional=True, rare=True),
+    _rate("fs_checked", counts=True, optional=True),
 )
 
 
-def to_terminal(report: Report, width: int | None = None) -> str:
+def to_terminal(report: Report, width: int | None = None, language: str = ENGLISH) -> str:
     """The report as text: a table per relation, who was and who is best, totals, notes, and the signature last.
 
     `width` is the number of columns to stay within (default 100, at least 70): names that do not fit are cut, counts
@@ -106,150 +70,231 @@ def to_terminal(report: Report, width: int | None = None) -> str:
     <BLANKLINE>
     signature audit:0.1.0
     """
-    width = max(width or WIDTH, NARROWEST)
-    blocks = [*_tables(report, width), *_roll_ups(report, width), *table_blocks(report, width)]
-    if causes := cause_rows(report):
-        blocks.append("\n".join(_causes(report, causes, width)))
-    disputes = [dispute_line(report)]
-    for sentences in (
-        check_lines(report), protocol_lines(report), disputes, preference_lines(report), plan_lines(report),
-    ):  # fmt: skip
-        wrapped = [line for text in sentences for line in textwrap.wrap(text, width)]
-        if wrapped:
-            blocks.append("\n".join(wrapped))
-    lines = []
-    for number, sentence in headlines(report):
-        lines += textwrap.wrap(f"{number} {sentence}", width, subsequent_indent="  ")
-    for text in primary_lines(report):
-        lines += textwrap.wrap(text, width, subsequent_indent="  ")
-    for note in notes_of(report):
-        lines += textwrap.wrap(f"Note: {note}", width, subsequent_indent="  ")
-    if report["cells"]:
-        lines += textwrap.wrap(_legend(report, width), width, subsequent_indent="  ")
-    blocks.append("\n".join(lines))
-    blocks.append("signature " + signature_line(report["signature"]))
-    return "\n\n".join(blocks)
+    return _Text(report, max(width or WIDTH, NARROWEST), language).whole()
 
 
-def _fitting_columns(report: Report, width: int) -> tuple[list[Column], list[int], int]:
-    """The columns that there is room for, their widths, and the width of systems' names."""
-    # Totals that are rates only have no counts: a column of dashes would say nothing.
-    columns = [
-        column
-        for column in COLUMNS
-        if not (column.counts or column.rare) or any(column.text(cell) != UNKNOWN for cell in report["cells"])
-    ]
-    widest = max((len(cell["system"]) for cell in report["cells"]), default=0)
-    while True:
-        widths = [
-            max(len(text) for text in (column.heading, *(column.text(cell) for cell in report["cells"])))
-            for column in columns
+class _Text:
+    """A report on its way to text of a width, in a language."""
+
+    def __init__(self, report: Report, width: int, language: str):
+        self.report, self.width, self.language = report, width, language
+        self.say = partial(phrase, language)
+
+    def whole(self) -> str:
+        report, language = self.report, self.language
+        sections = (
+            words.check_lines(report, language),
+            words.protocol_lines(report, language),
+            [words.dispute_line(report, language)],
+            words.preference_lines(report, language),
+            words.plan_lines(report, language),
+        )
+        tables = (self.relations, self.roll_ups, self.violations, self.topics, self.accuracy, self.causes)
+        blocks = [block for table in tables for block in table()]
+        blocks += ["\n".join(lines) for section in sections if (lines := self.wrapped(section, ""))]
+        sentences = [
+            *(f"{number} {rest}" for number, rest in words.headlines(report, language)),
+            *words.primary_lines(report, language),
+            *(self.say("terminal.note", note=note) for note in words.notes_of(report, language)),
+            *([self.legend()] if report["cells"] else []),
         ]
-        room = width - 2 - sum(widths) - 2 * len(columns)
-        # Counts go first, from the left; then rates, from the right.
-        droppable = [column for column in columns if column.optional and column.counts]
-        droppable += [column for column in reversed(columns) if column.optional and not column.counts]
-        if room >= min(max(widest, len("system")), 16) or not droppable:
-            break
-        columns.remove(droppable[0])
-    return columns, widths, max(min(widest, room), 6)
+        blocks.append("\n".join(self.wrapped(sentences)))
+        blocks.append(self.say("terminal.signature", line=words.signature_line(report["signature"])))
+        return "\n\n".join(blocks)
+
+    def wrapped(self, sentences: Iterable[str], further: str = "  ", less: int = 0) -> list[str]:
+        """Lines of at most the width; `further` begins those after a sentence's first, `less` is room to leave."""
+        return [line for sentence in sentences for line in wrap(sentence, self.width - less, further)]
+
+    def fitting_columns(self) -> tuple[list[Column], list[int], int]:
+        """The columns that there is room for, their widths, and the width of systems' names."""
+        cells, language = self.report["cells"], self.language
+        # Totals that are rates only have no counts: a column of dashes would say nothing.
+        columns = [
+            column
+            for column in COLUMNS
+            if not (column.counts or column.rare) or any(column.text(cell, language) != UNKNOWN for cell in cells)
+        ]
+        widest = max((wide(cell["system"]) for cell in cells), default=0)
+        while True:
+            widths = [
+                max(wide(text) for text in (self.short(column.code), *(column.text(cell, language) for cell in cells)))
+                for column in columns
+            ]
+            room = self.width - 2 - sum(widths) - 2 * len(columns)
+            # Counts go first, from the left; then rates, from the right.
+            droppable = [column for column in columns if column.optional and column.counts]
+            droppable += [column for column in reversed(columns) if column.optional and not column.counts]
+            if room >= min(max(widest, wide(self.short("system"))), 16) or not droppable:
+                return columns, widths, max(min(widest, room), wide(self.short("system")))
+            columns.remove(droppable[0])
+
+    def short(self, code: str) -> str:
+        return self.say(f"short.{code}")
+
+    def relations(self) -> list[str]:
+        """One block for each relation, all with the same columns."""
+        columns, widths, names = self.fitting_columns()
+        blocks, above = [], None
+        for relation in self.report["relations"]:
+            lines = []
+            place = words.place(self.report, relation, self.language)
+            if place != above:
+                above = place
+                lines += headed(place)
+            summary = words.summary_of(self.report, relation, self.language)
+            lines.append(cut_to(f"{relation['relation']}  {summary}" if summary else relation["relation"], self.width))
+            rows = [(self.short("system"), [self.short(column.code) for column in columns])]
+            rows += [
+                (cell["system"], [column.text(cell, self.language) for column in columns])
+                for cell in cells_of(self.report, relation["task"], relation["study"], relation["relation"])
+            ]
+            for system, texts in rows:
+                row = "  ".join(right(text, size) for text, size in zip(texts, widths, strict=True))
+                lines.append(f"  {left(cut_to(system, names), names)}  {row}".rstrip())
+            blocks.append("\n".join([*lines, *self.orders(relation)]))
+        return blocks
+
+    def orders(self, relation: RelationResultEntry) -> list[str]:
+        """The best system and the order, before and after, with what changed in words."""
+        best, change = words.best_text(relation, self.language), words.change_text(relation, self.language)
+        evident = words.change_code(relation) in ("unknown", "looks", "sure")
+        ranking = words.ranking_text(relation["ranking"], self.language)
+        observed, genuine, corrected = (
+            words.order_text(relation, when) for when in ("observed", "genuine", "corrected")
+        )
+        sentences = [
+            self.say("order.was_is", before=observed, after=genuine) if relation["order_changes"] else "",
+            self.say("order.holds", order=corrected) if relation["order_corrected"] else "",
+            self.say("order.sure", ranking=ranking) if ranking else "",
+            words.common_text(relation, self.language),
+            words.holds_text(relation, self.language),
+            words.carry_text(relation, self.language),
+        ]
+        first = self.say("best.best" if evident else "best.best_change", best=best, change=change)
+        lines = [*self.wrapped([first], "", 2), *self.wrapped(filter(None, sentences), less=2)]
+        return [f"  {line}" for line in lines]
+
+    def roll_ups(self) -> list[str]:
+        """One table of all roll-ups that have an observed rate."""
+        rows = [row[:-1] for row in words.rollup_rows(self.report, self.language) if row[2] != UNKNOWN]
+        if not rows:
+            return []
+        heads = [self.short(code) for code in ("by", "name", "sr_observed", "fs_rate", "sr_genuine")]
+        return ["\n".join([*headed(self.say("terminal.together")), *aligned(heads, rows, 2, self.width)])]
+
+    def violations(self) -> list[str]:
+        """A block a table of violation rates; systems that do not fit beside each other stand below."""
+        blocks = [
+            self.violation_table(table)
+            for table in self.report["violations"]
+            if any(rates["vr_observed"] is not None for row in table["rows"] for rates in row["rates"])
+        ]
+        if blocks:
+            blocks[-1] += "\n" + "\n".join(self.wrapped([words.rates_key(self.report, self.language)], ""))
+        return blocks
+
+    def violation_table(self, table: ViolationTable) -> str:
+        """Rows of relations, families and totals; as many systems side by side as fit."""
+        lines = headed(words.title_of(self.report, table, "violations.title", self.language))
+        names = [words.row_name(row, self.language) for row in table["rows"]]
+        first = min(max(map(wide, names)), max(self.width // 3, 12))
+        columns = [
+            [cut_to(system, 22), *(words.rates_text(row["rates"][at], self.language) for row in table["rows"])]
+            for at, system in enumerate(table["systems"])
+        ]
+        while columns:
+            fitting = 1
+            sizes = [max(map(wide, column)) for column in columns]
+            while fitting < len(columns) and 2 + first + sum(2 + size for size in sizes[: fitting + 1]) <= self.width:
+                fitting += 1
+            above = None
+            for line, head in enumerate(["", *names]):
+                kind = table["rows"][line - 1]["by"] if line else None
+                if kind is not None and above is not None and kind != above and kind != "estimated":
+                    lines.append("")
+                above = kind
+                cells = "  ".join(
+                    right(column[line], size) for column, size in zip(columns[:fitting], sizes[:fitting], strict=True)
+                )
+                lines.append(f"  {left(cut_to(head, first), first)}  {cells}".rstrip())
+            columns = columns[fitting:]
+            if columns:
+                lines.append("")
+        return "\n".join(lines)
+
+    def topics(self) -> list[str]:
+        blocks = []
+        for entry in self.report.get("topics") or []:
+            by = words.property_name(entry["by"], self.language)
+            lines = headed(words.title_of(self.report, entry, "topics.title", self.language, property=by))
+            if not entry["reason"]:
+                lines += self.table(words.TOPIC_COLUMNS, words.topic_rows(entry, self.language), 2)
+            sentence = words.topics_key(entry, self.language)
+            blocks.append("\n".join([*lines, *self.wrapped([sentence], "")]))
+        return blocks
+
+    def accuracy(self) -> list[str]:
+        blocks = []
+        for entry in words.shown_accuracy(self.report):
+            lines = headed(words.title_of(self.report, entry, "accuracy.title", self.language))
+            if entry["systems"]:
+                lines += self.table(words.ACCURACY_COLUMNS, words.accuracy_rows(entry, self.language), 1)
+            blocks.append("\n".join([*lines, *self.wrapped(words.accuracy_lines(entry, self.language))]))
+        return blocks
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> list[str]:
+        return aligned([self.short(code) for code in columns], rows, texts, self.width)
+
+    def causes(self) -> list[str]:
+        """Causes of false satisfactions: one entry a relation, system, and over all."""
+        rows = words.cause_rows(self.report, self.language)
+        if not rows:
+            return []
+        sentences = [
+            self.say("terminal.cause", by=by, name=name, named=named, causes=causes) for by, name, named, causes in rows
+        ]
+        lines = [*headed(self.say("causes.title")), *(f"  {line}" for line in self.wrapped(sentences, less=2))]
+        return ["\n".join([*lines, *self.wrapped([words.cause_note(self.report, self.language)], "")])]
+
+    def legend(self) -> str:
+        """What the columns and signs of this report mean."""
+        report = self.report
+        shown = {column.code for column in self.fitting_columns()[0]}
+        intervals = any(cell["fs_low"] is not None for cell in report["cells"])
+        about = self.say(f"terminal.{report['signature'].get('target') or 'corpus'}")
+        estimator = words.estimator_text(report, self.language)
+        parts = {
+            "rates": True,
+            **{code: code in shown for code in ("inapplicable", "sr_corrected", "false_violation_rate")},
+            "interval": intervals,
+            "estimator": intervals and bool(estimator),
+            "fs_checked": any(cell["fs_checked"] is not None for cell in report["cells"]),
+            "carry": any(relation["carry"] and relation["carry"]["audited"] for relation in report["relations"]),
+            "sure": any(words.by_rank(relation["ranking"]) for relation in report["relations"]),
+        }
+        confidence = words.confidence_of(report)
+        sentences = (
+            estimator if code == "estimator" else self.say(f"terminal.{code}", confidence=confidence, about=about)
+            for code, applies in parts.items()
+            if applies
+        )
+        return words.listed(sentences, self.language, "sentence")
 
 
-def _tables(report: Report, width: int) -> list[str]:
-    """One block for each relation, all with the same columns."""
-    columns, widths, names = _fitting_columns(report, width)
-    blocks, above = [], None
-    for relation in report["relations"]:
-        lines = []
-        if place(report, relation) != above:
-            above = place(report, relation)
-            lines += [above, "=" * len(above), ""]
-        summary = summary_of(report, relation)
-        heading = f"{relation['relation']}  {summary}" if summary else relation["relation"]
-        lines.append(_cut(heading, width))
-        head = "  ".join(column.heading.rjust(size) for column, size in zip(columns, widths, strict=True))
-        lines.append(f"  {'system'.ljust(names)}  {head}")
-        for cell in cells_of(report, relation["task"], relation["study"], relation["relation"]):
-            row = "  ".join(column.text(cell).rjust(size) for column, size in zip(columns, widths, strict=True))
-            lines.append(f"  {_cut(cell['system'], names).ljust(names)}  {row}")
-        lines += _orders(relation, width)
-        blocks.append("\n".join(line.rstrip() for line in lines))
-    return blocks
+def wrap(text: str, width: int, further: str = "") -> list[str]:
+    """Lines of at most so many columns of a terminal; Chinese text is broken anywhere, its letters take two.
 
-
-def _orders(relation: RelationResultEntry, width: int) -> list[str]:
-    """The best system and the order, before and after, with what changed in words."""
-    best, change = best_text(relation), change_text(relation)
-    evident = {"not known yet", "another system looks best", "another system is best, for sure"}
-    lines = textwrap.wrap(f"best: {best}" if change in evident else f"best: {best} ({change})", width - 2)
-    if relation["order_changes"]:
-        observed, genuine = (order_text(relation, when) for when in ("observed", "genuine"))
-        lines += textwrap.wrap(f"order was {observed}; is {genuine}", width - 2, subsequent_indent="  ")
-    if relation["order_corrected"]:
-        order = order_text(relation, "corrected")
-        lines += textwrap.wrap(f"order where the relation holds {order}", width - 2, subsequent_indent="  ")
-    for text in (
-        f"sure: {ranking_text(relation['ranking'])}",
-        common_text(relation),
-        holds_text(relation),
-        carry_text(relation),
-    ):
-        if text and text != "sure: ":
-            lines += textwrap.wrap(text, width - 2, subsequent_indent="  ")
-    return [f"  {line}" for line in lines]
-
-
-def _roll_ups(report: Report, width: int) -> list[str]:
-    """One table of all roll-ups that have an observed rate."""
-    rows = [row[:-1] for row in rollup_rows(report) if row[2] != UNKNOWN]
-    if not rows:
-        return []
-    heads = ("SR_o", "R_FS", "SR_g")
-    sizes = [max(len(row[2 + at]) for row in [*rows, ("", "", *heads)]) for at in range(3)]
-    room = width - 2 - 10 - sum(sizes) - 2 * len(sizes)
-    names = min(room, max(len(row[1]) for row in rows))
-    lines = ["All together", "============", ""]
-    for by, name, *numbers in [("by", "name", *heads), *rows]:
-        texts = "  ".join(number.rjust(size) for number, size in zip(numbers, sizes, strict=True))
-        lines.append(f"  {by.ljust(10)}{_cut(name, names).ljust(names)}  {texts}".rstrip())
-    return ["\n".join(lines)]
-
-
-def _causes(report: Report, rows: list[tuple[str, str, str, str]], width: int) -> list[str]:
-    """Causes of false satisfactions: one entry a relation, system, and over all."""
-    lines = [TITLE, "=" * len(TITLE), ""]
-    for by, name, with_cause, causes in rows:
-        lines += textwrap.wrap(f"{by} {name} ({with_cause}): {causes}", width - 2, subsequent_indent="  ")
-    lines = [line if at < 3 else f"  {line}" for at, line in enumerate(lines)]
-    return [*lines, *textwrap.wrap(cause_note(report), width)]
-
-
-def _legend(report: Report, width: int) -> str:
-    text = (
-        "Rates are in per cent. SR_o: observed satisfaction rate. R_FS: share of the satisfied groups that are false. "
-        "SR_g = SR_o (1 - R_FS): genuine satisfaction rate. waits: questions without an answer."
-    )
-    headings = {column.heading for column in _fitting_columns(report, width)[0]}
-    if "n/a" in headings:
-        text += " n/a: groups to which the relation does not apply for this system."
-    if "SR_c" in headings:
-        text += " SR_c: genuine satisfactions among all groups in which the relation holds."
-    if "FV" in headings:
-        text += " FV: false violations, the share of the violated groups in which the relation does not hold."
-    if any(cell["fs_low"] is not None for cell in report["cells"]):
-        confidence = report["signature"].get("confidence") or 0.95
-        population = report["signature"].get("target") == "population"
-        about = "the population of this corpus" if population else "these satisfied groups"
-        text += f" In brackets: {percent(confidence, 0)} % intervals for {about}."
-        text += f" {estimator_text(report)}".rstrip()
-    if any(cell["fs_checked"] is not None for cell in report["cells"]):
-        text += " checked R_FS: corrected by what spot checks show of the protocol's errors."
-    if any(relation["carry"] and relation["carry"]["audited"] for relation in report["relations"]):
-        text += " R_FS ±: at most so much it may be off through carried answers, beside its interval."
-    if any(entry["p_best"] is not None for relation in report["relations"] for entry in relation["ranking"]):
-        text += " sure: rank interval, letters (systems that share one are not told apart at 5 %) and P(best)."
-    return text
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+    >>> wrap("one two", 5), wrap("\\u4e00\\u4e8c\\u4e09\\u56db", 7)
+    (['one', 'two'], ['一二', '三四'])
+    """
+    if wide(text) == len(text):
+        return textwrap.wrap(text, width, subsequent_indent=further)
+    lines, line = [], ""
+    for word in re.findall(r"\s*(?:[^\s\u2e80-\uffef]+|[\u2e80-\uffef]|$)", text):
+        # A line may end, but not begin, with a sign: there is always room for one more.
+        if line.strip() and wide(line + word) > width - 2 and word.strip() not in "，。；：、）":
+            lines.append(line)
+            line, word = further, word.lstrip()
+        line += word
+    return [*lines, line] if line.strip() else lines

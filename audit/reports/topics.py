@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from audit.false_satisfaction.topics import GOLD, StudyTopics, Topics
+from audit.messages import message
 from audit.reports.certainty import KEY, Certainty, dependence, with_worth
 from audit.reports.document import TopicNumbers, TopicRate, TopicsEntry, ViolationTable
 from audit.statistics.intervals import ClusteredRate, Estimator, Target, clustered_rate
@@ -61,7 +62,8 @@ def _entry(
     }
     study_topics = topics.studies.get(table["study"]) if isinstance(table["study"], int) else None
     if study_topics is None:
-        return entry | {"reason": f"no source of this corpus has {'a gold label' if topics.by == GOLD else topics.by}"}
+        lacks = message("topics.none_gold") if topics.by == GOLD else message("topics.none_with", attribute=topics.by)
+        return entry | {"reason": lacks}
     cells = _with_judged(study_topics, judged)
     present = sorted(set(cells["topic"]))
     of_topic: list[pd.DataFrame] = []
@@ -143,8 +145,8 @@ def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: Cluster
     )
     reason = None
     if together.vr_genuine is None:
-        none = "it has no judged group" if len(cells) == 1 else f"{together.unestimated} of {len(cells)} relations have"
-        reason = none if len(cells) == 1 else f"{none} no judged group"
+        alone, number = message("topics.not_judged"), together.unestimated
+        reason = alone if len(cells) == 1 else message("topics.some_not_judged", count=number, whole=len(cells))
     return {
         "groups": satisfied + violated,
         "violated": violated,

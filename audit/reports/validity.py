@@ -12,6 +12,7 @@ from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted
 from audit.false_satisfaction.groups import spot_checked_groups
 from audit.false_satisfaction.protocol_arms import Arms
 from audit.false_satisfaction.proxies import CellProxies
+from audit.messages import joined, message
 from audit.relations import name_order
 from audit.reports.certainty import KEY
 from audit.reports.document import (
@@ -283,12 +284,12 @@ def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: fl
     entry = unknown(RoganGladen)
     entry |= {"sensitivity": list(sensitivity), "specificity": list(specificity)}
     if not (sensitivity[1] and specificity[1]):
-        kind = "false" if specificity[1] else "true"
-        return entry | {"reason": f"no checked group is a {kind} satisfaction"}
+        code = "no_rate.none_false" if specificity[1] else "no_rate.none_true"
+        return entry | {"reason": message(code)}
     try:
         corrected = rogan_gladen(round(rate * judged), judged, sensitivity, specificity, confidence)
     except AuditError:
-        return entry | {"reason": "the protocol is no better than chance on the checked groups"}
+        return entry | {"reason": message("no_rate.protocol_by_chance")}
     return entry | {"rate": corrected.rate, "low": corrected.low, "high": corrected.high}
 
 
@@ -447,14 +448,12 @@ def check_proxies(names: Sequence[str], interval: str, target: Target) -> None:
         return
     if target == "population":
         raise AuditError(
-            "proxies correct a sample by what is known of this corpus; with proxy take the target corpus, or leave "
-            "proxy out for the target population",
+            message("report_setting.proxy_population"),
             parameter="proxy",
         )
     if interval == SEQUENCE:
         raise AuditError(
-            "an estimate with proxies (PPI++) holds for a number of judgements fixed before, and a sequence for every "
-            "number; take either proxy or interval=sequence",
+            message("report_setting.proxy_sequence"),
             parameter=("proxy", "interval"),
         )
 
@@ -470,7 +469,9 @@ def powered(
     their slopes.
     """
     estimates = pd.DataFrame(None, index=counted.keys.index, columns=list(ESTIMATES), dtype=object)
-    estimates["method_reason"] = "no random sample of the cell is judged"
+    # As objects: of a column of strings pandas would keep the English sentences alone.
+    none_judged = message("no_rate.no_random_sample")
+    estimates["method_reason"] = pd.Series(none_judged, index=estimates.index, dtype=object)
     place = {cell: at for at, cell in enumerate(counted.keys[CELL].itertuples(index=False, name=None))}
     groups = judged.groupby(KEY, sort=False).indices
     values = judged["false"].to_numpy(float).copy()
@@ -487,7 +488,7 @@ def powered(
 
 def _reason(cell: CellProxies, result: PredictionPowered) -> str:
     """Why a proxy was not used; empty where all were."""
-    reasons = [f"{name} is left out: {why}" for name, why in cell.left_out.items()]
+    reasons: list[str] = [message("proxy.left_out", proxy=name, reason=why) for name, why in cell.left_out.items()]
     if result.reason and (cell.names or not reasons):
         reasons.append(result.reason)
-    return "; ".join(reasons)
+    return joined("list.also", reasons) if reasons else ""

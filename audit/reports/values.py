@@ -18,6 +18,7 @@ from audit.errors import AuditError, BadFile, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import ground_of
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
+from audit.messages import message
 from audit.relations import Outcome
 from audit.relations.registry import name_order
 from audit.reports.document import plain
@@ -73,7 +74,7 @@ def verdict_values(
         ground = ground_of(connection, study)
         cells = ground.cells if task is None else ground.cells[ground.cells["task"] == task]
         if cells.empty:
-            raise AuditError(f"no study of task {task} has been run; `audit run` with this task does")
+            raise AuditError(message("values_error.no_study", task=task))
         available = sorted(cells["relation"].unique(), key=name_order)
         for name in relations:
             if name not in available:
@@ -167,15 +168,14 @@ def levels_of(values: pd.DataFrame, relations: Sequence[str] = ()) -> list[str]:
         level = name.split("@")[0]
         if level in LEVELS and level in by_level:
             raise AuditError(
-                f"{level} was run in several versions ({by_level[level]}, {name}); choose with relations=A,B",
+                message("values_error.several_versions", relation=level, version=by_level[level], other=name),
                 parameter="relations",
             )
         if level in LEVELS:
             by_level[level] = name
     if len(by_level) < 2:
         raise AuditError(
-            f"{len(by_level)} of the relations {', '.join(LEVELS)} has verdicts; run two of them, or choose others "
-            "with relations=A,B",
+            message("values_error.one_level", count=len(by_level), levels=LEVELS),
             parameter="relations",
         )
     return [by_level[level] for level in LEVELS if level in by_level]
@@ -209,7 +209,7 @@ def bounds_report(
     """
     invalid = next((bound for bound in at if not math.isfinite(bound)), None)
     if invalid is not None or not at:
-        raise AuditError(f"bound {invalid} is no number; expected bounds such as 0.5,0.6")
+        raise AuditError(message("values_error.bad_bound", bound=invalid))
     run_at = _bounds(engine)
     values = verdict_values(engine, study, relations, task=None, among=list(run_at))
     cells: list[BoundsCell] = []
@@ -235,9 +235,7 @@ def bounds_report(
             }
         )
     if not cells:
-        raise AuditError(
-            "no relation that was run compares a value with a bound; of `audit relations` those of translations do"
-        )
+        raise AuditError(message("values_error.no_bound"))
     return {"cells": cells}
 
 
@@ -282,11 +280,8 @@ def _bounds(engine: Engine) -> dict[int, float]:
 
 MEASURES = ("bleu", "meteor", "wer")
 """Of reference and output; all grow with quality: `wer` stands for 1 - WER, as in the tables of the MGMT study."""
-NOTE = (
-    "A reference is a proxy, never gold: a translation may be right and unlike it, or wrong and near to it. "
-    "wer is 1 - WER, so that more is better in every column."
-)
-NO_SYNONYMS = "METEOR was made without synonyms: only the same words and the same stems count."
+NOTE = message("note.reference_is_proxy")
+NO_SYNONYMS = message("note.no_synonyms")
 _NEEDED = ("source", "reference", "target_language")
 
 
@@ -356,7 +351,7 @@ def reference_scores(outputs: pd.DataFrame, references: References) -> tuple[pd.
             "target_language must be as the corpus has them"
         )
     present = [texts for texts in matches if texts is not None]
-    notes = [] if references.synonyms else [NO_SYNONYMS]
+    notes: list[str] = [] if references.synonyms else [NO_SYNONYMS]
     cached: dict[tuple[str, ...], tuple[float, float, float]] = {}
     scores = []
     for reference_texts, output, target in zip(present, chosen["output"], chosen["target"], strict=True):
@@ -376,7 +371,7 @@ def _meteor(references: Sequence[str], output: str, target: str, synonyms: bool,
     try:
         return max(meteor(reference, output, target, synonyms=synonyms) for reference in references)
     except NotInstalled as problem:
-        note = f"{problem} (or without synonyms)"
+        note = message("note.without_synonyms", reason=problem)
         if note not in notes:
             notes.append(note)
         return math.nan
@@ -386,10 +381,7 @@ def _meteor(references: Sequence[str], output: str, target: str, synonyms: bool,
 #
 # Source: the study of MGMT, section 4.3.1, its tables 2, 5 and 6.
 
-DEPENDENT = (
-    "Translations of one text by several systems, or into several languages, are counted as if they were independent; "
-    "p is too small where there are such."
-)
+DEPENDENT = message("note.dependent_translations")
 Combination = frozenset[str]
 """Names of the relations that a translation satisfies; it violates the others."""
 
@@ -437,7 +429,7 @@ def contribution_report(
     values = verdict_values(engine, study, relations)
     names = levels_of(values, relations)
     checked = outcomes(values, names)
-    notes = [DEPENDENT]
+    notes: list[str] = [DEPENDENT]
     scored = checked.reset_index()
     if references is not None:
         scored, further_notes = _scored_translations(engine, values, scored, references)
@@ -573,11 +565,7 @@ MGMT = "MGMT"
 """The share of the three levels of granularity that a translation satisfies."""
 FEWEST = 5
 """Systems from which on correlations over systems are given."""
-_SEVERAL = (
-    "Rows of all systems together have no p: translations of one text are not independent. Where a text is translated "
-    "into several languages the p of a system counts them as independent, and is too small."
-)
-_FEW = "Correlations over systems are given from {fewest} systems with a reference; here are {systems}."
+_SEVERAL = message("note.no_p_over_systems")
 
 
 def correlation_report(
@@ -595,7 +583,7 @@ def correlation_report(
     translated = values[values["target"].notna()]
     scores = pd.concat([translated.dropna(subset=["value"]), _shares(values, relations)], ignore_index=True)
     if scores.empty:
-        raise AuditError("no relation of this study has values to correlate; those of translations have")
+        raise AuditError(message("values_error.no_values"))
     unique = scores[["source", "system_id"]].drop_duplicates()
     texts = values[["source", "text", "target"]].drop_duplicates("source")
     outputs = unique.merge(texts, on="source").merge(source_outputs(engine, unique["source"].unique()))
@@ -605,7 +593,7 @@ def correlation_report(
     systems = joined["system"].nunique()
     notes = [NOTE, *notes, _SEVERAL]
     if systems < FEWEST:
-        notes.append(_FEW.format(fewest=FEWEST, systems=systems))
+        notes.append(message("note.few_systems", least=FEWEST, systems=systems))
     return {
         "references": references.name,
         "translations": len(scored),
@@ -788,11 +776,8 @@ def levels_lines(report: LevelsDocument, width: int = 100) -> list[str]:
 # The linear model of the MCMT study (section III), on the values that a study of ours stored.
 
 FACTORS = ("language", "system")
-_CLUSTERS = (
-    "Values of one text go together, in all systems and languages: standard errors and tests allow for that "
-    "(clusters are the texts)."
-)
-_PLAIN = "Values are taken as independent, as in the MCMT study, though all systems translated the same texts."
+_CLUSTERS = message("note.values_by_text")
+_PLAIN = message("note.values_independent")
 
 
 def means_report(
@@ -807,7 +792,7 @@ def means_report(
     """
     values = verdict_values(engine, study, [relation]).dropna(subset=["value", "target"])
     if values.empty:
-        raise AuditError(f"relation {relation} has no values by target language; those of translations have")
+        raise AuditError(message("values_error.no_languages", relation=relation))
     frame = values[["target", "system", "value", "text"]].rename(columns={"target": "language", "value": "score"})
     clusters = None if independent or frame["text"].nunique() < 2 else "text"
     fit = fit_two_way(frame, *FACTORS, clusters=clusters)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from audit.messages import message
 from audit.relations import find_relation
 from audit.reports.certainty import COMPARES, Certainty, bounds_together, only_compared
 from audit.reports.document import ViolationRate, ViolationTable, plain, unknown
@@ -14,9 +15,9 @@ VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
 """Where there is no VR_g: what answers leave possible of it."""
 FLAGS = ("only_compared", "known")
 """Columns that are flags, not rates."""
-UNCOUNTED = "the totals have rates without counts, so cells cannot be weighed"
-NOTHING = "nothing was satisfied or violated"
-NOT_RUN = "not run"
+UNCOUNTED = message("no_rate.totals_without_counts")
+NOTHING = message("no_rate.nothing_checked")
+NOT_RUN = message("no_rate.not_run")
 
 
 def violation_tables(
@@ -54,7 +55,8 @@ def violation_tables(
         }
         estimated = [relation for at, relation in enumerate(relations) if at not in lacking]
         if lacking and columns["satisfied"][[places[key] for key in places if key[0] in estimated]].any():
-            rows += [("estimated", f"{len(estimated)} of {len(relations)} relations", None, estimated)]
+            name = message("violations.estimated", part=len(estimated), count=len(relations))
+            rows += [("estimated", name, None, estimated)]
         tables.append(
             {
                 "task": str(task),
@@ -64,7 +66,7 @@ def violation_tables(
                 "rows": [
                     {
                         "by": by,
-                        "name": str(name),
+                        "name": name,
                         "family": family,
                         "rates": [
                             _entry(

@@ -1,40 +1,55 @@
-"""The words that every form of a report shares: percentages, orders, headlines, notes and the signature line."""
+"""The words of a report in the language that is asked for: numbers, headlines, notes, the sentences of each section,
+and the signature line. Terminal, HTML, notebook and app all say them by these functions.
 
-from collections.abc import Callable, Mapping, Sequence
+Each function takes what it is about from the report document (`audit.reports.document`) and the words from the
+catalogue (`audit.messages`); `language` is a code of its `LANGUAGES`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from audit.annotation.causes import CAUSES, REASONS
 from audit.keys import canonical, fingerprint
+from audit.messages import ENGLISH, catalogue, phrase, said
+from audit.reports.accuracy import SCORES
 from audit.reports.build import Report
 from audit.reports.certainty import COMPARES
 from audit.reports.document import (
+    AccuracyEntry,
     CausesEntry,
     GoldErrorEntry,
+    LaterNaming,
     OverallEntry,
+    PairEntry,
     Place,
+    PlanEntry,
+    PreferenceEntry,
     PreferredSystem,
+    PrimaryEntry,
     ProtocolArm,
     RankedEntry,
     RelationResultEntry,
-    RoganGladen,
     RollupEntry,
     SensitivityEntry,
+    TopicRate,
+    TopicsEntry,
+    ViolationRate,
+    ViolationRow,
 )
 from audit.reports.violations import VR_BOUNDS
 from audit.statistics.orders import TIED
 from audit.statistics.rates import BOUNDS
+from audit.studies.versions import from_to
+from audit.tasks import base_of
 
 UNKNOWN = "–"
-"""Other ways to count an output that gold never says: as right, or not at all."""
-NO_GOLD = "Gold settles none of the groups of the headline, so its errors move no rate."
-CUT = "The correction for gold's errors was cut at 0 or 100 %, beyond which no rate can be."
-LEFT_OUT = (
-    "Of {part} of {whole} judged groups other gold labels would leave open whether they are false; there gold is taken "
-    "to be right."
-)
 PERCENT = "\N{NO-BREAK SPACE}%"
+BOUNDS_OF = {"fs_rate": BOUNDS[:4], "sr_genuine": BOUNDS[4:], "vr_genuine": VR_BOUNDS}
+"""Where cells have bounds in the place of a rate: the names of both and of their interval's ends."""
+
+# Numbers.
 
 
 def percent(rate: float | None, digits: int = 1) -> str:
@@ -46,46 +61,6 @@ def percent(rate: float | None, digits: int = 1) -> str:
     return UNKNOWN if rate is None else f"{100 * rate:.{digits}f}"
 
 
-BOUNDS_OF = {"fs_rate": BOUNDS[:4], "sr_genuine": BOUNDS[4:], "vr_genuine": VR_BOUNDS}
-"""Where cells have bounds in the place of a rate: the names of both and of their interval's ends."""
-
-
-TOGETHER = (
-    "Where cells together read as 20.0 to 50.0 these are bounds, as some of the cells have bounds only: the truth may "
-    "lie anywhere between, and the interval in brackets holds it, whatever left the answers out."
-)
-
-
-def with_interval(cell: Mapping[str, Any], rate: str, low: str, high: str, sign: str = "") -> str:
-    """A rate of one or more cells with its interval, in per cent; where answers leave bounds only, these and theirs.
-    `sign` stands after the rate.
-
-    >>> with_interval({"r": 0.2, "l": 0.1, "h": 0.35}, "r", "l", "h")
-    '20.0 [10.0–35.0]'
-    >>> bounds = {"fs_least": 0.2, "fs_most": 0.5, "fs_bound_low": 0.1, "fs_bound_high": 0.6}
-    >>> with_interval({"fs_rate": None, "fs_low": None, "fs_high": None, **bounds}, "fs_rate", "fs_low", "fs_high")
-    '20.0 to 50.0 [10.0–60.0]'
-    """
-    bounds = BOUNDS_OF.get(rate)
-    if bounds and cell[rate] is None and cell.get(bounds[0]) is not None:
-        least, most, least_low, most_high = (percent(cell[name]) for name in bounds)
-        return f"{least} to {most} [{least_low}–{most_high}]"
-    if cell[low] is None or cell[high] is None:
-        return f"{percent(cell[rate])}{sign}"
-    return f"{percent(cell[rate])}{sign} [{percent(cell[low])}–{percent(cell[high])}]"
-
-
-def genuine_text(entry: Mapping[str, Any]) -> str:
-    """SR_g of one or more cells in per cent, or its bounds; a dash where neither is known.
-
-    >>> genuine_text({"sr_genuine": 0.25}), genuine_text({"sr_genuine": None, "sr_least": 0.2, "sr_most": 0.5})
-    ('25.0', '20.0 to 50.0')
-    """
-    if entry["sr_genuine"] is None and entry.get("sr_least") is not None:
-        return f"{percent(entry['sr_least'])} to {percent(entry['sr_most'])}"
-    return percent(entry["sr_genuine"])
-
-
 def count(number: int | None) -> str:
     """A count with separators; a dash where it is unknown.
 
@@ -95,70 +70,45 @@ def count(number: int | None) -> str:
     return UNKNOWN if number is None else f"{number:,}"
 
 
-def part_of(part: int, whole: int, noun: str) -> str:
-    """`3 of 20 relations`, with the noun (given in the singular) in its number."""
-    return f"{part:,} of {whole:,} {noun}{'' if whole == 1 else 's'}"
+def number(value: float | None, digits: int = 4) -> str:
+    """A number with `digits` decimals; a dash where it is unknown.
 
-
-def ranking_text(entries: Sequence[RankedEntry | PreferredSystem]) -> str:
-    r"""How sure a ranking is, best first: rank interval, letters and P(best); empty where nothing is known.
-
-    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
-    >>> ranking_text([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
-    'b rank 1 ab 75\xa0%; a rank 1–2 ab 25\xa0%'
+    >>> number(0.5), number(2, 1), number(None)
+    ('0.5000', '2.0', '–')
     """
-    return "; ".join(
-        " ".join(part for part in (system, "rank", ranks, letters, chance) if part)
-        for system, chance, ranks, letters in ranking_rows(entries)
-    )
+    return UNKNOWN if value is None else f"{value:.{digits}f}"
 
 
-def how_text(report: Report) -> str:
-    r"""How the intervals were made, what they are about, and which differences count as equal; empty without intervals.
+def signed(rate: float) -> str:
+    """A difference in points, with its sign.
 
-    >>> how_text({"signature": {"interval": "midp", "confidence": 0.95, "target": "corpus", "delta": 0.02}})
-    '95\xa0% intervals (midp) for this corpus; differences up to 2.0 points count as equal.'
+    >>> signed(0.0512), signed(-0.031), signed(0.0)
+    ('+5.1', '-3.1', '0.0')
     """
-    signature = report["signature"]
-    delta = delta_text(signature.get("delta") or 0.0)
-    if not signature.get("interval"):
-        return delta[:1].upper() + delta[1:]
-    about = "the population of this corpus" if signature.get("target") == "population" else "this corpus"
-    confidence = percent(signature.get("confidence") or 0.95, 0)
-    return f"{confidence}{PERCENT} intervals ({signature['interval']}) for {about}; {delta}"
+    difference = f"{100 * rate:+.1f}"
+    return difference[1:] if difference in ("+0.0", "-0.0") else difference
 
 
-def delta_text(delta: float) -> str:
-    """Which differences of SR_g count as equal, as the end of a sentence.
+def p_number(p: float | None) -> str:
+    """A p-value with four decimals, never 0; a dash where it is unknown.
 
-    >>> delta_text(0.0)
-    'any difference counts.'
+    >>> p_number(0.00561), p_number(1e-9), p_number(None)
+    ('0.0056', '< 0.0001', '–')
     """
-    return f"differences up to {percent(delta)} points count as equal." if delta else "any difference counts."
+    return "< 0.0001" if p is not None and p < 0.0001 else number(p)
 
 
-def ranking_rows(entries: Sequence[RankedEntry | PreferredSystem]) -> list[tuple[str, str, str, str]]:
-    r"""(system, P(best), ranks, letters) of a ranking, best first; none where nothing is known.
+def p_text(p: float | None) -> str:
+    r"""A p-value with three digits and what it is to `p`, as papers print it, on one line.
 
-    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
-    >>> ranking_rows([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
-    [('b', '75\xa0%', '1', 'ab'), ('a', '25\xa0%', '1–2', 'ab')]
+    >>> p_text(0.0004), p_text(0.0417), p_text(1.0)
+    ('<\xa0.001', '=\xa0.042', '=\xa01')
     """
-    return [
-        (entry["system"], chance(entry["p_best"]), ranks_text(entry), str(entry.get("letters") or ""))
-        for entry in by_rank(entries)
-        if entry["p_best"] is not None
-    ]
-
-
-def by_rank(entries: Sequence[RankedEntry | PreferredSystem]) -> list[RankedEntry | PreferredSystem]:
-    """The entries of a ranking that are known, best first."""
-    ranked = [
-        ((entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]), entry)
-        for entry in entries
-        if entry["p_best"] is not None and entry["rank_low"] is not None and entry["rank_high"] is not None
-    ]
-    return [entry for _, entry in sorted(ranked, key=lambda placed: placed[0])]
+    if p is None:
+        return UNKNOWN
+    if p < 0.001:
+        return "<\N{NO-BREAK SPACE}.001"
+    return "=\N{NO-BREAK SPACE}" + ("1" if p >= 0.9995 else f"{p:.3f}".removeprefix("0"))
 
 
 def chance(probability: float) -> str:
@@ -172,6 +122,172 @@ def chance(probability: float) -> str:
     return f"{'>99' if 0.995 <= probability < 1 else f'{100 * probability:.0f}'}{PERCENT}"
 
 
+def span(least: float | None, most: float | None, language: str = ENGLISH) -> str:
+    """Two rates between which something lies, in per cent; one where they read alike.
+
+    >>> span(0.2, 0.5), span(0.2, 0.2)
+    ('20.0 to 50.0', '20.0')
+    """
+    ends = percent(least), percent(most)
+    return ends[0] if ends[0] == ends[1] else phrase(language, "rate.span", least=ends[0], most=ends[1])
+
+
+def with_interval(entry: Mapping[str, Any], rate: str, language: str = ENGLISH, sign: str = "") -> str:
+    """A rate of one or more cells with its interval, in per cent; where answers leave bounds only, these and theirs.
+
+    The ends are the entry's `RATE_low` and `RATE_high`, `fs_low` of `fs_rate`, or simply `low` and `high`. `sign`
+    stands after the rate.
+
+    >>> with_interval({"fs_rate": 0.2, "fs_low": 0.1, "fs_high": 0.35}, "fs_rate")
+    '20.0 [10.0–35.0]'
+    >>> bounds = {"fs_least": 0.2, "fs_most": 0.5, "fs_bound_low": 0.1, "fs_bound_high": 0.6}
+    >>> with_interval({"fs_rate": None, "fs_low": None, "fs_high": None, **bounds}, "fs_rate")
+    '20.0 to 50.0 [10.0–60.0]'
+    """
+    bounds = BOUNDS_OF.get(rate)
+    if bounds and entry[rate] is None and entry.get(bounds[0]) is not None:
+        least, most = (percent(entry[name]) for name in bounds[:2])
+        between = phrase(language, "rate.span", least=least, most=most)
+        return f"{between} [{percent(entry[bounds[2]])}–{percent(entry[bounds[3]])}]"
+    prefixes = (f"{rate}_", f"{rate.removesuffix('_rate')}_", "")
+    prefix = next(prefix for prefix in prefixes if f"{prefix}low" in entry)
+    low, high = entry[f"{prefix}low"], entry[f"{prefix}high"]
+    if low is None or high is None:
+        return f"{percent(entry[rate])}{sign}"
+    return f"{percent(entry[rate])}{sign} [{percent(low)}–{percent(high)}]"
+
+
+def genuine_text(entry: Mapping[str, Any], language: str = ENGLISH) -> str:
+    """SR_g of one or more cells in per cent, or its bounds; a dash where neither is known.
+
+    >>> genuine_text({"sr_genuine": 0.25}), genuine_text({"sr_genuine": None, "sr_least": 0.2, "sr_most": 0.5})
+    ('25.0', '20.0 to 50.0')
+    """
+    if entry["sr_genuine"] is None and entry.get("sr_least") is not None:
+        return phrase(language, "rate.span", least=percent(entry["sr_least"]), most=percent(entry["sr_most"]))
+    return percent(entry["sr_genuine"])
+
+
+def of_text(part: int | None, whole: int | None, language: str = ENGLISH) -> str:
+    """`3 of 20`, in words of the language."""
+    return phrase(language, "rate.of", part=count(part), whole=count(whole))
+
+
+def listed(parts: Iterable[str], language: str = ENGLISH, separator: str = "semicolon") -> str:
+    """Parts one after the other; `separator` is `comma`, `semicolon`, or `sentence` between whole sentences."""
+    return phrase(language, f"list.{separator}").join(parts)
+
+
+def capital(sentence: str) -> str:
+    """The sentence with a capital letter."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+# Names.
+
+
+def heading_of(column: str, language: str = ENGLISH) -> str:
+    """The heading of a column where another line says that rates are in per cent.
+
+    >>> heading_of("sr_observed"), heading_of("system")
+    ('SR_o', 'System')
+    """
+    return phrase(language, f"column.{column}").removesuffix(" %")
+
+
+def task_name(task: str, language: str = ENGLISH) -> str:
+    """A task, with its label scheme where it has one; a plug-in's as it is.
+
+    >>> task_name("classification/a,b"), task_name("classification/a,b", "zh")
+    ('classification/a,b', '分类/a,b')
+    """
+    base = base_of(task)
+    return catalogue(language).get(f"task.{base}.name", base) + task[len(base) :]
+
+
+def family_name(family: str, language: str = ENGLISH) -> str:
+    """A family of relations; a plug-in's as it is."""
+    return catalogue(language).get(f"family.{family}", family)
+
+
+def label_name(label: str, language: str = ENGLISH) -> str:
+    """A label in the middle of a sentence; one without a translation, and every one in English, as it is stored."""
+    return label if language == ENGLISH else catalogue(language).get(f"label.{label}", label)
+
+
+def place(report: Report, entry: Place, language: str = ENGLISH) -> str:
+    """What a cell or relation of a report belongs to: its task, and its corpus where that is known.
+
+    The study is named where there is no corpus, or where several studies of the report share it.
+    """
+    task, corpus, study = entry["task"], entry["corpus"], entry["study"]
+    alike = {other["study"] for other in report["relations"] if (other["task"], other["corpus"]) == (task, corpus)}
+    parts = [task_name(task, language), *([corpus] if corpus is not None else [])]
+    if study is not None and (corpus is None or len(alike) > 1):
+        parts.append(phrase(language, "rate.study", study=study))
+    return " · ".join(parts)
+
+
+def title_of(report: Report, entry: Place, code: str, language: str = ENGLISH, **parameters: object) -> str:
+    """A heading with the study that it is about, where the report has several."""
+    title = phrase(language, code, **parameters)
+    if len(report["violations"]) < 2:
+        return title
+    return phrase(language, "rate.titled", title=title, name=place(report, entry, language))
+
+
+def summary_of(report: Report, relation: RelationResultEntry, language: str = ENGLISH) -> str:
+    """What a relation does, in one line; empty where it is not one of ours, or a file's own totals are corrected."""
+    from audit.errors import UnknownName
+    from audit.relations import get_relation
+
+    if "file" in report["signature"]:
+        return ""  # somebody else's MR1.1 may be another relation than ours
+    try:
+        english = get_relation(relation["task"], relation["relation"]).summary
+    except UnknownName:
+        return ""
+    return catalogue(language).get(f"relation.{base_of(relation['task'])}.{relation['relation']}", english)
+
+
+def rollup_name(report: Report, entry: RollupEntry | CausesEntry, language: str = ENGLISH) -> str:
+    """The name of a roll-up, with its task where the report has several."""
+    name = str(entry["name"])
+    if entry["by"] == "overall":
+        name = phrase(language, "violations.all_cells")
+    elif entry["by"] == "family":
+        name = family_name(name, language)
+    several = len({relation["task"] for relation in report["relations"]}) > 1
+    return f"{name} ({task_name(entry['task'], language)})" if several and entry["task"] else name
+
+
+# Rankings and orders.
+
+
+def by_rank(entries: Sequence[RankedEntry | PreferredSystem]) -> list[RankedEntry | PreferredSystem]:
+    """The entries of a ranking that are known, best first."""
+    ranked = [
+        ((entry["rank_low"] + entry["rank_high"], -entry["p_best"], entry["system"]), entry)
+        for entry in entries
+        if entry["p_best"] is not None and entry["rank_low"] is not None and entry["rank_high"] is not None
+    ]
+    return [entry for _, entry in sorted(ranked, key=lambda placed: placed[0])]
+
+
+def ranking_rows(entries: Sequence[RankedEntry | PreferredSystem]) -> list[tuple[str, str, str, str]]:
+    r"""(system, ranks, letters, P(best)) of a ranking, best first; none where nothing is known.
+
+    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
+    >>> ranking_rows([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
+    [('b', '1', 'ab', '75\xa0%'), ('a', '1–2', 'ab', '25\xa0%')]
+    """
+    return [
+        (entry["system"], ranks_text(entry), str(entry.get("letters") or ""), chance(entry["p_best"]))
+        for entry in by_rank(entries)
+        if entry["p_best"] is not None
+    ]
+
+
 def ranks_text(entry: RankedEntry | PreferredSystem) -> str:
     """The rank interval of an entry of a ranking.
 
@@ -182,86 +298,180 @@ def ranks_text(entry: RankedEntry | PreferredSystem) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def rollup_rows(report: Report) -> list[tuple[str, str, str, str, str, str]]:
-    """(by, name, SR_o, R_FS, SR_g, why not) of every roll-up, rates in per cent with their intervals."""
-    return [
-        (
-            entry["by"],
-            rollup_name(report, entry),
-            percent(entry["sr_observed"]),
-            with_interval(entry, "fs_rate", "fs_low", "fs_high"),
-            with_interval(entry, "sr_genuine", "sr_genuine_low", "sr_genuine_high"),
-            entry["reason"] or "",
-        )
-        for entry in report["rollups"]
-    ]
+def ranking_text(entries: Sequence[RankedEntry | PreferredSystem], language: str = ENGLISH) -> str:
+    r"""How sure a ranking is, best first: rank interval, letters and P(best); empty where nothing is known.
 
-
-def rollup_name(report: Report, entry: RollupEntry | CausesEntry) -> str:
-    """The name of a roll-up, with its task where the report has several."""
-    several = len({relation["task"] for relation in report["relations"]}) > 1
-    return f"{entry['name']} ({entry['task']})" if several and entry["task"] else str(entry["name"])
-
-
-def preference_lines(report: Report) -> list[str]:
-    """The ranking by the user's weights, in sentences; none where no weights were given."""
-    preference = report.get("preference")
-    if preference is None:
-        return []
-    known = [(-entry["score"], entry["system"], entry) for entry in preference["ranking"] if entry["score"] is not None]
-    scored = [entry for _, _, entry in sorted(known, key=lambda best_first: best_first[:2])]
-    scores = "; ".join(
-        f"{entry['system']} {with_interval(entry, 'score', 'score_low', 'score_high')}" for entry in scored
-    )
-    lines = [f"By the weights {preference['source']}: {scores or UNKNOWN}."]
-    ranking = ranking_text(preference["ranking"])
-    if ranking:
-        lines.append(f"How sure: {ranking}.")
-    elif scored and preference["winner"]:
-        lines.append(f"No P(best): {scored[0]['reason']}.")
-    for entry in preference["ranking"]:
-        if entry["score"] is None:
-            lacks = "is not ranked" if entry["p_best"] is None else "has no score"
-            lines.append(f"{entry['system']} {lacks}: {entry['reason']}.")
-    if preference["winner"]:
-        before, after = (", ".join(preference[name] or ()) for name in ("winner_observed", "winner"))
-        lines.append(f"Best is {after}." if before == after else f"Best was {before}, is {after}.")
-        move = preference["move"]
-        if move is None:
-            lines.append("No weights over these relations make another system better.")
-        else:
-            lines.append(
-                f"{move['rival']} draws level when {percent(move['distance'] / 2)}{PERCENT} of the weight moves."
-            )
-    return lines
-
-
-def place(report: Report, entry: Place) -> str:
-    """What a cell or relation of a report belongs to: its task, and its corpus where that is known.
-
-    The study is named where there is no corpus, or where several studies of the report share it.
+    >>> entry = {"system": "a", "p_best": 0.25, "rank_low": 1, "rank_high": 2, "letters": "ab"}
+    >>> ranking_text([entry, entry | {"system": "b", "p_best": 0.75, "rank_high": 1}])
+    'b rank 1 ab 75\xa0%; a rank 1–2 ab 25\xa0%'
     """
-    task, corpus, study = entry["task"], entry["corpus"], entry["study"]
-    alike = {other["study"] for other in report["relations"] if (other["task"], other["corpus"]) == (task, corpus)}
-    named = study is not None and (corpus is None or len(alike) > 1)
-    parts = [task, *([corpus] if corpus is not None else []), *([f"study {study}"] if named else [])]
-    return " · ".join(str(part) for part in parts)
+    rows = (
+        (system, phrase(language, "order.rank", ranks=ranks), letters, best)
+        for system, ranks, letters, best in ranking_rows(entries)
+    )
+    return listed((" ".join(part for part in row if part) for row in rows), language)
 
 
-def summary_of(report: Report, relation: RelationResultEntry) -> str:
-    """What a relation does, in one line; empty where it is not one of ours, or a file's own totals are corrected."""
-    from audit.errors import UnknownName
-    from audit.relations import get_relation
+def order_text(relation: RelationResultEntry, when: str) -> str:
+    """The order of systems, best first, with `=` between tied ones; `when` is `observed`, `genuine` or `corrected`.
 
-    if "file" in report["signature"]:
-        return ""  # somebody else's MR1.1 may be another relation than ours
-    try:
-        return get_relation(relation["task"], relation["relation"]).summary
-    except UnknownName:
+    Where a genuine order is known of some systems only, the observed one names the same systems.
+
+    >>> ranking = [{"system": system, "sr_genuine": 0.5} for system in "ab"]
+    >>> order_text({"ranking": ranking, "order_genuine": ["a", "b"]}, "genuine")
+    'a = b'
+    """
+    fields: Mapping[str, Any] = relation  # `when` is a part of keys
+    systems = fields[f"order_{when}"] or []
+    if when == "observed" and relation["order_genuine"]:
+        systems = [system for system in systems if system in relation["order_genuine"]]
+    rates = {entry["system"]: entry.get(f"sr_{when}") for entry in fields["ranking"]}
+    # Systems that were only compared have no rates, but differences.
+    level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation.get("pairs", ())}
+
+    def tied(before: str, after: str) -> bool:
+        if rates[before] is None or rates[after] is None:
+            return bool(abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED)
+        return bool(rates[before] - rates[after] <= TIED)
+
+    return in_order(systems, tied) or UNKNOWN
+
+
+def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
+    """Systems, best first, with `=` between those that are `tied`.
+
+    >>> in_order(["a", "b", "c"], lambda before, after: after == "b")
+    'a = b > c'
+    """
+    signs = [" = " if tied(before, after) else " > " for before, after in pairwise(systems)]
+    return "".join(sign + system for sign, system in zip(["", *signs], systems, strict=False))
+
+
+def change_code(relation: RelationResultEntry) -> str:
+    """What correction does to one relation: a code of `[change]` in the catalogue."""
+    if relation["best_changes_sure"]:
+        return "sure"
+    if not relation["order_observed"]:
+        return "nothing"
+    if len(relation["order_observed"]) == 1:
+        return "one_system"
+    if not relation["best_genuine"]:
+        return "unknown"
+    if relation["best_changes"]:
+        return "looks"
+    if relation["order_changes"]:
+        return "order"
+    return "none_yet" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "none"
+
+
+def change_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
+    """What correction does to one relation, in words.
+
+    >>> unchanged = {"best_changes": False, "best_changes_sure": False, "order_changes": False}
+    >>> change_text({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_genuine": []} | unchanged)
+    'not known yet'
+    """
+    return phrase(language, f"change.{change_code(relation)}")
+
+
+def best_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
+    """Who was best and who is or looks best, as far as that is known.
+
+    >>> orders = {"order_observed": ["a", "b"], "best_changes": True, "best_changes_sure": True}
+    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"]})
+    'was a, is b'
+    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"], "best_changes_sure": False})
+    'was a, looks like b'
+    """
+    before, after = (
+        listed(systems, language, "comma") or UNKNOWN
+        for systems in (relation["best_observed"], relation["best_genuine"])
+    )
+    if not relation["order_observed"]:
+        return phrase(language, "best.none")
+    if relation["best_genuine"] and before == after:
+        return before
+    if not relation["best_genuine"]:
+        code = "unknown"
+    elif not relation["best_changes"]:
+        code = "of_these"
+    else:
+        code = "sure" if relation["best_changes_sure"] else "looks"
+    return phrase(language, f"best.{code}", before=before, after=after)
+
+
+def common_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
+    """What the comparison of a relation's systems is about, and why it says nothing where it does not.
+
+    >>> common = {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}
+    >>> common_text({"common": common, "order_observed": ["a", "b"]})
+    'compared on the 1,200 groups that apply to all systems; 58 of the 300 that can tell them apart are judged'
+    """
+    common = relation["common"]
+    if common is None or len(relation["order_observed"]) < 2:
         return ""
+    own = common["groups"] is None
+    parts = [phrase(language, "order.own_groups") if own else phrase(language, "order.common", count=common["groups"])]
+    if common["deciding"] is not None:
+        deciding = {"judged": count(common["judged"]), "deciding": count(common["deciding"])}
+        parts.append(phrase(language, "order.deciding", **deciding))
+    if common["reason"]:
+        parts.append(said(common["reason"], language))
+    return listed(parts, language)
 
 
-def headlines(report: Report) -> list[tuple[str, str]]:
+def oriented(pairs: Sequence[PairEntry]) -> list[PairEntry]:
+    """The pairs of a relation whose difference is known, the better system first, the surest difference first.
+
+    `pairs` are those of an entry of `report["relations"]`; where `other` was better, the two are swapped and the signs
+    of the difference and of its interval turned.
+
+    >>> pair = {"system": "a", "other": "b", "difference": -0.2, "low": -0.3, "high": -0.1, "p_holm": 0.01}
+    >>> best = oriented([pair])[0]
+    >>> best["system"], best["difference"], best["low"], best["high"]
+    ('b', 0.2, 0.1, 0.3)
+    """
+    turned = []
+    for pair in pairs:
+        difference, low, high = pair["difference"], pair["low"], pair["high"]
+        if difference is None or low is None or high is None:
+            continue
+        entry = pair.copy()
+        if difference < 0:
+            entry |= {"system": pair["other"], "other": pair["system"]}
+            entry |= {"difference": -difference, "low": -high, "high": -low}
+        # Differences without error have no p and come first.
+        turned.append(((entry["p_holm"] or 0.0, -abs(difference), entry["system"], entry["other"]), entry))
+    return [entry for _, entry in sorted(turned, key=lambda placed: placed[0])]
+
+
+def pairs_text(pairs: Sequence[PairEntry], language: str = ENGLISH) -> str:
+    r"""The strongest difference of a relation in plain words; empty where none is known.
+
+    >>> pair = {"system": "a", "other": "b", "difference": 0.2, "low": 0.1, "high": 0.3, "p_holm": 0.01}
+    >>> pairs_text([pair | {"apart": True, "judged": 40, "informative": 90}])
+    'a is better than b by 20.0 points [10.0 to 30.0]; p =\xa0.010 after Holm’s adjustment over the whole report.'
+    """
+    ordered = oriented(pairs)
+    if not ordered:
+        return ""
+    best = ordered[0]
+    if best["low"] == best["high"]:  # for the corpus, every group that decides was judged
+        code = "exact"
+    elif best["p_holm"] is None:
+        code = "not_tested"
+    else:
+        code = "apart" if best["apart"] else "not_apart"
+    ends = {name: percent(best[name]) for name in ("low", "high")}
+    points = percent(best["difference"])
+    names = {"best": best["system"], "other": best["other"]}
+    return phrase(language, f"pairs.{code}", points=points, holm=p_text(best["p_holm"]), **names, **ends)
+
+
+# The report in a few sentences.
+
+
+def headlines(report: Report, language: str = ENGLISH) -> list[tuple[str, str]]:
     """The report in at most four (number, sentence that follows it) pairs, most important first.
 
     >>> from audit.reports.build import build_report
@@ -269,50 +479,35 @@ def headlines(report: Report) -> list[tuple[str, str]]:
     >>> headlines(build_report(pd.DataFrame([]), {}))
     [('0', 'cells: nothing was checked yet.')]
     """
+    say = partial(phrase, language)
     totals = report["overall"]
     if not totals["cells"]:
-        return [("0", "cells: nothing was checked yet.")]
+        return [("0", say("headline.nothing"))]
     lines = []
     if totals["fs_rate"] is not None:
-        lines.append(
-            (
-                with_interval(totals, "fs_rate", "fs_low", "fs_high", PERCENT),
-                f"of the reported satisfaction is false, over {covered_text(totals)}: {percent(totals['sr_observed'])}"
-                f"{PERCENT} of their groups seem to satisfy their relation, "
-                f"{with_interval(totals, 'sr_genuine', 'sr_genuine_low', 'sr_genuine_high', PERCENT)} really do.",
-            )
+        false = say(
+            "headline.false",
+            covered=count(totals["cells_covered"]),
+            count=totals["cells"],
+            share=percent(share_covered(totals)),
+            observed=percent(totals["sr_observed"]),
+            genuine=with_interval(totals, "sr_genuine", language, PERCENT),
         )
+        lines.append((with_interval(totals, "fs_rate", language, PERCENT), false))
     elif totals["fs_rate_median"] is not None and not totals["judged"]:
-        lines.append(
-            (
-                f"{percent(totals['fs_rate_median'])}{PERCENT}",
-                "of the satisfaction that was reported is false in the median cell; the cells lie between "
-                f"{percent(totals['fs_rate_least'])}{PERCENT} and {percent(totals['fs_rate_most'])}{PERCENT}.",
-            )
-        )
-    compared = totals["relations_compared"]
-    if compared:
-        lines.append(
-            (
-                f"{totals['best_changes_sure']} of {compared}",
-                f"{'relation has' if compared == 1 else 'relations have'} another best system for sure; "
-                f"{open_text(totals)}.",
-            )
-        )
+        ends = {"least": percent(totals["fs_rate_least"]), "most": percent(totals["fs_rate_most"])}
+        lines.append((f"{percent(totals['fs_rate_median'])}{PERCENT}", say("headline.median", **ends)))
+    if compared := totals["relations_compared"]:
+        number_text = of_text(totals["best_changes_sure"], compared, language)
+        lines.append((number_text, say("headline.best", count=compared, more=open_text(totals, language))))
     if totals["judged"] is not None:
-        estimated = part_of(totals["cells_estimated"], totals["cells"], "cell")
-        have = "has" if totals["cells"] == 1 else "have"
-        lines.append(
-            (
-                count(totals["judged"]),
-                f"of {count(totals['satisfied'])} satisfied groups were judged; {estimated} {have} a genuine rate.",
-            )
-        )
+        estimated = {"estimated": count(totals["cells_estimated"]), "count": totals["cells"]}
+        judged = say("headline.judged", satisfied=count(totals["satisfied"]), **estimated)
+        lines.append((count(totals["judged"]), judged))
     if totals["waiting"]:
-        bound = "" if totals["waiting_distinct"] else "at most, "
-        cells = f"{count(totals['cells_waiting'])} cell{'' if totals['cells_waiting'] == 1 else 's'}"
-        questions = "question waits" if totals["waiting"] == 1 else "questions wait"
-        lines.append((count(totals["waiting"]), f"{questions} for an answer ({bound}in {cells})."))
+        exact = "in_cells" if totals["waiting_distinct"] else "at_most_in_cells"
+        cells = say(f"headline.{exact}", count=totals["cells_waiting"])
+        lines.append((count(totals["waiting"]), say("headline.waiting", count=totals["waiting"], cells=cells)))
     return lines
 
 
@@ -322,121 +517,152 @@ def share_covered(totals: OverallEntry) -> float | None:
     return covered / satisfied if covered is not None and satisfied else None
 
 
-def covered_text(totals: OverallEntry) -> str:
-    """Which cells a headline is about, in words."""
-    cells = part_of(totals["cells_covered"], totals["cells"], "cell")
-    return f"the {cells} of which enough is judged ({percent(share_covered(totals))}{PERCENT} of the satisfied groups)"
-
-
-def open_text(totals: OverallEntry) -> str:
+def open_text(totals: OverallEntry, language: str = ENGLISH) -> str:
     """How many relations look changed without being decided, in words.
 
     >>> open_text({"best_changes_open": 1, "judged": 9})
     '1 more looks changed, which the judged groups do not decide'
     """
-    number = totals["best_changes_open"]
-    if not number:
-        return "no other looks changed"
-    what = "the judged groups do not" if totals["judged"] is not None else "rates without counts cannot"
-    return f"{number} more {'looks' if number == 1 else 'look'} changed, which {what} decide"
+    if not totals["best_changes_open"]:
+        return phrase(language, "headline.open_none")
+    code = "open" if totals["judged"] is not None else "open_rates"
+    return phrase(language, f"headline.{code}", count=totals["best_changes_open"])
 
 
-def sensitivity_text(entry: SensitivityEntry) -> str:
-    """How far the report hangs on labels that gold lacks, in one sentence."""
-    labels = ", ".join(entry["labels"])
-    rates = (f"{percent(entry[name])}{PERCENT}" for name in ("fs_rate", "fs_rate_right", "fs_rate_left_out"))
-    now, right, left_out = rates
-    systems = "; ".join(
-        ", ".join(
-            (
-                f"{system['system']} {percent(system['fs_rate'])}",
-                percent(system["fs_rate_right"]),
-                percent(system["fs_rate_left_out"]),
-            )
-        )
-        for system in entry["systems"]
-    )
-    return (
-        f"{percent(entry['share'])}{PERCENT} of the false satisfactions have an output that gold never says "
-        f"({labels}). R_FS is {now}; with these outputs counted right {right}, without their "
-        f"groups {left_out} ({systems}). With them counted right {entry['best_changes_sure_right']} relations have "
-        f"another best system for sure and {entry['best_changes_estimated_right']} look changed, instead of "
-        f"{entry['best_changes_sure']} and {entry['best_changes_estimated']}."
-    )
+# What a reader must know beside the numbers.
 
 
-def gold_error_text(entry: GoldErrorEntry) -> str:
-    """What R_FS is where gold is wrong as often as it is known to be, and what that cannot tell, in sentences."""
-
-    def span(least: float, most: float) -> str:
-        return percent(least) if percent(least) == percent(most) else f"{percent(least)} to {percent(most)}"
-
-    systems = "; ".join(
-        f"{system['system']} {percent(system['fs_rate'])}, {span(system['fs_rate_least'], system['fs_rate_most'])}"
-        for system in entry["systems"]
-    )
-    ends = f"{percent(entry['fs_low'])}–{percent(entry['fs_high'])}"
-    worst = f"{span(entry['worst_least'], entry['worst_most'])} [{percent(entry['worst_low'])}–"
-    return (
-        f"With {span(entry['low'], entry['high'])}{PERCENT} of the gold labels wrong, whatever the systems say, R_FS "
-        f"is {span(entry['fs_rate_least'], entry['fs_rate_most'])} [{ends}] instead of {percent(entry['fs_rate'])} "
-        f"({systems}). Errors that go with the outputs, as of systems trained on the same wrong labels, are not "
-        f"corrected: at worst R_FS is {worst}{percent(entry['worst_high'])}]."
-    )
-
-
-def notes_of(report: Report) -> list[str]:
+def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
     """What a reader must know beside the numbers: the signature's notes, then what the data themselves call for."""
-    notes = [str(note) for note in report["signature"].get("notes") or []]
+    say = partial(phrase, language)
+    notes = [said(note, language) for note in report["signature"].get("notes") or []]
     totals = report["overall"]
     if any(entry.get("sr_least") is not None for entry in report["rollups"]):
-        notes.append(TOGETHER)
+        notes.append(say("note.bounds_together"))
     unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in report["cells"])
     bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
-        notes.append(f"{part_of(unestimated, totals['cells'], 'cell')} have no genuine rate yet.")
+        notes.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
     elif unestimated:
-        notes.append("No cell has a genuine rate yet: no satisfied group of a sample is settled.")
+        notes.append(say("note.no_genuine"))
     sensitivity = report.get("sensitivity")
     if sensitivity and sensitivity["share"] is not None:
-        notes.append(sensitivity_text(sensitivity))
+        notes.append(sensitivity_text(sensitivity, language))
     if "gold_error" in report:
-        gold_error = report["gold_error"]
-        notes.append(gold_error_text(gold_error) if gold_error else NO_GOLD)
-        if gold_error and gold_error["cut"]:
-            notes.append(CUT)
-        if gold_error and gold_error["left_out"]:
-            notes.append(LEFT_OUT.format(part=count(gold_error["left_out"]), whole=count(gold_error["groups"])))
+        notes += _gold_error_notes(report["gold_error"], language)
     too_few = [
         relation["relation"] for relation in report["relations"] if relation["common"] and relation["common"]["reason"]
     ]
     if too_few and totals["judged"]:
-        have = "has" if totals["relations"] == 1 else "have"
-        notes.append(
-            f"{part_of(len(too_few), totals['relations'], 'relation')} {have} no order after correction and no test, "
-            f"as too few groups are judged: {', '.join(too_few)}. Needed are {totals['least_judged']}, or all."
-        )
-    other = [relation["relation"] for relation in report["relations"] if other_best(relation)]
-    if other:
-        notes.append(
-            "By the rates of each system's own groups another system would be best than on the groups that apply to "
-            f"all: {', '.join(other)}. Systems are compared on the latter."
-        )
+        named = {"part": len(too_few), "names": too_few, "least": totals["least_judged"]}
+        notes.append(say("note.few_judged", count=totals["relations"], **named))
+    if other := [relation["relation"] for relation in report["relations"] if other_best(relation)]:
+        notes.append(say("note.other_best", names=other))
     # While no carry error is measured, the signature's own note says how many of its questions wait.
     if totals.get("audits_waiting") and any(
         relation["carry"] and relation["carry"]["audited"] for relation in report["relations"]
     ):
-        waiting = count(totals["audits_waiting"])
-        notes.append(f"Questions that only audit what relations carry and wait for people: {waiting}.")
+        notes.append(say("note.audits_waiting", number=count(totals["audits_waiting"])))
     if totals.get("checks_waiting"):
-        waiting = count(totals["checks_waiting"])
-        notes.append(f"Answers on which people agree that wait for an adjudicator's spot check: {waiting}.")
+        notes.append(say("note.checks_waiting", number=count(totals["checks_waiting"])))
     if totals["errors"]:
-        notes.append(f"{count(totals['errors'])} groups were not checked because a system failed; they are in no rate.")
+        notes.append(say("note.not_checked", count=totals["errors"]))
     return notes
 
 
-def estimator_text(report: Report) -> str:
+def sensitivity_text(entry: SensitivityEntry, language: str = ENGLISH) -> str:
+    """How far the report hangs on labels that gold lacks, in two sentences."""
+    systems = (
+        f"{system['system']} {percent(system['fs_rate'])}, {percent(system['fs_rate_right'])}, "
+        f"{percent(system['fs_rate_left_out'])}"
+        for system in entry["systems"]
+    )
+    return phrase(
+        language,
+        "note.sensitivity",
+        share=percent(entry["share"]),
+        labels=listed((label_name(label, language) for label in entry["labels"]), language, "comma"),
+        now=percent(entry["fs_rate"]),
+        right=percent(entry["fs_rate_right"]),
+        left_out=percent(entry["fs_rate_left_out"]),
+        systems=listed(systems, language),
+        count=entry["best_changes_sure_right"],
+        looks_right=entry["best_changes_estimated_right"],
+        sure=entry["best_changes_sure"],
+        looks=entry["best_changes_estimated"],
+    )
+
+
+def gold_error_text(entry: GoldErrorEntry, language: str = ENGLISH) -> str:
+    """What R_FS is where gold is wrong as often as it is known to be, and what that cannot tell, in sentences."""
+    systems = (
+        f"{system['system']} {percent(system['fs_rate'])}, "
+        f"{span(system['fs_rate_least'], system['fs_rate_most'], language)}"
+        for system in entry["systems"]
+    )
+    return phrase(
+        language,
+        "note.gold_error",
+        rate=span(entry["low"], entry["high"], language),
+        corrected=span(entry["fs_rate_least"], entry["fs_rate_most"], language),
+        ends=f"{percent(entry['fs_low'])}–{percent(entry['fs_high'])}",
+        now=percent(entry["fs_rate"]),
+        systems=listed(systems, language),
+        worst=f"{span(entry['worst_least'], entry['worst_most'], language)} "
+        f"[{percent(entry['worst_low'])}–{percent(entry['worst_high'])}]",
+    )
+
+
+def _gold_error_notes(entry: GoldErrorEntry | None, language: str) -> Iterator[str]:
+    if entry is None:
+        yield phrase(language, "note.gold_error_none")
+        return
+    yield gold_error_text(entry, language)
+    if entry["cut"]:
+        yield phrase(language, "note.gold_error_cut")
+    if entry["left_out"]:
+        yield phrase(language, "note.gold_error_open", part=count(entry["left_out"]), whole=count(entry["groups"]))
+
+
+def other_best(relation: RelationResultEntry) -> bool:
+    """Whether the rates of each system's own groups put another system first than the common groups do."""
+    own, common = relation["best_own"], relation["best_genuine"]
+    return bool(own and common and not set(own) & set(common))
+
+
+# How the numbers were made.
+
+
+def how_text(report: Report, language: str = ENGLISH) -> str:
+    r"""How the intervals were made, what they are about, and which differences count as equal.
+
+    >>> how_text({"signature": {"interval": "midp", "confidence": 0.95, "target": "corpus", "delta": 0.02}})
+    '95\xa0% intervals (midp) for this corpus; differences up to 2.0 points count as equal.'
+    """
+    signature = report["signature"]
+    delta = delta_text(signature.get("delta") or 0.0, language)
+    if not signature.get("interval"):
+        return capital(delta)
+    about = phrase(language, f"how.{signature.get('target') or 'corpus'}")
+    made = {"confidence": confidence_of(report), "method": signature["interval"], "about": about}
+    return listed((phrase(language, "how.interval", **made), delta), language)
+
+
+def confidence_of(report: Report) -> str:
+    """The confidence of the report's intervals, in per cent."""
+    return percent(report["signature"].get("confidence") or 0.95, 0)
+
+
+def delta_text(delta: float, language: str = ENGLISH) -> str:
+    """Which differences of SR_g count as equal, as the end of a sentence.
+
+    >>> delta_text(0.0)
+    'any difference counts.'
+    """
+    return phrase(language, "how.delta" if delta else "how.no_delta", points=percent(delta))
+
+
+def estimator_text(report: Report, language: str = ENGLISH) -> str:
     """How R_FS and its interval were estimated; empty for the rate of a sample whose size was fixed before.
 
     >>> cell = {"gain": 1.25, "method": "PPI++ (10-fold, finite population)"}
@@ -446,26 +672,19 @@ def estimator_text(report: Report) -> str:
     ''
     """
     if "stopping" in report["signature"]:
-        return "Intervals are confidence sequences, which hold whenever judging stops."
+        return phrase(language, "estimator.sequence")
     if "proxy" not in report["signature"]:
         return ""
-    names = ", ".join(report["signature"]["proxy"]["names"])
+    names = listed(report["signature"]["proxy"]["names"], language, "comma")
     used = [(cell["method"], cell["gain"]) for cell in report["cells"] if cell["gain"] is not None and cell["gain"] > 1]
     if not used:
-        return f"Of the proxies {names} none helps in any cell: every R_FS is that of the judged groups alone."
+        return phrase(language, "estimator.no_help", names=names)
     gain = f"{median(gain for _, gain in used):.2f}"
-    cells = part_of(len(used), len(report["cells"]), "cell")
-    others = "" if len(used) == len(report["cells"]) else " In the others R_FS is that of the judged groups alone."
-    return (
-        f"R_FS by {used[0][0]} with {names} in {cells}; median gain {gain}: as if {gain} times as many had been "
-        f"judged.{others}"
-    )
-
-
-def other_best(relation: RelationResultEntry) -> bool:
-    """Whether the rates of each system's own groups put another system first than the common groups do."""
-    own, common = relation["best_own"], relation["best_genuine"]
-    return bool(own and common and not set(own) & set(common))
+    cells = {"part": len(used), "count": len(report["cells"])}
+    method = said(used[0][0] or "", language)
+    lines = [phrase(language, "estimator.proxies", method=method, names=names, gain=gain, **cells)]
+    lines += [] if len(used) == len(report["cells"]) else [phrase(language, "estimator.others")]
+    return listed(lines, language, "sentence")
 
 
 def signature_line(signature: Mapping[str, Any]) -> str:
@@ -495,31 +714,66 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else canonical(value)
 
 
-# Numbers in tables of text.
+# Roll-ups and preferences.
 
 
-def number(value: float | None, digits: int = 4) -> str:
-    """A number with `digits` decimals; a dash where it is unknown.
-
-    >>> number(0.5), number(2, 1), number(None)
-    ('0.5000', '2.0', '–')
-    """
-    return UNKNOWN if value is None else f"{value:.{digits}f}"
-
-
-def p_number(p: float | None) -> str:
-    """A p-value with four decimals, never 0; a dash where it is unknown.
-
-    >>> p_number(0.00561), p_number(1e-9), p_number(None)
-    ('0.0056', '< 0.0001', '–')
-    """
-    return "< 0.0001" if p is not None and p < 0.0001 else number(p)
+def rollup_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, str, str, str, str, str]]:
+    """(by, name, SR_o, R_FS, SR_g, why not) of every roll-up, rates in per cent with their intervals."""
+    return [
+        (
+            phrase(language, f"level.{entry['by']}"),
+            rollup_name(report, entry, language),
+            percent(entry["sr_observed"]),
+            with_interval(entry, "fs_rate", language),
+            with_interval(entry, "sr_genuine", language),
+            said(entry["reason"] or "", language),
+        )
+        for entry in report["rollups"]
+    ]
 
 
-# The words for what audits found, shared by every form of a report.
+def preference_lines(report: Report, language: str = ENGLISH) -> list[str]:
+    """The ranking by the user's weights, in sentences; none where no weights were given."""
+    preference = report.get("preference")
+    if preference is None:
+        return []
+    say = partial(phrase, language)
+    known = [(-entry["score"], entry["system"], entry) for entry in preference["ranking"] if entry["score"] is not None]
+    scored = [entry for _, _, entry in sorted(known, key=lambda best_first: best_first[:2])]
+    scores = listed((f"{entry['system']} {with_interval(entry, 'score', language)}" for entry in scored), language)
+    lines = [say("preference.scores", weights=preference["source"], scores=scores or UNKNOWN)]
+    if ranking := ranking_text(preference["ranking"], language):
+        lines.append(say("preference.sure", ranking=ranking))
+    elif scored and preference["winner"]:
+        lines.append(say("preference.no_chances", reason=said(scored[0]["reason"] or "", language)))
+    for entry in preference["ranking"]:
+        if entry["score"] is None:
+            lacks = "not_ranked" if entry["p_best"] is None else "no_score"
+            reason = said(entry["reason"] or "", language)
+            lines.append(say(f"preference.{lacks}", system=entry["system"], reason=reason))
+    return [*lines, *winner_lines(preference, report["signature"].get("delta") or 0.0, language)]
 
 
-def holds_text(relation: RelationResultEntry) -> str:
+def winner_lines(preference: PreferenceEntry, delta: float, language: str = ENGLISH) -> list[str]:
+    """The best system by the weights, and how much it depends on them; none where it is not known."""
+    if not preference["winner"]:
+        return []
+    before, after = (
+        listed(systems or (), language, "comma") for systems in (preference["winner_observed"], preference["winner"])
+    )
+    same = "same" if before == after else "changed"
+    lines = [phrase(language, f"preference.{same}", before=before, after=after)]
+    move = preference["move"]
+    if move is None:
+        return [*lines, phrase(language, "preference.no_move")]
+    values = {"rival": move["rival"], "share": percent(move["distance"] / 2), "points": percent(delta)}
+    return [*lines, phrase(language, "preference.move_delta" if delta else "preference.move", **values)]
+
+
+# Audits: whether relations hold, propagated answers, and spot checks.
+
+
+def holds_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
     r"""In how many groups the relation does not hold, in words; empty where no group was judged.
 
     >>> share = {"judged": 20, "broken": 1, "rate": 0.05, "low": 0.001, "high": 0.249}
@@ -529,17 +783,18 @@ def holds_text(relation: RelationResultEntry) -> str:
     entry = relation["holds"]
     if entry is None:
         return ""
-    waiting = f"{count(entry['waiting'])} question{'' if entry['waiting'] == 1 else 's'} about groups without an answer"
-    if entry["rate"] is None:
-        return waiting if entry["waiting"] else ""
-    by_outcome = ", ".join(f"{percent(entry[name]['rate'])} of the {name}" for name in ("satisfied", "violated"))
-    return (
-        f"does not hold in {with_interval(entry, 'rate', 'low', 'high')}{PERCENT} of the groups "
-        f"({count(entry['broken'])} of {count(entry['judged'])} judged): {by_outcome}"
-    ) + (f"; {waiting}" if entry["waiting"] else "")
+    parts = []
+    if entry["rate"] is not None:
+        shares = {"satisfied": percent(entry["satisfied"]["rate"]), "violated": percent(entry["violated"]["rate"])}
+        counts = {"broken": count(entry["broken"]), "judged": count(entry["judged"])}
+        rate = with_interval(entry, "rate", language)
+        parts.append(phrase(language, "audits.holds", rate=rate, **counts, **shares))
+    if entry["waiting"]:
+        parts.append(phrase(language, "audits.holds_waiting", count=entry["waiting"]))
+    return listed(parts, language)
 
 
-def carry_text(relation: RelationResultEntry) -> str:
+def carry_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
     r"""How often answers are carried wrongly, and what that can do to R_FS; empty where nothing was audited.
 
     >>> carry = {"audited": 40, "wrong": 2, "error": 0.05, "low": 0.006, "high": 0.169}
@@ -549,79 +804,65 @@ def carry_text(relation: RelationResultEntry) -> str:
     carry = relation.get("carry")
     if not carry or not carry["audited"]:
         return ""
-    text = f"carry error {with_interval(carry, 'error', 'low', 'high')}, "
-    text += f"{carry['wrong']:,} of {carry['audited']:,} audited follow-up{'' if carry['audited'] == 1 else 's'}"
-    if carry["effect"] is None:
-        return text
-    rests = percent(carry["rests_on_carried"])
-    return f"{text}; {rests}{PERCENT} of the judged groups rest on it, R_FS ±{percent(carry['effect'])}"
+    error = with_interval(carry, "error", language)
+    parts = [phrase(language, "audits.carry", error=error, wrong=count(carry["wrong"]), count=carry["audited"])]
+    if carry["effect"] is not None:
+        effect = {"rests": percent(carry["rests_on_carried"]), "effect": percent(carry["effect"])}
+        parts.append(phrase(language, "audits.effect", **effect))
+    return listed(parts, language)
 
 
-def check_lines(report: Report) -> list[str]:
+def check_lines(report: Report, language: str = ENGLISH) -> list[str]:
     """What spot checks found of the protocol's errors, in sentences; none where nothing was checked."""
     entry = report["overall"].get("checks")
     if entry is None:
         return []
+    say = partial(phrase, language)
     lines = []
     if entry["answers"]:
-        errors_text = (
-            f"{count(entry['answers_wrong'])} wrong, {with_interval(entry, 'error', 'error_low', 'error_high')}"
-        )
-        lines.append(
-            f"An adjudicator checked {_answers(entry['answers'])} on which people agreed: {errors_text}{PERCENT}."
-        )
-    if entry["fs_checked"] is None or entry["rogan_gladen"] is None:
+        wrong = {"wrong": count(entry["answers_wrong"]), "error": with_interval(entry, "error", language)}
+        lines.append(say("checks.answers", count=entry["answers"], **wrong))
+    corrected = entry["rogan_gladen"]
+    if entry["fs_checked"] is None or corrected is None:
         return lines
-    groups = f"{count(entry['groups'])} group{'' if entry['groups'] == 1 else 's'}"
-    lines.append(
-        f"In {groups} whose deciding answers were checked, {count(entry['removed'])} turned out true that the protocol "
-        f"calls false, and {count(entry['added'])} the other way round."
-    )
-    cells = f"{count(entry['cells'])} cell{'' if entry['cells'] == 1 else 's'}"
-    lines.append(
-        f"R_FS over {cells}: {with_interval(entry, 'fs_rate', 'fs_low', 'fs_high')} by the protocol, "
-        f"{with_interval(entry, 'fs_checked', 'fs_checked_low', 'fs_checked_high')} by the difference estimator, "
-        f"{_rogan_gladen(entry['rogan_gladen'])}."
-    )
-    return lines
+    turned = {"removed": count(entry["removed"]), "added": count(entry["added"])}
+    lines.append(say("checks.groups", count=entry["groups"], **turned))
+    if corrected["rate"] is None:
+        rogan_gladen = say("checks.rogan_gladen_unknown", reason=said(corrected["reason"] or "", language))
+    else:
+        rogan_gladen = say(
+            "checks.rogan_gladen",
+            rate=with_interval(corrected, "rate", language),
+            sensitivity=of_text(corrected["sensitivity"][0], corrected["sensitivity"][1], language),
+            specificity=of_text(corrected["specificity"][0], corrected["specificity"][1], language),
+        )
+    rates = {name: with_interval(entry, name, language) for name in ("fs_rate", "fs_checked")}
+    return [*lines, say("checks.rates", count=entry["cells"], rogan_gladen=rogan_gladen, **rates)]
 
 
-def checked_rows(report: Report) -> list[tuple[str, str, str, int, str, str]]:
-    """(study, relation, system, checked groups, R_FS, checked R_FS) of the cells that have the last; per cent."""
+CHECKED_COLUMNS = ("study", "relation", "system", "spot_checked", "fs_rate", "fs_checked")
+
+
+def checked_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, str, str, str, str, str]]:
+    """The values of `CHECKED_COLUMNS` of the cells that were checked, as text."""
     return [
         (
-            place(report, cell),
+            place(report, cell, language),
             cell["relation"],
             cell["system"],
-            cell["checked"],
-            with_interval(cell, "fs_rate", "fs_low", "fs_high"),
-            with_interval(cell, "fs_checked", "fs_checked_low", "fs_checked_high"),
+            count(cell["checked"]),
+            with_interval(cell, "fs_rate", language),
+            with_interval(cell, "fs_checked", language),
         )
         for cell in report["cells"]
         if cell["fs_checked"] is not None and cell["checked"] is not None
     ]
 
 
-def _answers(number: int) -> str:
-    return f"{count(number)} answer{'' if number == 1 else 's'}"
+# Causes of false satisfactions and reasons of disputes.
 
 
-def _rogan_gladen(corrected: RoganGladen) -> str:
-    if corrected["rate"] is None:
-        return f"not known by Rogan-Gladen ({corrected['reason']})"
-    (right_false, false), (right_true, true) = corrected["sensitivity"], corrected["specificity"]
-    return (
-        f"{with_interval(corrected, 'rate', 'low', 'high')} by Rogan-Gladen (sensitivity {right_false} of {false}, "
-        f"specificity {right_true} of {true})"
-    )
-
-
-# The words for causes of false satisfactions and reasons of disputes, shared by every form of a report.
-
-TITLE = "Why satisfactions are false"
-
-
-def causes_text(entry: CausesEntry) -> str:
+def causes_text(entry: CausesEntry, language: str = ENGLISH) -> str:
     r"""The causes that were given, the commonest first, with their shares.
 
     >>> cause = {"cause": "label_range", "count": 2, "share": 0.5, "low": 0.1, "high": 0.9}
@@ -629,249 +870,366 @@ def causes_text(entry: CausesEntry) -> str:
     'the right label is one that the system never gives 50.0 [10.0–90.0]\xa0% (2)'
     """
     causes = sorted((cause for cause in entry["causes"] if cause["count"]), key=lambda cause: -cause["share"])
-    return "; ".join(
-        f"{CAUSES[cause['cause']]} {with_interval(cause, 'share', 'low', 'high')}{PERCENT} ({count(cause['count'])})"
-        for cause in causes
-    )
+    parts = []
+    for cause in causes:
+        name = phrase(language, f"cause_in_words.{cause['cause']}")
+        parts.append(f"{name} {with_interval(cause, 'share', language)}{PERCENT} ({count(cause['count'])})")
+    return listed(parts, language)
 
 
-def cause_rows(report: Report) -> list[tuple[str, str, str, str]]:
+def cause_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, str, str, str]]:
     """(by, name, how many of the judged false satisfactions have a cause, causes with their shares), as text."""
-    return [
-        (
-            entry["by"],
-            _name(report, entry),
-            f"{count(entry['named'])} of {count(entry['false'])}",
-            causes_text(entry),
-        )
-        for entry in report.get("causes") or []
-    ]
-
-
-def _name(report: Report, entry: CausesEntry) -> str:
     several = len({relation["study"] for relation in report["relations"]}) > 1
-    name = rollup_name(report, entry)
-    return f"{name} (study {entry['study']})" if several and entry["study"] is not None else name
+    rows = []
+    for entry in report.get("causes") or []:
+        name = rollup_name(report, entry, language)
+        if several and entry["study"] is not None:
+            name += f" ({phrase(language, 'rate.study', study=entry['study'])})"
+        named = of_text(entry["named"], entry["false"], language)
+        rows.append((phrase(language, f"level.{entry['by']}"), name, named, causes_text(entry, language)))
+    return rows
 
 
-def dispute_line(report: Report) -> str:
-    """How adjudicators explained disputes, in a sentence; empty where nothing was settled."""
-    disputes = report.get("disputes")
-    if not disputes:
-        return ""
-    reasons = [(REASONS[reason["reason"]], reason["count"]) for reason in disputes["reasons"] if reason["count"]]
-    reasons += [("no reason from the list", disputes["uncoded"])] if disputes["uncoded"] else []
-    listed = ", ".join(f"{text} {count(number)}" for text, number in sorted(reasons, key=lambda entry: -entry[1]))
-    total = disputes["settled"]
-    return f"Adjudicators settled {count(total)} question{'' if total == 1 else 's'}: {listed}."
-
-
-def cause_note(report: Report) -> str:
+def cause_note(report: Report, language: str = ENGLISH) -> str:
     """How to read the shares; empty where there are none."""
     entry = next((entry for entry in report.get("causes") or [] if entry["by"] == "overall"), None)
     if entry is None:
         return ""
-    return (
-        f"Causes count as far as every false satisfaction of a cell's settled beginning has one, in the order of the "
-        f"draw: {part_of(entry['named'], entry['false'], 'false satisfaction')}, in {count(entry['cells'])} "
-        f"cell{'' if entry['cells'] == 1 else 's'}. Shares are of the false satisfactions of these cells."
-    )
+    cells = phrase(language, "causes.cells", count=entry["cells"])
+    return phrase(language, "causes.note", named=count(entry["named"]), count=entry["false"], cells=cells)
 
 
-# The words for what seeing an earlier answer moves, shared by every form of a report.
+def dispute_line(report: Report, language: str = ENGLISH) -> str:
+    """How adjudicators explained disputes, in a sentence; empty where nothing was settled."""
+    disputes = report.get("disputes")
+    if not disputes:
+        return ""
+    reasons = [
+        (phrase(language, f"reason_in_words.{reason['reason']}"), reason["count"])
+        for reason in disputes["reasons"]
+        if reason["count"]
+    ]
+    reasons += [(phrase(language, "causes.no_reason"), disputes["uncoded"])] if disputes["uncoded"] else []
+    ordered = sorted(reasons, key=lambda entry: -entry[1])
+    counted = listed((f"{reason} {count(number)}" for reason, number in ordered), language, "comma")
+    return phrase(language, "causes.disputes_settled", count=disputes["settled"], reasons=counted)
 
-NAMES = {"blind": "judged blind", "shown": "judged seeing earlier answers"}
+
+# What seeing an earlier answer moves.
 
 
-def protocol_lines(report: Report) -> list[str]:
+def protocol_lines(report: Report, language: str = ENGLISH) -> list[str]:
     """R_FS by arm and the difference, in sentences; none where there is one arm only."""
     protocols = report.get("protocols")
     if not protocols:
         return []
-    blind, shown = protocols["arms"]
-    lines = [
-        f"R_FS of groups {NAMES['blind']}: {with_interval(blind, 'fs_rate', 'fs_low', 'fs_high')} ({_groups(blind)}); "
-        f"{NAMES['shown']}: {with_interval(shown, 'fs_rate', 'fs_low', 'fs_high')} ({_groups(shown)})."
-    ]
-    difference, low, high = protocols["difference"], protocols["low"], protocols["high"]
-    if difference is not None and low is not None and high is not None:
-        points = f"{signed(difference)} points [{signed(low)} to {signed(high)}]"
-        moved = (
-            f"Seeing an earlier answer moves R_FS by {points}"
-            if protocols["randomised"]
-            else f"The difference: {points}"
+    say = partial(phrase, language)
+    arms = [
+        say(
+            "protocols.arm",
+            protocol=say(f"protocols.{arm['protocol']}"),
+            rate=with_interval(arm, "fs_rate", language),
+            groups=count(arm["groups"]),
+            sources=count(arm["sources"]),
         )
-        lines.append(f"{moved}: {_effect_text(protocols['randomised'], low, high)}.")
-    lines += [_answering_text(arm) for arm in (blind, shown) if arm["questions"]]
+        for arm in protocols["arms"]
+    ]
+    lines = [say("protocols.rates", arms=listed(arms, language))]
+    difference, low, high = protocols["difference"], protocols["low"], protocols["high"]
+    if difference is None or low is None or high is None:
+        lines.append(say("protocols.one_empty"))
+    else:
+        kind = "not_random" if not protocols["randomised"] else "no_effect" if low <= 0 <= high else "effect"
+        lines.append(say(f"protocols.{kind}", points=signed(difference), low=signed(low), high=signed(high)))
+    lines += [_answering_text(arm, language) for arm in protocols["arms"] if arm["questions"]]
     if protocols["crossed"]:
-        lines.append(f"Of {count(protocols['crossed'])} of these groups some answer came under the other protocol.")
+        lines.append(say("protocols.crossed", count=protocols["crossed"]))
     return lines
 
 
-def protocol_rows(report: Report) -> list[tuple[str, ...]]:
-    """(protocol, sources, groups, false, R_FS, questions, votes that agree, disputed, unchanged, inspected) by arm."""
+ARM_COLUMNS = (
+    "protocol",
+    "sources",
+    "groups",
+    "false",
+    "fs_rate",
+    "questions",
+    "agreement",
+    "disputed",
+    "unchanged",
+    "inspected",
+)
+
+
+def protocol_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, ...]]:
+    """The values of `ARM_COLUMNS` by arm, as text."""
     protocols = report.get("protocols")
     return [
         (
-            NAMES[arm["protocol"]],
-            *(count(arm[name]) for name in ("sources", "groups", "false")),
-            with_interval(arm, "fs_rate", "fs_low", "fs_high"),
+            phrase(language, f"protocols.{arm['protocol']}"),
+            count(arm["sources"]),
+            count(arm["groups"]),
+            count(arm["false"]),
+            with_interval(arm, "fs_rate", language),
             count(arm["questions"]),
             percent(arm["agreement"]),
             count(arm["disputed"]),
-            unchanged_text(arm),
-            inspected_text(arm),
+            of_text(arm["unchanged"], arm["validations"], language) if arm["validations"] else UNKNOWN,
+            of_text(arm["inspected_changed"], arm["inspected"], language) if arm["inspected"] else UNKNOWN,
         )
         for arm in (protocols["arms"] if protocols else [])
     ]
 
 
-def unchanged_text(arm: ProtocolArm) -> str:
-    """How many validations repeat the answer that they saw; a dash where there are none.
-
-    >>> unchanged_text({"validations": 40, "unchanged": 38}), unchanged_text({"validations": 0, "unchanged": 0})
-    ('38 of 40', '–')
-    """
-    return f"{count(arm['unchanged'])} of {count(arm['validations'])}" if arm["validations"] else UNKNOWN
-
-
-def inspected_text(arm: ProtocolArm) -> str:
-    """How many inspections changed an answer; a dash where there are none.
-
-    >>> inspected_text({"inspected": 12, "inspected_changed": 1})
-    '1 of 12'
-    """
-    return f"{count(arm['inspected_changed'])} of {count(arm['inspected'])}" if arm["inspected"] else UNKNOWN
-
-
-def signed(rate: float) -> str:
-    """A difference in points, with its sign.
-
-    >>> signed(0.0512), signed(-0.031), signed(0.0)
-    ('+5.1', '-3.1', '0.0')
-    """
-    text = f"{100 * rate:+.1f}"
-    return text[1:] if text in ("+0.0", "-0.0") else text
-
-
-def _groups(arm: ProtocolArm) -> str:
-    return f"{count(arm['groups'])} groups of {count(arm['sources'])} sources"
-
-
-def _effect_text(randomised: bool, low: float, high: float) -> str:
-    if not randomised:
-        return "the samples differ in more than their protocol, so that this is no effect of it"
-    if low <= 0 <= high:
-        return "no effect is shown, nor ruled out within this interval"
-    return "sources were divided at random, so that this is the effect of the protocol"
-
-
-def _answering_text(arm: ProtocolArm) -> str:
-    text = f"Of {count(arm['questions'])} questions {NAMES[arm['protocol']]}, {count(arm['disputed'])} are disputed"
+def _answering_text(arm: ProtocolArm, language: str) -> str:
+    say = partial(phrase, language)
+    protocol = say(f"protocols.{arm['protocol']}")
+    parts = [say("protocols.questions", questions=count(arm["questions"]), protocol=protocol, count=arm["disputed"])]
     if arm["agreement"] is not None:
-        text += f"; {percent(arm['agreement'])}{PERCENT} of the pairs of votes agree"
+        parts.append(say("protocols.votes_agree", share=percent(arm["agreement"])))
     if arm["validations"]:
-        text += f"; {unchanged_text(arm)} validations repeat the answer that was seen"
+        parts.append(say("protocols.repeated", part=count(arm["unchanged"]), whole=count(arm["validations"])))
     if arm["inspected"]:
-        text += f"; {inspected_text(arm)} inspections changed the answer"
-    return text + "."
+        parts.append(say("protocols.changed", part=count(arm["inspected_changed"]), whole=count(arm["inspected"])))
+    return listed(parts, language) + say("list.stop")
 
 
-# One relation in words: who was best, who is, what the comparison is about.
+# Plans, and comparisons that were named before the first answer.
 
 
-def order_text(relation: RelationResultEntry, when: str) -> str:
-    """The order of systems, best first, with `=` between tied ones; `when` is `observed`, `genuine` or `corrected`.
+def plan_lines(report: Report, language: str = ENGLISH) -> list[str]:
+    """The plans of a report in sentences: when each was frozen, what was changed after, what was done otherwise.
 
-    Where a genuine order is known of some systems only, the observed one names the same systems.
-
-    >>> ranking = [{"system": system, "sr_genuine": 0.5} for system in "ab"]
-    >>> order_text({"ranking": ranking, "order_genuine": ["a", "b"]}, "genuine")
-    'a = b'
+    >>> change = {"key": "sample.per_relation", "before": 60, "after": 100, "at": "2026-03-09T08:00:00+00:00"}
+    >>> entry = {"plan": "films", "study": 1, "frozen_at": "2026-03-02T09:41:00+00:00", "judgements": 12}
+    >>> entry |= {"judgements_before": 0, "run_began": "2026-03-02T10:00:00+00:00", "version": 3}
+    >>> for line in plan_lines({"plan": [entry | {"changed": [change], "deviates": []}]}):
+    ...     print(line)
+    Study 1, plan films: frozen on 2026-03-02, before its run and before all 12 judgements.
+    Changed after it was frozen: sample.per_relation 60 -> 100 (2026-03-09).
     """
-    fields: Mapping[str, Any] = relation  # `when` is a part of keys
-    systems = fields[f"order_{when}"]
-    if when == "observed" and relation["order_genuine"]:
-        systems = [system for system in systems if system in relation["order_genuine"]]
-    rates = {entry["system"]: entry.get(f"sr_{when}") for entry in fields["ranking"]}
-    # Systems that were only compared have no rates, but differences.
-    level = {frozenset((pair["system"], pair["other"])): pair["difference"] for pair in relation.get("pairs", ())}
-
-    def tied(before: str, after: str) -> bool:
-        if rates[before] is None or rates[after] is None:
-            return bool(abs(level.get(frozenset((before, after)), 1.0) or 0.0) <= TIED)
-        return bool(rates[before] - rates[after] <= TIED)
-
-    return in_order(systems, tied) or UNKNOWN
-
-
-def in_order(systems: Sequence[str], tied: Callable[[str, str], bool]) -> str:
-    """Systems, best first, with `=` between those that are `tied`.
-
-    >>> in_order(["a", "b", "c"], lambda before, after: after == "b")
-    'a = b > c'
-    """
-    signs = [" = " if tied(before, after) else " > " for before, after in pairwise(systems)]
-    return "".join(sign + system for sign, system in zip(["", *signs], systems, strict=False))
+    say = partial(phrase, language)
+    lines = []
+    for entry in report.get("plan") or ():
+        lines.append(say("plan.line", study=entry["study"], plan=entry["plan"], how=_frozen_text(entry, language)))
+        if entry["changed"]:
+            changes = (
+                f"{change['key']} {from_to(change['before'], change['after'], language)} ({change['at'][:10]})"
+                for change in entry["changed"]
+            )
+            lines.append(say("plan.changed", changes=listed(changes, language)))
+        if entry["deviates"]:
+            deviations = (
+                f"{deviation['key']} {from_to(deviation['planned'], deviation['found'], language)}"
+                for deviation in entry["deviates"]
+            )
+            code = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
+            lines.append(say(code, deviations=listed(deviations, language)))
+    return lines
 
 
-def change_text(relation: RelationResultEntry) -> str:
-    """What correction does to one relation, in words.
-
-    >>> unchanged = {"best_changes": False, "best_changes_sure": False, "order_changes": False}
-    >>> change_text({"order_observed": ["a", "b"], "order_genuine": ["a"], "best_genuine": []} | unchanged)
-    'not known yet'
-    """
-    if relation["best_changes_sure"]:
-        return "another system is best, for sure"
-    if not relation["order_observed"]:
-        return "nothing to compare"
-    if len(relation["order_observed"]) == 1:
-        return "one system"
-    if not relation["best_genuine"]:
-        return "not known yet"
-    if relation["best_changes"]:
-        return "another system looks best"
-    if relation["order_changes"]:
-        return "the best stays, others change places"
-    return "no change so far" if set(relation["order_genuine"]) < set(relation["order_observed"]) else "no change"
-
-
-def common_text(relation: RelationResultEntry) -> str:
-    """What the comparison of a relation's systems is about, and why it says nothing where it does not.
-
-    >>> common = {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}
-    >>> common_text({"common": common, "order_observed": ["a", "b"]})
-    'compared on the 1,200 groups that apply to all systems; 58 of the 300 that can tell them apart are judged'
-    """
-    common = relation["common"]
-    if common is None or len(relation["order_observed"]) < 2:
-        return ""
-    if common["groups"] is None:
-        text = "compared on each system's own groups: totals do not say which apply to all"
+def _frozen_text(entry: PlanEntry, language: str) -> str:
+    say = partial(phrase, language)
+    if entry["frozen_at"] is None:
+        return say("plan.not_frozen", version=entry["version"])
+    run = say("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
+    everything, before = entry["judgements"], entry["judgements_before"]
+    if not everything:
+        judged = say("plan.nothing_judged")
+    elif not before:
+        judged = say("plan.before_all", count=everything)
     else:
-        text = f"compared on the {count(common['groups'])} groups that apply to all systems"
-    if common["deciding"] is not None:
-        text += f"; {count(common['judged'])} of the {count(common['deciding'])} that can tell them apart are judged"
-    return f"{text}; {common['reason']}" if common["reason"] else text
+        judged = say("plan.after_some", before=count(before), whole=count(everything))
+    return say("plan.frozen", date=entry["frozen_at"][:10], run=run, judged=judged)
 
 
-def best_text(relation: RelationResultEntry) -> str:
-    """Who was best and who is or looks best, as far as that is known.
+def primary_lines(report: Report, language: str = ENGLISH) -> list[str]:
+    """What a report says of the comparisons that were named as primary, in sentences; none where none was named.
 
-    >>> orders = {"order_observed": ["a", "b"], "best_changes": True, "best_changes_sure": True}
-    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"]})
-    'was a, is b'
-    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"], "best_changes_sure": False})
-    'was a, looks like b'
+    >>> entry = {"study": 1, "system": "a", "other": "b", "relation": None, "tested": True, "later": [], "apart": True}
+    >>> entry |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "relations": 8, "compared": 10}
+    >>> entry |= {"difference": 0.031, "low": 0.004, "high": 0.058, "p": 0.0004, "p_holm": 0.0004}
+    >>> first, then = primary_lines({"primary": [entry]})
+    >>> first[:49], then[:41]
+    ('Primary comparison of study 1, named on 2026-03-0', 'It is tested by itself, at 5 %, and holds')
     """
-    before, after = (", ".join(relation[best]) or UNKNOWN for best in ("best_observed", "best_genuine"))
-    if not relation["order_observed"]:
-        return "the relation applied to none of these sources"
-    if not relation["best_genuine"]:
-        return f"was {before}, now not known yet"
-    if before == after:
-        return before
-    if not relation["best_changes"]:
-        return f"was {before}, of these {after}"
-    return f"was {before}, {'is' if relation['best_changes_sure'] else 'looks like'} {after}"
+    entries = report.get("primary") or ()
+    lines = [line for entry in entries for line in _primary_lines(entry, language)]
+    tested = [entry for entry in entries if entry["tested"]]
+    if not tested:
+        return lines
+    if any(entry["difference"] is None for entry in tested):
+        gate = "waits"
+    else:
+        gate = "holds" if all(entry["apart"] or entry["p"] is None for entry in tested) else "fails"
+    return [*lines, phrase(language, f"primary.{gate}")]
+
+
+def _primary_lines(entry: PrimaryEntry, language: str) -> Iterator[str]:
+    say = partial(phrase, language)
+    code = "late"
+    if entry["tested"]:
+        code = "not_yet" if entry["difference"] is None else "tested" if entry["low"] != entry["high"] else "known"
+    yield say(
+        f"primary.{code}",
+        **_naming(entry, language),
+        study=entry["study"],
+        difference=percent(entry["difference"]),
+        low=percent(entry["low"]),
+        high=percent(entry["high"]),
+        over="" if entry["relation"] else say("primary.over", part=entry["relations"], whole=entry["compared"]),
+        reason=said(entry["reason"] or "", language),
+        p=p_text(entry["p_holm"]),
+    )
+    for naming in entry["later"]:
+        yield say("primary.instead", **_naming(naming, language))
+
+
+def _naming(entry: PrimaryEntry | LaterNaming, language: str) -> dict[str, str]:
+    code = "primary.pair_under" if entry["relation"] else "primary.pair"
+    pair = phrase(language, code, system=entry["system"], other=entry["other"], relation=entry["relation"])
+    return {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}
+
+
+# Violation rates, topics and accuracy.
+
+
+def rates_text(entry: ViolationRate | TopicRate, language: str = ENGLISH) -> str:
+    """VR_o, and what it is once false satisfactions are counted, with its interval; a dash where it was not run.
+
+    >>> rates = {"vr_observed": 0.25, "vr_genuine": 0.5, "vr_genuine_low": 0.4, "vr_genuine_high": 0.65}
+    >>> rates_text(rates)
+    '25.0 → 50.0 [40.0–65.0]'
+    >>> rates_text(rates | {"vr_genuine": None})
+    '25.0 → –'
+    """
+    if entry["vr_observed"] is None:
+        return UNKNOWN
+    unknown = entry["vr_genuine"] is None and entry.get("vr_least") is None
+    genuine = UNKNOWN if unknown else with_interval(entry, "vr_genuine", language)
+    return f"{percent(entry['vr_observed'])} → {genuine}"
+
+
+def row_name(row: ViolationRow, language: str = ENGLISH) -> str:
+    """What a row of a table is called.
+
+    >>> row_name({"by": "all", "name": "all"}), row_name({"by": "estimated", "name": "6 of 7 relations"})
+    ('all relations', '6 of 7 relations')
+    """
+    if row["by"] == "all":
+        return phrase(language, "violations.all")
+    return family_name(row["name"], language) if row["by"] == "family" else said(row["name"], language)
+
+
+def rates_key(report: Report, language: str = ENGLISH) -> str:
+    """How the table of violation rates is to be read."""
+    lines = [phrase(language, "violations.key")]
+    if any(row["by"] == "estimated" for table in report["violations"] for row in table["rows"]):
+        lines.append(phrase(language, "violations.key_estimated"))
+    return listed(lines, language, "sentence")
+
+
+def property_name(by: str, language: str = ENGLISH) -> str:
+    """What topics are: the gold label, or a column of the corpus.
+
+    >>> property_name("gold"), property_name("genre")
+    ('gold label', 'genre')
+    """
+    return phrase(language, "topics.gold") if by == "gold" else by
+
+
+def topics_key(entry: TopicsEntry, language: str = ENGLISH) -> str:
+    """How the table of topics is to be read, or why there is none."""
+    if entry["reason"]:
+        return phrase(language, "topics.unknown", reason=said(entry["reason"], language))
+    return phrase(language, "topics.key", property=property_name(entry["by"], language))
+
+
+TOPIC_COLUMNS = ("topic", "system", "sources", "groups", "vr_observed", "judged", "vr_genuine")
+
+
+def topic_rows(entry: TopicsEntry, language: str = ENGLISH) -> list[tuple[str, ...]]:
+    """The values of `TOPIC_COLUMNS` of every topic and system over all relations, as text."""
+    return [
+        (
+            rates["topic"] or UNKNOWN,
+            rates["system"],
+            count(rates["sources"]),
+            count(rates["groups"]),
+            with_interval(rates, "vr_observed", language),
+            count(rates["judged"]),
+            with_interval(rates, "vr_genuine", language),
+        )
+        for rates in entry["rates"]
+        if rates["relation"] is None
+    ]
+
+
+def topics_by_relation(
+    entry: TopicsEntry, system: str, language: str = ENGLISH
+) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """The relations of one system, and for each topic (name, VR_o → VR_g under each of them), as text."""
+    system_rates = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
+    # A topic may lack some relations, so they are collected over all topics.
+    relations = [name for name in entry["relations"] if any(rates["relation"] == name for rates in system_rates)]
+    texts = {(rates["topic"], rates["relation"]): rates_text(rates, language) for rates in system_rates}
+    rows = [
+        (topic or UNKNOWN, [texts.get((topic, relation), UNKNOWN) for relation in relations])
+        for topic in entry["topics"]
+    ]
+    return relations, rows
+
+
+ACCURACY_COLUMNS = ("system", "right", "accuracy", "one_minus_vr_o", "one_minus_vr_g")
+
+
+def accuracy_rows(entry: AccuracyEntry, language: str = ENGLISH) -> list[tuple[str, ...]]:
+    """The values of `ACCURACY_COLUMNS` of every system, as text, the most accurate first."""
+    systems = sorted(entry["systems"], key=lambda system: (-(system["accuracy"] or 0.0), system["system"]))
+    return [
+        (
+            system["system"],
+            of_text(system["right"], system["outputs"], language),
+            with_interval(system, "accuracy", language),
+            percent(system["sr_observed"]),
+            with_interval(system, "sr_genuine", language),
+        )
+        for system in systems
+    ]
+
+
+def accuracy_lines(entry: AccuracyEntry, language: str = ENGLISH) -> list[str]:
+    """What the accuracies are of, and whether metamorphic testing orders the systems so; or why there are none."""
+    say = partial(phrase, language)
+    if entry["reason"] is not None:
+        return [say("accuracy.none", reason=said(entry["reason"], language))]
+    all_relations = entry["over"] == "all"
+    over = say("violations.all") if all_relations else say("accuracy.over", relations=said(entry["over"], language))
+    lines = [say("accuracy.sources", count=entry["sources"], over=over)]
+    by_accuracy = accuracy_order(entry, "accuracy")
+    if len(entry["systems"]) < 2 or not by_accuracy:
+        return lines
+    lines.append(say("accuracy.order", score=say("accuracy.accuracy"), order=by_accuracy))
+    for score in ("observed", "genuine"):
+        order = accuracy_order(entry, score)
+        code = "order_unknown" if not order else "order_same" if order == by_accuracy else "order_other"
+        lines.append(say(f"accuracy.{code}", score=say(f"accuracy.{score}"), order=order))
+    return lines
+
+
+def accuracy_order(entry: AccuracyEntry, score: str) -> str:
+    """The order by `accuracy`, `observed` or `genuine`, with `=` between ties; empty where it is not known.
+
+    >>> systems = [{"system": "a", "accuracy": 0.9}, {"system": "b", "accuracy": 0.8}]
+    >>> accuracy_order({"systems": systems, "order_accuracy": ["a", "b"]}, "accuracy")
+    'a > b'
+    """
+    fields: Mapping[str, Any] = entry  # `score` is a part of keys
+    rates = {system["system"]: system[SCORES[score]] for system in fields["systems"]}
+    return in_order(fields[f"order_{score}"] or (), lambda before, after: bool(rates[before] - rates[after] <= TIED))
+
+
+def shown_accuracy(report: Report) -> list[AccuracyEntry]:
+    """The entries of `accuracy` that a reader sees: all, where one has systems; else none, as nothing could be said."""
+    entries = report.get("accuracy") or []
+    return entries if any(entry["systems"] for entry in entries) else []

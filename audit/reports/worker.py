@@ -63,7 +63,8 @@ def request_line(ask: str, database: str, state: object, values: dict[str, Any])
     >>> request_line("people", "audit.db", [1], {})
     '{"ask": "people", "database": "audit.db", "state": [1], "values": {}}\\n'
     """
-    return json.dumps({"ask": ask, "database": database, "state": state, "values": values}) + "\n"
+    request = {"ask": ask, "database": database, "state": state, "values": values}
+    return json.dumps(request | _with_messages(values)) + "\n"
 
 
 def answer_line(line: str) -> str:
@@ -77,20 +78,25 @@ def answer_line(line: str) -> str:
     request = json.loads(line)
     try:
         with explained(request["database"]):
-            answer = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **request["values"])
+            values = from_wire(request["values"], request.get("messages", {}))
+            answer = ASKS[request["ask"]](request["database"], json.dumps(request["state"]), **values)
         return _line({"answer": answer})
     except AuditError as problem:
         return _line({"refused": problem.sentence, "kind": type(problem).__name__})
     except Exception as problem:
         traceback.print_exc()
-        failed = message("sentence.worker_failed", kind=type(problem).__name__)
+        failed = message("worker.failed", kind=type(problem).__name__)
         return _line({"refused": failed, "kind": "AuditError"})
 
 
 def _line(content: dict[str, Any]) -> str:
-    """The line of an answer; `messages` lets `read_answer` know which of its texts are sentences of the catalogue."""
-    line = {**content, "messages": messages} if (messages := to_wire(content)) else content
-    return json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(content | _with_messages(content), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _with_messages(content: dict[str, Any]) -> dict[str, Any]:
+    """What lets the other side know which of the texts are sentences of the catalogue; empty where none is."""
+    messages = to_wire(content)
+    return {"messages": messages} if messages else {}
 
 
 def read_answer(line: str) -> Any:
@@ -182,8 +188,8 @@ def _levels(database: str, _state: str, *, study: int) -> LevelsDocument:
     return levels_report(_engine(database), study)
 
 
-def _html(_database: str, _state: str, *, report: ReportDocument) -> str:
-    return to_html(report)
+def _html(_database: str, _state: str, *, report: ReportDocument, language: str) -> str:
+    return to_html(report, language)
 
 
 def _picture(_database: str, _state: str, *, spec: dict[str, Any]) -> str:

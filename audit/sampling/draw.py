@@ -11,6 +11,7 @@ import pandas as pd
 from sqlalchemy import Connection, and_, case, delete, exists, func, select, true
 
 from audit.errors import AuditError, UnknownName
+from audit.messages import message
 from audit.relations import COUNTED, Outcome
 from audit.sampling.audits import Audits, draw_group_audits, keep_audits
 from audit.sampling.designs import ALL, BLIND, INFORMATIVE, Numbers, check_domain, check_protocol, get_design, within
@@ -180,16 +181,16 @@ class Size:
     def __post_init__(self) -> None:
         if (self.per_relation is None) == (self.share is None):
             raise AuditError(
-                "say how many groups to draw: either per_relation=N or share=0.01, not both",
+                message("draw.how_many"),
                 parameter=("per_relation", "share"),
             )
         numbers = self.per_relation if isinstance(self.per_relation, Mapping) else {"": self.per_relation}
         for name, number in numbers.items():
             if number is not None and number < 1:
                 wrong = f"{name}={number}" if name else number
-                raise AuditError(f"per_relation {wrong}: must be at least 1", parameter="per_relation")
+                raise AuditError(message("draw.bad_per_relation", number=wrong), parameter="per_relation")
         if self.share is not None and not 0 < self.share <= 1:
-            raise AuditError(f"share {self.share}: must be above 0 and at most 1", parameter="share")
+            raise AuditError(message("draw.bad_share", share=self.share), parameter="share")
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -264,9 +265,7 @@ def draw_studies(
         raise UnknownName("relation", unknown[0], relations)
     chosen = [study] if study is not None else [study_id for study_id in studies if study_id in drawable]
     if not chosen:
-        raise AuditError(
-            "no group is satisfied, so there is nothing to draw; run `audit run` or `audit import-run` first"
-        )
+        raise AuditError(message("draw.nothing_satisfied"))
     draws: list[Drawn] = []
     for study_id in chosen:
         try:
@@ -318,10 +317,8 @@ def draw_study(
     elif (checks.outcome == Outcome.SATISFIED).any():
         lists = cell_lists(connection, checks, study_id, design, seed)
     else:
-        lacking = "" if domain == ALL else " with gold labels"
-        raise AuditError(
-            f"study {study_id} has no satisfied groups{lacking} to draw from; finish its run, or name another"
-        )
+        code = "draw.nothing_satisfied_in" if domain == ALL else "draw.nothing_with_gold"
+        raise AuditError(message(code, study=study_id))
     sample_id, protocol = _sample(connection, study_id, design, seed, annotators, protocol, domain)
     wanted = keep_audits(connection, sample_id, audits)
     before = _drawn_before(connection, sample_id)
@@ -372,13 +369,12 @@ def _check_request(design: str, annotators: int, audits: Audits, protocol: str |
     if design != INFORMATIVE:
         get_design(design)
     if annotators < 1:
-        raise AuditError(f"annotators {annotators}: must be at least 1", parameter="annotators")
+        raise AuditError(message("draw.bad_annotators", number=annotators), parameter="annotators")
     if design != INFORMATIVE:
         return audits
     if audits.groups or audits.answers:
         raise AuditError(
-            "audit_groups and audit_answers correct the rates of cells, and the design informative only compares "
-            "systems; draw with the design shared for them",
+            message("draw.informative_audits"),
             parameter=("audit_groups", "audit_answers"),
         )
     return Audits()
@@ -402,10 +398,7 @@ def _alone(connection: Connection, checks: Checked, study_id: int) -> tuple[str,
     """Names of the relations under which there is nothing to compare. Raises NothingToCompare where these are all."""
     alone = alone_under(checks)
     if len(alone) == len(np.unique(checks.relation)):
-        raise NothingToCompare(
-            f"study {study_id} has no relation under which two systems were checked, so there is nothing to compare; "
-            "run another system, or draw with the design shared"
-        )
+        raise NothingToCompare(message("draw.nothing_to_compare", study=study_id))
     relation = table_of(tables.Relation)
     names = select(relation.c.name).where(relation.c.id.in_(alone)).order_by(relation.c.id)
     return tuple(str(row[0]) for row in connection.execute(names))
@@ -474,8 +467,7 @@ def _domain(connection: Connection, study_id: int, design: str, seed: int, domai
     before = connection.execute(select(table.c.domain).where(key)).scalar()
     if before is not None and domain not in (None, before):
         raise AuditError(
-            f"the sample of study {study_id} with the design {design} and the seed {seed} is drawn from the domain "
-            f"{before}; draw from {domain} with another seed"
+            message("draw.other_domain", study=study_id, design=design, seed=seed, before=before, domain=domain)
         )
     return domain or before or ALL
 

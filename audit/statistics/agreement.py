@@ -20,6 +20,7 @@ from scipy.special import stdtrit
 
 from audit import registry
 from audit.errors import AuditError, first_line
+from audit.messages import message
 from audit.registry import Registry
 
 # Who gave which item which label: the one representation that every coefficient reads.
@@ -580,10 +581,13 @@ def paradox_note(ratings: Ratings, percent: float, expected: float, value: float
     if percent < AGREE or ac1 - value < APART_BY:
         return None
     most = int(ratings.prevalence.argmax())
-    return (
-        f"kappa paradox: {100 * percent:.1f} % agree, but {100 * ratings.prevalence[most]:.0f} % of the ratings are "
-        f"{ratings.labels[most]!r}, so this coefficient expects {100 * expected:.1f} % by chance and little is left to "
-        f"earn; read it beside percent_agreement and gwet_ac1 ({ac1:.3f}), which depends less on how common a label is"
+    return message(
+        "undefined.paradox",
+        percent=100 * percent,
+        prevalence=100 * ratings.prevalence[most],
+        label=ratings.labels[most],
+        expected=100 * expected,
+        ac1=ac1,
     )
 
 
@@ -735,21 +739,22 @@ def _coefficient(
     ac1: float | None,
     confidence: float,
 ) -> Coefficient:
-    people, estimate, ends, items, note = len(ratings.annotators), None, None, 0, None
+    people, estimate, ends, items = len(ratings.annotators), None, None, 0
+    note: str | None = None
     try:
         parts = compute(ratings)
         items = parts.items
         estimate = parts.value if items and (_varies(ratings) or name == "percent_agreement") else None
     except AuditError as reason:  # a ratio of negative numbers
-        note = f"undefined: {reason}"
+        note = message("undefined.because", reason=reason)
     if note is None and not items:
-        note = f"undefined: no item was rated by {'both' if name == 'cohen_kappa' else 'two'} annotators"
+        note = message("undefined.not_by_both" if name == "cohen_kappa" else "undefined.not_by_two")
     elif note is None and estimate is None:
-        note = f"undefined: no variation; percent agreement {100 * percent:.1f} %"
+        note = message("undefined.no_variation", percent=100 * percent)
     if estimate is not None:
         ends = interval(parts, confidence)
         if ends is None:
-            note = "no interval: it takes two items that do not belong together"
+            note = message("undefined.no_interval")
         elif level is None and ac1 is not None and name not in ("percent_agreement", "gwet_ac1"):
             # Chance by prevalence and no weights: here the paradox may strike.
             note = paradox_note(ratings, percent, parts.expected, estimate, ac1)

@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from scipy.special import betainc, betaln, ndtri, xlogy
 
 from audit.errors import AuditError
+from audit.messages import message
 from audit.statistics.agreement import Ratings, interval, krippendorff_alpha, mean_of
 from audit.statistics.intervals import wilson
 
@@ -78,8 +79,8 @@ def too_few(number: int, least: int) -> str:
     '3 observations, at least 10 are needed'
     """
     if number == 1:
-        return f"one observation, at least {least} are needed"
-    return f"{number} observations, at least {least} are needed"
+        return message("few.one_observation", least=least)
+    return message("few.observations", number=number, least=least)
 
 
 # Whether somebody judges worse, or better, as time goes on: the first half of their answers against the second.

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
 from audit.errors import AuditError
+from audit.messages import message
 from audit.statistics.intervals import (
     CORPUS_ONLY,
     EVENTS,
@@ -38,7 +39,7 @@ from audit.statistics.rates import combine
 # Where all satisfy it with identical outputs, all are right or all are wrong: it adds exactly 0, judged or not. Where
 # nobody satisfies it, likewise. So only the others are sampled and judged, and what they show is scaled.
 
-CENSUS = "all groups that tell them apart are judged, so the difference of this corpus is known and there is no test"
+CENSUS = message("no_order.census")
 """Why there is no p value although there is a difference."""
 
 
@@ -173,7 +174,7 @@ def independent_difference(
         if not groups or (satisfied and not judged):
             unknown = (None,) * 7
             return PairedDifference(
-                first, second, *unknown, 0, 0, 0, 0, int(groups), "one of the two has no judged group"
+                first, second, *unknown, 0, 0, 0, 0, int(groups), message("no_order.one_not_judged")
             )
         observed, share = satisfied / groups, false / judged if satisfied else 0.0
         added = share if whole else (false + 1) / (judged + 2)
@@ -241,7 +242,7 @@ def _difference(
     if population == 0 and groups:  # every group adds 0, and that is known without judging
         return PairedDifference(first, second, 0.0, 0.0, 0.0, None, None, None, 1.0, *counts)
     if n == 0:
-        reason = "no group that tells the systems apart is settled for all" if groups else "the systems share no group"
+        reason = message("no_order.none_settled") if groups else message("no_order.none_shared")
         return PairedDifference(first, second, None, None, None, None, None, None, None, *counts, reason)
     share = population / groups
     mean = (b - c) / n
@@ -580,12 +581,14 @@ class Common:
     def short(self) -> str | None:
         """Why nothing is said about who is best: too few groups are judged; None where enough are."""
         if not self.groups.all():
-            return "the systems share no group"
+            return message("no_order.none_shared")
         if self.outcomes is not None:
             judged, all_of_them = len(self.outcomes), len(self.outcomes) == self.deciding
-            return None if all_of_them or judged >= LEAST else NOT_ENOUGH.format(judged=judged, least=LEAST)
+            return (
+                None if all_of_them or judged >= LEAST else message("no_order.not_enough", judged=judged, least=LEAST)
+            )
         few = self.few
-        return NOT_ENOUGH.format(judged=int(self.judged[few].min()), least=LEAST) if few.any() else None
+        return message("no_order.not_enough", judged=int(self.judged[few].min()), least=LEAST) if few.any() else None
 
     @property
     def few(self) -> np.ndarray:
@@ -793,9 +796,6 @@ def _with_shared_clusters(
     spread = spread + of_observed.T @ of_observed - own[1] - both - both.T
     values, vectors = np.linalg.eigh(covariance)  # a covariance, whatever few clusters happen to show
     return (vectors * np.clip(values, 0.0, None)) @ vectors.T, spread
-
-
-NOT_ENOUGH = "not enough judged: {judged} groups, needed are {least}"
 
 
 # The difference estimator: R_FS as the protocol found it, corrected by what a checked subset shows of its errors.
@@ -1211,9 +1211,7 @@ def pooled_difference(
     compared = [common for common in commons if set(systems) <= set(common.systems)]
     used = [common for common in compared if common.short is None]
     if not used:
-        reason = (
-            "no relation has both systems with enough judged groups" if compared else "no relation has both systems"
-        )
+        reason = message("no_order.no_relation_has_enough") if compared else message("no_order.no_relation_has_both")
         return Pooled(None, None, None, None, 0, len(compared), 0, 0, 0, reason)
     weights = [float(common.groups.max()) for common in used]
     correlations = _pooled(used, systems, target, sequence)

@@ -23,6 +23,7 @@ from scipy.special import betainc, betaincinv, betaln, gammaln, logsumexp, ndtri
 
 from audit import registry
 from audit.errors import AuditError, UnknownName
+from audit.messages import message
 from audit.registry import Registry
 
 # What every interval for a rate is: two ends and the method that found them; and the counts that a method refuses.
@@ -167,10 +168,7 @@ def _log_choose(total: int, chosen: np.ndarray) -> np.ndarray:
 # A fixed-n 95 % interval that is looked at again and again until it is narrow or says what one hopes for holds less
 # often than 95 %. A confidence sequence holds at all looks together. The price is width: about half as wide again.
 
-CORPUS_ONLY = (
-    "the interval 'sequence' is about this corpus, whose satisfied groups are judged one after the other; for the "
-    "target population choose midp, or take the target corpus"
-)
+CORPUS_ONLY = message("report_setting.sequence_corpus")
 PRIOR_POSTERIOR = "prior-posterior sequence"
 """The method of a cell's interval by `prior_posterior`."""
 HOLDS = "sequence: holds whenever judging stops"

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from audit.errors import AuditError
+from audit.messages import message
 from audit.statistics.orders import compact_letters
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def least_squares_means(fit: Fit, factor: str, confidence: float = 0.95) -> tupl
         missing = tuple(name for name, n in zip(other, cell_counts, strict=True) if not n)
         n = int(cell_counts.sum())
         if not can_be_estimated(fit, row):
-            reason = f"no score with {', '.join(missing)}" if missing else "its level is not connected to others"
+            reason = message("means.no_score_with", missing=missing) if missing else message("means.not_connected")
             means.append(LeastSquaresMean(level, n, missing, None, None, None, None, reason))
             continue
         mean, se = float(row @ fit.coefficients), float(np.sqrt(max(0.0, row @ fit.covariance @ row)))
@@ -257,17 +258,23 @@ def _interaction_rows(fit: Fit) -> np.ndarray:
 def _tested(fit: Fit, effect: str, rows: np.ndarray, left_out: tuple[str, ...]) -> FTest:
     df = len(rows)
     if not df:
-        why = "fewer than two levels have a mean" if effect in fit.factors else "no cells tell it from the factors"
+        why = message("means.one_level") if effect in fit.factors else message("means.no_cells")
         return FTest(effect, None, 0, fit.df, None, left_out, why)
     effects = rows @ fit.coefficients
     spread = rows @ fit.covariance @ rows.T
     if np.linalg.matrix_rank(spread, hermitian=True) < df:
-        why = "scores do not vary within cells" if fit.mse == 0 else "some cells have scores of too few clusters"
+        why = message("means.no_variation") if fit.mse == 0 else message("means.few_clusters")
         return FTest(effect, None, df, fit.df, None, left_out, why)
     rest = fit.df if fit.clusters is None else fit.df - df + 1
     if rest < 1:
         return FTest(
-            effect, None, df, fit.df, None, left_out, f"{fit.clusters} clusters are too few to test {df} effects"
+            effect,
+            None,
+            df,
+            fit.df,
+            None,
+            left_out,
+            message("means.few_clusters_for_test", clusters=fit.clusters, count=df),
         )
     f = float(effects @ np.linalg.solve(spread, effects)) / df * rest / fit.df
     return FTest(effect, f, df, rest, float(stats.f.sf(f, df, rest)), left_out)

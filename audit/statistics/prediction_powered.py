@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from audit.errors import AuditError
+from audit.messages import message
 from audit.statistics.intervals import Estimator, mid_p
 from audit.statistics.planning import effective_size
 
@@ -95,7 +96,7 @@ def prediction_powered(
                 rate, low, high, f"PPI++ ({folds}-fold, finite population)", n, total,
                 tuple(weights.tolist()), plain / spread, "",
             )  # fmt: skip
-        reason = "the proxies do not help: the rate alone is at least as precise"
+        reason = message("proxy.no_help")
     if not n:
         return PredictionPowered(None, None, None, "none", 0, total, (), 1.0, reason)
     interval = fallback(int(y.sum()), n, total, confidence=confidence)
@@ -190,15 +191,15 @@ def usable(population: np.ndarray, n: int) -> np.ndarray:
 
 def _why_not(n: int, use: np.ndarray, total: int) -> str:
     if not n:
-        return "nothing was judged"
+        return message("proxy.nothing_judged")
     if n == total:
-        return "every group was judged"
+        return message("proxy.all_judged")
     if n < LEAST:
-        return f"{n} judged groups are fewer than {LEAST}"
+        return message("proxy.few_judged", count=n, least=LEAST)
     if n < 10 * len(use):
-        return f"{n} judged groups are too few for {len(use)} proxies; 10 for each are needed"
+        return message("proxy.few_for_proxies", groups=n, count=len(use))
     if not use.any():
-        return f"fewer than {FEW} of {n} groups have another value of the proxies than the usual one"
+        return message("proxy.usual", least=FEW, groups=n)
     return ""
 
 

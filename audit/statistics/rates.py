@@ -275,7 +275,7 @@ def with_estimates(cells: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame
             sr_observed == 0, 0.0, sr_observed * np.sqrt((fs_rate - fs_low) * (fs_high - fs_rate))
         ),
         gain=gain,
-        method_reason=estimates["method_reason"].to_numpy(object),
+        method_reason=pd.Series(estimates["method_reason"].to_numpy(object), cells.index, dtype=object),
     )
 
 

@@ -18,6 +18,7 @@ from audit.annotation.accounts import GOLD, note
 from audit.annotation.settings import settings_of
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, UnknownName
+from audit.messages import message
 from audit.runner.run import fitting
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import INFORMATIVE
@@ -232,7 +233,7 @@ class Primary:
 
     def __post_init__(self) -> None:
         if self.system == self.other:
-            raise AuditError(f"a primary comparison needs two systems, and {self.system!r} is named twice")
+            raise AuditError(message("primary.same_system", system=self.system))
 
     def __str__(self) -> str:
         """
@@ -293,15 +294,11 @@ def resolve(engine: Engine, primary: Primary, study: int | None = None) -> dict[
         if all(ids):
             for (kind, _, name), versions in zip(required, ids, strict=True):
                 if versions and len(versions) > 1:
-                    raise AuditError(
-                        f"study {study_id} has several versions of the {kind} {name}, so it is in no primary comparison"
-                    )
+                    raise AuditError(message("primary.several_versions", study=study_id, kind=kind, name=name))
             system, other, *relation = (versions[0] for versions in ids if versions)
             resolved[study_id] = (system, other, relation[0] if relation else None)
     if not resolved:
-        raise AuditError(
-            f"no study has all of {primary}; name what one study has, or its number with study=ID", parameter="study"
-        )
+        raise AuditError(message("primary.no_study", primary=primary), parameter="study")
     return resolved
 
 
@@ -352,12 +349,10 @@ def primary_named(systems: Sequence[str] | None, relation: str | None) -> Primar
     """
     if systems is None:
         if relation is not None:
-            raise AuditError(
-                f"the relation {relation} of a primary comparison is named, but no two systems; name them, too"
-            )
+            raise AuditError(message("primary.only_relation", relation=relation))
         return None
     if len(systems) != 2:
-        raise AuditError(f"a primary comparison needs two systems, and {len(systems)} are named: {', '.join(systems)}")
+        raise AuditError(message("primary.two_systems", count=len(systems), systems=systems))
     return Primary(systems[0], systems[1], relation)
 
 

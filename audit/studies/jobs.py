@@ -33,6 +33,7 @@ from audit.errors import AuditError
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.labels import GoldAnswers, answer_with_gold
 from audit.judging.samples import draw
+from audit.messages import from_stored, message, stored
 from audit.runner.executors import Executor
 from audit.runner.leases import another_python, began, its_environment
 from audit.runner.run import Ran, Watcher, fitting, run
@@ -50,7 +51,6 @@ LOST = "lost"
 """Not a state of the row: what `LIVE` means once the process is dead."""
 SILENT = timedelta(seconds=60)
 """Without a sign of life for so long a process is taken for dead."""
-GONE = "its process ended without a word (killed, or the machine was restarted)"
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
     try:
         pid = _begin_process(name, id, database)
     except OSError as problem:
-        _end(engine, id, f"no process can be begun ({problem.strerror})")
-        raise AuditError(f"no process can be begun on this machine ({problem.strerror}); run the plan there") from None
+        _end(engine, id, message("work.not_begun", reason=problem.strerror))
+        raise AuditError(message("work.cannot_begin", reason=problem.strerror)) from None
     with engine.begin() as connection:
         connection.execute(table.update().where(table.c.id == id, table.c.pid.is_(None)).values(pid=pid))
     return id
@@ -127,7 +127,7 @@ def stop_job(engine: Engine, id: int, *, by: int) -> None:
         require_manager(connection, by)
         row = connection.execute(select(table).where(table.c.id == id)).mappings().first()
         if row is None or _state(row) not in LIVE:
-            raise AuditError("this run is not at work any more; there is nothing to stop")
+            raise AuditError(message("work.not_at_work"))
         connection.execute(table.update().where(table.c.id == id).values(state="stopping"))
     if row["host"] == socket.gethostname() and row["pid"] and _is_job(row["pid"], id):
         os.kill(row["pid"], signal.SIGTERM)
@@ -153,7 +153,7 @@ def jobs(engine: Engine, name: str | None = None, *, by: int | None = None) -> l
                 row["step"],
                 row["done"],
                 row["total"],
-                GONE if _state(row) == LOST else row["message"],
+                message("work.gone") if _state(row) == LOST else from_stored(row["message"] or "") or None,
                 row["log"] or "",
                 row["by"],
                 row["host"],
@@ -170,10 +170,10 @@ def _refuse_second(connection: Connection, id: int, study: dict[str, Any]) -> No
     rows = connection.execute(select(table).where(table.c.state.in_(LIVE), table.c.id != id)).mappings().all()
     for row in rows:
         if _state(row) == LOST:
-            ended = {"state": "failed", "message": GONE, "ended_at": tables.now()}
+            ended = {"state": "failed", "message": stored(message("work.gone")), "ended_at": tables.now()}
             connection.execute(table.update().where(table.c.id == row["id"]).values(**ended))
         elif _same(latest(connection, row["plan"]).content["study"], study):
-            raise AuditError(f"this study is being run already, by the plan {row['plan']!r}; wait for it, or stop it")
+            raise AuditError(message("work.run_already", plan=row["plan"]))
 
 
 def _same(study: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -204,10 +204,10 @@ def _begin_process(name: str, id: int, database: str) -> int:
     return process.pid
 
 
-def _end(engine: Engine, id: int, message: str) -> None:
+def _end(engine: Engine, id: int, reason: str) -> None:
     table = table_of(tables.Job)
     with engine.begin() as connection:
-        ended = {"state": "failed", "message": message, "ended_at": tables.now()}
+        ended = {"state": "failed", "message": stored(reason), "ended_at": tables.now()}
         connection.execute(table.update().where(table.c.id == id).values(**ended))
 
 
@@ -251,13 +251,15 @@ class Worker(Watcher):
     def finished(self, sources: int) -> None:
         self._now["done"] += sources
 
-    def end(self, state: str, message: str | None = None) -> None:
-        """The last word."""
+    def end(self, state: str, reason: str | None = None) -> None:
+        """The last word; a `reason` that is long is cut, and then said in English only."""
         self._over.set()
         self._thread.join()
-        text = None if message is None else redacted(" ".join(message.split()), self._secrets)[:_MESSAGE]
+        if reason is not None:
+            cut = reason if len(reason) <= _MESSAGE else reason[:_MESSAGE]
+            reason = stored(cut, lambda text: redacted(" ".join(text.split()), self._secrets))
         moment = tables.now()
-        self._write(self._seen() | {"state": state, "message": text, "seen_at": moment, "ended_at": moment})
+        self._write(self._seen() | {"state": state, "message": reason, "seen_at": moment, "ended_at": moment})
 
     def _beat(self) -> None:
         written: dict[str, Any] = {}
@@ -310,9 +312,7 @@ def running_job(engine: Engine, id: int, database: str) -> Iterator[tuple[Worker
             ended = {"state": "stopped", "ended_at": tables.now()}
             connection.execute(table.update().where(table.c.id == id).values(**ended))
     if claim.rowcount != 1 or row is None:
-        raise AuditError(
-            f"job {id} does not wait to be begun; begin another in the app, or leave job out", parameter="job"
-        )
+        raise AuditError(message("work.not_waiting", id=id), parameter="job")
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     with _captured_prints() as printed:
         worker = Worker(engine, id, printed, _secrets(database))
@@ -322,7 +322,7 @@ def running_job(engine: Engine, id: int, database: str) -> Iterator[tuple[Worker
             worker.end("stopped")
             raise
         except AuditError as problem:
-            worker.end("failed", str(problem))
+            worker.end("failed", problem.sentence)
             raise
         except Exception as problem:
             traceback.print_exc()
@@ -422,7 +422,11 @@ def carry_out(
     plan may name registered corpora and systems only. Raises BadFile where the plan does not hold any more (its corpus
     has other content, a system is not there), NotAllowed, and what the steps raise.
     """
-    plan = read_plan({"name": plan.name, **plan.content()}, f"the plan {plan.name!r}", registered_only=by is not None)
+    plan = read_plan(
+        {"name": plan.name, **plan.content()},
+        message("plan_file.called", name=plan.name),
+        registered_only=by is not None,
+    )
     change_settings(engine, by, _new_settings(engine, plan))  # asks for the role before anything is done
     study, sample = plan.study, plan.sample
     corpus = get_corpus(study["corpus"], study["task"], study["unit"], study["language"])

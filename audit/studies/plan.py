@@ -19,7 +19,8 @@ from audit.annotation.settings import JudgingSettings
 from audit.corpora import all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
-from audit.files import read_bytes, toml_of
+from audit.files import first_lines, read_bytes, toml_of
+from audit.messages import message
 from audit.registry import Registry
 from audit.relations import get_relation
 from audit.resources import data_file
@@ -48,14 +49,14 @@ def _as_it_is(value: Any) -> Any:
 class Kind:
     """What is allowed, in words and as a test, and how a value is spelled in a plan."""
 
-    words: str | Callable[[], str]
+    words: Callable[[], str]
     fits: Callable[[Any], bool]
     clean: Callable[[Any], Any] = _as_it_is
 
     @property
     def allowed(self) -> str:
         """In words. What plug-ins may add to is looked up each time."""
-        return self.words if isinstance(self.words, str) else self.words()
+        return self.words()
 
 
 def text() -> Kind:
@@ -64,7 +65,7 @@ def text() -> Kind:
     >>> text().fits("imdb"), text().fits(3)
     (True, False)
     """
-    return Kind(f'a text such as "imdb", of 1 to {_LONGEST} characters', _is_text)
+    return Kind(lambda: message("plan_file.text", most=_LONGEST), _is_text)
 
 
 def choice(names: Collection[str] | Registry[Any], renamed: Mapping[str, str] | None = None) -> Kind:
@@ -75,7 +76,7 @@ def choice(names: Collection[str] | Registry[Any], renamed: Mapping[str, str] | 
     """
     current = renamed or {}
     return Kind(
-        lambda: f"one of {', '.join(names)}",
+        lambda: message("plan_file.one_of", names=names),
         lambda value: isinstance(value, str) and (value in names or value in current),
         lambda value: current.get(value, value),
     )
@@ -92,7 +93,7 @@ def task() -> Kind:
 
 def _task_names() -> str:
     names = (task.name if task.labels else f"{task.name}/SCHEME" for task in TASKS.values())
-    return f"one of {', '.join(names)}"
+    return message("plan_file.one_of", names=names)
 
 
 def _is_task(value: Any) -> bool:
@@ -109,7 +110,7 @@ def names(empty: bool = False) -> Kind:
     (False, ['vader'])
     """
     return Kind(
-        'a list of different names such as ["a", "b"]' + ("" if empty else ", with one at least"),
+        lambda: message("plan_file.names" if empty else "plan_file.names_needed"),
         lambda value: (
             isinstance(value, list | tuple)
             and (empty or len(value) > 0)
@@ -127,9 +128,10 @@ def whole(least: int, most: int = _LARGEST) -> Kind:
     >>> whole(1).fits(1), whole(1).fits(True), whole(1).fits(1.0)
     (True, False, False)
     """
-    ends = "" if least < 0 else f" from {least}" + ("" if most == _LARGEST else f" to {most}")
+    code = "plan_file.whole" if least < 0 else "plan_file.whole_from" if most == _LARGEST else "settings.whole"
+    ends = {} if least < 0 else {"least": least} if most == _LARGEST else {"least": least, "most": most}
     return Kind(
-        f"a whole number{ends}",
+        lambda: message(code, **ends),
         lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most,
     )
 
@@ -141,7 +143,11 @@ def number(least: float, most: float | None = None) -> Kind:
     (True, False, 1.0)
     """
     return Kind(
-        f"a number from {least}" + ("" if most is None else f" to {most}"),
+        lambda: (
+            message("plan_file.number_from", least=least)
+            if most is None
+            else message("settings.number", least=least, most=most)
+        ),
         lambda value: (
             isinstance(value, int | float)
             and not isinstance(value, bool)
@@ -154,7 +160,7 @@ def number(least: float, most: float | None = None) -> Kind:
 
 def yes_no() -> Kind:
     """True or false."""
-    return Kind("true or false", lambda value: isinstance(value, bool))
+    return Kind(lambda: message("plan_file.yes_no"), lambda value: isinstance(value, bool))
 
 
 def parameters() -> Kind:
@@ -164,7 +170,7 @@ def parameters() -> Kind:
     (True, False)
     """
     return Kind(
-        'tables of parameters by relation, such as [study.set."MR6.1"] with sentences = 5 under it',
+        lambda: message("plan_file.parameters"),
         lambda value: (
             isinstance(value, Mapping)
             and all(isinstance(settings, Mapping) for settings in value.values())
@@ -308,7 +314,7 @@ def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_onl
         mistakes.append((where, reason))
 
     if unknown := sorted(set(content) - {"name", *TABLES}, key=str):
-        note(str(unknown[0])[:80], f"there is no such key; allowed are name and the tables {', '.join(TABLES)}")
+        note(str(unknown[0])[:80], message("plan_file.no_key_at_top", tables=TABLES))
     name = _name(content.get("name"), note)
     tables = {table: _table(table, content.get(table, {}), note) for table in TABLES}
     if not mistakes:
@@ -320,13 +326,12 @@ def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_onl
 
 def refuse(file: str, mistakes: Iterable[tuple[str, str]]) -> None:
     """Raise BadFile for mistakes (where, reason): one as a sentence, several as a list; nothing where there is none."""
-    lines = [f"{where}: {reason}" for where, reason in mistakes]
+    lines = [message("file.problem", file=where, reason=reason) for where, reason in mistakes]
     if len(lines) == 1:
-        raise BadFile(f"{file}, {lines[0]}")
+        raise BadFile(message("file.at", file=file, problem=lines[0]))
     if lines:
-        listed = "\n".join(f"  {line}" for line in lines[:10])
-        more = f"\n  and {len(lines) - 10} more" if len(lines) > 10 else ""
-        raise BadFile(f"{file}: {len(lines)} mistakes, so nothing was changed:\n{listed}{more}")
+        listed = first_lines([message("list.line", line=line) for line in lines], 10)
+        raise BadFile(message("plan_file.mistakes", file=file, count=len(lines), lines=listed))
 
 
 def check_name(name: object) -> str | None:
@@ -338,15 +343,12 @@ def check_name(name: object) -> str | None:
     right = isinstance(name, str) and 0 < len(name) <= 80 and name.isprintable() and name == name.strip()
     if right and isinstance(name, str) and name[0].isalnum() and not name.lower().endswith(SUFFIX):
         return None
-    return (
-        f"{str(name)[:80]!r} is no name of a plan; allowed are 1 to 80 printable characters that begin with a letter "
-        f"or digit and do not end in {SUFFIX}"
-    )
+    return message("plan_file.bad_name", name=str(name)[:80], suffix=SUFFIX)
 
 
 def _name(name: object, note: Note) -> str:
     if name is None:
-        note("name", 'a plan needs one; write name = "films" above the first table')
+        note("name", message("plan_file.no_name"))
     elif problem := check_name(name):
         note("name", problem)
     return str(name)
@@ -356,19 +358,19 @@ def _table(table: str, values: Any, note: Note) -> dict[str, Any]:
     """The keys of one table, each with a value of its kind or its default."""
     keys = TABLES[table]
     if not isinstance(values, Mapping):
-        note(table, f"must be a table, [{table}] with keys under it")
+        note(table, message("plan_file.no_table", table=table))
         values = {}
     for name in sorted(set(values) - set(keys), key=str):
-        note(f"{table}.{name}"[:120], f"there is no such key; allowed are {', '.join(keys)}")
+        note(f"{table}.{name}"[:120], message("plan_file.no_key", keys=keys))
     result = {}
     for name, key in keys.items():
         value = values.get(name)
         if value is None:
             if key.needed:
-                note(f"{table}.{name}", f"is missing; it must be {key.kind.allowed}")
+                note(f"{table}.{name}", message("plan_file.missing", allowed=key.kind.allowed))
             value = key.default
         elif not key.kind.fits(value):
-            note(f"{table}.{name}", f"{_short(value)} must be {key.kind.allowed}")
+            note(f"{table}.{name}", message("plan_file.must_be", value=_short(value), allowed=key.kind.allowed))
             value = key.default
         result[name] = key.kind.clean(value) if value is not None else None
     return result
@@ -389,7 +391,7 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
     _judging(judging, study["task"], note)
     _primary(report, study, run, note)
     if report["delta"] == 1:
-        note("report.delta", "1 must be a number from 0 to less than 1")
+        note("report.delta", message("plan_file.bad_delta"))
     if report["interval"]:
         _ask(
             "report.interval",
@@ -410,25 +412,33 @@ def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str
     study, weights = content["study"], content["report"]["weights"]
     corpora = [corpus.name for corpus in all_corpora(study["task"])]
     systems = [system.name for system in all_systems(study["task"])]
-    advice = "files and systems of your own are set and run with `audit study` where the database is"
-    refusals = {}
+    advice = message("plan_file.own_files")
+    refusals: dict[str, str] = {}
     if study["corpus"] not in corpora:
-        refusals["study.corpus"] = f"{_short(study['corpus'])} is not one of {', '.join(corpora)}; {advice}"
+        refusals["study.corpus"] = message(
+            "plan_file.not_registered", value=_short(study["corpus"]), names=corpora, advice=advice
+        )
     if unregistered := [name for name in study["systems"] if name not in systems]:
-        refusals["study.systems"] = f"{_short(unregistered[0])} is not one of {', '.join(systems)}; {advice}"
+        refusals["study.systems"] = message(
+            "plan_file.not_registered", value=_short(unregistered[0]), names=systems, advice=advice
+        )
     for relation, values in study["set"].items():
         for name, value in values.items():
             # hanlp:FOLDER, ngram:FILE, corenlp:ADDRESS: what stands behind a colon is the machine's.
             if isinstance(value, str) and not _NAMES_ONLY.fullmatch(value):
-                refusals["study.set"] = f"{relation} has {name} = {_short(value)}, not only names; {advice}"
+                refusals["study.set"] = message(
+                    "plan_file.not_only_names", relation=relation, name=name, value=_short(value), advice=advice
+                )
     if weights is not None and weights not in WEIGHTS:
-        refusals["report.weights"] = f"{_short(weights)} is not one of {', '.join(WEIGHTS)}; {advice}"
+        refusals["report.weights"] = message(
+            "plan_file.not_registered", value=_short(weights), names=WEIGHTS, advice=advice
+        )
     return refusals
 
 
 def need_registered(plan: Plan) -> None:
     """Raise BadFile where a plan names files or code of somebody's own: only the command line may run those."""
-    refuse(f"the plan {plan.name!r}", unregistered_keys(plan.content()).items())
+    refuse(message("plan_file.called", name=plan.name), unregistered_keys(plan.content()).items())
 
 
 def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
@@ -440,14 +450,13 @@ def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
     if corpus is None:
         return None
     if needs := corpus.needs():
-        note("study.corpus", f"corpus {corpus.name} is not available; {needs}")
+        note("study.corpus", message("plan_file.corpus_unavailable", corpus=corpus.name, needs=needs))
         return None
     content = corpus.fingerprint()
     if study["fingerprint"] not in (None, content):
         note(
             "study.fingerprint",
-            f"the corpus {corpus.name} has the content {content} now, the plan was made for {study['fingerprint']}; "
-            "take the key out and store the plan again to plan for the new content",
+            message("plan_file.other_content", corpus=corpus.name, content=content, planned=study["fingerprint"]),
         )
     study |= {"unit": corpus.unit, "language": corpus.language, "fingerprint": content}
     return corpus
@@ -461,9 +470,9 @@ def _systems(study: dict[str, Any], note: Note) -> dict[str, str]:
     study["systems"] = list(systems)
     for spec, system in systems.items():
         if not any(matches(study["task"], does) for does in system.tasks):
-            note("study.systems", f"system {spec} does {', '.join(system.tasks)}, not {study['task']}")
+            note("study.systems", message("plan_file.other_task", system=spec, tasks=system.tasks, task=study["task"]))
         if needs := _ask("study.systems", system.needs, note):
-            note("study.systems", f"system {spec} cannot run here; {needs}")
+            note("study.systems", message("plan_file.system_unavailable", system=spec, needs=needs))
     return {spec: system.name for spec, system in systems.items()}
 
 
@@ -474,13 +483,13 @@ def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
         _ask(key, partial(get_relation, study["task"], name), note) for name, key in zip(names, keys, strict=True)
     ]
     if study["document_share"] == 0:
-        note("study.document_share", "0 must be above 0 and at most 1")
+        note("study.document_share", message("plan_file.bad_document_share"))
     elif None not in relations:
         where = "study.set" if study["set"] and not study["relations"] else "study.relations"
         fitted = _ask(where, lambda: fitting(corpus, study["relations"], study["document_share"], study["set"]), note)
         study["relations"] = [relation.name for relation in fitted or ()]
         if unused := sorted(set(study["set"]) - set(study["relations"])):
-            note("study.set", f"{unused[0]} is not among the relations that are run: {', '.join(study['relations'])}")
+            note("study.set", message("plan_file.set_not_run", relation=unused[0], relations=study["relations"]))
 
 
 def _primary(report: dict[str, Any], study: Mapping[str, Any], run: Mapping[str, str], note: Note) -> None:
@@ -489,12 +498,13 @@ def _primary(report: dict[str, Any], study: Mapping[str, Any], run: Mapping[str,
     _ask("report.primary", partial(primary_named, named, relation), note)
     for system in named or ():
         if system not in run and system not in run.values():
-            note("report.primary", f"{_short(system)} is not among the systems: {', '.join(run)}")
+            note("report.primary", message("plan_file.no_such_system", system=_short(system), systems=run))
     if named:
         report["primary"] = [run.get(system, system) for system in named]
     if relation is not None and study["relations"] and relation not in study["relations"]:
         note(
-            "report.primary_relation", f"{_short(relation)} is not among the relations: {', '.join(study['relations'])}"
+            "report.primary_relation",
+            message("plan_file.no_such_relation", relation=_short(relation), relations=study["relations"]),
         )
 
 
@@ -507,8 +517,7 @@ def _sample(sample: dict[str, Any], seed: int, note: Note) -> None:
             if sample[name]:
                 note(
                     f"sample.{name}",
-                    "corrects the rates of cells, and the design informative only compares systems; leave it out, or "
-                    'take design = "shared"',
+                    message("plan_file.informative_audits"),
                 )
         sample["audit_follow_ups"] = 0.0  # nothing is estimated that a carry error could be in
 
@@ -518,10 +527,10 @@ def _judging(judging: dict[str, Any], task: str, note: Note) -> None:
     if judging["guideline"] is None:
         judging["guideline"] = present
     elif judging["guideline"] > present:
-        note("judging.guideline", f"{judging['guideline']} is a version there is not yet; the present one is {present}")
+        note("judging.guideline", message("plan_file.guideline_ahead", version=judging["guideline"], present=present))
     for code in judging["languages"]:
         if not is_code(code):
-            note("judging.languages", f"{_short(code)} is no code such as en, zh or pt-BR")
+            note("judging.languages", message("plan_file.bad_language", value=_short(code)))
     for name in SETTINGS:
         settings = _ask(f"judging.{name}", partial(_only, name, judging[name]), note)
         judging[name] = asdict(settings)[name] if settings else judging[name]
@@ -537,7 +546,7 @@ def _ask(where: str, work: Callable[[], Any], note: Note) -> Any:
     try:
         return work()
     except AuditError as problem:
-        note(where, str(problem))
+        note(where, problem.sentence)
         return None
 
 
@@ -565,19 +574,19 @@ def read_plan_bytes(content: bytes, file: str, registered_only: bool = False) ->
     (line and column), and for every mistake in it.
     """
     if len(content) > LARGEST:
-        raise BadFile(f"{file}: the file has more than {LARGEST:,} bytes; a plan has about a thousand")
+        raise BadFile(message("plan_file.large", file=file, most=LARGEST))
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadFile(f"{file}: the file is UTF-16; save it as UTF-8")
+        raise BadFile(message("file.utf16", file=file))
     if b"\0" in content:
-        raise BadFile(f"{file}: the file is no text (it has a NUL byte); a plan is TOML, see `audit study example`")
+        raise BadFile(message("plan_file.no_text", file=file))
     try:
         written = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         line = content[: problem.start].count(b"\n") + 1
-        raise BadFile(f"{file}, line {line}: byte {problem.start:,} is not UTF-8; save the file as UTF-8") from None
+        raise BadFile(message("file.not_utf8", file=file, line=line, at=problem.start)) from None
     if not written.strip():
-        raise BadFile(f"{file}: the file is empty; `audit study example` writes one to begin with")
-    return read_plan(toml_of(file, written, "see `audit study example`"), file, registered_only)
+        raise BadFile(message("plan_file.empty", file=file))
+    return read_plan(toml_of(file, written, message("plan_file.see_example")), file, registered_only)
 
 
 def to_toml(plan: Plan) -> str:

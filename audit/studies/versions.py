@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from audit.annotation.accounts import require_manager
 from audit.corpora import short_name
 from audit.errors import AuditError, UnknownName
+from audit.messages import ENGLISH, message, phrase
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, judgements_of
@@ -92,9 +93,9 @@ def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | N
         require_manager(connection, by)
         last = latest(connection, name)
         if version is not None and last.version != version:
-            raise AuditError(f"the plan {name!r} has version {last.version} by now; look at it before you freeze it")
+            raise AuditError(message("plan_file.newer_version", plan=name, version=last.version))
         if last.frozen:
-            raise AuditError(f"the plan {name!r} is frozen already, as version {last.version}")
+            raise AuditError(message("plan_file.frozen_already", plan=name, version=last.version))
         return _append(connection, name, last.content, True, by)
 
 
@@ -156,7 +157,7 @@ def _appending(engine: Engine) -> Iterator[Connection]:
         with engine.begin() as connection:
             yield connection
     except IntegrityError:
-        raise AuditError("somebody else has changed this plan at this moment; look at it, then do it again") from None
+        raise AuditError(message("plan_file.changed_now")) from None
 
 
 def _append(connection: Connection, name: str, content: dict[str, Any], frozen: bool, by: int | None) -> Version:
@@ -280,9 +281,6 @@ def _adherence(
 
 # Changes of plans and deviations from them in words.
 
-ENGLISH = {"nothing": "nothing", "without": "without", "with": "with", "order": "in another order"}
-"""The words that stand between values; the app has them in other languages, too."""
-
 
 def change_text(change: Change) -> str:
     """A change in a few words.
@@ -295,7 +293,7 @@ def change_text(change: Change) -> str:
     return f"{change.key} {from_to(change.before, change.after)}"
 
 
-def from_to(before: Any, after: Any, words: Mapping[str, str] = ENGLISH) -> str:
+def from_to(before: Any, after: Any, language: str = ENGLISH) -> str:
     """A change of a value in words; for lists, what was taken out and put in.
 
     >>> from_to(None, 0.02), from_to(["a"], ["a", "b"])
@@ -305,20 +303,22 @@ def from_to(before: Any, after: Any, words: Mapping[str, str] = ENGLISH) -> str:
         removed = [str(item) for item in before if item not in after]
         added = [str(item) for item in after if item not in before]
         parts = [
-            f"{words[word]} {', '.join(items)}" for word, items in (("without", removed), ("with", added)) if items
+            f"{phrase(language, f'plan.{word}')} {', '.join(items)}"
+            for word, items in (("without", removed), ("with", added))
+            if items
         ]
-        return ", ".join(parts) or words["order"]
-    return f"{value_text(before, words)} -> {value_text(after, words)}"
+        return ", ".join(parts) or phrase(language, "plan.order")
+    return f"{value_text(before, language)} -> {value_text(after, language)}"
 
 
-def value_text(value: Any, words: Mapping[str, str] = ENGLISH) -> str:
+def value_text(value: Any, language: str = ENGLISH) -> str:
     """A value as a plan's file has it; nothing for what is not there.
 
     >>> value_text("blind"), value_text({}), value_text([1, 2])
     ('"blind"', 'nothing', '[1, 2]')
     """
     if value is None or value == {}:
-        return words["nothing"]
+        return phrase(language, "plan.nothing")
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {value_text(item, words)}" for name, item in value.items())
+        return ", ".join(f"{name} = {value_text(item, language)}" for name, item in value.items())
     return toml_value(value)

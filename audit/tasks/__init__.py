@@ -5,6 +5,7 @@ from functools import cache
 
 from audit import registry
 from audit.errors import AuditError
+from audit.messages import message
 from audit.registry import Registry
 from audit.tasks.base import Input, LabelTask, Output, Task, Wording, wording_of
 from audit.tasks.classification import Classification
@@ -34,7 +35,7 @@ def get_task(name: str) -> Task:
     if not slash:
         return task
     if not isinstance(task, Classification):
-        raise AuditError(f"task {base} has labels of its own, it takes no scheme ({scheme!r}); say {base}")
+        raise AuditError(message("task_error.no_scheme", task=base, scheme=scheme))
     return _classification(scheme)
 
 

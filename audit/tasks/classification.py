@@ -10,6 +10,7 @@ from collections.abc import Set
 from typing import Literal
 
 from audit.errors import AuditError, BadOutput
+from audit.messages import message
 from audit.tasks.base import Output
 
 SCHEMES: dict[str, tuple[str, ...]] = {
@@ -61,9 +62,6 @@ def _labels(scheme: str) -> tuple[str, ...]:
         return SCHEMES[scheme]
     labels = tuple(label.strip() for label in scheme.split(","))
     if len(labels) < 2 or not all(labels) or len({label.casefold() for label in labels}) < len(labels):
-        names = ", ".join(SCHEMES) or "none"
-        raise AuditError(
-            f"{scheme!r} is no label scheme: known are {names}; or list the labels, two or more different ones with "
-            "commas, as in classification/finance,sports"
-        )
+        names = list(SCHEMES) or message("list.none")
+        raise AuditError(message("task_error.bad_scheme", scheme=scheme, names=names))
     return labels

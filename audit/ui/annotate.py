@@ -25,6 +25,7 @@ from audit.errors import AuditError, Refused
 from audit.judging.deferral import flag, skip, unflag
 from audit.judging.judgements import UNDOS, judge, undo, undone
 from audit.judging.training import Feedback, Training, judging_mode, train
+from audit.messages import message
 from audit.ui import session
 from audit.ui.language import html, label_name, label_names, plain, sentence, t, translated
 from audit.ui.question import FIELD, guideline_shown, ignore_held_keys, shortcut, show_question
@@ -511,7 +512,7 @@ def _on_screen(question_id: int) -> datetime | None:
     """When this question was shown; None where that was only just now. Raises Refused for another question."""
     shown, shown_at, _ = st.session_state.get(_SHOWN, (None, None, None))
     if shown != question_id:
-        raise Refused(t("annotate.not_shown"))
+        raise Refused(message("annotate.not_shown"))
     return None if _too_soon() else shown_at
 
 

@@ -36,12 +36,12 @@ from audit.annotation.accounts import (
     own_account,
 )
 from audit.errors import AuditError, NotAllowed
-from audit.messages import LANGUAGES
+from audit.messages import LANGUAGES, said
 from audit.resources import data_file
 from audit.store.soundness import explained
 from audit.ui import session, settings
 from audit.ui.gate import account_behind
-from audit.ui.language import sentence, sentence_in, text_in
+from audit.ui.language import sentence, text_in
 from audit.ui.pages import page_named
 from audit.ui.session import provider_login_url
 from audit.ui.settings import FLAGS
@@ -158,7 +158,7 @@ def language_of(request: Request, fields: dict[str, str] | None = None) -> str:
 
 def error_text(request: Request, problem: AuditError, code: str | None = None) -> str:
     """An error as a sentence in the language of the request."""
-    return sentence(sentence_in(code or language_of(request), problem.sentence))
+    return sentence(said(problem.sentence, code or language_of(request)))
 
 
 def html_page(content: str, status: int, nonce: str, headers: dict[str, str] | None = None) -> HTMLResponse:

@@ -24,6 +24,7 @@ from sqlalchemy import Engine, func, select
 
 from audit.errors import AuditError
 from audit.false_satisfaction.impact import Stakes, read_stakes
+from audit.messages import message
 from audit.reports.worker import LONG, read_answer, request_line
 from audit.runner.leases import another_python, its_environment
 from audit.store import table_of, tables
@@ -88,7 +89,7 @@ class Worker:
     def _answer(self, line: str) -> Any:
         process = self._running()
         if process.stdin is None or process.stdout is None:
-            raise AuditError("the process that computes has no pipes; start the app again")
+            raise AuditError(message("worker.no_pipes"))
         try:
             process.stdin.write(line)
             process.stdin.flush()
@@ -97,9 +98,7 @@ class Worker:
             answer = ""
         if not answer:
             self.stop()
-            raise AuditError(
-                "the process that computes has ended, perhaps for want of memory; try again, or use the command line"
-            )
+            raise AuditError(message("worker.ended"))
         return read_answer(answer)
 
     def _running(self) -> "subprocess.Popen[str]":

@@ -11,6 +11,7 @@ from audit.annotation.questions import asks_pairs
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.browse import Detail, detail
 from audit.false_satisfaction.impact import false_satisfactions, give_cause, labels_given, proposed, take_back_cause
+from audit.messages import message
 from audit.ui import session
 from audit.ui.background_cache import stakes, state
 from audit.ui.browse import members, summary_of
@@ -141,7 +142,7 @@ def _give_cause(engine: Engine, account_id: int, pair: Pair, code: str) -> None:
         session.require_login(engine, account_id)
         shown, since = st.session_state.get(_ON_SCREEN, (None, None))
         if shown != pair:
-            raise Refused("this group is not the one on your screen any more; look at it again")
+            raise Refused(message("refused.not_on_screen"))
         if datetime.now(UTC) - since < LEAST:
             return
         comment = str(st.session_state.get(f"why-{pair[0]}-{pair[1]}") or "")

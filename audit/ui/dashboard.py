@@ -28,7 +28,16 @@ from audit.reports.words import UNKNOWN, percent
 from audit.store import tables
 from audit.ui import session
 from audit.ui.background_cache import computed, computed_with_freshness
-from audit.ui.dashboard_parts import ShownChart, chart, download_buttons, minute_of, study_name, table, tiles
+from audit.ui.dashboard_parts import (
+    ShownChart,
+    chart,
+    download_buttons,
+    heading,
+    minute_of,
+    study_name,
+    table,
+    tiles,
+)
 from audit.ui.language import (
     label_name,
     language_name,
@@ -40,13 +49,12 @@ from audit.ui.language import (
     translated,
     whose_answers,
 )
-from audit.ui.results_parts import heading
 
 # How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
 
 AGREEMENT_COLUMNS = ("coefficient", "level", "estimate", "low", "high", "items", "note")
 STRETCHES = ("stretch", "coefficient", "estimate", "low", "high", "items")
-PAIRS = ("one", "other", "items", "percent_agreement", "cohen_kappa", "gwet_ac1")
+PAIRS = ("one", "other_annotator", "items", "percent_agreement", "cohen_kappa", "gwet_ac1")
 OVER_TIME = ("percent_agreement", "krippendorff_alpha")
 """Coefficients that are shown over time."""
 
@@ -103,7 +111,7 @@ def _over_time(report: dict[str, Any], key: tuple[Any, ...]) -> None:
         return
     heading(t("dashboard.agreement_time"))
     st.caption(t("dashboard.stretch_legend"))
-    titles = (t("sheet.stretch"), t("sheet.estimate"))
+    titles = (t("column.stretch"), t("column.estimate"))
     numbers = "; ".join(f"{row['stretch']} {row['name']} {_number(row['estimate'])}" for row in rows)
     picture = chart(
         "agreement-time",
@@ -119,26 +127,27 @@ def _confusions(report: dict[str, Any], key: tuple[Any, ...]) -> None:
     st.caption(t("dashboard.confusions_legend"))
     labels = [label_name(label) for label in report["labels"]]
     rows = [
-        {"label": label, "other": other, "times": number}
+        {"label": label, "other_annotator": other, "times": number}
         for label, row in zip(labels, report["confusions"], strict=True)
         for other, number in zip(labels, row, strict=True)
     ]
-    numbers = "; ".join(f"{row['label']} / {row['other']} {row['times']}" for row in rows)
+    numbers = "; ".join(f"{row['label']} / {row['other_annotator']} {row['times']}" for row in rows)
     picture = chart(
         "confusions",
         key,
         lambda palette: confusion_chart(report["confusions"], labels, palette),
         t("dashboard.confusions_alt", numbers=numbers),
     )
-    download_buttons("confusions", rows, ("label", "other", "times"), [("confusions", picture)])
+    download_buttons("confusions", rows, ("label", "other_annotator", "times"), [("confusions", picture)])
 
 
 def _pairs(report: dict[str, Any]) -> None:
     if len(report["annotators"]) < 3:
         return
     heading(t("dashboard.pairs"))
-    table("pairs", report["pairs"], PAIRS)
-    download_buttons("pairs-of-annotators", report["pairs"], PAIRS)
+    pairs = [pair | {"other_annotator": pair["other"]} for pair in report["pairs"]]
+    table("pairs", pairs, PAIRS)
+    download_buttons("pairs-of-annotators", pairs, PAIRS)
 
 
 def _coefficient_name(name: str) -> str:
@@ -196,7 +205,7 @@ def firming_section(engine: Engine, _account: Account) -> None:
     dashed_note = f" {t('dashboard.firming_dashed')}" if rate == "sr_genuine" else ""
     st.caption(t("dashboard.firming_legend") + dashed_note)
     key = (whose, rate, entry["task"], entry["study"], entry["relation"], answer.state)
-    titles = (t("sheet.judgements"), t(f"sheet.{rate}"))
+    titles = (t("column.judgements"), t(f"column.{rate}"))
     rates = chart(
         "firming",
         key,
@@ -208,7 +217,7 @@ def firming_section(engine: Engine, _account: Account) -> None:
     best = chart(
         "best",
         key,
-        lambda palette: best_chart(points, entry["systems"], (titles[0], t("sheet.p_best")), palette),
+        lambda palette: best_chart(points, entry["systems"], (titles[0], t("column.p_best")), palette),
         _firming_alt(entry, "p_best"),
     )
     if best is None:
@@ -253,7 +262,7 @@ def _firming_alt(entry: dict[str, Any], name: str) -> str:
     numbers = "; ".join(
         f"{system['system']} " + " → ".join(percent(value, 0) for value in system[name]) for system in entry["systems"]
     )
-    return t("dashboard.firming_alt", relation=entry["relation"], rate=t(f"sheet.{name}"), numbers=numbers)
+    return t("dashboard.firming_alt", relation=entry["relation"], rate=t(f"column.{name}"), numbers=numbers)
 
 
 # How many more questions it takes until the rates of each relation are precise enough, its winner or its order decided.
@@ -261,7 +270,7 @@ def _firming_alt(entry: dict[str, Any], name: str) -> str:
 GOALS = {"half-width": "two-phase", "winner": "always-valid", "order": "always-valid"}
 """Goal -> the design for which its questions are counted: the one that stops as soon as it may."""
 NEEDS_COLUMNS = ("relation", "half_width", "winner", "order", "leads")
-TOTALS = ("goal", "questions", "answers", "hours", "ends")
+TOTALS = ("goal", "questions_to_go", "answers", "hours", "ends")
 HALF_WIDTH = 0.05
 DELTA = 0.02
 
@@ -290,7 +299,7 @@ def needs_section(engine: Engine, account: Account) -> None:
         for goal in GOALS
     ]
     numbers = "; ".join(f"{bar['name']} {bar['goal']} {bar['to_go']}" for bar in bars)
-    titles = (t("sheet.questions"), t("dashboard.decided"))
+    titles = (t("column.questions_to_go"), t("dashboard.decided"))
     picture = chart(
         "needs",
         (answer.state,),
@@ -334,7 +343,7 @@ def _need_totals(plans: dict[str, Any], per_hour: float | None, per_day: float |
         rows.append(
             {
                 "goal": t(f"goal.{goal.replace('-', '_')}"),
-                "questions": total["to_go"],
+                "questions_to_go": total["to_go"],
                 "answers": total["answers"],
                 "hours": total["answers"] / per_hour if per_hour else None,
                 "ends": None if days is None or days > 36_500 else f"{tables.now() + timedelta(days=days):%Y-%m-%d}",

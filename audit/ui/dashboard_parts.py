@@ -1,4 +1,4 @@
-"""Parts that the sections of the dashboard share: tables and charts, with downloads as CSV and PNG."""
+"""Parts that the dashboard and the results share: tables and charts, with downloads as CSV and PNG."""
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
@@ -8,18 +8,37 @@ from typing import Any, Literal
 import streamlit as st
 
 from audit.reports.charts import DARK, LIGHT, Palette, spec_of
+from audit.reports.document import GenuineRates
 from audit.reports.tables import sheet
 from audit.reports.words import UNKNOWN
+from audit.statistics.rates import BOUNDS
 from audit.ui import session
 from audit.ui.background_cache import produce
-from audit.ui.language import html, language, t
+from audit.ui.language import html, language, plain, sentence, t, translated
 
-SHARES = {"fs_rate", "fs_low", "fs_high", "unsure_share", "agreed_share", "p_best", "percent_agreement", "risk"} | {
-    f"{name}{end}" for name in ("sr_genuine", "sr_observed") for end in ("", "_low", "_high")
+RATES = tuple(GenuineRates.__annotations__)
+CORRECTED = ("sr_corrected", "sr_corrected_low", "sr_corrected_high")
+SCORES = ("score_observed", "score", "score_low", "score_high")
+POINTS = ("points", "points_low", "points_high")
+CAUSES = ("cause_share", "cause_low", "cause_high")
+PER_CENT = {*RATES, *BOUNDS, *CORRECTED, *SCORES, *POINTS, *CAUSES, "weight", "weight_level"} | {
+    "unsure_share",
+    "agreed_share",
+    "percent_agreement",
+    "p_best",
 }
 """Columns of fractions that are shown in per cent; downloaded files have the fractions."""
-SECONDS = {"seconds"}
-COEFFICIENTS = {"estimate", "low", "high", "cohen_kappa", "gwet_ac1", "mean", "median", "difference"}
+FORMATS = {
+    **dict.fromkeys([*PER_CENT, "seconds"], "%.1f"),
+    **dict.fromkeys(POINTS, "%+.1f"),
+    **dict.fromkeys(
+        ("estimate", "low", "high", "cohen_kappa", "gwet_ac1", "mean", "median", "difference"),
+        "%.3f",
+    ),
+    **dict.fromkeys(("p_holm", "mcnemar_p"), "%.2g"),
+    "se": "%.4f",
+    "f": "%.2f",
+}
 
 
 def table(
@@ -28,11 +47,17 @@ def table(
     columns: Sequence[str],
     height: int | Literal["auto"] = "auto",
 ) -> None:
-    """Rows as a table that sorts; shares in per cent, a dash for a missing value."""
-    cells = [{t(f"sheet.{column}"): _cell_value(row, column) for column in columns} for row in rows]
-    st.dataframe(
-        cells, hide_index=True, height=height, column_config=_formats(columns), placeholder=UNKNOWN, key=f"table-{name}"
-    )
+    """Rows as a table that sorts, its `columns` codes of `[column]`; rates in per cent, a dash for a missing value."""
+    cells = [{t(f"column.{column}"): _cell_value(row, column) for column in columns} for row in rows]
+    formats: dict[str, Any] = {
+        t(f"column.{column}"): st.column_config.NumberColumn(format=FORMATS[column])
+        for column in columns
+        if column in FORMATS
+    }
+    if "p_best" in columns:
+        progress = st.column_config.ProgressColumn(format="%.1f", min_value=0, max_value=100)
+        formats[t("column.p_best")] = progress
+    st.dataframe(cells, hide_index=True, height=height, column_config=formats, placeholder=UNKNOWN, key=f"table-{name}")
 
 
 def download_buttons(
@@ -43,7 +68,7 @@ def download_buttons(
 ) -> None:
     """Buttons that download a table as CSV and charts as PNG. `pictures` are (name, chart), None for no chart."""
     with st.container(horizontal=True):
-        titles = {column: t(f"sheet.{column}") for column in columns}
+        titles = {column: t(f"column.{column}") for column in columns}
         st.download_button(
             t("dashboard.csv"),
             lambda: sheet(rows, titles),
@@ -81,9 +106,7 @@ class ShownChart:
         return base64.b64decode(produce("picture", {"spec": self._spec}, self._key))
 
 
-def chart(
-    name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str, width: Literal["content"] = "content"
-) -> ShownChart | None:
+def chart(name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt: str) -> ShownChart | None:
     """Show a chart in its own size. Returns None, and shows nothing, where there is no chart.
 
     `key` names the data that it is built from: it is built once per key and language. `alt` is the alternative text.
@@ -92,7 +115,7 @@ def chart(
     spec = chart_spec(full_key, st.context.theme.type == "dark", build)
     if spec is None:
         return None
-    st.vega_lite_chart(spec, theme=None, width=width, alt=alt, key=f"chart-{name}")
+    st.vega_lite_chart(spec, theme=None, width="content", alt=alt, key=f"chart-{name}")
     light = chart_spec(full_key, False, build)
     return None if light is None else ShownChart(full_key, light)
 
@@ -102,6 +125,22 @@ def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any
     """The specification of a chart for the browser, or None. Cached: building one is the slowest part of a rerun."""
     chart = _build(DARK if dark else LIGHT)
     return None if chart is None else spec_of(chart)
+
+
+def heading(text: str) -> None:
+    """A heading inside a tab: smaller than the page's."""
+    st.markdown(f"##### {text}")
+
+
+def write_plain(text: str) -> None:
+    """Write a sentence without interpreting it as Markdown, since it may quote names."""
+    if text:
+        st.markdown(plain(text))
+
+
+def with_reason(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with its reason as a sentence in the session's language."""
+    return {**row, "reason": sentence(translated(row["reason"]))} if row.get("reason") else dict(row)
 
 
 def minute_of(text: str | None) -> str | None:
@@ -128,18 +167,4 @@ def _cell_value(row: Mapping[str, Any], column: str) -> Any:
     value = row.get(column)
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
-    return 100 * value if column in SHARES and value is not None else value
-
-
-def _formats(columns: Sequence[str]) -> dict[str, Any]:
-    formats = {
-        **dict.fromkeys(SHARES | SECONDS, "%.1f"),
-        **dict.fromkeys(COEFFICIENTS, "%.3f"),
-        "se": "%.4f",
-        "f": "%.2f",
-    }
-    return {
-        t(f"sheet.{column}"): st.column_config.NumberColumn(format=formats[column])
-        for column in columns
-        if column in formats
-    }
+    return 100 * value if column in PER_CENT and value is not None else value

@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from html import escape
-from string import Formatter
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
-from audit.messages import LANGUAGES, Message, catalogue, said, words
+from audit.messages import LANGUAGES, catalogue, said, words
 from audit.resources import data_file
 from audit.tasks import TASKS, Input, Task, base_of, get_task, wording_of
 from audit.text.languages import display_name
@@ -62,8 +61,8 @@ def text_or(key: str, otherwise: str) -> str:
 def text_in(code: str, key: str, **values: object) -> str:
     """The text of this key in the language `code`.
 
-    >>> text_in("en", "progress.waiting", count=1)
-    'question waits for an answer.'
+    >>> text_in("en", "dispute.count", count=1)
+    'One question on which people disagree'
     """
     return words(code, key, values)
 
@@ -71,17 +70,7 @@ def text_in(code: str, key: str, **values: object) -> str:
 def translated(sentence: str) -> str:
     """A sentence of another room (a refusal, a note of a report) in this session's language; as it is where it is no
     message of the catalogue."""
-    return sentence_in(language(), sentence)
-
-
-def sentence_in(code: str, sentence: str) -> str:
-    """As `translated`, in the language `code`."""
-    if isinstance(sentence, Message) or code == "en":
-        return said(sentence, code)
-    for pattern, key in _sentences():
-        if match := pattern.fullmatch(sentence):
-            return texts(code)[key].format(**match.groupdict())
-    return sentence
+    return said(sentence, language())
 
 
 def sentence_of(problem: AuditError) -> str:
@@ -186,18 +175,6 @@ def language_switch() -> None:
     )
 
 
-@cache
-def _sentences() -> list[tuple[re.Pattern[str], str]]:
-    """Patterns of the English sentences of `[sentence]`, and their keys; a field matches any text."""
-    patterns = []
-    for key, text in texts("en").items():
-        if key.startswith("sentence."):
-            parts = Formatter().parse(text)
-            pattern = "".join(re.escape(before) + (f"(?P<{name}>.*?)" if name else "") for before, name, _, _ in parts)
-            patterns.append((re.compile(pattern, re.DOTALL), key))
-    return patterns
-
-
 # Showing texts literally: whatever a corpus, a system or a person wrote is data, never Markdown or HTML.
 
 # Words, spaces, and every other sign by itself; Chinese and Japanese signs one by one, as they have no spaces.
@@ -238,10 +215,11 @@ def html(text: str) -> str:
 def sentence(text: str) -> str:
     """A text with a capital letter and a full stop: errors are written without them.
 
-    >>> sentence("choose at least one label")
-    'Choose at least one label.'
+    >>> sentence("choose at least one label"), sentence("请至少选择一个标签")
+    ('Choose at least one label.', '请至少选择一个标签。')
     """
-    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?。！？" else ".")
+    stop = "。" if text[-1:] > "\u2e80" else "."
+    return text[:1].upper() + text[1:] + ("" if text[-1:] in ".!?。！？" else stop)
 
 
 def text_html(text: str, language: str, extra: str = "") -> str:

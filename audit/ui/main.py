@@ -79,7 +79,7 @@ def _menu(engine: Engine, account: Account) -> None:
     if account.role == "manager":
         with engine.connect() as connection:
             for absent in absent_plugins(connection):
-                st.warning(plain(sentence(absent)), icon=":material/extension_off:")
+                st.warning(plain(sentence(translated(absent))), icon=":material/extension_off:")
     selected.run()
 
 

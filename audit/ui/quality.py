@@ -24,6 +24,7 @@ from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.browse import Contradiction, Side, contradictions
 from audit.files import text_of
 from audit.judging.deferral import refer
+from audit.messages import message
 from audit.relations import get_relation
 from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart
@@ -229,9 +230,7 @@ def _show_upload_form(engine: Engine, account_id: int) -> None:
 
         def upload() -> tuple[str, dict[str, object]]:
             if file.size > LARGEST_UPLOAD << 20:  # the browser's limit is the browser's
-                raise AuditError(
-                    f"the file has {file.size:,} bytes, at most {LARGEST_UPLOAD << 20:,} are read; split it"
-                )
+                raise AuditError(message("known.large_file", size=file.size, most=LARGEST_UPLOAD << 20))
             items = parse_known(file.name, text_of(file.name, file.getvalue()), task)
             added = add_known(engine, purpose, items, task=task, by=account_id)
             return "known.added", {"added": added.added, "changed": added.changed}
@@ -260,7 +259,7 @@ def _show_adjudicated_form(engine: Engine, account_id: int) -> None:
         def add() -> tuple[str, dict[str, object]]:
             parts = [part.strip() for part in numbers.replace("，", ",").split(",") if part.strip()]
             if not parts or not all(part.isascii() and part.isdigit() and len(part) < 16 for part in parts):
-                raise AuditError("give numbers of questions with commas between them, for example 17, 19")
+                raise AuditError(message("known.give_numbers"))
             added = add_settled_questions(engine, purpose, map(int, parts), explanation, by=account_id)
             return "known.added", {"added": added.added, "changed": added.changed}
 
@@ -434,7 +433,7 @@ def _alarm_names(alarms: list[dict[str, Any]]) -> str:
     names = [
         t(f"alarm.{alarm['rule']}", label=label_name(alarm["label"]) if alarm["label"] else "") for alarm in alarms
     ]
-    return t("how.comma").join(names)
+    return t("list.semicolon").join(names)
 
 
 def _measures() -> dict[str, str]:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,38 +11,32 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from audit.errors import AuditError
-from audit.reports import charts
+from audit.reports import charts, words
 from audit.reports.build import Report, cells_of
 from audit.reports.certainty import LEVELS
-from audit.reports.charts import differences_chart, exact, oriented, p_text
 from audit.reports.dashboard_charts import bounds_chart, levels_chart, means_chart
-from audit.reports.document import CellEntry, PairEntry, PreferenceEntry, RelationResultEntry, RollupEntry
-from audit.reports.plan_texts import ENGLISH, primary_lines
+from audit.reports.document import PreferenceEntry, PreferredSystem, RankedEntry, RelationResultEntry, RollupEntry
 from audit.reports.preference import PROFILES
 from audit.reports.values import FACTORS
-from audit.reports.words import (
-    PERCENT,
-    change_text,
-    count,
-    genuine_text,
-    notes_of,
-    number,
-    order_text,
-    p_number,
-    percent,
-    place,
-    rollup_name,
-    share_covered,
-    signature_line,
-    summary_of,
-    with_interval,
-)
+from audit.reports.words import number, p_number, percent
 from audit.statistics.rates import BOUNDS
 from audit.ui import results_parts, session
 from audit.ui.background_cache import computed_with_freshness, produce, show_freshness
-from audit.ui.dashboard_parts import ShownChart, download_buttons
-from audit.ui.dashboard_parts import chart as dashboard_parts_chart
-from audit.ui.dashboard_parts import table as dashboard_parts_table
+from audit.ui.dashboard_parts import (
+    CAUSES,
+    CORRECTED,
+    POINTS,
+    RATES,
+    SCORES,
+    ShownChart,
+    chart,
+    download_buttons,
+    heading,
+    study_name,
+    table,
+    with_reason,
+    write_plain,
+)
 from audit.ui.language import (
     html,
     language,
@@ -50,48 +44,23 @@ from audit.ui.language import (
     plain,
     sentence,
     single_choice,
-    summary,
     t,
     text_or,
-    texts,
     translated,
     with_commands,
 )
-from audit.ui.results_parts import (
-    DIFFERENCES,
-    FILE,
-    OWN,
-    PROFILE,
-    RATES,
-    SCORES,
-    TESTS,
-    View,
-    cell_columns,
-    cells_table,
-    delta_sentence,
-    heading,
-    keep_own_weights,
-    method_sentence,
-    protocol_effects,
-    ranking_table,
-    relation_audit,
-    spot_check_results,
-    write_plain,
-)
-from audit.ui.results_parts import chart as results_parts_chart
-from audit.ui.results_parts import table as results_parts_table
-from audit.ui.studies import plan_texts
+from audit.ui.results_parts import FILE, OWN, PROFILE, View, keep_own_weights
 
 # One relation at a time: rates, orders before and after, certainty of the ranking, and differences of systems.
 
 
 def relation_tab(view: View) -> None:
     """The chosen relation; at first one under which another system becomes the best."""
-    report = view.report
+    report, code = view.report, language()
     entries = report["relations"]
     if not entries:
         return
-    names = [f"{entry['relation']} · {place(report, entry)}" for entry in entries]
+    names = [f"{entry['relation']} · {words.place(report, entry, code)}" for entry in entries]
     first = next((number for number, entry in enumerate(entries) if entry["best_changes_sure"]), 0)
     index = st.selectbox(
         t("results.relation"),
@@ -102,113 +71,101 @@ def relation_tab(view: View) -> None:
         persist_state="session",
     )
     entry = entries[index]
-    cells = cells_of(report, entry["task"], entry["study"], entry["relation"])
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.caption(f"{t('results.legend')} {t('results.letters')}")
-        results_parts_chart(
-            view, ("rates", index), lambda palette: charts.rates_chart(report, entry, palette), _rates_alt(entry, cells)
+        chart(
+            "rates",
+            (view.key, index),
+            lambda palette: charts.rates_chart(report, entry, palette, language=code),
+            charts.rates_in_words(report, entry, code),
         )
-        titles = (t("results.reported"), t("results.genuine"))
-        results_parts_chart(
-            view,
-            ("order", index, titles),
-            lambda palette: charts.order_chart(entry, palette, titles),
-            _moves_alt(entry),
+        chart(
+            "order",
+            (view.key, index),
+            lambda palette: charts.order_chart(entry, palette, code),
+            charts.order_in_words(entry, code),
         )
     with right:
         st.html(_orders(report, entry))
-    _ranking(view, entry)
+    heading(t("results.ranking"))
+    st.caption(f"{t('results.ranking_legend')} {_delta(view)}")
+    _ranking_table("ranking", entry["ranking"], ("sr_observed", "sr_genuine"))
+    if common := words.common_text(entry, code):
+        write_plain(sentence(common))
     _pairs(view, index, entry)
-    relation_audit(entry)
+    if audits := [text for text in (words.holds_text(entry, code), words.carry_text(entry, code)) if text]:
+        heading(t("audits.title"))
+        for text in audits:
+            write_plain(sentence(text))
     heading(t("results.cells_of_relation"))
-    cells_table(report, cells, ("system", "groups", "satisfied", "drawn", "judged", "false", "waiting", *RATES))
+    cells = cells_of(report, entry["task"], entry["study"], entry["relation"])
+    columns = ("system", "groups", "satisfied", "drawn", "judged", "false", "waiting", *RATES)
+    _cells_table("relation-cells", cells, columns)
 
 
 def _orders(report: Report, entry: RelationResultEntry) -> str:
     """The relation's summary, the order of systems before and after, and the change in one sentence."""
-    what = summary(entry["task"], entry["relation"], summary_of(report, entry))
-    titles = {"observed": t("results.order_observed"), "genuine": t("results.order_genuine")}
-    if entry["order_corrected"]:
-        titles["corrected"] = t("results.order_corrected")
+    kinds = ("observed", "genuine", *(("corrected",) if entry["order_corrected"] else ()))
     orders = "".join(
-        f"<dt>{html(title)}</dt><dd>{html(order_text(entry, when))}</dd>" for when, title in titles.items()
+        f"<dt>{html(t(f'column.order_{kind}'))}</dt><dd>{html(words.order_text(entry, kind))}</dd>" for kind in kinds
     )
-    change = html(sentence(translated(change_text(entry))))
-    return f'<p>{html(what)}</p><dl class="audit-orders">{orders}</dl><p><strong>{change}</strong></p>'
+    summary = html(words.summary_of(report, entry, language()))
+    change = html(sentence(words.change_text(entry, language())))
+    return f'<p>{summary}</p><dl class="audit-orders">{orders}</dl><p><strong>{change}</strong></p>'
 
 
-def _ranking(view: View, entry: RelationResultEntry) -> None:
-    heading(t("results.ranking"))
-    st.caption(f"{t('results.ranking_legend')} {delta_sentence(view)}")
-    ranking_table(entry["ranking"], {}, ("sr_observed", "sr_genuine"))
-    write_plain(comparison_basis(entry))
-
-
-def comparison_basis(entry: RelationResultEntry) -> str:
-    """The groups on which the systems are compared, in a sentence; empty where nothing is compared."""
-    common = entry["common"]
-    if common is None or len(entry["order_observed"]) < 2:
-        return ""
-    parts = [
-        t("results.own_groups") if common["groups"] is None else t("results.common", groups=count(common["groups"]))
+def _ranking_table(name: str, entries: Sequence[RankedEntry | PreferredSystem], columns: Sequence[str]) -> None:
+    """A ranking, best first: rates, rank interval, letters and P(best) of each system, or why these are missing."""
+    ranked = words.by_rank(entries)
+    unranked = [entry for entry in entries if entry["p_best"] is None]
+    rows = [
+        with_reason(entry) | {"ranks": words.ranks_text(entry) if entry["p_best"] is not None else None}
+        for entry in (*ranked, *unranked)
     ]
-    if common["deciding"] is not None:
-        parts.append(t("results.deciding", judged=count(common["judged"]), deciding=count(common["deciding"])))
-    if common["reason"]:
-        parts.append(translated(common["reason"]))
-    return sentence(t("how.comma").join(parts) + t("how.stop"))
+    optional = {
+        "letters": any(entry.get("letters") for entry in entries),
+        "ranks": bool(ranked),
+        "p_best": bool(ranked),
+    }
+    reason = ("reason",) if unranked else ()
+    shown = [name for name, is_shown in optional.items() if is_shown]
+    table(name, rows, ("system", *columns[:2], *reason, *columns[2:], *shown))
 
 
 def _pairs(view: View, index: int, entry: RelationResultEntry) -> None:
     """The differences of each two systems, with the surest one in a sentence above them."""
     heading(t("results.pairs"))
-    differences = oriented(entry["pairs"])
-    if not differences:
-        reasons = dict.fromkeys(pair["reason"] for pair in entry["pairs"] if pair["reason"])
-        write_plain(sentence(translated(next(iter(reasons), ""))) if reasons else t("pairs.none"))
+    strongest = words.pairs_text(entry["pairs"], language())
+    if not strongest:
+        reasons = [pair["reason"] for pair in entry["pairs"] if pair["reason"]]
+        write_plain(sentence(translated(reasons[0])) if reasons else t("pairs.none"))
         return
-    write_plain(strongest(differences[0]))
-    st.caption(f"{t('pairs.legend')} {delta_sentence(view)}")
-    delta = view.options.delta
-    results_parts_chart(
-        view,
-        ("pairs", index),
-        lambda palette: differences_chart(entry["pairs"], delta, palette),
-        strongest(differences[0]),
-    )
-    rows = [pair | {"apart": t("pairs.yes" if pair["apart"] else "pairs.no")} for pair in differences]
-    results_parts_table(rows, ("system", "other", *DIFFERENCES, *TESTS, "apart", "judged", "informative", "groups"))
+    write_plain(strongest)
+    st.caption(f"{t('pairs.legend')} {_delta(view)}")
+    build = partial(charts.differences_chart, entry["pairs"], view.options.delta)
+    chart("pairs", (view.key, index), build, strongest)
+    rows = [
+        pair
+        | {"apart": t("pairs.yes" if pair["apart"] else "pairs.no")}
+        | {"points": pair["difference"], "points_low": pair["low"], "points_high": pair["high"]}
+        for pair in words.oriented(entry["pairs"])
+    ]
+    tests = ("p_holm", "mcnemar_p", "apart", "judged", "informative", "groups")
+    table("pairs", rows, ("system", "other", *POINTS, *tests))
 
 
-def strongest(pair: PairEntry) -> str:
-    """The surest difference of a relation in one or two sentences."""
-    if exact(pair):
-        return t("pairs.exact", best=pair["system"], other=pair["other"], points=percent(pair["difference"]))
-    values = {
-        "best": pair["system"],
-        "other": pair["other"],
-        "points": percent(pair["difference"]),
-        "low": percent(pair["low"]),
-        "high": percent(pair["high"]),
-        "holm": p_text(pair["p_holm"]),
-    }
-    if pair["p_holm"] is None:
-        return t("pairs.not_tested", **values)
-    return t("pairs.apart" if pair["apart"] else "pairs.not_apart", **values)
+def _cells_table(name: str, cells: Sequence[Mapping[str, Any]], columns: Sequence[str], height: Any = "auto") -> None:
+    """Cells as a table; bounds, corrected rates, method and reason have columns where a cell has them."""
+    optional = (*BOUNDS, *CORRECTED, "method", "reason")
+    extra = [column for column in optional if any(cell.get(column) is not None for cell in cells)]
+    named = [with_reason(cell) | ({} if cell["study"] is None else {"study": study_name(cell)}) for cell in cells]
+    table(name, named, (*columns, *extra), height)
 
 
-def _rates_alt(entry: RelationResultEntry, cells: Sequence[CellEntry]) -> str:
-    """The alternative text of the chart of rates."""
-    numbers = "; ".join(
-        f"{cell['system']} {percent(cell['sr_observed'])} → {percent(cell['sr_genuine'])}" for cell in cells
-    )
-    return t("results.rates_alt", relation=entry["relation"], numbers=numbers)
-
-
-def _moves_alt(entry: RelationResultEntry) -> str:
-    ranks = "; ".join(f"{move.system} {move.rank_before} → {move.rank_after}" for move in charts.moves(entry))
-    return t("results.order_alt", relation=entry["relation"], ranks=ranks)
+def _delta(view: View) -> str:
+    """Which differences count as equal, in one sentence."""
+    return sentence(words.delta_text(view.options.delta, language()))
 
 
 # Causes of false satisfactions and reasons of disputes, as adjudicators gave them, counted.
@@ -225,27 +182,22 @@ def causes_tab(view: View) -> None:
         by = single_choice(t("rollup.by"), names, "results-causes-level", persist_state="session")
         rows = [
             {
-                "name": rollup_name(view.report, entry) if by != "overall" else names[by],
+                "name": words.rollup_name(view.report, entry, language()) if by != "overall" else names[by],
                 "cause": text_or(f"cause.{share['cause']}", share["cause"]),
                 "count": share["count"],
-                "named": t("headline.of", part=entry["named"], whole=entry["false"]),
-                **{f"cause_{name}": share[name] for name in ("share", "low", "high")},
+                "named": words.of_text(entry["named"], entry["false"], language()),
+                **{f"cause_{name}": value for name, value in share.items()},
             }
             for entry in entries
             if entry["by"] == by
             for share in entry["causes"]
             if share["count"]
         ]
-        results_parts_table(rows, ("name", "cause", "cause_share", "cause_low", "cause_high", "count", "named"))
+        table("causes", rows, ("name", "cause", *CAUSES, "count", "named"))
         st.caption(plain(t("causes.how")))
     if disputes:
-        heading(t("causes.disputes"))
-        write_plain(t("causes.settled", count=disputes["settled"]))
-        reasons = [(f"reason.{reason['reason']}", reason["count"]) for reason in disputes["reasons"] if reason["count"]]
-        rows = [{"reason_of": text_or(key, key), "count": count} for key, count in reasons]
-        if disputes["uncoded"]:
-            rows.append({"reason_of": t("causes.uncoded"), "count": disputes["uncoded"]})
-        results_parts_table(rows, ("reason_of", "count"))
+        heading(t("html.disputes"))
+        write_plain(words.dispute_line(view.report, language()))
 
 
 # One ranking by a user's weights over relations, and how far the weights can move before another system wins.
@@ -268,7 +220,7 @@ def preferences_tab(view: View) -> None:
         if preference is not None:
             _show_winner(view, preference)
     if preference is not None:
-        ranking_table(preference["ranking"], {}, SCORES)
+        _ranking_table("scores", preference["ranking"], SCORES)
         _show_weights(preference)
 
 
@@ -314,34 +266,12 @@ def _weights_csv(weights: Mapping[str, float]) -> str:
 
 def _show_winner(view: View, preference: PreferenceEntry) -> None:
     """The winner in sentences, and a chart of all systems."""
-    for text in winner_sentences(view, preference):
-        write_plain(text)
-    scored = [entry for entry in preference["ranking"] if entry["score_observed"] is not None]
-    numbers = "; ".join(
-        f"{entry['system']} {percent(entry['score_observed'])} → {percent(entry['score'])}" for entry in scored
-    )
-    st.caption(f"{t('preference.legend')} {delta_sentence(view)}")
-    results_parts_chart(
-        view,
-        ("scores",),
-        lambda palette: charts.scores_chart(view.report, palette),
-        t("results.rates_alt", relation=t("results.preferences"), numbers=numbers),
-    )
-
-
-def winner_sentences(view: View, preference: PreferenceEntry) -> list[str]:
-    """The best system by the weights, how sure that is, and how much it depends on the weights, in sentences."""
-    if not preference["winner"]:
-        return [t("preference.unknown")]
-    before, after = (", ".join(preference[name] or ()) for name in ("winner_observed", "winner"))
-    lines = [t("preference.same" if before == after else "preference.changed", before=before, after=after)]
-    move, delta = preference["move"], view.options.delta
-    if move is None:
-        lines.append(t("preference.no_move"))
-        return lines
-    values = {"rival": move["rival"], "share": f"{percent(move['distance'] / 2)} %", "points": percent(delta)}
-    lines.append(t("preference.move_delta" if delta else "preference.move", **values))
-    return lines
+    lines = words.winner_lines(preference, view.options.delta, language()) or [t("preference.unknown")]
+    for line in lines:
+        write_plain(line)
+    st.caption(f"{t('preference.legend')} {_delta(view)}")
+    alt = " ".join(words.preference_lines(view.report, language()))
+    chart("scores", (view.key,), partial(charts.scores_chart, view.report), alt)
 
 
 def _show_weights(preference: PreferenceEntry) -> None:
@@ -353,7 +283,7 @@ def _show_weights(preference: PreferenceEntry) -> None:
         if share or level.get(relation)
     ]
     with st.expander(t("preference.weights")):
-        results_parts_table(rows, ("relation", "weight", *(("weight_level",) if level else ())))
+        table("weights", rows, ("relation", "weight", *(("weight_level",) if level else ())))
 
 
 # Rollups of cells: by relation, system, family of relations, and over all.
@@ -364,47 +294,39 @@ _NAMED = 4
 
 def together_tab(view: View) -> None:
     """One level at a time, as a chart and a table, with a reason beside each missing rate."""
+    report, code = view.report, language()
     names = {level: t(f"rollup.{level}") for level in LEVELS}
     by = single_choice(t("rollup.by"), names, "results-level", LEVELS[1], persist_state="session")
-    entries = [entry for entry in view.report["rollups"] if entry["by"] == by]
+    entries = [entry for entry in report["rollups"] if entry["by"] == by]
     if not entries:
         st.info(t("rollup.none"))
         return
     st.caption(t("results.legend"))
-    numbers = "; ".join(
-        f"{rollup_name(view.report, entry)} {percent(entry['sr_observed'])} → {genuine_text(entry)}"
-        for entry in entries
-    )
-    results_parts_chart(
-        view,
-        ("rollups", by),
-        lambda palette: charts.rollup_chart(view.report, by, palette),
-        t("results.rates_alt", relation=t(f"rollup.{by}"), numbers=numbers),
-    )
-    rows = [_row(view, entry) for entry in entries]
-    has_reasons = any(row["reason"] for row in rows)
+    build = partial(charts.rollup_chart, report, by, language=code)
+    chart("rollups", (view.key, by), build, t("rollup.alt", level=names[by]))
+    rows = [
+        {**entry, "name": words.rollup_name(report, entry, code), "reason": _missing_reason(entry)} for entry in entries
+    ]
     # The reason stands beside the rate that it explains, so that a phone shows both.
-    false, genuine = RATES[1:4], RATES[4:]
+    reason = ("reason",) if any(row["reason"] for row in rows) else ()
     bounds = BOUNDS if any(entry["sr_least"] is not None for entry in entries) else ()
-    reason_column = ("reason",) if has_reasons else ()
-    results_parts_table(
-        rows, ("name", RATES[0], genuine[0], *reason_column, *bounds[4:], *genuine[1:], *false, *bounds[:4], "cells")
-    )
+    genuine = (*reason, *bounds[4:], *RATES[5:])
+    table("rollups", rows, ("name", RATES[0], RATES[4], *genuine, *RATES[1:4], *bounds[:4], "cells"))
     if bounds:
         st.caption(t("rollup.bounds"))
     for method in dict.fromkeys(entry["method"] for entry in entries if entry["method"]):
         st.caption(plain(sentence(translated(method))))
-    spot_check_results(view.report)
-    protocol_effects(view.report)
-
-
-def _row(view: View, entry: RollupEntry) -> dict[str, Any]:
-    name = rollup_name(view.report, entry)
-    return {
-        **entry,
-        "name": translated(name) if entry["by"] in ("family", "overall") else name,
-        "reason": _missing_reason(entry),
-    }
+    if checks := words.check_lines(report, code):
+        heading(t("checks.title"))
+        for line in checks:
+            write_plain(line)
+    if protocols := words.protocol_lines(report, code):
+        heading(t("protocols.title"))
+        for line in protocols:
+            write_plain(line)
+        arms = (dict(zip(words.ARM_COLUMNS, arm, strict=True)) for arm in words.protocol_rows(report, code))
+        rows_of_arms = [{t(f"column.{column}"): text for column, text in arm.items()} for arm in arms]
+        st.dataframe(rows_of_arms, hide_index=True)
 
 
 def _missing_reason(entry: RollupEntry) -> str | None:
@@ -468,15 +390,15 @@ def _bounds(cells: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> None:
     bound = f"{cells[0]['bound']:g}"
     heading(t("values.bounds"))
     st.caption(plain(t("values.bounds_legend", bound=bound)))
-    titles = (t("sheet.bound"), t("values.satisfied"))
+    titles = (t("column.bound"), t("values.satisfied"))
     numbers = "; ".join(f"{cell['system']} {percent(cell['sr_observed'])}" for cell in cells)
-    picture = dashboard_parts_chart(
+    picture = chart(
         "bounds",
         key,
         lambda palette: bounds_chart(cells, titles, palette),
         t("values.bounds_alt", relation=cells[0]["relation"], bound=bound, numbers=numbers),
     )
-    dashboard_parts_table("bounds", cells, _REACHED)
+    table("bounds", cells, _REACHED)
     rates = [{**cell, **rate} for cell in cells for rate in cell["rates"]]
     download_buttons("bounds", rates, _RATES, [("bounds", picture)])
 
@@ -523,7 +445,7 @@ def _factor_chart(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[An
     named_means = [_with_names(mean) for mean in means]
     letters = {mean["level"]: mean["letters"] or "" for mean in named_means}
     numbers = "; ".join(f"{mean['level']} {number(mean['mean'], 3)} {letters[mean['level']]}" for mean in named_means)
-    return dashboard_parts_chart(
+    return chart(
         f"means-{factor}",
         (factor, *key),
         lambda palette: means_chart(named_means, letters, t(f"values.mean_of.{factor}"), palette),
@@ -542,7 +464,7 @@ def _levels(engine: Engine, study: int) -> None:
     st.caption(t("values.levels_legend"))
     score = t("values.score")
     numbers = "; ".join(f"{cell['system']} {percent(cell['score'])}" for cell in report["cells"])
-    picture = dashboard_parts_chart(
+    picture = chart(
         "levels",
         (study, answer.state),
         lambda palette: levels_chart(report["cells"], score, palette),
@@ -558,20 +480,18 @@ def _levels(engine: Engine, study: int) -> None:
 
 def _number_table(name: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
     """Rows as a table in which a p-value is never shown as 0."""
-    dashboard_parts_table(name, [{**row, "p": p_number(row["p"])} if "p" in row else row for row in rows], columns)
+    table(name, [{**row, "p": p_number(row["p"])} if "p" in row else row for row in rows], columns)
 
 
 def _with_names(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with the names of languages and factors, and the reason, in the session's language."""
-    result = dict(row)
+    result = with_reason(row)
     if row.get("factor") == "language":
         result |= {name: language_name(row[name]) for name in _LEVELS if name in row}
     if "effect" in row:
-        result["effect"] = " × ".join(t(f"sheet.{factor}") for factor in row["effect"].split(" x "))
+        result["effect"] = " × ".join(t(f"column.{factor}") for factor in row["effect"].split(" x "))
     if "factor" in row:
-        result["factor"] = t(f"sheet.{row['factor']}")
-    if row.get("reason"):
-        result["reason"] = sentence(translated(row["reason"]))
+        result["factor"] = t(f"column.{row['factor']}")
     return result
 
 
@@ -580,59 +500,7 @@ def _show_unavailable(problem: AuditError) -> None:
     st.info(with_commands(sentence(translated(problem.sentence))), icon=":material/info:")
 
 
-# The report in a few sentences in the session's language; `audit.reports.words.headlines` has the English ones.
-
-
-def headlines(report: Report) -> list[tuple[str, str]]:
-    """At most four (number, sentence that follows it) pairs, most important first."""
-    totals = report["overall"]
-    lines = []
-    if totals["fs_rate"] is not None:
-        values = {
-            "observed": _share(totals["sr_observed"]),
-            "genuine": with_interval(totals, "sr_genuine", "sr_genuine_low", "sr_genuine_high", PERCENT),
-            "covered": totals["cells_covered"],
-            "cells": totals["cells"],
-            "share": _share(share_covered(totals)),
-        }
-        lines.append((with_interval(totals, "fs_rate", "fs_low", "fs_high", PERCENT), t("headline.false", **values)))
-    elif totals["fs_rate_median"] is not None and not totals["judged"]:
-        least, most = _share(totals["fs_rate_least"]), _share(totals["fs_rate_most"])
-        lines.append((_share(totals["fs_rate_median"]), t("headline.median", least=least, most=most)))
-    compared = totals["relations_compared"]
-    if compared:
-        number = t("headline.of", part=totals["best_changes_sure"], whole=compared)
-        undecided = totals["best_changes_open"]
-        if not undecided:
-            more = t("headline.open_none")
-        elif totals["judged"] is None:
-            more = t("headline.open_rates", count=undecided)
-        else:
-            more = t("headline.open", count=undecided)
-        lines.append((number, t("headline.best", count=compared, more=more)))
-    if totals["judged"] is not None:
-        lines.append(
-            (
-                count(totals["judged"]),
-                t(
-                    "headline.judged",
-                    satisfied=count(totals["satisfied"]),
-                    estimated=totals["cells_estimated"],
-                    cells=totals["cells"],
-                ),
-            )
-        )
-    if totals["waiting"]:
-        lines.append((count(totals["waiting"]), t("progress.waiting", count=totals["waiting"])))
-    return lines
-
-
-def _share(rate: float | None) -> str:
-    return f"{percent(rate)}{PERCENT}"
-
-
 ROLES = ("manager",)
-TABS = ("relations", "together", "preferences", "heat", "cells", "values", "causes")
 TAB = "results-tab"
 _COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "waiting")
 
@@ -652,53 +520,46 @@ def page() -> None:
         session.show_refusal(problem)
         return
     st.html(_headlines(view.report))
-    for line in primary_lines(
-        view.report, {word: texts(language())[f"primary.{word}"] for word in ENGLISH}, translated
-    ):
-        st.markdown(plain(line))
-    st.caption(plain(method_sentence(view)))
+    for line in words.primary_lines(view.report, language()):
+        write_plain(line)
+    whose = sentence(t(f"how.{view.options.whose}"))
+    st.caption(plain(f"{words.how_text(view.report, language())} {whose}"))
     # Only the open tab is computed and sent.
-    for name, tab in zip(
-        TABS, st.tabs([t(f"results.{name}") for name in TABS], key=TAB, on_change="rerun"), strict=True
-    ):
+    tabs = st.tabs([t(f"results.{name}") for name in TABS], key=TAB, on_change="rerun")
+    for show, tab in zip(TABS.values(), tabs, strict=True):
         if tab.open:
             with tab:
-                _tab(name, view)
+                show(view)
     _downloads(view)
     _notes(view.report)
 
 
-def _tab(name: str, view: View) -> None:
-    if name == "relations":
-        relation_tab(view)
-    elif name == "together":
-        together_tab(view)
-    elif name == "preferences":
-        preferences_tab(view)
-    elif name == "heat":
-        _heat(view)
-    elif name == "values":
-        values_tab(view)
-    elif name == "causes":
-        causes_tab(view)
-    else:
-        cells_table(view.report, view.report["cells"], (*cell_columns(view.report), *_COUNTS, *RATES), height=420)
+def cells_tab(view: View) -> None:
+    """Every cell; with the study where there are several."""
+    cells = view.report["cells"]
+    several_studies = len({cell["study"] for cell in cells}) > 1
+    columns = (*(("study",) if several_studies else ()), "relation", "system", *_COUNTS, *RATES)
+    _cells_table("cells", cells, columns, height=420)
 
 
 def _headlines(report: Report) -> str:
-    lines = "".join(f"<li><strong>{html(number)}</strong> {html(rest)}</li>" for number, rest in headlines(report))
+    lines = "".join(
+        f"<li><strong>{html(number)}</strong> {html(rest)}</li>" for number, rest in words.headlines(report, language())
+    )
     return f'<ul class="audit-headlines">{lines}</ul>'
 
 
-def _heat(view: View) -> None:
+def heat_tab(view: View) -> None:
+    """R_FS of every cell, a heat map a study."""
     st.caption(t("results.heat_legend"))
-    for key in dict.fromkeys((entry["task"], entry["study"]) for entry in view.report["relations"]):
-        build = partial(charts.false_chart, view.report, *key, width=120)
-        results_parts_chart(view, ("heat", *key), build, t("results.heat_legend"))
+    for task, study in dict.fromkeys((entry["task"], entry["study"]) for entry in view.report["relations"]):
+        build = partial(charts.false_chart, view.report, task, study, width=120, language=language())
+        chart(f"heat-{task}-{study}", (view.key,), build, t("results.heat_legend"))
 
 
 def _downloads(view: View) -> None:
-    """Downloads of the report as it is shown, with the weights: as JSON, and as an HTML page."""
+    """Downloads of the report as it is shown, with the weights: as JSON, and as an HTML page in its language."""
+    code = language()
     with st.container(horizontal=True):
         st.download_button(
             t("results.download_json"),
@@ -710,7 +571,7 @@ def _downloads(view: View) -> None:
         )
         st.download_button(
             t("results.download_html"),
-            lambda: str(produce("html", {"report": view.report}, view.key)),
+            lambda: str(produce("html", {"report": view.report, "language": code}, (*view.key, code))),
             "report.html",
             "text/html",
             on_click="ignore",
@@ -719,9 +580,21 @@ def _downloads(view: View) -> None:
 
 
 def _notes(report: Report) -> None:
-    for line in plan_texts(report):
+    for line in words.plan_lines(report, language()):
         st.caption(plain(line))
-    for note in notes_of(report):
-        st.caption(with_commands(translated(note)))
+    for note in words.notes_of(report, language()):
+        st.caption(with_commands(note))
     with st.expander(t("results.signature")):
-        st.code(signature_line(report["signature"]), language=None, wrap_lines=True)
+        st.code(words.signature_line(report["signature"]), language=None, wrap_lines=True)
+
+
+TABS: dict[str, Callable[[View], None]] = {
+    "relations": relation_tab,
+    "together": together_tab,
+    "preferences": preferences_tab,
+    "heat": heat_tab,
+    "cells": cells_tab,
+    "values": values_tab,
+    "causes": causes_tab,
+}
+"""The tabs by the keys of their titles."""

@@ -21,6 +21,7 @@ from audit.annotation.accounts import (
 )
 from audit.annotation.answers import browser
 from audit.errors import AuditError, NotAllowed
+from audit.messages import message
 from audit.store import open_store
 from audit.store.soundness import explained
 from audit.ui import settings
@@ -149,7 +150,7 @@ def refusal_reason(engine: Engine) -> str | None:
     try:
         _account_logged_in(engine)
     except NotAllowed as problem:
-        return str(problem)
+        return problem.sentence
     return None
 
 
@@ -160,7 +161,7 @@ def require_login(engine: Engine, account_id: int) -> None:
     """
     account = current_account(engine)
     if account is None or account.id != account_id:
-        raise NotAllowed("you are not logged in any more; log in again")
+        raise NotAllowed(message("account.no_longer"))
 
 
 def require_role(engine: Engine, *roles: str) -> Account:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from audit.annotation.accounts import CLAIM, Limits
 from audit.errors import AuditError
+from audit.messages import message
 
 IDLE = "AUDIT_IDLE_HOURS"
 LONGEST = "AUDIT_LOGIN_HOURS"
@@ -58,7 +59,7 @@ def _hours(text: str | None, name: str, variable: str) -> timedelta | None:
         hours = 0.0
     if not 0 < hours <= _YEAR:
         raise AuditError(
-            f"{name} ({variable}) is {text[:40]!r}; it must be a number of hours above 0 and at most {_YEAR}",
+            message("settings.bad_hours", name=name, variable=variable, text=text[:40], most=_YEAR),
             parameter=name,
         )
     return timedelta(hours=hours)

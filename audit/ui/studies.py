@@ -11,9 +11,6 @@ from audit.corpora import Corpus, all_corpora
 from audit.errors import AuditError
 from audit.registry import Registry
 from audit.relations import all_relations
-from audit.reports.build import Report
-from audit.reports.document import PlanEntry
-from audit.reports.words import count
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE
 from audit.statistics.intervals import METHODS, TARGETS
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
@@ -30,10 +27,10 @@ from audit.studies.plan import (
     to_toml,
     unregistered_keys,
 )
-from audit.studies.versions import ENGLISH, Version, all_versions, freeze, from_to, frozen_version, set_plan, steps
+from audit.studies.versions import Version, all_versions, freeze, from_to, frozen_version, set_plan, steps
 from audit.systems import all_systems
 from audit.ui import session
-from audit.ui.language import plain, sentence, single_choice, summary, t, task_name, text_or, translated
+from audit.ui.language import language, plain, sentence, single_choice, summary, t, task_name, text_or, translated
 
 # Running a plan from the app: the process goes on without the page, which only shows its state.
 
@@ -123,44 +120,9 @@ def _apply(action: Callable[[], object]) -> None:
 # The plans of a report's studies in sentences of the session's language; `plan_lines` has the English ones.
 
 
-def plan_texts(report: Report) -> list[str]:
-    """The sentences of `audit.reports.plan_texts.plan_lines`."""
-    lines = []
-    for entry in report.get("plan") or ():
-        lines.append(t("plan.line", study=entry["study"], plan=entry["plan"], how=_freeze_text(entry)))
-        if entry["changed"]:
-            sentences = [
-                f"{change['key']} {value_change(change['before'], change['after'])} ({change['at'][:10]})"
-                for change in entry["changed"]
-            ]
-            lines.append(t("plan.changed", changes=t("plan.comma").join(sentences)))
-        if entry["deviates"]:
-            sentences = [
-                f"{deviation['key']} {value_change(deviation['planned'], deviation['found'])}"
-                for deviation in entry["deviates"]
-            ]
-            key = "plan.otherwise_frozen" if entry["frozen_at"] else "plan.otherwise"
-            lines.append(t(key, deviations=t("plan.comma").join(sentences)))
-    return lines
-
-
 def value_change(before: Any, after: Any) -> str:
     """The change of a value, as text."""
-    return from_to(before, after, {word: t(f"plan.{word}") for word in ENGLISH})
-
-
-def _freeze_text(entry: PlanEntry) -> str:
-    if entry["frozen_at"] is None:
-        return t("plan.not_frozen", version=entry["version"])
-    run = t("plan.before_run" if entry["frozen_at"] <= entry["run_began"] else "plan.after_run")
-    judgements, judgements_before = entry["judgements"], entry["judgements_before"]
-    if not judgements:
-        judged = t("plan.nothing_judged")
-    elif not judgements_before:
-        judged = t("plan.before_all", count=judgements)
-    else:
-        judged = t("plan.after_some", before=count(judgements_before), whole=count(judgements))
-    return t("plan.frozen", date=entry["frozen_at"][:10], run=run, judged=judged)
+    return from_to(before, after, language())
 
 
 # Making a plan: by a form with the registered corpora, systems and relations, or by a TOML file.
@@ -556,7 +518,7 @@ def _versions(history: History) -> None:
                 t("studies.by"): version.by or t("studies.nobody"),
                 t("studies.what"): t("studies.was_frozen")
                 if version.frozen
-                else t("plan.comma").join(descriptions) or t("studies.was_stored"),
+                else t("list.semicolon").join(descriptions) or t("studies.was_stored"),
             }
         )
     with st.expander(t("studies.versions"), expanded=len(history) > 1):

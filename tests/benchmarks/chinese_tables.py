@@ -12,8 +12,7 @@ from pathlib import Path
 
 import vl_convert
 
-from audit.reports.charts import LIGHT, spec_of
-from audit.reports.violation_charts import bars_chart, relation_groups
+from audit.reports.charts import LIGHT, bars_chart, relation_groups, spec_of
 from audit.reports.words import percent
 
 

@@ -12,7 +12,7 @@ from audit.false_satisfaction.holds import count_holds
 from audit.judging.adjudications import adjudicate
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
-from audit.reports.evidence import ASSUMED
+from audit.messages import message
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
@@ -81,7 +81,7 @@ def test_everything_judged_gives_the_exact_rates(build):
     assert (relation["holds"]["violated"]["judged"], relation["holds"]["violated"]["rate"]) == (6, 0.5)
     assert report["signature"]["holds"] == {"adjudicated": 10}
     assert report["signature"]["samples"][0]["audit_groups"] == 10
-    assert ASSUMED not in report["signature"]["notes"]
+    assert message("note.holds_assumed") not in report["signature"]["notes"]
     json.dumps(report, allow_nan=False)
 
 
@@ -136,7 +136,7 @@ def test_probabilities_of_groups_are_those_of_the_design(build, design):
 def test_without_audits_the_report_says_what_is_assumed(build):
     engine = prepared(build, groups=0)
     report = study_report(engine)
-    assert ASSUMED in report["signature"]["notes"]
+    assert message("note.holds_assumed") in report["signature"]["notes"]
     assert report["relations"][0]["holds"] is None
     assert report["signature"]["holds"] is None
     assert cell_of(report, "a")["holds_judged"] is None

@@ -166,8 +166,8 @@ def test_spot_checks_of_all_answers_give_the_checked_rate(engine):
     assert "An adjudicator checked 20 answers" in text
     page = to_html(report)
     assert "What spot checks found" in page
-    assert "checked R<sub>FS</sub>" in page
-    assert [row[1:4] for row in checked_rows(report)] == [("MR3.1", "a", 20), ("MR3.1", "b", 20)]
+    assert "Checked R<sub>FS</sub>" in page
+    assert [row[1:4] for row in checked_rows(report)] == [("MR3.1", "a", "20"), ("MR3.1", "b", "20")]
     json.dumps(report, allow_nan=False)
 
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audit.messages import phrase
 from audit.reports.build import Groups, build_report
 from audit.reports.charts import rates_in_words, rollup_chart
 from audit.reports.html import to_html
 from audit.reports.terminal import to_terminal
 from audit.reports.violations import VR_BOUNDS
-from audit.reports.words import TOGETHER
 from audit.statistics.intervals import METHODS, SEQUENCE
 from audit.statistics.rates import BOUNDS
 
@@ -151,7 +151,7 @@ def test_every_form_says_that_they_are_bounds():
     # R_FS .2375 to .3625 of system a, as above.
     for form in (page, text):
         assert "23.8 to 36.2 [" in form
-        assert TOGETHER.split(":")[0] in " ".join(form.split())
+        assert phrase("en", "note.bounds_together").split(":")[0] in " ".join(form.split())
     assert "1 cell has bounds only, so there are bounds of all together" in page
     assert "thick line: bounds of SR" in page
     values = rollup_chart(report, "system").to_dict()["data"]["values"]

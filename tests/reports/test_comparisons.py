@@ -7,6 +7,7 @@ import pytest
 from audit.cli import main
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw, draw_all
+from audit.messages import said
 from audit.reports.certainty import COMPARES
 from audit.reports.html import to_html
 from audit.reports.plan import PlanRequest, lines, plan
@@ -18,7 +19,6 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size
 from audit.store import open_store
-from audit.ui.language import sentence_in
 
 SYSTEMS = ("calm", "nervous", "failing")
 RATES = ("fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high", "vr_genuine")
@@ -85,7 +85,7 @@ def test_every_form_says_that_it_only_compares(engine):
     (note,) = [note for note in notes_of(report) if "comparisons" in note]
     assert "have no genuine rate of their own" in note
     assert not any("no genuine rate yet" in note for note in notes_of(report))
-    assert note != sentence_in("zh", note)
+    assert note != said(note, "zh")
     text, page = to_terminal(report), to_html(report)
     assert "comparisons of systems only" in " ".join(text.split())
     assert "comparisons of systems only" in page

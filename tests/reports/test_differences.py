@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from audit.reports.build import build_report
-from audit.reports.charts import differences_chart, oriented, p_text, pairs_text, to_svg
+from audit.reports.charts import differences_chart, to_svg
 from audit.reports.html import to_html
+from audit.reports.words import oriented, p_text, pairs_text
 
 
 def pair(system, other, difference, low, high, p_holm, **more):

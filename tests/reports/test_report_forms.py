@@ -119,7 +119,7 @@ def test_terminal_leaves_out_counts_that_nobody_knows():
 
 def test_headlines_in_plain_words():
     numbers = dict(headlines(one_cell_report(judged=80, false=20)))
-    assert "80.0\N{NO-BREAK SPACE}% of their groups seem to satisfy" in numbers["25.0\N{NO-BREAK SPACE}% [25.0–25.0]"]
+    assert "80.0\N{NO-BREAK SPACE}% of its groups seem to satisfy" in numbers["25.0\N{NO-BREAK SPACE}% [25.0–25.0]"]
     assert "60.0\N{NO-BREAK SPACE}% [60.0–60.0] really do" in numbers["25.0\N{NO-BREAK SPACE}% [25.0–25.0]"]
     assert numbers["80"] == "of 80 satisfied groups were judged; 1 of 1 cell has a genuine rate."
     compared = fake(3)["overall"]["relations_compared"]

@@ -45,8 +45,8 @@ def test_a_tie_does_not_look_like_a_change():
 
 def test_chart_names_every_system_twice_with_its_rates():
     report = report_of(a=(90, 60), b=(80, 10), c=(80, 10))
-    svg = to_svg(order_chart(report["relations"][0], titles=("before", "after")))
-    for text in ("before", "after", "a  90.0", "30.0  a", "b  80.0", "70.0  c"):
+    svg = to_svg(order_chart(report["relations"][0]))
+    for text in ("reported", "genuine", "a  90.0", "30.0  a", "b  80.0", "70.0  c"):
         assert f">{text}<" in svg
     assert "stroke-dasharray" in svg  # a falls
 

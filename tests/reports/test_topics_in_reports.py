@@ -10,12 +10,12 @@ from audit.errors import UnknownName
 from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
-from audit.reports.accuracy import accuracy_entries, order_words
+from audit.reports.accuracy import accuracy_entries
 from audit.reports.evidence import evidence
-from audit.reports.html import tables_html
+from audit.reports.html import to_html
 from audit.reports.study import report_of, study_report
 from audit.reports.terminal import to_terminal
-from audit.reports.violation_charts import accuracy_lines, shown_accuracy, topics_by_relation
+from audit.reports.words import accuracy_lines, accuracy_order, shown_accuracy, topics_by_relation
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import Size
 from audit.statistics.intervals import effective_interval, mid_p
@@ -206,7 +206,7 @@ def test_ties_and_what_is_unknown():
     counts = [RightOutputs(1, 10, (SystemAccuracy("a", 10, 9), SystemAccuracy("b", 10, 5)))]
     (entry,) = accuracy_entries(tables, counts)
     assert entry["order_genuine"] is None
-    assert order_words(entry, "observed") == "a = b"
+    assert accuracy_order(entry, "observed") == "a = b"
     assert "Order by 1 - VR_g: not known." in accuracy_lines(entry)
     assert "Order by 1 - VR_o: a = b (another order)." in accuracy_lines(entry)
     (none,) = accuracy_entries(tables, [RightOutputs(1, 10, (SystemAccuracy("a", 0, 0), SystemAccuracy("b", 10, 5)))])
@@ -234,11 +234,11 @@ def test_a_study_that_lacks_the_property_says_so(whole, tmp_path):
     report = study_report(engine, by="genre")
     assert [entry["reason"] for entry in report["topics"]] == [None, "no source of this corpus has genre"]
     assert "Not known: no source of this corpus has genre." in to_terminal(report)
-    assert "Not known: no source of this corpus has genre." in str(tables_html(report))
+    assert "Not known: no source of this corpus has genre." in to_html(report)
 
 
 def test_every_form_has_the_numbers(report):
-    text, page = to_terminal(report), str(tables_html(report))
+    text, page = to_terminal(report), to_html(report)
     (entry,) = report["topics"]
     rates = rate(entry, "comedy", "careful")
     shown = f"{100 * rates['vr_observed']:.1f} [{100 * rates['vr_observed_low']:.1f}"

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from audit.reports.build import build_report
 from audit.reports.certainty import Certainty, families_of, roll_ups
-from audit.reports.charts import to_svg
-from audit.reports.html import tables_html
+from audit.reports.charts import bars_chart, relation_groups, task_groups, to_svg
+from audit.reports.html import to_html
 from audit.reports.rerank import rerank
 from audit.reports.terminal import to_terminal
-from audit.reports.violation_charts import bars_chart, rates_text, relation_groups, task_groups
 from audit.reports.violations import NOT_RUN, NOTHING, UNCOUNTED, VR_BOUNDS, rates_of, violation_tables
+from audit.reports.words import rates_text
 from audit.statistics.intervals import mid_p
 from audit.statistics.rates import with_rates
 
@@ -137,7 +137,7 @@ def test_a_file_of_rates_has_no_families_together(tmp_path):
 
 def test_the_terminal_and_the_page_have_the_table():
     report = report_of(*ROWS)
-    text, page = to_terminal(report), str(tables_html(report))
+    text, page = to_terminal(report), to_html(report)
     assert "\nViolation rates\n===============\n" in text
     total_line = next(line for line in text.splitlines() if line.startswith("  all relations"))
     assert total_line.split("  ")[-2:] == [rates_text(entry(report, "all", "all", system)) for system in "ab"]
@@ -172,17 +172,17 @@ def test_the_relations_of_several_tasks_are_drawn_together():
     report = report_of(*ROWS, *(row | classes | {"relation": row["relation"].replace(".1", ".3")} for row in ROWS))
     groups = task_groups(report)
     assert [name for name, _ in groups] == ["MR1", "MR2", "MR7"]
-    assert [bar.name for bar in groups[0][1]] == [
+    assert [bar["name"] for bar in groups[0][1]] == [
         "classification · a", "classification · b", "similarity · a", "similarity · b",
     ]  # fmt: skip
-    page = str(tables_html(report))
+    page = to_html(report)
     assert "<h2>Relations over tasks and systems</h2>" in page
     assert "classification · b" in page
     assert task_groups(report_of(*ROWS)) == []
 
 
 def test_names_are_text_wherever_they_come_from():
-    page = str(tables_html(report_of(ROWS[0] | {"system": "<b>&a", "relation": "<i>"})))
+    page = to_html(report_of(ROWS[0] | {"system": "<b>&a", "relation": "<i>"}))
     assert "<b>&a" not in page
     assert "&lt;b&gt;&amp;a" in page
     assert re.search(r"<text[^>]*>&lt;i&gt;</text>", page)

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from audit.errors import AuditError
+from audit.messages import message
 from audit.reports.study import study_report
 from audit.runner.executors import InProcess
 from audit.store import open_store, table_of, tables
 from audit.studies import jobs as module
-from audit.studies.jobs import DATABASE, GONE, begin_job, carry_out, jobs, redacted, running_job, stop_job
+from audit.studies.jobs import DATABASE, begin_job, carry_out, jobs, redacted, running_job, stop_job
 from audit.studies.versions import freeze, set_plan, versions
 
 PATIENCE = 90
@@ -108,7 +109,7 @@ def test_a_dead_process_is_seen_and_does_not_keep_the_study(engine, plan, people
     set_plan(engine, plan())
     id = row(engine, state="running", **dead)
     work = only(engine)
-    assert (work.state, work.message, work.live) == ("lost", GONE, False)
+    assert (work.state, work.message, work.live) == ("lost", message("work.gone"), False)
     with pytest.raises(AuditError, match="not at work any more"):
         stop_job(engine, id, by=people["boss"])
     begin_job(engine, "films", "x", by=people["boss"])

@@ -11,12 +11,13 @@ from audit.corpora import get_corpus
 from audit.errors import AuditError, BadFile, UnknownName
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw
+from audit.messages import catalogue, message, phrase, said
 from audit.relations import get_relation
 from audit.reports.exports.replay import replay
 from audit.reports.html import to_html
-from audit.reports.plan_texts import ENGLISH, primary_lines
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
+from audit.reports.words import primary_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import Size
@@ -24,7 +25,6 @@ from audit.store import table_of, tables
 from audit.studies.deviations import Primary, name_primary, namings, resolve, valid_naming
 from audit.studies.jobs import carry_out
 from audit.studies.versions import freeze, set_plan
-from audit.ui.language import sentence_in, texts
 
 SYSTEMS = ["vader", "textblob", "hiv4"]
 
@@ -71,19 +71,17 @@ def test_named_before_the_first_answer_it_is_tested_by_itself_in_every_form(stud
     first, gate = primary_lines(report)
     assert first.startswith(f"Primary comparison of study 1, named on {entry['named_at'][:10]} before the first answer")
     assert "textblob over hiv4 by" in first
-    assert gate == ENGLISH["holds" if entry["apart"] else "fails"]
+    assert gate == phrase("en", "primary.holds" if entry["apart"] else "primary.fails")
     assert first in to_html(report).replace("&lt;", "<")
     assert first in " ".join(to_terminal(report).replace("\n  ", " ").split("\n"))
-    chinese = {word: texts("zh")[f"primary.{word}"] for word in ENGLISH}
-    assert primary_lines(report, chinese)[0].startswith("研究 1 的主要比较")
+    assert primary_lines(report, "zh")[0].startswith("研究 1 的主要比较")
 
 
 def test_english_and_chinese_have_the_same_fields():
-    for word, english in ENGLISH.items():
-        assert texts("en")[f"primary.{word}"] == english
-        fields = (sorted(re.findall(r"{\w+}", text)) for text in (english, texts("zh")[f"primary.{word}"]))
+    for code in (code for code in catalogue("en") if code.startswith("primary.")):
+        fields = (sorted(re.findall(r"{\w+}", catalogue(language)[code])) for language in ("en", "zh"))
         assert len(set(map(tuple, fields))) == 1
-    assert "没有任何关系" in sentence_in("zh", "no relation has both systems with enough judged groups")
+    assert "没有任何关系" in said(message("no_order.no_relation_has_enough"), "zh")
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -153,7 +151,7 @@ def test_before_it_can_be_tested_nothing_else_is_sure(study):
     (entry,) = study_report(study, "people")["primary"]  # nobody has answered
     assert entry["reason"] == "no relation has both systems with enough judged groups"
     report = study_report(study, "people")
-    assert primary_lines(report)[1] == ENGLISH["waits"]
+    assert primary_lines(report)[1] == phrase("en", "primary.waits")
     assert not any(pair["apart"] for relation in report["relations"] for pair in relation["pairs"])
 
 
@@ -215,7 +213,7 @@ def test_a_plan_whose_comparison_was_not_named_in_time_deviates(engine, plan):
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
-        ("report__primary", ["vader"], "report.primary: a primary comparison needs two systems, and 1 are named"),
+        ("report__primary", ["vader"], "report.primary: a primary comparison needs two systems, and 1 is named"),
         ("report__primary", ["vader", "hiv4"], "report.primary: 'hiv4' is not among the systems: vader, textblob"),
         ("report__primary_relation", "MR3.1", "report.primary: the relation MR3.1 of a primary comparison is named"),
         ("report__primary_relation", "MR9", "report.primary_relation: 'MR9' is not among the relations"),

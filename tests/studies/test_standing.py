@@ -9,9 +9,9 @@ from audit.corpora import get_corpus
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
 from audit.reports.html import to_html
-from audit.reports.plan_texts import plan_lines
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
+from audit.reports.words import plan_lines
 from audit.runner.executors import InProcess
 from audit.runner.run import fitting, run
 from audit.sampling.audits import Audits

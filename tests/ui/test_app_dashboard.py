@@ -94,7 +94,7 @@ def test_an_empty_database_says_what_comes_next(tmp_path: Path, monkeypatch: Any
     app = whole(Prepared(engine, tmp_path, boss, boss, boss, boss), section, language)
     messages = said(app).replace("\\", "")
     if section in ("progress", "firming", "needs"):
-        assert text_in(language, "sentence.no_studies").lower() in messages.lower()
+        assert text_in(language, "cells.no_studies").lower() in messages.lower()
     else:
         name = {"agreement": "no_agreement", "people": "nobody_judged"}[section]
         assert text_in(language, f"dashboard.{name}") in messages

@@ -54,7 +54,7 @@ def test_sections_open_and_a_table_and_a_picture_are_taken_along(
     until(lambda: window.all('[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg'), PATIENCE)
     window.driver.execute_script("document.querySelector('.st-key-csv-progress button').click()")
     rows = list(csv.reader(io.StringIO(downloaded(folder, ".csv").read_text(encoding="utf-8-sig"), newline="")))
-    assert rows[0][1:3] == [text_in(language, "sheet.relation"), text_in(language, "sheet.system")]
+    assert rows[0][1:3] == [text_in(language, "column.relation"), text_in(language, "column.system")]
     assert {row[1] for row in rows[1:]} == {"MR1.4", "MR3.1"}
     window.click('[role="tab"]', text_in(language, "dashboard.firming"))
     until(lambda: window.all('[class*="st-key-png-as-they-firm-up"] button'), PATIENCE)

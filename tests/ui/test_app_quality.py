@@ -123,13 +123,13 @@ def test_known_questions_are_listed_made_and_removed(
     assert text_in(language, "known.none") in said(app)
     press(app, text_in(language, "known.do_pick"))
     assert not known_questions(prepared.engine)  # a corpus without gold has none to pick, and the page says so
-    refusal = text_in(language, "sentence.nothing_to_pick")
+    refusal = text_in(language, "known.nothing_to_pick")
     assert refusal[1:25] in said(app)
     adjudicate(prepared.engine, prepared.judge.id, 1, ["negative"], "clear")
     app = opened("known", language)
     app.text_input(key="known-numbers").set_value("1, x")
     press(app, text_in(language, "known.do_add"), "known-settled")
-    assert text_in(language, "sentence.give_numbers")[1:20] in said(app)
+    assert text_in(language, "known.give_numbers")[1:20] in said(app)
     with prepared.engine.begin() as connection:
         question = table_of(tables.Question)
         connection.execute(question.update().where(question.c.id == 1).values(priority=None))

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
 from audit.reports import worker
-from audit.reports.plan_texts import ENGLISH, primary_lines
 from audit.reports.preference import read_weights
 from audit.reports.study import study_report
+from audit.reports.words import primary_lines
 from audit.studies.deviations import Primary, name_primary, resolve
 from audit.ui import results_parts
 from audit.ui.language import plain, text_in, texts
@@ -120,11 +120,10 @@ def test_a_primary_comparison_is_said_above_the_numbers(prepared: Prepared, lang
     for study, ids in resolve(prepared.engine, Primary(leader, second)).items():
         name_primary(prepared.engine, study, ids)
     app = results(prepared, language=language)
-    words = {word: texts(language)[f"primary.{word}"] for word in ENGLISH}
-    assert words["waits"] in said(app).replace("\\", "")
+    assert text_in(language, "primary.waits") in said(app).replace("\\", "")
     judged_by_all(prepared)
     app = results(prepared, language=language)
-    first, gate = primary_lines(study_report(prepared.engine), words)
+    first, gate = primary_lines(study_report(prepared.engine), language)
     assert {plain(first), plain(gate)} <= {element.value for element in app.markdown}
 
 
@@ -133,7 +132,7 @@ def test_the_known_error_of_gold_is_a_note_or_a_refusal(judged: Prepared, langua
     app = results(judged, language=language)
     app.text_input(key="results-gold-error").set_value("0.02-0.05").run()
     assert not app.exception
-    assert text_in(language, "sentence.gold_error_none") in said(app).replace("\\", "")  # people answered everything
+    assert text_in(language, "note.gold_error_none") in said(app).replace("\\", "")  # people answered everything
     assert "gold_error:0.02,0.05" in app.code[0].value
     app.text_input(key="results-gold-error").set_value("5%").run()
     assert not app.exception
@@ -170,7 +169,7 @@ def test_weights_that_do_not_fit_leave_the_rest_as_it_is(judged: Prepared) -> No
     app.session_state["results-own-weights"] = (("MR1.4", 0.0), ("MR3.1", 0.0))
     app.run()
     assert not app.exception
-    assert text_in("zh", "sentence.no_weights") in app.warning[0].value
+    assert text_in("zh", "weights.all_zero") in app.warning[0].value
 
 
 def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -
     assert text_in(language, "stale.need_confirm") in said(app)
     app.checkbox[-1].set_value(True)
     button(app, text_in(language, "stale.go")).click().run()
-    assert text_in(language, "sentence.stale_reason")[:12].lower() in said(app).lower()
+    assert text_in(language, "stale.reason_needed")[:12].lower() in said(app).lower()
     assert number(judged) == 8
     app.text_area[0].set_value(REASON)
     app.checkbox[-1].set_value(True)
@@ -73,5 +73,5 @@ def test_a_preview_that_is_overtaken_is_shown_anew(judged: Prepared) -> None:
 def test_a_choice_of_nothing_is_refused(judged: Prepared) -> None:
     app = go(open_app(judged.boss, "zh"), "stale")
     button(app, text_in("zh", "stale.preview")).click().run()
-    assert text_in("zh", "sentence.stale_which") in said(app)
+    assert text_in("zh", "stale.which_needed") in said(app)
     assert not app.exception

@@ -39,12 +39,12 @@ def test_rates_at_other_bounds_and_means_are_the_documents(prepared: Prepared, l
     assert charts(app) == 3  # bounds, target languages, systems
     cells = [cell for cell in bounds_report(prepared.engine, at=BOUND_VALUES)["cells"] if cell["relation"] == "RTT"]
     bounds, means, tests, differences = (frame.value for frame in app.dataframe)
-    rate = f"{text_in(language, 'sheet.sr_observed')}"
+    rate = f"{text_in(language, 'column.sr_observed')}"
     assert bounds[rate].tolist() == pytest.approx([100 * cell["sr_observed"] for cell in cells])
     report = means_report(prepared.engine, "RTT", 1)
-    assert means[text_in(language, "sheet.mean")].tolist() == pytest.approx([mean["mean"] for mean in report["means"]])
-    assert name_in(language, "es") in means[text_in(language, "sheet.factor_level")].tolist()
-    assert tests[text_in(language, "sheet.f")].tolist() == pytest.approx([test["f"] for test in report["tests"]])
+    assert means[text_in(language, "column.mean")].tolist() == pytest.approx([mean["mean"] for mean in report["means"]])
+    assert name_in(language, "es") in means[text_in(language, "column.factor_level")].tolist()
+    assert tests[text_in(language, "column.f")].tolist() == pytest.approx([test["f"] for test in report["tests"]])
     assert len(differences) == len(report["comparisons"]) == 11  # one pair of languages, ten of systems
     assert not (differences["p"] == "0.0000").any()
 

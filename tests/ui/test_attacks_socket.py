@@ -315,5 +315,5 @@ def test_a_question_that_is_answered_elsewhere_is_refused_by_the_message(
         judge(prepared.engine, prepared.judge.id, shown_now.id, "positive")
         before = history(content, served)
         after = slow(work, screen, screen.id("judge-"))
-        assert text_in("en", "sentence.not_leased")[:30].lower() in "".join(after.said).replace("\\", "").lower()
+        assert text_in("en", "refused.not_leased")[:30].lower() in "".join(after.said).replace("\\", "").lower()
         assert history(content, served) == before

@@ -61,8 +61,8 @@ def test_strangers_log_in_first(browser: Browser) -> None:
     [
         (PASSWORD, NEW, NEW + "!", 400, "account.differ"),
         (PASSWORD, "short", "short", 400, None),
-        (PASSWORD, PASSWORD, PASSWORD, 400, "sentence.same_password"),
-        ("a guess", NEW, NEW, 403, "sentence.present_wrong"),
+        (PASSWORD, PASSWORD, PASSWORD, 400, "account.same_password"),
+        ("a guess", NEW, NEW, 403, "account.present_password_wrong"),
     ],
 )
 def test_what_is_refused_says_why_and_changes_nothing(

@@ -1,0 +1,62 @@
+"""How the studies of a report stand to their plans: frozen when, changed since, done otherwise."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from audit.reports.document import PlanEntry
+from audit.statistics.intervals import RENAMED
+from audit.studies.deviations import Deviation, Primary, differences, primary_named
+from audit.studies.versions import PlanAdherence
+
+
+def plan_entries(
+    plans: Sequence[PlanAdherence], settings: Mapping[str, Any], primary: Mapping[int, Primary]
+) -> list[PlanEntry]:
+    """The key `plan` of a report: one entry a study and plan, ready for JSON.
+
+    `settings` has the answers, interval, target, delta and weights of the report, `primary` by study the
+    comparison that is tested by itself: what a plan names of them is compared, too. Times are ISO 8601 in UTC.
+    """
+    return [
+        {
+            "plan": standing.plan.name,
+            "study": standing.study,
+            "version": standing.version,
+            "frozen_version": standing.plan.version if standing.frozen_at else None,
+            "frozen_at": _time(standing.frozen_at) if standing.frozen_at else None,
+            "run_began": _time(standing.began),
+            "judgements": standing.judgements,
+            "judgements_before": standing.before,
+            "changed": [
+                {
+                    "key": change.key,
+                    "before": change.before,
+                    "after": change.after,
+                    "version": version.version,
+                    "at": _time(version.at),
+                }
+                for version, change in standing.changed
+            ],
+            "deviates": [
+                {"key": deviation.key, "planned": deviation.planned, "found": deviation.found}
+                for deviation in _deviations(standing, settings, primary.get(standing.study))
+            ],
+        }
+        for standing in plans
+    ]
+
+
+def _deviations(standing: PlanAdherence, settings: Mapping[str, Any], primary: Primary | None) -> list[Deviation]:
+    planned = dict(standing.plan.content.get("report", {}))
+    # The two keys name one comparison; without a relation it is over all relations.
+    if named := primary_named(planned.get("primary"), planned.get("primary_relation")):
+        planned |= {"primary": str(named)}
+        settings = {**settings, "primary": str(primary) if primary else None}
+    if planned.get("interval") in RENAMED:
+        planned["interval"] = RENAMED[planned["interval"]]
+    return [*standing.deviates, *differences("report", planned, settings)]
+
+
+def _time(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")

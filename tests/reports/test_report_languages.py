@@ -1,0 +1,187 @@
+"""A report in Chinese: the same numbers as in English, and no English word of the catalogue left in it."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from test_report_forms import Page, fake
+
+import audit
+from audit.cli import main
+from audit.errors import UnknownName
+from audit.messages import LANGUAGES, catalogue
+from audit.reports.build import build_report
+from audit.reports.html import to_html
+from audit.reports.preference import read_weights
+from audit.reports.tables import wide
+from audit.reports.terminal import to_terminal
+from audit.reports.words import protocol_lines
+
+INTERVAL = {"low": 0.1, "high": 0.3}
+RATE = {"fs_rate": 0.2, "fs_low": 0.1, "fs_high": 0.3}
+DATA = {
+    "audit", "best", "film", "hiv", "relation", "sentiment", "similarity", "sr_g", "textblob", "tfidf", "logreg", "vader",
+    "information", "software", "technology", "jiang", "chen", "wang", "and", "holm", "mcnemar", "rogan", "gladen", "genre",
+    "drama", "key", "before", "after", "study", "polarity", "rotten", "tomatoes", "midp",
+}  # fmt: skip
+"""Names in the report, of methods and of papers, which Chinese texts spell as English ones do."""
+
+
+@pytest.fixture(scope="module")
+def report():
+    """A report with every section that there is: what `fake` has not is put into its document."""
+    document = fake(4)
+    holds = {"judged": 20, "broken": 1, "rate": 0.05, **INTERVAL}
+    relation = document["relations"][0]
+    relation["holds"] = holds | {"satisfied": holds, "violated": holds, "waiting": 2}
+    carry = {"audited": 40, "wrong": 2, "error": 0.05, **INTERVAL, "rests_on_carried": 0.5, "effect": 0.08}
+    relation["carry"] = carry
+    checked = {"checked": 12, "fs_checked": 0.2, "fs_checked_low": 0.1, "fs_checked_high": 0.3, "holds_judged": 20}
+    corrected = dict.fromkeys(("sr_corrected", "sr_corrected_low", "sr_corrected_high"), 0.4)
+    document["cells"][0] |= checked | corrected
+    rogan_gladen = {"rate": 0.1, **INTERVAL, "reason": None, "sensitivity": [3, 4], "specificity": [5, 6]}
+    checks = {"answers": 9, "answers_wrong": 1, "error": 0.1, "error_low": 0.0, "error_high": 0.3, **RATE, "cells": 1}
+    checks |= {"groups": 5, "removed": 1, "added": 2, "fs_checked": 0.2, "fs_checked_low": 0.1, "fs_checked_high": 0.3}
+    document["overall"] |= {"checks": checks | {"rogan_gladen": rogan_gladen}, "checks_waiting": 3, "audits_waiting": 4}
+    cause = {"cause": "label_range", "count": 2, "share": 0.5, **INTERVAL}
+    place = {"task": "sentiment", "study": "s1", "false": 5, "named": 4, "cells": 1}
+    document["causes"] = [place | {"by": by, "name": by, "causes": [cause]} for by in ("relation", "overall")]
+    document["disputes"] = {"settled": 3, "reasons": [{"reason": "slip", "count": 2}], "uncoded": 1}
+    arm = {"sources": 9, "groups": 9, "false": 2, **RATE, "questions": 8, "agreement": 0.9, "disputed": 1}
+    arm |= {"validations": 4, "unchanged": 3, "inspected": 2, "inspected_changed": 1}
+    arms = [arm | {"protocol": name} for name in ("blind", "shown")]
+    ends = {"difference": 0.1, "low": 0.02, "high": 0.2}
+    document["protocols"] = {"randomised": True, "arms": arms, "crossed": 1, **ends}
+    topic = {
+        "topic": "drama",
+        "relation": None,
+        "system": "vader",
+        "groups": 9,
+        "violated": 2,
+        "sources": 9,
+        "judged": 5,
+    }
+    topic |= {"false": 1, "reason": None}
+    for rate in ("vr_observed", "vr_genuine"):
+        topic |= {rate: 0.2, f"{rate}_low": 0.1, f"{rate}_high": 0.3}
+    topics = {"task": "sentiment", "study": "s1", "corpus": "film", "by": "genre", "topics": ["drama"], "reason": None}
+    rates = [topic, topic | {"relation": "MR1.1"}]
+    document["topics"] = [topics | {"systems": ["vader"], "relations": ["MR1.1"], "rates": rates}]
+    score = {"system": "vader", "outputs": 9, "right": 7, "accuracy": 0.8, **INTERVAL, "sr_observed": 0.9}
+    score |= {"sr_genuine": 0.7, "sr_genuine_low": 0.6, "sr_genuine_high": 0.8}
+    orders = {f"order_{name}": ["vader", "hiv4"] for name in ("accuracy", "observed", "genuine")}
+    accuracy = {"task": "sentiment", "study": "s1", "corpus": "film", "sources": 9, "reason": None, "over": "all"}
+    document["accuracy"] = [accuracy | {"systems": [score, score | {"system": "hiv4", "accuracy": 0.7}], **orders}]
+    change = {"key": "key", "before": None, "after": ["after"], "version": 2, "at": "2026-03-09T08:00:00"}
+    plan = {"plan": "study", "study": 1, "version": 2, "frozen_version": 1, "frozen_at": "2026-03-02T09:41:00"}
+    plan |= {"run_began": "2026-03-02T10:00:00", "judgements": 12, "judgements_before": 3, "changed": [change]}
+    document["plan"] = [plan | {"deviates": [{"key": "key", "planned": ["before"], "found": []}]}]
+    named = {"study": 1, "task": "sentiment", "system": "vader", "other": "hiv4", "relation": None, "tested": True}
+    named |= {"named_at": "2026-03-02T09:41:00", "answers_before": 0, "difference": 0.1, **INTERVAL, "p": 0.01}
+    later = {"system": "hiv4", "other": "vader", "relation": "MR1.1", "named_at": "2026-03-03", "answers_before": 9}
+    document["primary"] = [
+        named | {"relations": 2, "compared": 3, "p_holm": 0.01, "apart": True, "reason": None, "later": [later]}
+    ]
+    system = {"system": "vader", "fs_rate": 0.2, "fs_rate_right": 0.1, "fs_rate_left_out": 0.15}
+    counts = {"best_changes_sure": 2, "best_changes_estimated": 3}
+    counts |= {"best_changes_sure_right": 1, "best_changes_estimated_right": 2}
+    document["sensitivity"] = {"labels": ["neutral"], "share": 0.3, "systems": [system], **system, **counts}
+    document["gold_error"] = None
+    document["signature"] |= {
+        "interval": "midp",
+        "confidence": 0.95,
+        "target": "population",
+        "delta": 0.02,
+        "notes": [],
+    }
+    # Reasons inside the document are sentences of whoever made them, not of the renderers.
+    for entry in (*document["rollups"], *document["relations"], *document["cells"]):
+        for part in (entry, entry.get("common") or {}, *entry.get("pairs", ()), *entry.get("ranking", ())):
+            if part.get("reason"):
+                part["reason"] = "原因"
+    return document
+
+
+def english_words(text):
+    """Words of at least three letters that are no names of this report."""
+    text = re.sub(r"\b(?:SR|VR|R)_?\w+|MR[\d.]+", " ", text)
+    return {word for word in re.findall(r"[A-Za-z]{3,}", text) if word.lower() not in DATA}
+
+
+def test_nothing_in_a_chinese_page_is_english_but_data(report):
+    page = to_html(report, "zh")
+    body = page[page.index("<body>") : page.index("<details><summary>完整内容")]
+    labels = re.findall(r'aria-label="([^"]*)"', body)
+    shown = unescape(re.sub(r"<[^>]*>", " ", body)) + unescape(" ".join(labels))
+    shown = re.sub(r"audit:0\.1\.0\|\S+", "", shown)
+    assert english_words(shown) == set()
+    assert '<html lang="zh-Hans">' in page
+    assert "<title>有多少满足是虚假的？</title>" in page
+    Page(page)  # every tag is closed
+
+
+def test_nothing_in_a_chinese_terminal_is_english_but_data(report):
+    lines = to_terminal(report, language="zh").splitlines()
+    assert english_words("\n".join(lines[:-1])) == set()
+    assert max(map(wide, lines[:-1])) <= 100
+    assert lines[-1].startswith("签名 audit:0.1.0")
+
+
+@pytest.mark.parametrize("form", [to_html, lambda report, language: to_terminal(report, 400, language)])
+def test_both_languages_have_the_same_rates(report, form):
+    rates = [
+        sorted(re.findall(r"\d+\.\d(?= \[)", re.sub(r"<[^>]*>", " ", form(report, language)))) for language in LANGUAGES
+    ]
+    assert rates[0] == rates[1]
+    assert len(rates[0]) > 20
+
+
+def test_every_section_is_there(report):
+    """What the walk above looks at is the whole page: each title of a section, in both languages."""
+    titles = ("checks.title", "causes.title", "html.disputes", "protocols.title", "topics.gold", "accuracy.title")
+    titles = (*titles, "html.pairs", "html.holds", "html.cells", "html.together", "html.preference", "html.read")
+    weighted = json.loads(json.dumps(report))
+    weighted["preference"] = build_report(
+        pd.DataFrame(
+            [
+                {"task": "t", "relation": "MR1", "system": name, "satisfied": 80, "violated": 20, "judged": 40}
+                | {"false": false}
+                for name, false in (("a", 20), ("b", 4))
+            ]
+        ),
+        {},
+        weights=read_weights("equal"),
+    )["preference"]
+    weighted["topics"][0]["by"] = "gold"
+    for language in LANGUAGES:
+        page = to_html(weighted, language)
+        assert [title for title in titles if catalogue(language)[title] not in page] == []
+        assert all(line in unescape(page) for line in protocol_lines(report, language))
+
+
+def test_plurals_of_one(report):
+    document = json.loads(json.dumps(report))
+    document["overall"] |= {"errors": 1, "waiting": 1, "cells_waiting": 1}
+    text = " ".join(to_terminal(document).split())
+    assert "1 question waits for an answer (in 1 cell)." in text
+    assert "1 group was not checked because a system failed; it is in no rate." in text
+    assert "With them counted right 1 relation has another best system for sure" in text
+    assert "An adjudicator checked 9 answers" in text
+
+
+def test_the_command_and_the_library_write_chinese(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    totals = pd.DataFrame([{"relation": "MR1", "system": "a", "sr_observed": 0.9, "fs_rate": 0.5}])
+    totals.to_csv("totals.csv", index=False)
+    result = audit.rerank("totals.csv")
+    result.to_html("chinese.html", language="zh")
+    assert "有多少满足是虚假的？" in Path("chinese.html").read_text(encoding="utf-8")
+    result.to_html("english.html")
+    assert "How much of the satisfaction is false?" in Path("english.html").read_text(encoding="utf-8")
+    with pytest.raises(UnknownName, match="known are: en, zh"):
+        result.to_html("other.html", language="fr")
+    assert main(["report", "--db", "none.db", "--language", "fr"]) == 2
+    assert "zh" in capsys.readouterr().err

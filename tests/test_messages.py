@@ -1,0 +1,213 @@
+"""The catalogue and the code: every code that is used is there in both languages, with the fields that are filled in,
+and every code that is there is used; what the app can refuse is a message, and reads well in Chinese."""
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from audit import errors, registry
+from audit.errors import AuditError, BadFile, UnknownName
+from audit.files import refuse_bad_rows
+from audit.messages import LANGUAGES, Message, catalogue, from_stored, from_wire, joined, message, said, stored, to_wire
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("annotation", "judging", "studies", "sampling", "false_satisfaction", "ui")
+FILES = ("errors.py", "files.py", "registry.py", "corpora/files.py", "store/engine.py", "store/outcomes.py")
+"""Where every error is a message: the app shows them all."""
+DYNAMIC = {
+    "noun.": "audit.messages.noun: kinds of things that have names",
+    **dict.fromkeys(("html.notes", "html.primary", "html.plans"), "data/report.html.j2: lists of lines"),
+    "domain.": "audit.ui.studies, the form of a plan: the values of a choice",
+}
+"""Beginnings of codes that are put together while the program runs, and where."""
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    files = (ROOT / "audit").rglob("*.py")
+    return {str(path.relative_to(ROOT / "audit")): ast.parse(path.read_text(encoding="utf-8")) for path in files}
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def called(node: ast.AST) -> str:
+    function = node.func if isinstance(node, ast.Call) else None
+    return (
+        function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
+    )
+
+
+def constants(node: ast.AST) -> list[str]:
+    """The codes that an argument can be, as far as they are written there."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    return [*constants(node.body), *constants(node.orelse)] if isinstance(node, ast.IfExp) else []
+
+
+def says_messages(tree: ast.Module) -> bool:
+    """Whether `message` means that of the catalogue: another room has a function of this name."""
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "audit.messages")
+    return any(alias.name == "message" for node in imports for alias in node.names)
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    for name, tree in trees().items():
+        if says_messages(tree) or name == "messages.py":
+            yield from ((name, node) for node in ast.walk(tree) if called(node) == "message")
+
+
+@cache
+def written() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
+    """Every text of the code, and a pattern of each that is put together."""
+    nodes = [node for tree in trees().values() for node in ast.walk(tree)]
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    for template in (ROOT / "data").glob("*.j2"):
+        texts |= set(re.findall(r'"([a-z_.]+)"', template.read_text(encoding="utf-8")))
+    patterns = set()
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+            parts = [re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in node.values]
+            if re.match(r"[a-z_]+\\\.", parts[0]):
+                patterns.add("".join(parts))
+    return frozenset(texts), tuple(map(re.compile, sorted(patterns)))
+
+
+def test_every_message_of_the_code_is_in_the_catalogue_with_its_fields() -> None:
+    checked = 0
+    for name, call in calls():
+        passed = {keyword.arg for keyword in call.keywords}
+        codes = constants(call.args[0])
+        for code in codes:
+            for language in LANGUAGES:
+                assert code in catalogue(language), (name, call.lineno, code, language)
+            wanted = fields(catalogue("en")[code])
+            assert None in passed or wanted <= passed, (name, call.lineno, code)
+            assert None in passed or len(codes) > 1 or passed <= wanted | {"count"}, (name, call.lineno, code)
+            checked += 1
+    assert checked > 300
+
+
+def test_every_code_of_the_catalogue_is_used() -> None:
+    texts, patterns = written()
+    for code in catalogue("en"):
+        base = code.removesuffix("_one")
+        used = base in texts or code in texts or any(pattern.fullmatch(base) for pattern in patterns)
+        assert used or code.startswith(tuple(DYNAMIC)), code
+
+
+def test_languages_have_the_same_codes_fields_and_ends() -> None:
+    english, chinese = (catalogue(language) for language in ("en", "zh"))
+    summaries = {code for code in {*english, *chinese} if code.startswith("relation.")}
+    plurals = {code for code in english if code.endswith("_one") and code not in chinese}
+    assert set(english) - summaries - plurals == set(chinese) - summaries
+    said_by_code = {code for _, call in calls() for code in constants(call.args[0])}
+    for code in set(chinese) - summaries:
+        assert fields(chinese[code]) <= fields(english[code]) | {"count"}, code
+        assert chinese[code] or not english[code].strip(), code
+        if code in said_by_code:  # part of another sentence or not: both the same
+            assert english[code].endswith(".") == chinese[code].endswith("。"), code
+
+
+def of_audit() -> set[str]:
+    """The names of all errors."""
+    names = {"AuditError"}
+    classes = [node for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    for _ in range(4):  # as deep as they are
+        names |= {node.name for node in classes if names & {ast.unparse(base) for base in node.bases}}
+    return names
+
+
+def test_errors_that_the_app_can_show_are_messages() -> None:
+    kinds, raised = of_audit() - {"NoForm", "UnknownName", "BadRow"}, 0
+    for name, tree in trees().items():
+        if name.split("/")[0] not in ROOMS and name not in FILES:
+            continue
+        for node in ast.walk(tree):
+            if called(node) in kinds and isinstance(node, ast.Call) and node.args:
+                assert not isinstance(node.args[0], ast.Constant | ast.JoinedStr | ast.BinOp), (name, node.lineno)
+                raised += 1
+    assert raised > 150
+
+
+KNOWN = (
+    (message("refused.undone_enough", most=10), "最近 10 个答案已全部撤销；请先回答一道题目，再继续撤销"),
+    (message("account.password_short", count=1, least=8), "密码有 1 个字符，至少需要 8 个"),
+    (
+        message("known.large_file", size=10_000_000, most=9_437_184),
+        "文件有 10,000,000 字节，最多读取 9,437,184 字节；请拆分文件",
+    ),
+    (
+        message("wrong.answer", answer="good", allowed=["positive", "negative"]),
+        "答案“good”不在可选之列：positive、negative",
+    ),
+    (
+        message(
+            "account.role_needed", roles=joined("list.or", ["manager", "adjudicator"]), name="ann", role="annotator"
+        ),
+        "此操作需要角色 manager 或 adjudicator；ann 的角色是 annotator",
+    ),
+    (message("account.name_taken", name="a {b}"), "账号“a {b}”已存在；请另选用户名"),
+    (
+        message("note.plan_guess_decide", count=15, whole=80, rate=0.3, gap=0.05),
+        "80 个单元中有 15 个没有已判定的组：这些单元按猜测的比率 0.3、系统间差异 0.05 计算；"
+        "最坏情形为比率 0.5 且无差异。",
+    ),
+)
+
+
+@pytest.mark.parametrize(("sentence", "chinese"), KNOWN)
+def test_messages_in_chinese(sentence: Message, chinese: str) -> None:
+    assert said(sentence, "zh") == chinese
+
+
+def test_one_is_no_plural() -> None:
+    assert message("note.partly_judged", count=1).startswith("1 cell is judged in part")
+    assert message("note.partly_judged", count=2).startswith("2 cells are judged in part")
+    assert message("account.password_short", count=1, least=8) == "the password has 1 character, at least 8 are needed"
+
+
+def test_an_unknown_name_says_what_is_there() -> None:
+    problem = UnknownName("relation", "MR9", ["MR1", "MR2"], ["no disk"])
+    assert str(problem) == "unknown relation 'MR9'; known are: MR1, MR2; no disk; did you mean 'MR2'?"
+    assert said(problem.sentence, "zh") == "没有这个蜕变关系：“MR9”；可用的有：MR1、MR2；no disk；是否指“MR2”？"
+    assert said(UnknownName("swan", "x", []).sentence, "zh") == "没有这个swan：“x”；可用的有：无"
+    kinds = {thing.kind for thing in vars(registry).values() if isinstance(thing, registry.Registry)}
+    assert {f"noun.{kind}" for kind in kinds} <= set(catalogue("zh"))
+
+
+def test_several_bad_rows_are_said_with_their_reasons() -> None:
+    with pytest.raises(BadFile) as refused:
+        refuse_bad_rows("own.csv", [(2, message("file.fields", count=1, expected=3)), (5, "no text")], 7)
+    assert said(refused.value.sentence, "zh").splitlines() == [
+        "own.csv：7 行中有 2 行有误，因此全部未采用：",
+        "  第 2 行：有 1 个字段，而表头有 3 个",
+        "  第 5 行：no text",
+    ]
+    with pytest.raises(errors.BadRow) as refused:
+        refuse_bad_rows("own.csv", [(2, message("file.empty_column", column="text"))], 7)
+    assert said(refused.value.sentence, "zh") == "own.csv，第 2 行：列 text 是空的"
+
+
+def test_messages_outlive_the_database_and_the_worker() -> None:
+    nested = message("file.problem", file="plan.toml", reason=message("wrong.language", language='"e"'))
+    for sentence in (nested, message("wrong.answer", answer="x", allowed=("a", "b"))):
+        assert said(from_stored(stored(sentence)), "zh") == said(sentence, "zh")
+        wired = from_wire({"notes": [str(sentence)]}, to_wire({"notes": [sentence]}))["notes"][0]
+        assert said(wired, "zh") == said(sentence, "zh")
+    hidden = stored(message("database.refused", reason="no pa55word"), lambda text: text.replace("pa55word", "***"))
+    assert from_stored(hidden) == "the database refused: no ***; what was stored before is kept"
+    for old in ("killed (out of memory)", "[]", "3", '{"code": "no.such", "parameters": {}}', "{", '{"code": 3}'):
+        assert from_stored(old) == old
+
+
+def test_the_sentence_of_an_error_is_its_message() -> None:
+    refusal = errors.Refused(message("refused.not_leased"))
+    assert isinstance(refusal.sentence, Message)
+    assert isinstance(AuditError("English").sentence, str)
