@@ -256,8 +256,9 @@ def progress(db: Database = DATABASE, study: Study = None, answers: Answers = "b
     about cells.
     """
     from audit.annotation.activity import overview, people_activity
+    from audit.reports.evidence import evidence
     from audit.reports.over_time import cells_at_work, progress_document, progress_lines
-    from audit.reports.study import cells_of_report, evidence
+    from audit.reports.study import cells_of_report
 
     engine = open_database(db)
     present = evidence(engine, answers, study)

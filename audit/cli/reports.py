@@ -202,11 +202,10 @@ def plan(
     most `--half-width` on either side for the R_FS of every cell, or a decision under every relation, who is best
     (`winner`) or the whole `order`, where differences of SR_g up to `--delta` do not count.
     """
-    from audit.reports.plan import lines, plan
+    from audit.reports.plan import PlanRequest, lines, plan
 
     exclusive(("--half-width", half_width), ("--decide", decide), required=True)
-    document = plan(
-        open_database(db),
+    request = PlanRequest(
         half_width=half_width,
         decide=decide,
         delta=delta,
@@ -220,7 +219,7 @@ def plan(
         database=None if db == DATABASE else db,
         domain=domain,
     )
-    return Reply(document, lines)
+    return Reply(plan(open_database(db), request), lines)
 
 
 @command(

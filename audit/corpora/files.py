@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
-from audit.files import Excessive, parse_json, read_text, refuse_bad_rows
+from audit.files import Excessive, parse_json, read_text, refuse_bad_rows, unstorable
 from audit.keys import canonical, fingerprint
 from audit.messages import joined, message
 from audit.tasks import Input, base_of, get_task, text_columns

@@ -10,7 +10,7 @@ from audit.false_satisfaction.cells import Counted
 from audit.messages import message
 from audit.sampling.designs import has_clear_gold
 from audit.statistics.intervals import effective_size_of_sums
-from audit.store import table_of, tables
+from audit.store import snapshot, table_of, tables
 from audit.tasks import get_task
 
 NO_GOLD = message("no_rate.no_gold")
@@ -43,14 +43,14 @@ class RightOutputs:
     reason: str | None = None
 
 
-def right_outputs(engine: Engine, counted: Counted) -> list[RightOutputs]:
+def right_outputs(database: Engine | Connection, counted: Counted) -> list[RightOutputs]:
     """The accuracy of every system on the gold labels of every study, as counts; a source that failed is no output.
 
     A row of the corpus counts once, and not where rows give its text different labels. Right is what
     `Task.is_wrong` does not call wrong, given the gold label as the only answer: the same label.
     """
     keys = counted.keys[["study_id", "system_id", "system"]].drop_duplicates()
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         return [
             _of_study(connection, study["id"], study["task"], keys[keys["study_id"] == study["id"]].values)
             for study in counted.studies

@@ -45,7 +45,7 @@ from audit.messages import message
 from audit.relations import Outcome
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import ALL, INFORMATIVE, within
-from audit.store import Checked, checked, table_of, tables
+from audit.store import Checked, checked, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 
 
@@ -256,7 +256,7 @@ class DrawnCell:
 
 
 def count(
-    engine: Engine,
+    database: Engine | Connection,
     whose: Whose = "both",
     study: int | None = None,
     design: str | None = None,
@@ -268,18 +268,18 @@ def count(
     those that each study's sample was drawn from. Raises AuditError where there is nothing to report, no such study
     or sample, or no satisfied group in the domain.
     """
-    return count_drawn(engine, whose, study, design, domain)[0]
+    return count_drawn(database, whose, study, design, domain)[0]
 
 
 def count_drawn(
-    engine: Engine,
+    database: Engine | Connection,
     whose: Whose = "both",
     study: int | None = None,
     design: str | None = None,
     domain: str | None = None,
 ) -> tuple[Counted, list[DrawnCell]]:
     """As `count`, with the drawn groups, to settle them again by other answers."""
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         ground = ground_of(connection, study, design, domain)
         answers = known_answers(connection, whose)
         process = read_process(connection)
@@ -504,7 +504,7 @@ MOST = 4096
 """Combinations of labels that are gone through of one group: 12 labels that say one of two."""
 
 
-def read_resting(engine: Engine, counted: Counted, whose: Whose) -> pd.DataFrame:
+def read_resting(database: Engine | Connection, counted: Counted, whose: Whose) -> pd.DataFrame:
     """A row per drawn group of a cell: the columns of `CELL`, group_id, labels (tuple of numbers, the same for the same
     gold row everywhere), seen (tuple of places) and false (bool array), as `audit.statistics.corrected.Resting` has
     them, and modelled.
@@ -515,7 +515,7 @@ def read_resting(engine: Engine, counted: Counted, whose: Whose) -> pd.DataFrame
     """
     numbers: dict[Subject, int] = {}
     rows: list[tuple[object, ...]] = []
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         answers = known_answers(connection, whose)
         gold = {task: sorted(labels) for task, labels in gold_labels(connection).items()}
         for sample in counted.samples:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
 from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted, source_clusters
 from audit.false_satisfaction.resolution import State
@@ -14,6 +14,7 @@ from audit.relations import Outcome
 from audit.sampling.designs import INFORMATIVE, Numbers
 from audit.sampling.draw import Compared, DifferingInputs, compared_groups
 from audit.statistics.comparison import Common, unsettled
+from audit.store import snapshot
 from audit.store.bulk import LIMIT
 
 NAMES = ["study", "task", "relation", "system"]
@@ -178,12 +179,12 @@ class Comparison:
         return resting
 
 
-def comparisons(engine: Engine, counted: Counted) -> list[Comparison]:
+def comparisons(database: Engine | Connection, counted: Counted) -> list[Comparison]:
     """The comparison of each relation with two systems or more, in the order of studies and relations."""
     samples = {sample["study_id"]: sample for sample in counted.samples}
     names = {tuple(row[:3]): row[3:] for row in counted.keys[[*CELL, "task", "relation", "system"]].values.tolist()}
     result = []
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         telling_apart = DifferingInputs(connection)
         studies = [study["id"] for study in counted.studies]
         clusters = source_clusters(connection, studies)

@@ -31,7 +31,7 @@ from audit.false_satisfaction.resolution import (
     gold_labels,
     subjects_of,
 )
-from audit.store import table_of, tables
+from audit.store import snapshot, table_of, tables
 from audit.store.copying import in_utc
 
 POINTS = 12
@@ -164,13 +164,15 @@ def moments_of(history: History, points: int = POINTS) -> list[datetime | None]:
     return [*(moment for moment in moments if moment < steps[-1]), None]
 
 
-def replay(engine: Engine, whose: Whose = "both", study: int | None = None, points: int = POINTS) -> Iterator[Point]:
+def replay(
+    database: Engine | Connection, whose: Whose = "both", study: int | None = None, points: int = POINTS
+) -> Iterator[Point]:
     """The counts of every cell before people judged, and at the moments of `moments_of`; the last is the present.
 
     The samples are those drawn last, at all points. What audits found is not replayed: `Counted.audited` is empty.
     Raises AuditError where there is nothing to report.
     """
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         ground = ground_of(connection, study)
         history = history_of(connection)
         about, gold = subjects_of(connection), gold_labels(connection)

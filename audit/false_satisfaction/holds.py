@@ -16,7 +16,7 @@ from audit.false_satisfaction.questions import AuditGroup, Content, audit_groups
 from audit.false_satisfaction.resolution import KnownAnswer, State, Whose
 from audit.relations import Outcome
 from audit.statistics.corrected import COUNTS
-from audit.store import rows_among, table_of, tables
+from audit.store import rows_among, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 
 UNITS = ["task", "study", "relation", "broken", "satisfied", "violated", "pi", "cluster"]
@@ -60,7 +60,9 @@ class _List:
         return len(self.settled) / self.size
 
 
-def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", clusters: Clusters = ALONE) -> Holds:
+def count_holds(
+    database: Engine | Connection, counted: Counted, whose: Whose = "both", clusters: Clusters = ALONE
+) -> Holds:
     """Count for the cells and samples of `counted`.
 
     Of each cell's list of satisfied or of violated groups the longest beginning counts in which every group is judged;
@@ -69,7 +71,7 @@ def count_holds(engine: Engine, counted: Counted, whose: Whose = "both", cluster
     """
     designs = {sample["id"]: sample["design"] for sample in counted.samples}
     studies = {sample["id"]: sample["study_id"] for sample in counted.samples}
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         audited = audit_groups(connection, designs)
         content_of = contents(connection, {group.group_id for group in audited})
         answers = group_answers(connection, whose)

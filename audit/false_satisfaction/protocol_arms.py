@@ -19,7 +19,7 @@ from audit.false_satisfaction.history import counting_judgements
 from audit.false_satisfaction.resolution import State, Whose
 from audit.relations import COUNTED
 from audit.sampling.designs import BLIND, INFORMATIVE, RANDOM, SHOWN, Terms, arms_of
-from audit.store import pieces, rows_among, table_of, tables
+from audit.store import pieces, rows_among, snapshot, table_of, tables
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Arms:
     randomised: bool
 
 
-def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms | None:
+def count_arms(database: Engine | Connection, counted: Counted, whose: Whose = "both") -> Arms | None:
     """The arms of the samples of `counted`; None where all have one, and for gold, whose answers nobody saw.
 
     Where some sample has the protocol `random`, only such samples count: others would bring in what else divides them.
@@ -69,7 +69,7 @@ def count_arms(engine: Engine, counted: Counted, whose: Whose = "both") -> Arms 
     rows = rows[rows["study_id"].isin(sample_of)]
     false = (rows["state"] == State.FALSE).astype(int)
     groups = pd.DataFrame({"study": rows["study_id"], "source": source_of_group(rows["group_id"]), "false": false})
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         drawn = list(zip(rows["study_id"].map(sample_of).tolist(), rows["group_id"].tolist(), strict=True))
         arms = arms_of(connection, terms, set(drawn))
         answered = _answered_by_people(connection, {group for _, group in drawn})

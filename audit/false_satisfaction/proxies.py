@@ -22,7 +22,7 @@ from audit.false_satisfaction.resolution import State
 from audit.messages import message
 from audit.relations import COUNTED, Outcome
 from audit.statistics.prediction_powered import disagreement, low_confidence
-from audit.store import table_of, tables
+from audit.store import snapshot, table_of, tables
 from audit.text.similarity import levenshtein_similarity
 
 # How far outputs that are texts lie from the references that a corpus has: a proxy of being wrong, never gold.
@@ -132,7 +132,7 @@ class _StudyProxies:
     distances: Distances | None
 
 
-def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iterator[CellProxies]:
+def cell_proxies(database: Engine | Connection, counted: Counted, names: Sequence[str]) -> Iterator[CellProxies]:
     """The proxies `names` of every cell of which a group is judged, relation by relation; memory is linear in groups.
 
     `disagreement` of a group is the share of the study's other systems whose label (or text) differs from this one's,
@@ -143,7 +143,7 @@ def cell_proxies(engine: Engine, counted: Counted, names: Sequence[str]) -> Iter
     names its row.
     """
     own_columns = [name for name in names if name not in BUILT_IN]
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         columns = _user_columns(connection, counted, own_columns) if own_columns else {}
         judged = random_beginnings(counted)
         for study in (row["id"] for row in counted.studies):

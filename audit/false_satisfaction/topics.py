@@ -13,7 +13,7 @@ from audit.false_satisfaction.cells import ALONE, Clusters, Counted, StudyRow
 from audit.messages import message
 from audit.relations import Outcome
 from audit.relations.registry import name_order
-from audit.store import table_of, tables
+from audit.store import snapshot, table_of, tables
 from audit.tasks import get_task
 
 GOLD = "gold"
@@ -52,7 +52,7 @@ class Topics:
     studies: Mapping[int, StudyTopics]
 
 
-def count_topics(engine: Engine, counted: Counted, by: str, clusters: Clusters = ALONE) -> Topics:
+def count_topics(database: Engine | Connection, counted: Counted, by: str, clusters: Clusters = ALONE) -> Topics:
     """Every group that is in a rate, by `gold` or by an attribute of its source.
 
     Raises UnknownName for an attribute that no source has (`gold`: AuditError), and AuditError for one with more than
@@ -60,7 +60,7 @@ def count_topics(engine: Engine, counted: Counted, by: str, clusters: Clusters =
     """
     topics_by_study: dict[int, StudyTopics] = {}
     attributes: set[str] = set()
-    with engine.connect() as connection:
+    with snapshot(database) as connection:
         for row in counted.studies:
             study = row["id"]
             sources, values, others = _values(connection, study, by)

@@ -18,6 +18,7 @@ from audit.messages import LANGUAGES
 from audit.new_files import write_file
 from audit.reports.agreement import agreement_lines, agreement_report
 from audit.reports.document import CellEntry, RelationResultEntry, ReportDocument
+from audit.reports.documents import AgreementDocument
 from audit.reports.rerank import rerank as _rerank
 from audit.reports.words import headlines, notes_of, signature_line
 from audit.statistics.intervals import Target
@@ -355,7 +356,7 @@ def rerank(
 class Agreement:
     """How far annotators agree. `document` is that of the command `audit agreement`; `print` gives it as text."""
 
-    def __init__(self, document: Mapping[str, Any]):
+    def __init__(self, document: AgreementDocument):
         self.document = document
 
     def to_frame(self) -> pd.DataFrame:
@@ -373,7 +374,7 @@ class Agreement:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return "\n".join(agreement_lines(dict(self.document)))
+        return "\n".join(agreement_lines(self.document))
 
     def _repr_html_(self) -> str:
         return f"{self.to_frame().to_html(index=False, border=0)}<p><small>{escape(self.signature)}</small></p>"

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,14 @@ import audit
 from audit.annotation.ratings import Rated
 from audit.errors import AuditError
 from audit.messages import message
+from audit.reports.document import plain
+from audit.reports.documents import (
+    AgreementDocument,
+    AgreementPair,
+    AgreementPart,
+    CoefficientEntry,
+    RatingCounts,
+)
 from audit.reports.words import UNKNOWN, count, signature_line
 from audit.statistics.agreement import COEFFICIENTS, Ratings, agreement_of_pairs, check_level, suite
 
@@ -32,7 +40,7 @@ def agreement_report(
     level: str | None = None,
     order: Sequence[str] | None = None,
     confidence: float = 0.95,
-) -> dict[str, Any]:
+) -> AgreementDocument:
     """Every coefficient over all ratings, for each part if `by` is given, and for each pair of annotators.
 
     `rated.frame` has the columns item, annotator, label, at most one row an item and annotator; `by` is one of `BY` and
@@ -56,16 +64,14 @@ def agreement_report(
         notes.append(message("note.one_judgement", count=single, whole=ratings.items))
     # From here on 1 and 1.0 are one label, in every part.
     frame = frame.assign(label=np.array(ratings.labels, dtype=object)[ratings.label])
-    groups = []
+    groups: list[AgreementPart] = []
     for value, part_frame in _parts(frame, by, parts):
         part = _ratings(part_frame, ratings.labels, ratings.labels if ratings.scale == "order" else None)
         groups.append(
-            {"by": by, "value": value}
-            | _counts(part)
-            | {"coefficients": [asdict(coefficient) for coefficient in suite(part, level, confidence)]}
+            {"by": by, "value": value, **_counts(part), "coefficients": _coefficients(part, level, confidence)}
         )
     return {
-        "coefficients": [asdict(coefficient) for coefficient in suite(ratings, level, confidence)],
+        "coefficients": _coefficients(ratings, level, confidence),
         **_counts(ratings),
         "annotators": list(ratings.annotators),
         "labels": list(ratings.labels),
@@ -92,7 +98,11 @@ def _ratings(frame: pd.DataFrame, labels: Sequence[str] | None, order: Sequence[
     return Ratings.of(frame, order, order=True)
 
 
-def _counts(ratings: Ratings) -> dict[str, Any]:
+def _coefficients(ratings: Ratings, level: str | None, confidence: float) -> list[CoefficientEntry]:
+    return [cast(CoefficientEntry, asdict(coefficient)) for coefficient in suite(ratings, level, confidence)]
+
+
+def _counts(ratings: Ratings) -> RatingCounts:
     return {
         "items": int(ratings.shared.sum()),
         "left_out": int((~ratings.shared).sum()),
@@ -117,37 +127,33 @@ def _parts(frame: pd.DataFrame, by: str | None, parts: pd.DataFrame | None) -> I
             yield str(value), joined.loc[joined["value"] == value, frame.columns]
 
 
-def _pairs(ratings: Ratings) -> list[dict[str, Any]]:
+def _pairs(ratings: Ratings) -> list[AgreementPair]:
     """One row for each pair of annotators who share an item."""
     agreement = agreement_of_pairs(ratings)
-    rows = []
+    rows: list[AgreementPair] = []
     for first, second in zip(*np.nonzero(np.triu(agreement.items, 1)), strict=True):
-        values = {
-            name: None if np.isnan(matrix[first, second]) else float(matrix[first, second])
-            for name, matrix in (
-                ("percent_agreement", agreement.percent),
-                ("cohen_kappa", agreement.kappa),
-                ("gwet_ac1", agreement.ac1),
-            )
-        }
+        shared, kappa, ac1 = (
+            plain(matrix[first, second]) for matrix in (agreement.percent, agreement.kappa, agreement.ac1)
+        )
         note = None
-        if values["cohen_kappa"] is None:
-            alike = values["percent_agreement"]
+        if kappa is None:
             lacks = message("undefined.not_by_both")
-            note = lacks if alike is None else message("undefined.no_variation", percent=100 * alike)
+            note = lacks if shared is None else message("undefined.no_variation", percent=100 * shared)
         rows.append(
             {
                 "one": ratings.annotators[first],
                 "other": ratings.annotators[second],
                 "items": int(agreement.items[first, second]),
+                "percent_agreement": shared,
+                "cohen_kappa": kappa,
+                "gwet_ac1": ac1,
+                "note": note,
             }
-            | values
-            | {"note": note}
         )
     return rows
 
 
-def agreement_lines(report: dict[str, Any]) -> list[str]:
+def agreement_lines(report: AgreementDocument) -> list[str]:
     """The document as lines of text: coefficients, parts, pairs, notes, and the signature last."""
     people = len(report["annotators"])
     lines = [f"Agreement of {people:,} annotators on {count(report['items'])} items that two or more judged.", ""]
@@ -170,7 +176,7 @@ def agreement_lines(report: dict[str, Any]) -> list[str]:
     return [*lines, "", "signature " + signature_line(report["signature"])]
 
 
-def _table(report: dict[str, Any]) -> list[str]:
+def _table(report: AgreementDocument) -> list[str]:
     lines = [f"  {'coefficient':<20}{'level':<11}{'estimate':>9}  {'95 % interval':<17}{'items':>9}"]
     for coefficient in report["coefficients"]:
         ends = (
@@ -184,29 +190,30 @@ def _table(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _groups(report: dict[str, Any]) -> list[str]:
+def _groups(report: AgreementDocument) -> list[str]:
     """One line for each part: its items, and those unweighted coefficients that it has."""
     names = [name for name in COEFFICIENTS if any(_coefficient(part, name) for part in report["groups"])]
     widest = min(max(len(part["value"]) for part in report["groups"]), 30)
     lines = [f"  {report['groups'][0]['by']:<{widest}}{'items':>9}" + "".join(f"{name:>20}" for name in names)]
     for part in report["groups"]:
-        cells = "".join(f"{_number((_coefficient(part, name) or {}).get('estimate')):>20}" for name in names)
+        entries = [_coefficient(part, name) for name in names]
+        cells = "".join(f"{_number(entry and entry['estimate']):>20}" for entry in entries)
         lines.append(f"  {part['value'][:widest]:<{widest}}{count(part['items']):>9}{cells}")
     return lines
 
 
-def _coefficient(part: dict[str, Any], name: str) -> dict[str, Any] | None:
+def _coefficient(part: AgreementPart, name: str) -> CoefficientEntry | None:
     return next((entry for entry in part["coefficients"] if entry["name"] == name and entry["level"] is None), None)
 
 
-def _matrix(report: dict[str, Any]) -> list[str]:
+def _matrix(report: AgreementDocument) -> list[str]:
     """Cohen's kappa of each pair: as a matrix, or the pairs that agree least where there are many annotators."""
     people = report["annotators"]
     if len(people) > _MATRIX:
         defined = [pair for pair in report["pairs"] if pair["cohen_kappa"] is not None]
         # Pairs who share few items agree by chance or not at all; they are listed only if there are no others.
         firm = [pair for pair in defined if pair["items"] >= _FIRM] or defined
-        lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"])[:_MATRIX]
+        lowest = sorted(firm, key=lambda pair: pair["cohen_kappa"] or 0.0)[:_MATRIX]
         lines = [f"  Cohen's kappa of the {len(lowest)} pairs that agree least"]
         return lines + [
             f"  {_number(p['cohen_kappa'])}  {p['one']}, {p['other']} ({p['items']:,} items)" for p in lowest

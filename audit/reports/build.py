@@ -1,6 +1,5 @@
 """The report: one JSON document that the tables, the charts, the HTML file and the app all read."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -36,6 +35,8 @@ from audit.reports.document import (
     ReportDocument,
     Signature,
     SimultaneousEnds,
+    plain,
+    unknown,
 )
 from audit.reports.preference import Weights, preference
 from audit.reports.primary import Named, primary_entries
@@ -209,15 +210,8 @@ def _simultaneous_ends(
     adjusted = with_rates(frame, interval, 1 - (1 - confidence) / max(number, 1), target)
     if "gain" in frame:
         adjusted.loc[frame["gain"] > 1, ends] = float("nan")
-    return [
-        {
-            "fs_all_low": _plain(row["fs_low"]),
-            "fs_all_high": _plain(row["fs_high"]),
-            "sr_genuine_all_low": _plain(row["sr_genuine_low"]),
-            "sr_genuine_all_high": _plain(row["sr_genuine_high"]),
-        }
-        for row in adjusted[ends].to_dict("records")
-    ]
+    renamed = adjusted[ends].set_axis(list(SimultaneousEnds.__annotations__), axis=1).to_dict("records")
+    return [cast(SimultaneousEnds, {name: plain(end) for name, end in row.items()}) for row in renamed]
 
 
 def compare_all(
@@ -242,7 +236,7 @@ def compare_all(
     relations: list[RelationResultEntry] = []
     commons: dict[tuple[str, object, str], Common | None] = {}
     for (task, study, relation), group in frame.groupby(["task", "study", "relation"], sort=False, dropna=False):
-        key = (task, _plain(study), relation)
+        key = (task, plain(study), relation)
         common = commons[key] = shared.get(key) or Common.of_totals(group)
         observed, genuine = rates_of(group, common, relative=True)
         standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
@@ -253,8 +247,8 @@ def compare_all(
         relations.append(
             {
                 "task": task,
-                "study": _plain(study),
-                "corpus": _plain(group["corpus"].iloc[0]),
+                "study": plain(study),
+                "corpus": plain(group["corpus"].iloc[0]),
                 "relation": relation,
                 "order_observed": orders["order_observed"],
                 "order_genuine": orders["order_genuine"],
@@ -299,18 +293,9 @@ def rated(
 
 def cell_entries(frame: pd.DataFrame, simultaneous: Sequence[SimultaneousEnds] | None = None) -> list[CellEntry]:
     """The cells of a report, from what `rated` made; without `simultaneous` ends, a row each, these are None."""
-    no_ends: SimultaneousEnds = {
-        "fs_all_low": None,
-        "fs_all_high": None,
-        "sr_genuine_all_low": None,
-        "sr_genuine_all_high": None,
-    }
-    return [
-        _cell(row, bool(compared_only), ends)
-        for row, compared_only, ends in zip(
-            frame.to_dict("records"), only_compared(frame), simultaneous or [no_ends] * len(frame), strict=True
-        )
-    ]
+    ends = simultaneous or [unknown(SimultaneousEnds)] * len(frame)
+    rows = zip(frame.to_dict("records"), only_compared(frame), ends, strict=True)
+    return [_cell(row, bool(compared_only), cell_ends) for row, compared_only, cell_ends in rows]
 
 
 def cells_of(report: Report, task: str, study: object, relation: str) -> list[CellEntry]:
@@ -336,12 +321,13 @@ def _pairs(common: Common | None, target: Target, confidence: float, delta: floa
 
 
 def _cell(row: Mapping[str, Any], only_compared: bool, ends: SimultaneousEnds) -> CellEntry:
-    cell: dict[str, Any] = {name: _plain(row[name]) for name in NAMES}
-    cell |= {name: None if _unknown(row[name]) else int(row[name]) for name in COUNTS}
-    cell |= {name: None if _unknown(row[name]) else float(row[name]) for name in (*RATES, *BOUNDS, *corrected.RATES)}
-    cell["holds_judged"] = None if _unknown(row["holds_judged"]) else int(row["holds_judged"])
+    cell: dict[str, Any] = {name: plain(row[name]) for name in NAMES}
+    cell |= {name: None if plain(row[name]) is None else int(row[name]) for name in (*COUNTS, "holds_judged")}
+    cell |= {
+        name: None if plain(row[name]) is None else float(row[name]) for name in (*RATES, *BOUNDS, *corrected.RATES)
+    }
     cell |= {"reason": _reason(cell, only_compared)}
-    cell |= {name: _plain(row.get(name)) for name in ("method", "gain", "method_reason")}
+    cell |= {name: plain(row.get(name)) for name in ("method", "gain", "method_reason")}
     # The columns of a frame are `CellEntry`'s keys; no type says so.
     return cast(CellEntry, cell | ends)
 
@@ -361,14 +347,3 @@ def _reason(cell: Mapping[str, Any], only_compared: bool) -> str | None:
     if cell["behind"]:
         return message("no_rate.open_behind")
     return message("no_rate.one_sided")
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON needs it: None if it is missing, a Python number instead of a NumPy one."""
-    if _unknown(value):
-        return None
-    return value.item() if hasattr(value, "item") else value
-
-
-def _unknown(value: Any) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))

@@ -10,14 +10,18 @@ from audit.errors import UnknownName
 from audit.messages import message
 from audit.relations import get_relation
 from audit.reports.document import (
+    Bounds,
     CommonEntry,
     Covered,
+    GenuineRates,
     OvertakingEntry,
     PairEntry,
     PrimaryEntry,
     RankedEntry,
     RelationResultEntry,
     RollupEntry,
+    plain,
+    unknown,
 )
 from audit.reports.primary import settle_primary
 from audit.statistics.comparison import LEAST, Common, PairedDifference, Sums, deviations, holm, of_products, opposed
@@ -351,21 +355,8 @@ def _roll_up(
         "by": by,
         "name": name,
         "task": task,
-        "sr_observed": None,
-        "fs_rate": None,
-        "fs_low": None,
-        "fs_high": None,
-        "sr_genuine": None,
-        "sr_genuine_low": None,
-        "sr_genuine_high": None,
-        "fs_least": None,
-        "fs_most": None,
-        "fs_bound_low": None,
-        "fs_bound_high": None,
-        "sr_least": None,
-        "sr_most": None,
-        "sr_bound_low": None,
-        "sr_bound_high": None,
+        **unknown(GenuineRates),
+        **unknown(Bounds),
         "cells": len(chosen),
         "method": None,
         "reason": None,
@@ -405,11 +396,7 @@ def _roll_up(
     if false is not None:
         entry |= {"fs_rate": false.rate, "fs_low": false.low, "fs_high": false.high}
     if genuine is not None:
-        entry |= {
-            "sr_genuine": genuine.rate,
-            "sr_genuine_low": genuine.low,
-            "sr_genuine_high": genuine.high,
-        }
+        entry |= {"sr_genuine": genuine.rate, "sr_genuine_low": genuine.low, "sr_genuine_high": genuine.high}
     return entry | {"method": certainty.method(chosen)}
 
 
@@ -436,8 +423,8 @@ def compared(
     entries: list[RankedEntry] = [
         {
             "system": str(system),
-            "sr_observed": _number(before),
-            "sr_genuine": _number(after),
+            "sr_observed": plain(float(before)),
+            "sr_genuine": plain(float(after)),
             "p_best": None,
             "rank_low": None,
             "rank_high": None,
@@ -572,10 +559,6 @@ def common_entry(common: Common | None, stopping: bool) -> CommonEntry | None:
         "stopping": stopping,
         "reason": common.short,
     }
-
-
-def _number(rate: float) -> float | None:
-    return None if np.isnan(rate) else float(rate)
 
 
 def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], str]:

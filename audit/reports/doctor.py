@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, and_, exists, func, select, text
+from sqlalchemy import Connection, Select, and_, exists, func, select, text
 from sqlmodel import SQLModel
 
 from audit.annotation.accounts import ROLES
@@ -198,9 +198,8 @@ def _references(connection: Connection, name: str) -> list[Check]:
             for target in targets:
                 other = target.table.alias("referred")
                 missing = and_(column.is_not(None), ~exists().where(other.c[target.name] == column))
-                number = connection.execute(select(func.count()).select_from(table).where(missing)).scalar() or 0
-                if number:
-                    faults.append(f"{number:,} in {table.name}.{column.name}")
+                place = f"{{number:,}} in {table.name}.{column.name}"
+                faults += _faults(connection, select(column).where(missing), place)
     return [_check(name, faults, "every row refers to something that is there", _RESTORE)]
 
 
@@ -208,13 +207,9 @@ def _outputs(connection: Connection, name: str) -> list[Check]:
     """Counted members of drawn groups whose system has no output for them: such a group cannot be settled."""
     draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
     has_output = exists().where(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id)
-    query = (
-        select(func.count())
-        .select_from(draw.join(member, member.c.group_id == draw.c.group_id))
-        .where(member.c.role.in_(COUNTED), ~has_output)
-    )
-    number = connection.execute(query).scalar() or 0
-    faults = [f"{number:,} members of drawn groups have none"] if number else []
+    drawn = draw.join(member, member.c.group_id == draw.c.group_id)
+    query = select(member.c.group_id).select_from(drawn).where(member.c.role.in_(COUNTED), ~has_output)
+    faults = _faults(connection, query, "{number:,} members of drawn groups have none")
     return [_check(name, faults, "every member of a drawn group has one", "repeat `audit run`, which makes them")]
 
 
@@ -226,21 +221,12 @@ def _draws(connection: Connection, name: str) -> list[Check]:
         verdict.c.system_id == draw.c.system_id,
         verdict.c.outcome == int(Outcome.SATISFIED),
     )
-    faults = []
-    number = connection.execute(select(func.count()).select_from(draw).where(~satisfied)).scalar() or 0
-    if number:
-        faults.append(f"{number:,} drawn groups are not satisfied")
     cell = (draw.c.sample_id, draw.c.relation_id, draw.c.system_id)
-    gaps = (
-        select(func.count())
-        .select_from(draw)
-        .group_by(*cell)
-        .having((func.min(draw.c.rank) != 1) | (func.max(draw.c.rank) != func.count()))
-        .subquery()
-    )
-    number = connection.execute(select(func.count()).select_from(gaps)).scalar() or 0
-    if number:
-        faults.append(f"{number:,} cells have gaps in their ranks")
+    gap = (func.min(draw.c.rank) != 1) | (func.max(draw.c.rank) != func.count())
+    faults = [
+        *_faults(connection, select(draw.c.rank).where(~satisfied), "{number:,} drawn groups are not satisfied"),
+        *_faults(connection, select(*cell).group_by(*cell).having(gap), "{number:,} cells have gaps in their ranks"),
+    ]
     return [_check(name, faults, "drawn groups are satisfied and ranked without gaps", "repeat `audit sample`")]
 
 
@@ -256,29 +242,19 @@ def _chains(connection: Connection, name: str) -> list[Check]:
     )
     late = (earlier.c.id >= judgement.c.id) | (earlier.c.round != judgement.c.round)
     joined = judgement.join(earlier, earlier.c.id == judgement.c.supersedes)
-    faults = []
-    number = connection.execute(select(func.count()).select_from(joined).where(mismatched | late)).scalar() or 0
-    if number:
-        faults.append(f"{number:,} judgements supersede what they cannot")
-    superseded = judgement.c.supersedes.is_not(None)
-    twice = (
-        select(judgement.c.supersedes)
-        .where(superseded)
-        .group_by(judgement.c.supersedes)
-        .having(func.count() > 1)
-        .subquery()
-    )
-    number = connection.execute(select(func.count()).select_from(twice)).scalar() or 0
-    if number:
-        faults.append(f"{number:,} judgements are superseded twice")
+    superseding = select(judgement.c.id).select_from(joined).where(mismatched | late)
+    column = judgement.c.supersedes
+    twice = select(column).where(column.is_not(None)).group_by(column).having(func.count() > 1)
     seen_pairs = judgement.join(earlier, earlier.c.id == judgement.c.saw)
     mismatched = (earlier.c.question_id != judgement.c.question_id) | (
         earlier.c.annotator_id == judgement.c.annotator_id
     )
-    query = select(func.count()).select_from(seen_pairs).where(mismatched | (earlier.c.id >= judgement.c.id))
-    number = connection.execute(query).scalar() or 0
-    if number:
-        faults.append(f"{number:,} judgements were given seeing what they cannot have seen")
+    seeing = select(judgement.c.id).select_from(seen_pairs).where(mismatched | (earlier.c.id >= judgement.c.id))
+    faults = [
+        *_faults(connection, superseding, "{number:,} judgements supersede what they cannot"),
+        *_faults(connection, twice, "{number:,} judgements are superseded twice"),
+        *_faults(connection, seeing, "{number:,} judgements were given seeing what they cannot have seen"),
+    ]
     return [_check(name, faults, "judgements supersede their own annotator's", _RESTORE)]
 
 
@@ -291,10 +267,8 @@ def _votes(connection: Connection, name: str) -> list[Check]:
         .where(is_counted(judgement), annotator.c.role.in_((*ROLES, "gold")))
         .group_by(judgement.c.question_id, judgement.c.annotator_id, judgement.c.round)
         .having(func.count() > 1)
-        .subquery()
     )
-    number = connection.execute(select(func.count()).select_from(twice)).scalar() or 0
-    faults = [f"{number:,} questions have two answers of the same annotator that count"] if number else []
+    faults = _faults(connection, twice, "{number:,} questions have two answers of the same annotator that count")
     return [_check(name, faults, "nobody's answer to a question counts twice", _RESTORE)]
 
 
@@ -326,6 +300,12 @@ def _leases(connection: Connection, name: str) -> list[Check]:
     if disabled:
         summary += f"; {disabled:,} of disabled accounts, until they expire"
     return [Check(name, True, summary)]
+
+
+def _faults(connection: Connection, rows: Select[Any], sentence: str) -> list[str]:
+    """The sentence with the number of these rows, if there are any."""
+    number = connection.execute(select(func.count()).select_from(rows.subquery())).scalar_one()
+    return [sentence.format(number=number)] if number else []
 
 
 def _check(name: str, faults: Iterable[str], good: str, advice: str) -> Check:

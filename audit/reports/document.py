@@ -7,10 +7,12 @@ bounds only, these are `..._least` and `..._most`, and the ends of their interva
 """
 
 import json
+import math
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NotRequired
+from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, cast
 
+import pandas as pd
 from typing_extensions import TypedDict, is_typeddict  # Python's own, before 3.12, is not enough for pydantic
 
 from audit.statistics.rates import Overall
@@ -19,6 +21,27 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 Rate = float | None
+Part = TypeVar("Part")
+
+
+def unknown(part: type[Part]) -> Part:
+    """A part of a document of which nothing is known: null under each of its keys.
+
+    >>> unknown(SimultaneousEnds)["fs_all_low"] is None
+    True
+    """
+    return cast(Part, dict.fromkeys(part.__annotations__))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: None if it is missing or NaN, of Python's own type instead of NumPy's.
+
+    >>> plain(float("nan")), plain(0.5)
+    (None, 0.5)
+    """
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value.item() if hasattr(value, "item") else value
 
 
 class StudyEntry(TypedDict):
@@ -143,7 +166,17 @@ class Bounds(TypedDict):
     sr_bound_high: Rate
 
 
-class CellEntry(GenuineRates, Bounds):
+class SimultaneousEnds(TypedDict):
+    """The part of a cell that comes from all cells together."""
+
+    fs_all_low: Rate
+    """Ends that hold for all cells together (Bonferroni)."""
+    fs_all_high: Rate
+    sr_genuine_all_low: Rate
+    sr_genuine_all_high: Rate
+
+
+class CellEntry(GenuineRates, Bounds, SimultaneousEnds):
     """One system under one relation of one study: counts, and rates among the groups that it applies to."""
 
     study: int | str | None
@@ -181,26 +214,12 @@ class CellEntry(GenuineRates, Bounds):
     """What made the interval."""
     gain: float | None
     method_reason: str | None
-    fs_all_low: Rate
-    """Ends that hold for all cells together (Bonferroni)."""
-    fs_all_high: Rate
-    sr_genuine_all_low: Rate
-    sr_genuine_all_high: Rate
     checked: NotRequired[int | None]
     fs_checked: NotRequired[Rate]
     fs_checked_low: NotRequired[Rate]
     fs_checked_high: NotRequired[Rate]
     fs_carry_low: NotRequired[Rate]
     fs_carry_high: NotRequired[Rate]
-
-
-class SimultaneousEnds(TypedDict):
-    """The part of a cell that comes from all cells together."""
-
-    fs_all_low: Rate
-    fs_all_high: Rate
-    sr_genuine_all_low: Rate
-    sr_genuine_all_high: Rate
 
 
 class CellAudit(TypedDict):
@@ -436,23 +455,25 @@ class ViolationTable(TypedDict):
     rows: list[ViolationRow]
 
 
-class SensitivitySystem(TypedDict):
-    """R_FS of a system if gold had the labels that it lacks."""
+class LenientRates(TypedDict):
+    """R_FS as it is, with the labels that gold lacks counted right, and without the groups that have one."""
 
-    system: str
     fs_rate: Rate
     fs_rate_right: Rate
     fs_rate_left_out: Rate
 
 
-class SensitivityEntry(TypedDict):
+class SensitivitySystem(LenientRates):
+    """R_FS of a system if gold had the labels that it lacks."""
+
+    system: str
+
+
+class SensitivityEntry(LenientRates):
     """What the report would say if outputs with labels that gold lacks were right, or were left out."""
 
     labels: list[str]
     share: Rate
-    fs_rate: Rate
-    fs_rate_right: Rate
-    fs_rate_left_out: Rate
     systems: list[SensitivitySystem]
     best_changes_sure: int
     best_changes_estimated: int
@@ -530,17 +551,22 @@ class CauseShare(TypedDict):
     high: float
 
 
-class CausesEntry(TypedDict):
+class CauseCounts(TypedDict):
+    """False satisfactions, those with a cause, the cells with one, and the share of each cause."""
+
+    false: int
+    named: int
+    cells: int
+    causes: list[CauseShare]
+
+
+class CausesEntry(CauseCounts):
     """Causes of false satisfactions, by relation, system or all."""
 
     by: str
     name: str
     task: str
     study: int | str | None
-    false: int
-    named: int
-    cells: int
-    causes: list[CauseShare]
 
 
 class ReasonCount(TypedDict):
@@ -588,12 +614,9 @@ class ProtocolsEntry(TypedDict):
     crossed: int
 
 
-class TopicRate(TypedDict):
-    """Violation rates of a system on the sources of a topic."""
+class TopicNumbers(TypedDict):
+    """Violation rates of some cells of a topic and a system together."""
 
-    topic: str | None
-    relation: str | None
-    system: str
     groups: int
     violated: int
     sources: int
@@ -606,6 +629,14 @@ class TopicRate(TypedDict):
     vr_genuine_low: Rate
     vr_genuine_high: Rate
     reason: str | None
+
+
+class TopicRate(TopicNumbers):
+    """Violation rates of a system on the sources of a topic."""
+
+    topic: str | None
+    relation: str | None
+    system: str
 
 
 class TopicsEntry(TypedDict):

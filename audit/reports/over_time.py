@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -24,9 +24,25 @@ from audit.false_satisfaction.history import POINTS, replay
 from audit.false_satisfaction.resolution import State, Whose
 from audit.reports.agreement import agreement_report
 from audit.reports.build import CommonBy, Groups, Report, build_report
+from audit.reports.certainty import KEY
+from audit.reports.document import CellEntry
+from audit.reports.documents import (
+    AgreementOverTime,
+    CellAtWork,
+    HistoryDocument,
+    HistoryPoint,
+    PersonEntry,
+    ProgressDocument,
+    SpeedNumbers,
+    StoredAgreement,
+    SystemHistory,
+    TotalsDocument,
+    UnreadEntry,
+    Winner,
+)
 from audit.reports.words import UNKNOWN, count, percent, with_interval
 from audit.statistics.agreement import Ratings, label_pairs
-from audit.store import table_of, tables
+from audit.store import snapshot, table_of, tables
 
 RATES = ("judged", "sr_observed", "fs_rate", "fs_low", "fs_high", "sr_genuine", "sr_genuine_low", "sr_genuine_high")
 PERIODS = 8
@@ -37,7 +53,7 @@ LEAST = 10
 
 def history_report(
     engine: Engine, whose: Whose = "both", study: int | None = None, points: int = POINTS
-) -> dict[str, Any]:
+) -> HistoryDocument:
     """Rates of every cell and the ranking of every relation at points of the history of judging, as a JSON document.
 
     `points` has how much people had given at each; `relations` has for each relation its systems in the order of the
@@ -45,33 +61,33 @@ def history_report(
     the highest p_best at the last point (None where the ranking is not known). At the last point all numbers are those
     of the report with default settings. Raises AuditError where there is nothing to report.
     """
-    point_entries: list[dict[str, Any]] = []
-    relations: dict[tuple[str, object, str], dict[str, Any]] = {}
+    point_entries: list[HistoryPoint] = []
+    relations: dict[tuple[str, int | str | None, str], dict[str, Any]] = {}
     compared: Sequence[Comparison] | None = None
     checked: pd.DataFrame | None = None
-    for point in replay(engine, whose, study, points):
-        if checked is None or compared is None:  # what was checked, and what is compared, is the same at all points
-            with engine.connect() as connection:
+    with snapshot(engine) as connection:
+        for point in replay(connection, whose, study, points):
+            if checked is None or compared is None:  # what was checked, and what is compared, is the same at all points
                 clusters = source_clusters(connection, [int(str(row["id"])) for row in point.counted.studies])
-            checked = checked_groups(point.counted, clusters)
-            compared = comparisons(engine, point.counted)
-        report = _report(point.counted, clusters, checked, shared_groups(point.counted, compared))
-        for entry in report["relations"]:
-            key = (entry["task"], entry["study"], entry["relation"])
-            relations.setdefault(key, {"corpus": entry["corpus"], "systems": {}})
-        for system, numbers, key in _systems(report):
-            series = relations[key]["systems"].setdefault(system, {name: [] for name in (*RATES, "p_best")})
-            for name, value in numbers.items():
-                series[name].append(value)
-        point_entries.append(
-            {
-                "judgements": point.judgements,
-                "adjudications": point.adjudications,
-                "until": point.until.isoformat() if point.until else None,
-                "answers": point.answers,
-                "judged": int(point.counted.cells["judged"].sum()),
-            }
-        )
+                checked = checked_groups(point.counted, clusters)
+                compared = comparisons(connection, point.counted)
+            report = _report(point.counted, clusters, checked, shared_groups(point.counted, compared))
+            for entry in report["relations"]:
+                key = (entry["task"], entry["study"], entry["relation"])
+                relations.setdefault(key, {"corpus": entry["corpus"], "systems": {}})
+            for system, numbers, key in _systems(report):
+                series = relations[key]["systems"].setdefault(system, {name: [] for name in (*RATES, "p_best")})
+                for name, value in numbers.items():
+                    series[name].append(value)
+            point_entries.append(
+                {
+                    "judgements": point.judgements,
+                    "adjudications": point.adjudications,
+                    "until": point.until.isoformat() if point.until else None,
+                    "answers": point.answers,
+                    "judged": int(point.counted.cells["judged"].sum()),
+                }
+            )
     return {
         "points": point_entries,
         "relations": [
@@ -80,7 +96,7 @@ def history_report(
                 "study": number,
                 "corpus": record["corpus"],
                 "relation": relation,
-                "systems": [{"system": name} | lists for name, lists in record["systems"].items()],
+                "systems": [cast(SystemHistory, {"system": name} | lists) for name, lists in record["systems"].items()],
                 **_winner(record["systems"]),
             }
             for (task, number, relation), record in relations.items()
@@ -113,15 +129,13 @@ def _systems(report: Report) -> Iterator[tuple[str, dict[str, Any], tuple[str, A
         yield cell["system"], numbers, key
 
 
-def _winner(systems: dict[str, dict[str, list[Any]]]) -> dict[str, Any]:
-    last = {name: lists["p_best"][-1] for name, lists in systems.items() if lists["p_best"][-1] is not None}
-    if not last:
-        return {"winner": None, "p_winner": None}
-    best = max(last, key=lambda name: last[name])
-    return {"winner": best, "p_winner": last[best]}
+def _winner(systems: Mapping[str, Mapping[str, Sequence[float | None]]]) -> Winner:
+    last = [(chance, name) for name, lists in systems.items() if (chance := lists["p_best"][-1]) is not None]
+    chance, best = max(last, key=lambda ranked: ranked[0], default=(None, None))
+    return {"winner": best, "p_winner": chance}
 
 
-def agreement_over_time(rated: Rated, periods: int = PERIODS) -> dict[str, Any]:
+def agreement_over_time(rated: Rated, periods: int = PERIODS) -> AgreementOverTime:
     """The agreement of `agreement_report` with a part for each stretch of the judging, and which labels were mixed up.
 
     `rated.frame` is in the order in which ratings were given. Items that two or more judged are cut, in the order in
@@ -132,7 +146,7 @@ def agreement_over_time(rated: Rated, periods: int = PERIODS) -> dict[str, Any]:
     parts = _stretches(rated.frame, periods)
     report = agreement_report(rated, by="period" if len(parts) else None, parts=parts if len(parts) else None)
     matrix = label_pairs(Ratings.of(rated.frame, rated.labels))
-    return report | {"confusions": matrix.tolist()}
+    return {**report, "confusions": matrix.tolist()}
 
 
 def _stretches(frame: pd.DataFrame, periods: int) -> pd.DataFrame:
@@ -147,12 +161,12 @@ def _stretches(frame: pd.DataFrame, periods: int) -> pd.DataFrame:
     return pd.DataFrame({"item": shared.index, "value": stretch.astype(str)})
 
 
-def stored_agreement(engine: Engine, by: int | None = None) -> list[dict[str, Any]]:
+def stored_agreement(engine: Engine, by: int | None = None) -> list[StoredAgreement]:
     """`agreement_over_time` for each task and kind of question that two people judged, with `task` and `kind`.
 
     For a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None).
     """
-    reports = []
+    reports: list[StoredAgreement] = []
     for task, kind in _question_kinds(engine):
         try:
             report = agreement_over_time(stored_ratings(engine, task, kind, by=by))
@@ -160,7 +174,7 @@ def stored_agreement(engine: Engine, by: int | None = None) -> list[dict[str, An
             if type(problem) is not AuditError:
                 raise
             continue  # fewer than two people have judged such questions
-        reports.append({"task": task, "kind": kind} | report)
+        reports.append({**report, "task": task, "kind": kind})
     return reports
 
 
@@ -183,13 +197,13 @@ CELLS = (
 
 
 def progress_document(
-    overview: Overview, people: Sequence[PersonActivity], cells: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
+    overview: Overview, people: Sequence[PersonActivity], cells: Sequence[CellAtWork]
+) -> ProgressDocument:
     """The document of the command `audit progress`; `cells` as from `cells_at_work`. Times are in UTC, by ISO 8601."""
     return {**totals(overview), "cells": list(cells), "people": [person(at_work) for at_work in people]}
 
 
-def totals(overview: Overview) -> dict[str, Any]:
+def totals(overview: Overview) -> TotalsDocument:
     """The document's counts over the whole database: `questions`, `judgements`, `pace` and `unread`."""
     progress = overview.progress
     return {
@@ -197,48 +211,50 @@ def totals(overview: Overview) -> dict[str, Any]:
             "open": progress.open,
             "audits": progress.audits,
             "checks": progress.checks,
-            **progress.answers,
+            "people": progress.answers["people"],
+            "adjudicated": progress.answers["adjudicated"],
+            "gold": progress.answers["gold"],
             "filled": overview.filled,
             "split": overview.split,
             "disputed": overview.disputed,
             "flagged": overview.flagged,
         },
         "judgements": {"today": overview.today, "week": overview.week, "left": overview.left},
-        "pace": asdict(overview.speed) | {"ends": overview.ends.isoformat() if overview.ends else None},
-        "unread": [asdict(item) | {"languages": list(item.languages)} for item in overview.unread],
+        "pace": {
+            **cast(SpeedNumbers, asdict(overview.speed)),
+            "ends": overview.ends.isoformat() if overview.ends else None,
+        },
+        "unread": [cast(UnreadEntry, asdict(item) | {"languages": list(item.languages)}) for item in overview.unread],
     }
 
 
-def person(at_work: PersonActivity) -> dict[str, Any]:
+def person(at_work: PersonActivity) -> PersonEntry:
     """One person at work, with shares: None where there is nothing to divide by."""
-    return {
-        **asdict(at_work),
-        "languages": list(at_work.languages),
-        "seen_at": at_work.seen_at.isoformat() if at_work.seen_at else None,
+    seen_at = at_work.seen_at.isoformat() if at_work.seen_at else None
+    shares = {
         "unsure_share": at_work.unsure / at_work.judgements if at_work.judgements else None,
         "agreed_share": at_work.agreed / at_work.settled if at_work.settled else None,
     }
+    return cast(PersonEntry, asdict(at_work) | {"languages": list(at_work.languages), "seen_at": seen_at} | shares)
 
 
-def cells_at_work(counted: Counted, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def cells_at_work(counted: Counted, cells: Sequence[CellEntry]) -> list[CellAtWork]:
     """Those of a report's cells that were drawn from, with the keys of `CELLS`; in the report's order.
 
     `drawn` groups were drawn, `settled` of them are, anywhere in the draw; the first `judged` are all settled, and only
     they count. `waiting` are the questions that the others wait for.
     """
-    states = counted.drawn.assign(settled=counted.drawn["state"] != int(State.WAITING))
-    settled_counts = states.groupby(CELL)["settled"].sum().rename("settled").reset_index()
-    named = settled_counts.merge(counted.keys, on=CELL)
-    key = ["study", "task", "relation", "system"]
-    number = {tuple(row[:4]): int(row[4]) for row in named[[*key, "settled"]].itertuples(index=False)}
-    return [
-        {name: (dict(cell) | {"settled": number.get(tuple(cell[column] for column in key), 0)})[name] for name in CELLS}
+    settled = counted.drawn.assign(settled=counted.drawn["state"] != int(State.WAITING)).groupby(CELL)["settled"].sum()
+    named = counted.keys.join(settled, on=CELL).fillna({"settled": 0}).set_index(KEY)["settled"]
+    entries = [
+        dict(cell) | {"settled": int(named[cell["study"], cell["task"], cell["relation"], cell["system"]])}
         for cell in cells
         if cell["drawn"]
     ]
+    return [cast(CellAtWork, {name: entry[name] for name in CELLS}) for entry in entries]
 
 
-def unread_line(item: Mapping[str, Any]) -> str:
+def unread_line(item: UnreadEntry) -> str:
     """What an item of `unread` says, and what to do.
 
     >>> unread_line({"languages": ["en", "es"], "questions": 9, "wanted": 2, "readers": 0, "others": 0})[:58]
@@ -254,7 +270,7 @@ def unread_line(item: Mapping[str, Any]) -> str:
     return f"{questions} want{ends} {item['wanted']} people, and only {able} can read all of these languages; {add}."
 
 
-def progress_lines(document: dict[str, Any]) -> list[str]:
+def progress_lines(document: ProgressDocument) -> list[str]:
     """The document as lines of text."""
     questions, judgements, pace = document["questions"], document["judgements"], document["pace"]
     lines = [

@@ -2,9 +2,10 @@
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Required, TypedDict, cast
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,15 @@ from sqlalchemy import Connection, Engine, and_, case, select
 from audit.annotation.questions import Subject, asks_pairs
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, count
-from audit.false_satisfaction.resolution import State, Whose, carry_of, drawn_groups, known_answers, settle_group
+from audit.false_satisfaction.resolution import (
+    KnownAnswer,
+    State,
+    Whose,
+    carry_of,
+    drawn_groups,
+    known_answers,
+    settle_group,
+)
 from audit.keys import digest
 from audit.messages import message
 from audit.relations import COUNTED, Outcome
@@ -25,6 +34,7 @@ from audit.statistics.planning import (
     Contest,
     Goal,
     Need,
+    Standing,
     contest,
     cost,
     distinct_questions,
@@ -33,7 +43,7 @@ from audit.statistics.planning import (
     sizes_to_decide,
     standing,
 )
-from audit.store import Checked, integers, table_of, tables
+from audit.store import Checked, integers, snapshot, table_of, tables
 from audit.store.bulk import LIMIT, group_ids
 
 # What `audit plan` needs of a database, as arrays: beginnings of lists, questions, contests of systems.
@@ -287,125 +297,220 @@ def output_codes(connection: Connection, study: int, relation_id: int) -> pd.Dat
     return rows.groupby(["group_id", "system_id"], sort=False)["code"].sum().reset_index()
 
 
-Plan = dict[str, Any]
-"""The document of the command `audit plan`."""
-ORDERED_BY = {"simple": "simple"}
-"""Designs whose lists are drawn cell by cell; all others share their random numbers."""
 SHARING = ("shared", INFORMATIVE)
 """Designs that share a source's random number among relations and systems."""
 ANNOTATORS = 2
 """People per question if no sample says otherwise; the default of `audit sample`."""
-SEQUENCES = (
-    "the confidence sequence by which it stops, which holds whenever one stops: audit report --interval sequence"
-)
+_FIXED = "the report's interval at a number fixed before"
 REPORTED = {
-    "simple": "the report's interval at a number fixed before",
-    "shared": "the report's interval at a number fixed before",
+    "simple": _FIXED,
+    "shared": _FIXED,
     "two-phase": "the report's interval; that it holds although its number hangs on the first answers is simulated",
     "always-valid": "the confidence sequence, which holds whenever one stops: audit report --interval sequence",
 }
-DRAWN_BY = {"simple": "simple", "shared": "shared", "two-phase": "shared", "always-valid": "shared"}
-"""The design of `audit sample` that draws for a width. For decisions it is `informative`, but for `simple`."""
+_ENOUGH = "enough whatever the rates are"
 WIDE = {
-    "simple": "enough whatever the rates are",
-    "shared": "enough whatever the rates are",
+    "simple": _ENOUGH,
+    "shared": _ENOUGH,
     "two-phase": "enough at the rates expected; judge 40 groups a cell, plan again, and go on where that is too wide",
     "always-valid": "enough at the rates expected; judging may stop at any time",
 }
 """What a design's number of questions promises, by design."""
+_RIGHT = "enough to be right in each relation with about that probability, however close systems are"
 DECIDED = {
-    "simple": "enough to be right in each relation with about that probability, however close systems are",
-    "shared": "enough to be right in each relation with about that probability, however close systems are",
+    "simple": _RIGHT,
+    "shared": _RIGHT,
     "always-valid": "right in each relation with at least that probability, however often one looks; the number is "
     "enough at the differences expected: judge, plan again, and stop where a relation is decided",
 }
 """The same for decisions."""
 
 
-def plan(
-    engine: Engine,
-    *,
-    half_width: float | None = None,
-    decide: Goal | None = None,
-    delta: float = 0.02,
-    confidence: float = 0.95,
-    guess: float = GUESS,
-    pace: float | None = None,
-    price_per_hour: float | None = None,
-    annotators: int | None = None,
-    study: int | None = None,
-    whose: Whose = "both",
-    database: str | None = None,
-    domain: str | None = None,
-) -> Plan:
-    """What each design needs so that every cell's interval has `half_width`, or every relation's contest is decided.
+@dataclass(frozen=True, kw_only=True)
+class PlanRequest:
+    """What is to be planned: that every cell's interval has `half_width`, or that every relation's contest is decided.
 
+    `delta` is the difference of SR_g that does not count in a decision, `guess` the R_FS of cells without a judgement.
     `pace` is in seconds an answer, `price_per_hour` in any currency; `annotators` per question is that of the samples
     drawn, else 2. `database` is named in the commands that draw what a design needs. `domain`
     (`audit.sampling.designs`) says which sources count and are drawn from; None: those of each study's sample. Raises
-    AuditError where nothing was run or the domain has no satisfied groups, UnknownName for a domain, and what the
-    statistics raise for impossible numbers.
+    AuditError without a goal and for impossible costs, UnknownName for a domain.
     """
-    if domain is not None:
-        check_domain(domain)
-    if decide is None and half_width is None:
-        raise AuditError(message("report_setting.no_goal"))
-    # Impossible arguments are refused here, not after minutes of reading.
-    cost(0, 1 if annotators is None else annotators, pace, price_per_hour)
-    counted = count(engine, whose, study, domain=domain)
-    study_seeds = {int(str(row["id"])): int(str(row["seed"])) for row in counted.studies}
-    if domain is not None:
-        counted = _with_free_seeds(engine, counted, domain)
-    people = (
-        annotators
-        if annotators is not None
-        else max((int(str(sample["annotators"])) for sample in counted.samples), default=ANNOTATORS)
-    )
-    with engine.connect() as connection:
-        group_questions = questions(connection, counted)
-        answers = known_answers(connection, whose)
-        cells: list[dict[str, Any]] = []
-        if decide is None and half_width is not None:
-            needs, cells, relations = _for_width(
-                connection, group_questions, counted, answers, half_width, confidence, guess
-            )
-        elif decide is not None:
-            states = _states(connection, counted, answers)
-            needs, relations = _for_decisions(
-                connection, group_questions, counted, answers, states, decide, delta, confidence, guess
-            )
-    designs = []
+
+    half_width: float | None = None
+    decide: Goal | None = None
+    delta: float = 0.02
+    confidence: float = 0.95
+    guess: float = GUESS
+    pace: float | None = None
+    price_per_hour: float | None = None
+    annotators: int | None = None
+    study: int | None = None
+    whose: Whose = "both"
+    database: str | None = None
+    domain: str | None = None
+
+    def __post_init__(self) -> None:
+        # Impossible arguments are refused here, not after minutes of reading.
+        if self.domain is not None:
+            check_domain(self.domain)
+        if self.decide is None and self.half_width is None:
+            raise AuditError(message("report_setting.no_goal"))
+        cost(0, 1 if self.annotators is None else self.annotators, self.pace, self.price_per_hour)
+
+
+class DesignNeed(TypedDict):
+    """What a design needs in all: questions, what they cost, what its number promises, and the command that draws."""
+
+    design: str
+    questions: int
+    questions_worst: int
+    answered: int
+    to_go: int
+    answers: int
+    hours: float | None
+    price: float | None
+    reported: str
+    promise: str
+    draw: str | None
+
+
+class CellNeed(TypedDict):
+    """The judged groups that a cell needs for its interval, by the design `two-phase`."""
+
+    study: int
+    task: str
+    relation: str
+    system: str
+    satisfied: int
+    judged: int
+    false: int
+    needed: int
+
+
+class SystemDifference(TypedDict):
+    """SR_g of `system` minus that of `other`, as far as groups are judged."""
+
+    system: str
+    other: str
+    difference: float
+    low: float
+    high: float
+
+
+class ContestEntry(TypedDict, total=False):
+    """What is known of one relation's contest of systems; only where a decision is planned."""
+
+    common: int
+    informative: int
+    judged: int
+    decided: bool
+    risk: float | None
+    order: list[str]
+    differences: list[SystemDifference]
+
+
+class RelationNeed(ContestEntry):
+    """Questions to go and groups to draw under one relation, by design."""
+
+    study: Required[int]
+    task: Required[str]
+    relation: Required[str]
+    to_go: Required[dict[str, int]]
+    groups: Required[dict[str, int]]
+
+
+class PlanDocument(TypedDict):
+    """The document of the command `audit plan`."""
+
+    goal: str
+    half_width: float | None
+    delta: float | None
+    confidence: float
+    guess: float
+    domain: str | None
+    annotators: int
+    pace: float | None
+    price_per_hour: float | None
+    designs: list[DesignNeed]
+    cells: list[CellNeed]
+    relations: list[RelationNeed]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """What a plan is made from: the counts, the questions of all groups, and those that are answered."""
+
+    connection: Connection
+    counted: Counted
+    questions: pd.DataFrame
+    answers: Mapping[Subject, KnownAnswer]
+
+    @cached_property
+    def answered(self) -> np.ndarray:
+        """The numbers of the answered questions, ascending."""
+        numbers = {question_number(input_id, output) for _, input_id, output in self.answers}
+        return np.array(sorted(numbers), np.int64)
+
+
+def plan(database: Engine | Connection, request: PlanRequest) -> PlanDocument:
+    """What each design needs for the goal of a request.
+
+    Raises AuditError where nothing was run or the domain has no satisfied groups, and what the statistics raise for
+    impossible numbers.
+    """
+    decide = request.decide
+    with snapshot(database) as connection:
+        counted = count(connection, request.whose, request.study, domain=request.domain)
+        study_seeds = {int(str(row["id"])): int(str(row["seed"])) for row in counted.studies}
+        if request.domain is not None:
+            counted = _with_free_seeds(connection, counted, request.domain)
+        basis = _Basis(connection, counted, questions(connection, counted), known_answers(connection, request.whose))
+        cells: list[CellNeed] = []
+        if decide is not None:
+            needs, relations = _for_decisions(basis, request, decide)
+        elif request.half_width is not None:
+            needs, cells, relations = _for_width(basis, request, request.half_width)
+    people = request.annotators
+    if people is None:
+        people = max((int(str(sample["annotators"])) for sample in counted.samples), default=ANNOTATORS)
+    designs: list[DesignNeed] = []
     for need in needs:
-        work = cost(need.to_go, people, pace, price_per_hour)
-        by = DRAWN_BY[need.design] if decide is None or need.design == "simple" else INFORMATIVE
+        work = cost(need.to_go, people, request.pace, request.price_per_hour)
         designs.append(
-            asdict(need)
-            | {"to_go": need.to_go}
-            | asdict(work)
-            | {
+            {
+                "design": need.design,
+                "questions": need.questions,
+                "questions_worst": need.questions_worst,
+                "answered": need.answered,
+                "to_go": need.to_go,
+                "answers": work.answers,
+                "hours": work.hours,
+                "price": work.price,
                 "reported": REPORTED[need.design],
                 "promise": (WIDE if decide is None else DECIDED)[need.design],
-                "draw": _command(counted, study_seeds, relations, need.design, by, people, database, domain),
+                "draw": _command(counted, study_seeds, relations, need.design, people, request),
             }
         )
     return {
         "goal": "half-width" if decide is None else decide,
-        "half_width": half_width if decide is None else None,
-        "delta": None if decide is None else delta,
-        "confidence": confidence,
-        "guess": guess,
-        "domain": domain,
+        "half_width": request.half_width if decide is None else None,
+        "delta": None if decide is None else request.delta,
+        "confidence": request.confidence,
+        "guess": request.guess,
+        "domain": request.domain,
         "annotators": people,
-        "pace": pace,
-        "price_per_hour": price_per_hour,
+        "pace": request.pace,
+        "price_per_hour": request.price_per_hour,
         "designs": designs,
         "cells": cells,
         "relations": relations,
-        "notes": _notes(counted, guess, decide, domain),
+        "notes": _notes(counted, request),
     }
 
 
-def lines(document: Plan) -> list[str]:
+def lines(document: PlanDocument) -> list[str]:
     """The plan for people: a line a design, the fewest questions to go first, and the command that draws for it.
 
     >>> lines({"goal": "order", "delta": 0.02, "half_width": None, "confidence": 0.95, "designs": [], "notes": []})
@@ -429,12 +534,11 @@ def lines(document: Plan) -> list[str]:
     return result + [f"Note: {note}" for note in document["notes"]]
 
 
-def _with_free_seeds(engine: Engine, counted: Counted, domain: str) -> Counted:
+def _with_free_seeds(connection: Connection, counted: Counted, domain: str) -> Counted:
     """The counts with a new seed for studies whose seed belongs to a sample of another domain."""
     table = table_of(tables.Sample)
-    with engine.connect() as connection:
-        rows = connection.execute(select(table.c.study_id, table.c.seed).where(table.c.domain != domain))
-        taken = {(int(study), int(seed)) for study, seed in rows}
+    rows = connection.execute(select(table.c.study_id, table.c.seed).where(table.c.domain != domain))
+    taken = {(int(study), int(seed)) for study, seed in rows}
 
     def free(study: int, seed: int) -> int:
         while (study, seed) in taken:
@@ -448,106 +552,99 @@ def _with_free_seeds(engine: Engine, counted: Counted, domain: str) -> Counted:
 def _command(
     counted: Counted,
     study_seeds: Mapping[int, int],
-    relations: Sequence[Mapping[str, Any]],
+    relations: Sequence[RelationNeed],
     design: str,
-    by: str,
     people: int,
-    database: str | None,
-    domain: str | None,
+    request: PlanRequest,
 ) -> str | None:
     """The command that draws what a design needs, study by study; None where it needs nothing.
 
     `study_seeds` are the seeds of the studies themselves.
     """
     commands = []
+    by = "simple" if design == "simple" else "shared" if request.decide is None else INFORMATIVE
     for study, seed in seeds_of(counted, (by,) if by != INFORMATIVE else SHARING).items():
         needed = [
-            (str(relation["relation"]), int(relation["groups"][design]))
-            for relation in relations
-            if relation["study"] == study
+            (relation["relation"], relation["groups"][design]) for relation in relations if relation["study"] == study
         ]
         sizes = {name: max(size for other, size in needed if other == name) for name, size in needed if size}
         if not sizes:
             continue
-        words = ["audit", "sample", *(["--db", database] if database else [])]
+        words = ["audit", "sample", *(["--db", request.database] if request.database else [])]
         words += ["--study", str(study)] if len(study_seeds) > 1 else []
         words += ["--design", by, "--per-relation"]
         one_size = len(set(sizes.values())) == 1 and len(sizes) == len(needed)
         words.append(str(*set(sizes.values())) if one_size else ",".join(f"{k}={n}" for k, n in sizes.items()))
-        words += ["--domain", domain] if domain not in (None, ALL) else []
+        words += ["--domain", request.domain] if request.domain not in (None, ALL) else []
         words += ["--seed", str(seed)] if seed != study_seeds[study] else []
         words += ["--annotators", str(people)] if people != ANNOTATORS else []
         commands.append(shlex.join(words))
     return " && ".join(commands) or None
 
 
-def _notes(counted: Counted, guess: float, decide: Goal | None, domain: str | None) -> list[str]:
-    blind = int(((counted.cells["judged"] == 0) | (counted.cells["false"].isna() & (decide is None))).sum())
-    notes: list[str] = [message("note.plan_gold_only")] if domain == GOLD else []
+def _notes(counted: Counted, request: PlanRequest) -> list[str]:
+    width = request.decide is None
+    blind = int(((counted.cells["judged"] == 0) | (counted.cells["false"].isna() & width)).sum())
+    notes: list[str] = [message("note.plan_gold_only")] if request.domain == GOLD else []
     if blind:
         whole = len(counted.cells)
         notes.append(
-            message("note.plan_guess", count=blind, whole=whole, rate=guess)
-            if decide is None
-            else message("note.plan_guess_decide", count=blind, whole=whole, rate=guess, gap=GAP)
+            message("note.plan_guess", count=blind, whole=whole, rate=request.guess)
+            if width
+            else message("note.plan_guess_decide", count=blind, whole=whole, rate=request.guess, gap=GAP)
         )
     notes.append(message("note.plan_follow_ups"))
     return notes
 
 
-def _answered_numbers(answers: Mapping[Subject, Any]) -> np.ndarray:
-    return np.array(sorted({question_number(input_id, output) for _, input_id, output in answers}), np.int64)
-
-
 def _for_width(
-    connection: Connection,
-    group_questions: pd.DataFrame,
-    counted: Counted,
-    answers: Mapping[Subject, Any],
-    half_width: float,
-    confidence: float,
-    guess: float,
-) -> tuple[list[Need], list[dict[str, Any]], list[dict[str, Any]]]:
+    basis: _Basis, request: PlanRequest, half_width: float
+) -> tuple[list[Need], list[CellNeed], list[RelationNeed]]:
     """The needs of all designs, how many groups each cell needs, and the questions that each relation needs."""
+    counted = basis.counted
     cells = counted.cells.reset_index(drop=True)
     # Groups judged only to compare systems say nothing about a cell's rate, so such a cell starts from 0.
     cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
-    by_cell = sizes_by_design(cells, half_width, confidence, guess)
-    needs, lists, answered = [], {}, _answered_numbers(answers)
+    by_cell = sizes_by_design(cells, half_width, request.confidence, request.guess)
     # Every cell of a relation is drawn to the size of the cell that needs most.
     relation = cells.groupby(["study", "task", "relation"], sort=False).ngroup()
     satisfied = cells["satisfied"].to_numpy(int)
-    designs = {
-        design: tuple(
+    sizes = {
+        design: [
             pd.Series(cell_sizes).groupby(relation).transform("max").clip(upper=satisfied).to_numpy(int)
             for cell_sizes in expected_and_worst
-        )
+        ]
         for design, expected_and_worst in by_cell.items()
     }
-    longest = np.max([np.maximum(*sizes) for sizes in designs.values()], axis=0)
+    longest = np.max([np.maximum(*expected_and_worst) for expected_and_worst in sizes.values()], axis=0)
     systems = counted.keys["system_id"].to_numpy(np.int64)
-    for order in ("simple", "shared"):
-        lists[order] = questions_in(group_questions, beginnings(connection, counted, order, longest), systems)
-    for design, (expected, worst) in designs.items():
-        listed = lists[ORDERED_BY.get(design, "shared")]
-        questions, done = distinct_questions(listed, expected, answered)
-        needs.append(Need(design, questions, max(distinct_questions(listed, worst)[0], questions), done))
+    # Lists of `simple` are drawn cell by cell; all other designs share their random numbers.
+    drawn_apart, shared = (
+        questions_in(basis.questions, beginnings(basis.connection, counted, order, longest), systems)
+        for order in ("simple", "shared")
+    )
+    lists = {design: drawn_apart if design == "simple" else shared for design in sizes}
+    needs = []
+    for design, (expected, worst) in sizes.items():
+        number, done = distinct_questions(lists[design], expected, basis.answered)
+        needs.append(Need(design, number, max(distinct_questions(lists[design], worst)[0], number), done))
     rows = cells[["study", "task", "relation", "system", "satisfied", "judged", "false"]].to_dict("records")
-    cell_needs = [dict(row) | {"needed": int(n)} for row, n in zip(rows, by_cell["two-phase"][0], strict=True)]
-    relations = []
-    for key, relation_cells in cells.groupby(["study", "task", "relation"], sort=False):
-        to_go, groups = {}, {}
-        for design, (expected, _) in designs.items():
-            groups[design] = int(expected[relation_cells.index].max())
-            listed = lists[ORDERED_BY.get(design, "shared")]
-            distinct, done = distinct_questions(listed[listed["cell"].isin(relation_cells.index)], expected, answered)
+    needed = by_cell["two-phase"][0].tolist()
+    relations: list[RelationNeed] = []
+    for (study, task, name), relation_cells in cells.groupby(["study", "task", "relation"], sort=False):
+        to_go = {}
+        for design, (expected, _) in sizes.items():
+            listed = lists[design][lists[design]["cell"].isin(relation_cells.index)]
+            distinct, done = distinct_questions(listed, expected, basis.answered)
             to_go[design] = distinct - done
-        identity = dict(zip(("study", "task", "relation"), key, strict=True))
-        relations.append(identity | {"to_go": to_go, "groups": groups})
-    return needs, cell_needs, relations
+        groups = {design: int(expected[relation_cells.index].max()) for design, (expected, _) in sizes.items()}
+        relations.append({"study": study, "task": task, "relation": name, "to_go": to_go, "groups": groups})
+    return needs, [cast(CellNeed, row | {"needed": n}) for row, n in zip(rows, needed, strict=True)], relations
 
 
-def _states(connection: Connection, counted: Counted, answers: Mapping[Subject, Any]) -> dict[tuple[int, int], float]:
+def _states(
+    connection: Connection, counted: Counted, answers: Mapping[Subject, KnownAnswer]
+) -> dict[tuple[int, int], float]:
     """(group, system) -> 1 (genuinely satisfied) or 0 (false satisfaction), of drawn groups that are settled."""
     samples = [int(str(sample["id"])) for sample in counted.samples]
     states = {}
@@ -558,22 +655,15 @@ def _states(connection: Connection, counted: Counted, answers: Mapping[Subject, 
     return states
 
 
-def _for_decisions(
-    connection: Connection,
-    group_questions: pd.DataFrame,
-    counted: Counted,
-    answers: Mapping[Subject, Any],
-    states: dict[tuple[int, int], float],
-    goal: Goal,
-    delta: float,
-    confidence: float,
-    guess: float,
-) -> tuple[list[Need], list[dict[str, Any]]]:
-    questions_by_design: dict[str, tuple[set[int], set[int]]] = {
+def _for_decisions(basis: _Basis, request: PlanRequest, goal: Goal) -> tuple[list[Need], list[RelationNeed]]:
+    """The needs of all designs, and what each relation needs and is known of its contest."""
+    connection, counted, delta, confidence = basis.connection, basis.counted, request.delta, request.confidence
+    states = _states(connection, counted, basis.answers)
+    by_design: dict[str, tuple[set[int], set[int]]] = {
         name: (set(), set()) for name in ("simple", "shared", "always-valid")
     }
-    entries: list[dict[str, Any]] = []
-    answered = set(_answered_numbers(answers).tolist())
+    entries: list[RelationNeed] = []
+    answered = set(basis.answered.tolist())
     simple = beginnings(connection, counted, "simple", counted.cells["satisfied"].to_numpy())
     place = {tuple(cell): at for at, cell in enumerate(counted.keys[CELL].to_numpy().tolist())}
     relation, system = table_of(tables.Relation), table_of(tables.System)
@@ -581,36 +671,37 @@ def _for_decisions(
     relations = {int(id): (str(task), str(name)) for id, task, name in rows}
     names = {int(id): str(name) for id, name in connection.execute(select(system.c.id, system.c.name))}
     for match in matches(connection, counted, states, seeds_of(counted, SHARING)):
-        contest, systems = match.contest, match.systems
-        values = [_settled_differences(match.y, contest, pair) for pair in range(len(contest.pairs))]
-        at = standing(contest, values, goal, delta, confidence)
-        sizes = sizes_to_decide(contest, at, [len(value) for value in values], goal, delta, confidence, guess)
+        values = [_settled_differences(match.y, match.contest, pair) for pair in range(len(match.contest.pairs))]
+        at = standing(match.contest, values, goal, delta, confidence)
+        judged = [len(value) for value in values]
         to_go, groups = {}, {}
-        for design, expected_and_worst in sizes.items():
-            groups[design] = expected_and_worst[0]
-            expected, worst = (_first_questions(match, first, group_questions) for first in expected_and_worst)
-            questions_by_design[design][0].update(expected)
-            questions_by_design[design][1].update(worst)
-            to_go[design] = len(expected - answered)
-        sizes_of = equal_sizes(match.observed, match.satisfied_by, goal, delta, confidence)
-        fixed = dict(zip(systems, sizes_of.tolist(), strict=True))
-        lengths = {place[match.study, match.relation, system]: size for system, size in fixed.items()}
+        for design, sizes in sizes_to_decide(match.contest, at, judged, goal, delta, confidence, request.guess).items():
+            needed = [_first_questions(match, first, basis.questions) for first in sizes]
+            for collected, numbers in zip(by_design[design], needed, strict=True):
+                collected |= numbers
+            to_go[design], groups[design] = len(needed[0] - answered), sizes[0]
+        fixed = equal_sizes(match.observed, match.satisfied_by, goal, delta, confidence).tolist()
+        lengths = {place[match.study, match.relation, id]: size for id, size in zip(match.systems, fixed, strict=True)}
         drawn = simple[simple["rank"] <= simple["cell"].map(lengths).fillna(0)]
         of_cells = counted.keys["system_id"].to_numpy(np.int64)[drawn["cell"].to_numpy(int)]
-        needed = questions_of(group_questions, drawn["group_id"].to_numpy(), of_cells)
-        for collected in questions_by_design["simple"]:
-            collected |= needed
-        to_go["simple"], groups["simple"] = len(needed - answered), int(max(fixed.values()))
+        drawn_apart = questions_of(basis.questions, drawn["group_id"].to_numpy(), of_cells)
+        for collected in by_design["simple"]:
+            collected |= drawn_apart
+        to_go["simple"], groups["simple"] = len(drawn_apart - answered), int(max(fixed))
         task, name = relations[match.relation]
-        identity = {"study": match.study, "task": task, "relation": name}
         entries.append(
-            identity
-            | _contest_entry([names[system_id] for system_id in systems], systems, contest, values, at)
-            | {"to_go": to_go, "groups": groups}
+            {
+                "study": match.study,
+                "task": task,
+                "relation": name,
+                **_contest_entry(match, names, values, at),
+                "to_go": to_go,
+                "groups": groups,
+            }
         )
     needs = [
         Need(design, len(expected), max(len(worst), len(expected)), len(expected & answered))
-        for design, (expected, worst) in questions_by_design.items()
+        for design, (expected, worst) in by_design.items()
     ]
     return needs, entries
 
@@ -636,23 +727,30 @@ def _informative_groups(contest: Contest) -> np.ndarray:
 
 
 def _contest_entry(
-    names: Sequence[str], systems: Sequence[int], contest: Contest, values: list[np.ndarray], at: Any
-) -> dict[str, Any]:
-    """What is known of one relation's contest; `names` are those of `systems`, whose ids tell equal ones apart."""
+    match: Match, system_names: Mapping[int, str], values: Sequence[np.ndarray], at: Standing
+) -> ContestEntry:
+    """What is known of one relation's contest; of systems with the same name their ids tell which one is meant."""
+    contest, names = match.contest, [system_names[system] for system in match.systems]
     if len(set(names)) < len(names):
-        names = [f"{name}#{system}" for name, system in zip(names, systems, strict=True)]
+        names = [f"{name}#{system}" for name, system in zip(names, match.systems, strict=True)]
     any_judged = at.decided or any(len(pair_values) for pair_values in values)
+    judged = [rows[: len(pair_values)] for rows, pair_values in zip(contest.groups, values, strict=True)]
+    differences: list[SystemDifference] = [
+        {
+            "system": names[i],
+            "other": names[j],
+            "difference": float(at.difference[i, j]),
+            "low": float(at.low[i, j]),
+            "high": float(at.high[i, j]),
+        }
+        for i, j in combinations(at.order, 2)
+    ]
     return {
         "common": contest.common,
         "informative": len(_informative_groups(contest)),
-        "judged": len(np.unique(np.concatenate(
-            [rows[: len(pair_values)] for rows, pair_values in zip(contest.groups, values, strict=True)]))),
+        "judged": len(np.unique(np.concatenate(judged))),
         "decided": bool(at.decided),
         "risk": float(at.risk) if any_judged else None,
         "order": [names[i] for i in at.order] if any_judged else [],
-        "differences": [
-            {"system": names[i], "other": names[j], "difference": float(at.difference[i, j]),
-             "low": float(at.low[i, j]), "high": float(at.high[i, j])}
-            for i, j in combinations(at.order, 2)
-        ] if any_judged else [],
-    }  # fmt: skip
+        "differences": differences if any_judged else [],
+    }

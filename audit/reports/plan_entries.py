@@ -4,20 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Engine
-
 from audit.reports.document import PlanEntry
 from audit.statistics.intervals import RENAMED
 from audit.studies.deviations import Deviation, Primary, differences, primary_named
-from audit.studies.versions import PlanAdherence, plan_adherence
-
-
-def plans_of(
-    engine: Engine, studies: Sequence[Mapping[str, Any]], samples: Sequence[Mapping[str, Any]]
-) -> list[PlanAdherence]:
-    """How each study stands to each of its plans; the arguments are those of `audit.studies.versions.standings`."""
-    with engine.connect() as connection:
-        return plan_adherence(connection, studies, samples)
+from audit.studies.versions import PlanAdherence
 
 
 def plan_entries(

@@ -13,15 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import pandas as pd
-from sqlalchemy import Engine
-
 from audit.messages import message
 from audit.reports.document import PairEntry, PrimaryEntry, RelationResultEntry
 from audit.statistics.comparison import Common, Pooled, holm, pooled_difference
 from audit.statistics.intervals import Target
 from audit.statistics.orders import TIED
-from audit.studies.deviations import Naming, namings, valid_naming
+from audit.studies.deviations import Naming
 
 Shared = Mapping[tuple[str, object, str], Common | None]
 """The common groups of each relation, by (task, study, relation)."""
@@ -49,36 +46,6 @@ def signature_entry(named: Named) -> dict[str, Any]:
     """A primary comparison as a signature has it."""
     under = {} if named.relation is None else {"relation": named.relation}
     return {"study": named.study, "system": named.system, "other": named.other} | under
-
-
-def read_named(engine: Engine, keys: pd.DataFrame) -> list[Named]:
-    """The primary comparisons of a report's studies; `keys` has study_id, relation_id, system_id, task, relation and
-    system of every cell. What is not in the report, because it was not run, has the name that ids have: `#7`."""
-    with engine.connect() as connection:
-        histories = namings(connection, [int(study_id) for study_id in keys["study_id"].unique()])
-    named = []
-    for study, history in histories.items():
-        of_study = keys[keys["study_id"] == study]
-        systems, relations = (
-            dict(zip(of_study[f"{kind}_id"], of_study[kind], strict=True)) for kind in ("system", "relation")
-        )
-
-        def names(naming: Naming, systems: Any = systems, relations: Any = relations) -> tuple[str, str, str | None]:
-            relation = None if naming.relation is None else relations.get(naming.relation, f"#{naming.relation}")
-            return (
-                systems.get(naming.system, f"#{naming.system}"),
-                systems.get(naming.other, f"#{naming.other}"),
-                relation,
-            )
-
-        first = valid_naming(history)
-        current = first or history[-1]
-        later = (
-            () if first is None else tuple((*names(naming), naming) for naming in history[history.index(current) + 1 :])
-        )
-        task = str(of_study["task"].iloc[0])
-        named.append(Named(int(study), task, *names(current), current, first is not None, later))
-    return named
 
 
 def primary_entries(

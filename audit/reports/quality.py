@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,23 @@ from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.annotation.ratings import RATING, Kind, Rated
 from audit.errors import AuditError
 from audit.messages import message
+from audit.reports.document import plain
+from audit.reports.documents import (
+    AnnotatorCompetence,
+    AnnotatorQuality,
+    CompetenceDocument,
+    LabelBias,
+    OthersEntry,
+    QualityDocument,
+    ShareEntry,
+    SpeedEntry,
+)
 from audit.reports.words import UNKNOWN, count, percent, signature_line
 from audit.statistics.agreement import Ratings
 from audit.statistics.annotators import (
     LEAST,
     Competence,
+    Share,
     Speed,
     WithOthers,
     alarms,
@@ -44,7 +56,7 @@ NOTES = (
 
 def quality_report(
     record: Record, task: str | None = None, kind: Kind | None = None, least: int = LEAST
-) -> dict[str, Any]:
+) -> QualityDocument:
     """A document with an entry for each annotator, by name. Shares are fractions with a 95 % interval.
 
     Questions are of one task and one `kind`; None: about inputs or outputs, whichever the task asks about. What rests
@@ -106,7 +118,7 @@ def _annotator(
     alpha: float | None,
     others: WithOthers | None,
     least: int,
-) -> dict[str, Any]:
+) -> AnnotatorQuality:
     first, answered = frame[frame["round"] == FIRST], frame[frame["answer"] != UNSURE]
     gold = answered[(answered["round"] == KNOWN) & answered["known"].notna()]
     hidden = frame[(frame["round"] == KNOWN) & frame["known"].notna()]
@@ -136,29 +148,18 @@ def _annotator(
     return {
         "annotator": name,
         "judgements": len(first),
-        "unsure": asdict(share(int((first["answer"] == UNSURE).sum()), len(first), least)),
+        "unsure": _share(share(int((first["answer"] == UNSURE).sum()), len(first), least)),
         "training": {"attempts": attempts, "passed": passed},
-        "accuracy": asdict(accuracy) | {"unsure": int((hidden["answer"] == UNSURE).sum())},
+        "accuracy": {**_share(accuracy), "unsure": int((hidden["answer"] == UNSURE).sum())},
         "confusion": confusion(expected, answers, labels) if expected else None,
-        "bias": [
-            {
-                "label": entry.label,
-                "given": entry.given,
-                "missed": entry.missed,
-                "value": entry.value,
-                "low": entry.low,
-                "high": entry.high,
-                "reason": entry.reason,
-            }
-            for entry in bias
-        ],
-        "consistency": asdict(consistency),
-        "settled": asdict(agreed),
+        "bias": [cast(LabelBias, asdict(entry)) for entry in bias],
+        "consistency": _share(consistency),
+        "settled": _share(agreed),
         "others": _others_entry(others),
         "speed": _speed_entry(times, pace, least),
         "drift": {
-            "first": asdict(halves.first),
-            "second": asdict(halves.second),
+            "first": _share(halves.first),
+            "second": _share(halves.second),
             "change": halves.change,
             "low": halves.low,
             "high": halves.high,
@@ -167,7 +168,11 @@ def _annotator(
     }
 
 
-def _others_entry(others: WithOthers | None) -> dict[str, Any]:
+def _share(share: Share) -> ShareEntry:
+    return cast(ShareEntry, asdict(share))
+
+
+def _others_entry(others: WithOthers | None) -> OthersEntry:
     return {
         "items": others.items if others else 0,
         "value": others.percent if others else None,
@@ -178,13 +183,13 @@ def _others_entry(others: WithOthers | None) -> dict[str, Any]:
     }
 
 
-def _speed_entry(times: pd.Series, pace: Speed, least: int) -> dict[str, Any]:
+def _speed_entry(times: pd.Series, pace: Speed, least: int) -> SpeedEntry:
     middle = len(times) // 2
     return {
         "seconds": pace.seconds,
         "first_half": float(times[:middle].median()) if middle >= least else None,
         "second_half": float(times[middle:].median()) if middle >= least else None,
-        "fast": asdict(pace.fast),
+        "fast": _share(pace.fast),
     }
 
 
@@ -199,7 +204,7 @@ RULES = {
 """Each alarm in words (`audit.statistics.annotators` has the numbers)."""
 
 
-def quality_lines(report: dict[str, Any]) -> list[str]:
+def quality_lines(report: QualityDocument) -> list[str]:
     """The document as lines of text."""
     people = report["annotators"]
     lines = [f"{len(people):,} annotators, questions about {report['about']}. Rates are in per cent."]
@@ -215,7 +220,10 @@ def quality_lines(report: dict[str, Any]) -> list[str]:
     ]
     for person in people:
         cells = [count(person["judgements"]).rjust(10)]
-        cells += [_cell(person[name]).rjust(18) for name in ("accuracy", "consistency", "settled", "others")]
+        cells += [
+            _cell(entry).rjust(18)
+            for entry in (person["accuracy"], person["consistency"], person["settled"], person["others"])
+        ]
         seconds = person["speed"]["seconds"]
         cells.append((UNKNOWN if seconds is None else f"{seconds:.1f}").rjust(10))
         cells.append(percent(person["speed"]["fast"]["value"]).rjust(10))
@@ -231,7 +239,7 @@ def quality_lines(report: dict[str, Any]) -> list[str]:
     return [*lines, "", "signature " + signature_line(report["signature"])]
 
 
-def _cell(entry: dict[str, Any]) -> str:
+def _cell(entry: ShareEntry | OthersEntry) -> str:
     if entry["value"] is None:
         return UNKNOWN
     ends = "" if entry["low"] is None else f" [{percent(entry['low'], 0)}–{percent(entry['high'], 0)}]"
@@ -250,7 +258,7 @@ def annotators_report(
     seed: int = 0,
     outputs: pd.DataFrame | None = None,
     adjudicator: float = 1.0,
-) -> dict[str, Any]:
+) -> CompetenceDocument:
     """Shares of the true labels, a confusion matrix for each annotator, and the likeliest label of each item.
 
     And what protocols would make of these annotators: `protocol`, with the bias of R_FS where `outputs` tells what the
@@ -322,27 +330,23 @@ def _ends(fit: Competence, end: int) -> dict[str, float] | None:
     return {name: float(share) for name, share in zip(fit.labels, fit.marginals_interval[end], strict=True)}
 
 
-def _competence_entry(fit: Competence, place: int) -> dict[str, Any]:
+def _competence_entry(fit: Competence, place: int) -> AnnotatorCompetence:
     low, high = (None, None) if fit.accuracy_interval is None else fit.accuracy_interval[:, place]
     return {
         "annotator": fit.annotators[place],
         "ratings": int(fit.ratings[place]),
         "accuracy": float(fit.accuracy[place]),
-        "accuracy_low": _number(low),
-        "accuracy_high": _number(high),
+        "accuracy_low": plain(low),
+        "accuracy_high": plain(high),
         # Unknown for true labels that the annotator never saw.
         "confusion": {
-            true: {label: _number(chance) for label, chance in zip(fit.labels, row, strict=True)}
+            true: {label: plain(chance) for label, chance in zip(fit.labels, row, strict=True)}
             for true, row in zip(fit.labels, fit.confusion[place], strict=True)
         },
     }
 
 
-def _number(value: float | None) -> float | None:
-    return None if value is None or np.isnan(value) else float(value)
-
-
-def annotators_lines(report: dict[str, Any]) -> list[str]:
+def annotators_lines(report: CompetenceDocument) -> list[str]:
     """The document as lines of text; the items are in the JSON only."""
     lines = [
         f"{len(report['annotators']):,} annotators, {count(len(report['items']))} items. Rates are in per cent.",

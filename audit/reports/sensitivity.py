@@ -1,21 +1,25 @@
 """What a report would say if gold had the label that it lacks, or were wrong as often as somebody knows it to be."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import TypedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Engine
 
 from audit.errors import AuditError
-from audit.false_satisfaction.cells import CELL, Counted, DrawnCell, Ground, counted_from, drawn_cells
-from audit.false_satisfaction.groups import Comparison, Shared, shared_groups
-from audit.false_satisfaction.resolution import KnownAnswer, State, Whose, known_answers, read_process
+from audit.false_satisfaction.cells import CELL, Counted
+from audit.false_satisfaction.groups import Shared
+from audit.false_satisfaction.resolution import State
 from audit.messages import message
-from audit.reports.document import Covered, GoldErrorEntry, GoldErrorSystem, OverallEntry, SensitivityEntry
+from audit.reports.document import (
+    Covered,
+    GoldErrorEntry,
+    GoldErrorSystem,
+    LenientRates,
+    OverallEntry,
+    SensitivityEntry,
+)
 from audit.statistics.comparison import LEAST
 from audit.statistics.corrected import Resting, correct, corrected_values, resting_share
 from audit.statistics.intervals import Target
@@ -33,47 +37,6 @@ class Lenient:
     counted: Counted
     shared: Sequence[Shared]
     says: pd.DataFrame
-
-
-def read_lenient(
-    engine: Engine,
-    counted: Counted,
-    drawn: Sequence[DrawnCell],
-    whose: Whose,
-    lacking: Mapping[str, Sequence[str]],
-    compared: Sequence[Comparison],
-) -> Lenient | None:
-    """The counts once more, of the groups `drawn` that were `counted`; `lacking` has for each task the labels that gold
-    never says. None where there is none."""
-    if not lacking:
-        return None
-    ground = Ground(counted.studies, counted.samples, counted.checks, counted.keys.join(counted.cells[_OBSERVED]))
-    cells, says = [], []
-    with engine.connect() as connection:
-        answers = {
-            question: KnownAnswer(answer.allowed | set(lacking.get(question[0], ())), answer.origin)
-            if answer.origin == "gold"
-            else answer
-            for question, answer in known_answers(connection, whose).items()
-        }
-        process = read_process(connection)
-        gold = {task: labels | set(lacking.get(task, ())) for task, labels in process.gold.items()}
-        process = replace(process, gold=gold)
-    samples = {sample["study_id"]: sample for sample in counted.samples}
-    for study, study_cells in groupby(drawn, lambda cell: cell.key[0]):
-        groups = [group.drawn for cell in study_cells for group in cell.settled]
-        cells += drawn_cells(samples[study], groups, answers, process)
-        says += [
-            (study, group.relation_id, group.system_id, group.group_id)
-            for group in groups
-            if any(step.output.label in lacking.get(group.task, ()) for step in group.steps)
-        ]
-    lenient = counted_from(ground, cells, 0, counted.audited)
-    labels = tuple(dict.fromkeys(label for missing in lacking.values() for label in missing))
-    return Lenient(labels, lenient, shared_groups(lenient, compared), pd.DataFrame(says, columns=[*CELL, "group_id"]))
-
-
-_OBSERVED = ["groups", "satisfied", "violated", "inapplicable", "errors"]
 
 
 def sensitivity_entry(
@@ -198,15 +161,7 @@ def _weighted_groups(counted: Counted) -> pd.DataFrame:
     return judged.assign(weight=judged["satisfied"] / judged["of"])
 
 
-class _Rates(TypedDict):
-    """R_FS as it is, with the labels counted right, and without the groups that have one."""
-
-    fs_rate: float | None
-    fs_rate_right: float | None
-    fs_rate_left_out: float | None
-
-
-def _rates(judged: pd.DataFrame) -> _Rates:
+def _rates(judged: pd.DataFrame) -> LenientRates:
     return {
         "fs_rate": _mean(judged, "false"),
         "fs_rate_right": _mean(judged[judged["right"].notna()], "right"),

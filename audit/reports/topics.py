@@ -1,7 +1,6 @@
 """Violation rates by topic: by gold label, or by an attribute of the sources."""
 
 from collections.abc import Sequence
-from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,7 @@ import pandas as pd
 from audit.false_satisfaction.topics import GOLD, StudyTopics, Topics
 from audit.messages import message
 from audit.reports.certainty import KEY, Certainty, dependence, with_worth
-from audit.reports.document import TopicRate, TopicsEntry, ViolationTable
+from audit.reports.document import TopicNumbers, TopicRate, TopicsEntry, ViolationTable
 from audit.statistics.intervals import ClusteredRate, Estimator, Target, clustered_rate
 from audit.statistics.rates import violations, with_rates
 
@@ -136,24 +135,7 @@ def _within(groups: pd.DataFrame, study_topics: StudyTopics, topic: int) -> pd.D
     return groups[study_topics.topic_of(groups["source"].to_numpy()) == topic]
 
 
-class _Rates(TypedDict):
-    """`TopicRate` without what it is of."""
-
-    groups: int
-    violated: int
-    sources: int
-    vr_observed: float | None
-    vr_observed_low: float | None
-    vr_observed_high: float | None
-    judged: int
-    false: int | None
-    vr_genuine: float | None
-    vr_genuine_low: float | None
-    vr_genuine_high: float | None
-    reason: str | None
-
-
-def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: ClusteredRate, sources: int) -> _Rates:
+def _rates(cells: pd.DataFrame, of_genuine: np.ndarray | None, observed: ClusteredRate, sources: int) -> TopicNumbers:
     """The rates of some cells of one topic and system together."""
     satisfied, violated, judged, false = (int(cells[name].sum()) for name in COUNTS)
     names = ("satisfied", "violated", "sr_genuine", "sr_genuine_low", "sr_genuine_high")

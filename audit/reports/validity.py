@@ -1,40 +1,36 @@
 """What a report says about its own errors: answers that relations carry, and answers that people agree on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Engine, select
 
-from audit.annotation.answers import stands
-from audit.annotation.causes import CAUSES, REASONS, current_causes, is_check
+from audit.annotation.causes import CAUSES
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import ALONE, CELL, Clusters, Counted
-from audit.false_satisfaction.groups import NAMES, random_beginnings, spot_checked_groups
+from audit.false_satisfaction.groups import spot_checked_groups
 from audit.false_satisfaction.protocol_arms import Arms
-from audit.false_satisfaction.proxies import CellProxies, cell_proxies
-from audit.false_satisfaction.resolution import State
+from audit.false_satisfaction.proxies import CellProxies
 from audit.messages import joined, message
 from audit.relations import name_order
+from audit.reports.certainty import KEY
 from audit.reports.document import (
     AuditTotals,
     CarryEntry,
+    CauseCounts,
     CausesEntry,
     CauseShare,
     CellAudit,
     CellEntry,
     ChecksEntry,
-    DisputesEntry,
     HoldsEntry,
     HoldsShare,
     ProtocolArm,
     ProtocolsEntry,
-    ReasonCount,
     RelationResultEntry,
     RoganGladen,
-    Signature,
+    unknown,
 )
 from audit.sampling.designs import BLIND, SHOWN
 from audit.statistics.annotators import rogan_gladen
@@ -43,10 +39,8 @@ from audit.statistics.corrected import between_arms, carry_effect, carry_error, 
 from audit.statistics.intervals import SEQUENCE, Estimator, Interval, Target, effective_interval, effective_size
 from audit.statistics.prediction_powered import PredictionPowered, prediction_powered
 from audit.statistics.rates import ESTIMATES, combine
-from audit.store import table_of, tables
 from audit.store.bulk import LIMIT
 
-KEY = ["study", "task", "relation", "system"]
 RELATION = ["study", "task", "relation"]
 LEAST = 10
 """Checked groups that a cell needs for a corrected rate of its own; with fewer its interval would say nothing."""
@@ -108,21 +102,9 @@ def audit_parts(
     `cells` is the report's frame with its rates, `of_false` how its cells' R_FS go together. Without findings (totals
     of a file) all of it is None.
     """
-    audited: list[CellAudit] = [
-        {
-            "checked": None,
-            "fs_checked": None,
-            "fs_checked_low": None,
-            "fs_checked_high": None,
-            "fs_carry_low": None,
-            "fs_carry_high": None,
-        }
-        for _ in entries
-    ]
+    audited = [unknown(CellAudit) for _ in entries]
     if findings is None:
-        return AuditParts(
-            audited, [None] * len(relations), {"audits_waiting": None, "checks_waiting": None, "checks": None}
-        )
+        return AuditParts(audited, [None] * len(relations), unknown(AuditTotals))
     carry = _carries(entries, relations, audited, findings, confidence, target)
     protocol = _check_rates(entries, audited, cells, findings, interval, confidence, target)
     checks = None
@@ -256,6 +238,7 @@ def _together(
     """The protocol's error over all checked answers, and R_FS of the cells with checked groups, before and after."""
     error = carry_error(findings.answers[_unit(target)].to_numpy(), findings.answers["wrong"].to_numpy(int), confidence)
     entry: ChecksEntry = {
+        **unknown(ChecksEntry),
         "answers": error.audited,
         "answers_wrong": error.wrong,
         "error": error.rate,
@@ -263,16 +246,6 @@ def _together(
         "error_high": error.high,
         "cells": len(cells),
         "groups": len(findings.checks),
-        "added": None,
-        "removed": None,
-        "fs_rate": None,
-        "fs_low": None,
-        "fs_high": None,
-        "fs_checked": None,
-        "fs_checked_low": None,
-        "fs_checked_high": None,
-        "bias": None,
-        "rogan_gladen": None,
     }
     if cells.empty:
         return entry
@@ -306,21 +279,10 @@ def _together(
 def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: float) -> RoganGladen:
     """The correction by sensitivity and specificity, from the same checked groups; its rate None with a reason."""
     called_false, false = checks["protocol"].to_numpy(int) == 1, checks["checked"].to_numpy(int) == 1
-    sensitivity, specificity = (
-        (int((called_false & false).sum()), int(false.sum())),
-        (
-            int((~called_false & ~false).sum()),
-            int((~false).sum()),
-        ),
-    )
-    entry: RoganGladen = {
-        "rate": None,
-        "low": None,
-        "high": None,
-        "reason": None,
-        "sensitivity": list(sensitivity),
-        "specificity": list(specificity),
-    }
+    sensitivity = (int((called_false & false).sum()), int(false.sum()))
+    specificity = (int((~called_false & ~false).sum()), int((~false).sum()))
+    entry = unknown(RoganGladen)
+    entry |= {"sensitivity": list(sensitivity), "specificity": list(specificity)}
     if not (sensitivity[1] and specificity[1]):
         code = "no_rate.none_false" if specificity[1] else "no_rate.none_true"
         return entry | {"reason": message(code)}
@@ -329,36 +291,6 @@ def _rogan_gladen(rate: float, judged: int, checks: pd.DataFrame, confidence: fl
     except AuditError:
         return entry | {"reason": message("no_rate.protocol_by_chance")}
     return entry | {"rate": corrected.rate, "low": corrected.low, "high": corrected.high}
-
-
-def carry_note(counted: Counted) -> list[str]:
-    """A sentence for the signature where answers are carried and nothing measures how often that is wrong."""
-    audited = counted.audited
-    rests = int(audited.cells[["rests_true", "rests_false"]].to_numpy().sum())
-    if not rests or len(audited.follow_ups):
-        return []
-    if audited.waiting:
-        return [message("note.carry_waiting", count=audited.waiting)]
-    return [message("note.carry_unmeasured")]
-
-
-def shares(counted: Counted, study: int) -> dict[str, float]:
-    """What is audited of a study's sample, for the signature; shares of 0 are left out."""
-    study_shares = counted.audited.shares.get(study, {})
-    return {f"audit_{name}": share for name, share in study_shares.items() if share}
-
-
-def estimators(counted: Counted) -> Signature:
-    """The part of a signature that says how audits are estimated; empty where nothing is audited."""
-    audited = [
-        name for study_shares in counted.audited.shares.values() for name, share in study_shares.items() if share
-    ]
-    methods = {}
-    if "follow_ups" in audited:
-        methods["carry"] = "exact interval at the effective size of sources"
-    if "answers" in audited:
-        methods["checks"] = "two-phase difference with MOVER ends"
-    return {"audits": methods} if methods else {}
 
 
 # What a report says of whether relations hold: the share of groups per relation in which they do not.
@@ -395,19 +327,11 @@ def holds_entries(
 def _share(units: pd.DataFrame, confidence: float, target: Target) -> HoldsShare:
     broken, pi, cluster = (units[name].tolist() for name in ("broken", "pi", "cluster"))
     rate = weighted_rate(broken, pi, confidence, target, cluster)
-    return {
-        "judged": len(units),
-        "broken": int(units["broken"].sum()),
-        "rate": rate.rate if rate else None,
-        "low": rate.low if rate else None,
-        "high": rate.high if rate else None,
-    }
+    entry: HoldsShare = {**unknown(HoldsShare), "judged": len(units), "broken": int(units["broken"].sum())}
+    return entry | {"rate": rate.rate, "low": rate.low, "high": rate.high} if rate else entry
 
 
 # What a report says of two protocols: R_FS by arm, the difference, and how each was answered.
-
-METHOD = "plain means over judged groups by arm; MOVER over exact intervals at the effective size of sources"
-"""What a signature says of the estimator."""
 
 
 def protocol_entry(by_arm: Arms, confidence: float = 0.95) -> ProtocolsEntry:
@@ -459,30 +383,6 @@ def protocol_entry(by_arm: Arms, confidence: float = 0.95) -> ProtocolsEntry:
 LEVELS = ("relation", "system", "overall")
 
 
-def named_falses(engine: Engine, counted: Counted) -> pd.DataFrame:
-    """The false satisfactions of the settled beginnings, with their causes as far as these count.
-
-    Columns study, task, relation, system, satisfied, judged, source, code. One row each, in the order of its cell's
-    ranks; `satisfied` and `judged` are counts of its cell; `code` is the cause in the beginning of the cell's list in
-    which every one has a cause, else None: a later one may have got its cause because somebody looked for it. A cause
-    counts while its group is false.
-    """
-    rows = random_beginnings(counted)
-    rows = rows[rows["state"] == State.FALSE].merge(counted.keys, on=CELL)
-    cells = counted.cells[["satisfied", "judged"]].join(counted.keys[CELL])
-    rows = rows.merge(cells, on=CELL, suffixes=("", "_of_cell")).sort_values([*CELL, "rank"])
-    with engine.connect() as connection:
-        causes = current_causes(connection)
-    pairs = zip(rows["group_id"].tolist(), rows["system_id"].tolist(), strict=True)
-    codes = [cause.code if (cause := causes.get(pair)) else None for pair in pairs]
-    rows = rows.assign(code=pd.Series(codes, index=rows.index, dtype=object), source=rows["group_id"] // LIMIT**2)
-    if len(rows):
-        in_prefix = rows["code"].notna().astype(int).groupby([rows[name] for name in CELL], sort=False).cummin()
-        rows["code"] = rows["code"].where(in_prefix == 1, None)
-    rows = rows.drop(columns="judged").rename(columns={"judged_of_cell": "judged"})
-    return rows[[*KEY, "satisfied", "judged", "source", "code"]].reset_index(drop=True)
-
-
 def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[CausesEntry]:
     """Shares of causes by relation, by system and over all; empty where no cause was given.
 
@@ -519,16 +419,7 @@ def cause_entries(falses: pd.DataFrame, confidence: float = 0.95) -> list[Causes
     return entries
 
 
-class _Shares(TypedDict):
-    """The part of `CausesEntry` that says what was counted."""
-
-    false: int
-    named: int
-    cells: int
-    causes: list[CauseShare]
-
-
-def _shares(falses: pd.DataFrame, confidence: float) -> _Shares:
+def _shares(falses: pd.DataFrame, confidence: float) -> CauseCounts:
     named = falses[falses["code"].notna()]
     weight, source = named["weight"].to_numpy(float), named["source"].to_numpy()
     # Every false satisfaction of these cells is known and has its cause: nothing is estimated.
@@ -543,22 +434,6 @@ def _shares(falses: pd.DataFrame, confidence: float) -> _Shares:
             low, high = ends.low, ends.high
         causes.append({"cause": code, "count": int(np.sum(has_code)), "share": share, "low": low, "high": high})
     return {"false": len(falses), "named": len(named), "cells": len(named.drop_duplicates(KEY)), "causes": causes}
-
-
-def dispute_entry(engine: Engine) -> DisputesEntry | None:
-    """How adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there is none.
-
-    A question's last adjudication counts. Spot checks are none of them: people agreed there.
-    """
-    table = table_of(tables.Adjudication)
-    query = select(table.c.code, table.c.reason).where(stands(table))
-    with engine.connect() as connection:
-        rows = connection.execute(query).all()
-    codes = [code for code, reason in rows if not is_check(code, str(reason))]
-    if not codes:
-        return None
-    reasons: list[ReasonCount] = [{"reason": code, "count": codes.count(code)} for code in REASONS]
-    return {"settled": len(codes), "reasons": reasons, "uncoded": codes.count(None)}
 
 
 # R_FS of cells with the help of proxies, as a report needs it: `audit report --proxy`.
@@ -584,35 +459,31 @@ def check_proxies(names: Sequence[str], interval: str, target: Target) -> None:
 
 
 def powered(
-    engine: Engine, counted: Counted, judged: pd.DataFrame, names: Sequence[str], fallback: Estimator
+    counted: Counted, judged: pd.DataFrame, proxies: Iterable[CellProxies], fallback: Estimator
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(estimates, judged): a row for each cell with its R_FS by PPI++, and what proxies leave of the judged groups.
 
     `judged` are the rows of `judged_groups`. The first frame has the columns study, task, relation, system and
     `ESTIMATES`: where `prediction_powered` falls back, the rate of the sample, the interval `fallback` and a gain of 1;
     where nothing is judged, no estimate. The second is `judged` with a column `value`: false less the proxies times
-    their slopes. Raises what `cell_proxies` raises.
+    their slopes.
     """
-    results: dict[tuple[int, int, int], tuple[PredictionPowered, str]] = {}
-    residuals: dict[tuple[int, int, int], np.ndarray] = {}
-    for cell in cell_proxies(engine, counted, names):
+    estimates = pd.DataFrame(None, index=counted.keys.index, columns=list(ESTIMATES), dtype=object)
+    # As objects: of a column of strings pandas would keep the English sentences alone.
+    none_judged = message("no_rate.no_random_sample")
+    estimates["method_reason"] = pd.Series(none_judged, index=estimates.index, dtype=object)
+    place = {cell: at for at, cell in enumerate(counted.keys[CELL].itertuples(index=False, name=None))}
+    groups = judged.groupby(KEY, sort=False).indices
+    values = judged["false"].to_numpy(float).copy()
+    for cell in proxies:
         result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, fallback=fallback)
-        key = (cell.study, cell.relation, cell.system)
-        results[key] = (result, _reason(cell, result))
-        residuals[key] = cell.truth - cell.of_sample @ np.array(result.weights) if result.weights else cell.truth
-    rows: list[tuple[float | str | None, ...]] = []
-    for key in counted.keys[CELL].itertuples(index=False, name=None):
-        if key in results:
-            result, reason = results[key]
-            rows.append((result.estimate, result.low, result.high, result.method, result.gain, reason or None))
-        else:
-            rows.append((None, None, None, None, None, message("no_rate.no_random_sample")))
-    estimates = pd.concat(
-        [counted.keys[NAMES].reset_index(drop=True), pd.DataFrame(rows, columns=list(ESTIMATES))], axis=1
-    )
-    # Of a column of strings pandas would keep the English sentences alone.
-    estimates["method_reason"] = pd.Series([row[-1] for row in rows], dtype=object)
-    return estimates, judged.assign(value=_values(counted, judged, residuals))
+        at = place[cell.study, cell.relation, cell.system]
+        reason = _reason(cell, result) or None
+        estimates.iloc[at] = [result.estimate, result.low, result.high, result.method, result.gain, reason]
+        # The rows of `judged` have each cell's groups by rank, as `cell.truth` has them.
+        explained = cell.of_sample @ np.array(result.weights) if result.weights else 0.0
+        values[groups[tuple(counted.keys[KEY].iloc[at])]] = cell.truth - explained
+    return pd.concat([counted.keys[KEY], estimates], axis=1).reset_index(drop=True), judged.assign(value=values)
 
 
 def _reason(cell: CellProxies, result: PredictionPowered) -> str:
@@ -621,14 +492,3 @@ def _reason(cell: CellProxies, result: PredictionPowered) -> str:
     if result.reason and (cell.names or not reasons):
         reasons.append(result.reason)
     return joined("list.also", reasons) if reasons else ""
-
-
-def _values(counted: Counted, judged: pd.DataFrame, residuals: dict[tuple[int, int, int], np.ndarray]) -> np.ndarray:
-    """The residuals by cell in the order of the rows of `judged`, which has each cell's groups by rank."""
-    values: np.ndarray = judged["false"].to_numpy(float).copy()
-    keys = counted.keys[[*CELL, *NAMES]].itertuples(index=False, name=None)
-    names = {key[: len(CELL)]: key[len(CELL) :] for key in keys}
-    places = judged.groupby(NAMES, sort=False).indices
-    for key, residual in residuals.items():
-        values[places[names[key]]] = residual
-    return values

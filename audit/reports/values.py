@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,20 @@ from audit.keys import fingerprint
 from audit.messages import message
 from audit.relations import Outcome
 from audit.relations.registry import name_order
+from audit.reports.document import plain
+from audit.reports.documents import (
+    BoundsCell,
+    BoundsDocument,
+    FactorComparison,
+    FactorLetters,
+    FactorMean,
+    FactorTest,
+    LevelsCell,
+    LevelsDocument,
+    MeansDocument,
+    Origin,
+)
+from audit.reports.evidence import relation_entries, system_entries
 from audit.reports.tables import aligned
 from audit.reports.words import UNKNOWN, count, number, p_number, percent, signature_line
 from audit.statistics.linear_model import compared, fit_two_way, pearson, spearman, type_three
@@ -129,32 +143,16 @@ def source_outputs(engine: Engine, sources: Iterable[int]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["source", "system_id", "output"])
 
 
-def plain(value: float | None) -> float | None:
-    """A number as JSON has it: None for NaN, of Python's own type.
-
-    >>> plain(float("nan")), plain(0.5)
-    (None, 0.5)
-    """
-    return None if value is None or math.isnan(value) else float(value)
-
-
-def origin(engine: Engine, values: pd.DataFrame) -> dict[str, Any]:
+def origin(engine: Engine, values: pd.DataFrame) -> Origin:
     """What a document says of where its numbers are from: versions, studies, parameters, settings."""
-    relation, system = table_of(tables.Relation), table_of(tables.System)
     with engine.connect() as connection:
-        rows = {row.id: row for row in connection.execute(select(relation))}
-        systems = {row.id: row for row in connection.execute(select(system))}
-    used = [rows[id] for id in values["relation_id"].unique()]
-    return {
-        "audit": audit.__version__,
-        "studies": sorted(int(study) for study in values["study"].unique()),
-        "corpora": sorted(values["corpus"].unique()),
-        "relations": [{"name": row.name, "version": row.version, "params": json.loads(row.params)} for row in used],
-        "systems": [
-            {"name": row.name, "version": row.version, "settings": json.loads(row.settings)}
-            for row in (systems[id] for id in sorted(values["system_id"].unique()))
-        ],
-    }
+        return {
+            "audit": audit.__version__,
+            "studies": sorted(int(study) for study in values["study"].unique()),
+            "corpora": sorted(values["corpus"].unique()),
+            "relations": relation_entries(connection, values["relation_id"].unique().tolist()),
+            "systems": system_entries(connection, values["system_id"].unique().tolist()),
+        }
 
 
 def levels_of(values: pd.DataFrame, relations: Sequence[str] = ()) -> list[str]:
@@ -201,7 +199,7 @@ PARAMETERS = ("threshold", "bound")
 
 def bounds_report(
     engine: Engine, study: int | None = None, relations: Sequence[str] = (), at: Sequence[float] = STEPS
-) -> dict[str, Any]:
+) -> BoundsDocument:
     """Per (study, relation, system): the share of checked groups whose value reaches each bound.
 
     A cell is there for each relation that has a bound (one of `PARAMETERS`); `checked` are its groups with a value,
@@ -214,7 +212,7 @@ def bounds_report(
         raise AuditError(message("values_error.bad_bound", bound=invalid))
     run_at = _bounds(engine)
     values = verdict_values(engine, study, relations, task=None, among=list(run_at))
-    cells = []
+    cells: list[BoundsCell] = []
     for (study_id, corpus, relation, system, key), cell_values in values.groupby(
         ["study", "corpus", "relation", "system", "relation_id"], sort=False
     ):
@@ -241,11 +239,11 @@ def bounds_report(
     return {"cells": cells}
 
 
-def bounds_lines(report: dict[str, Any], width: int = 100) -> list[str]:
+def bounds_lines(report: BoundsDocument, width: int = 100) -> list[str]:
     """The document as tables: one a relation, a row a system, a column a bound, in per cent."""
     bounds = [rate["at"] for rate in report["cells"][0]["rates"]]
     heads = ("system", "checked", "mean", "SR_o", *(f"{bound:g}" for bound in bounds))
-    by_relation: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    by_relation: dict[tuple[int, str, str, float], list[BoundsCell]] = {}
     for cell in report["cells"]:
         by_relation.setdefault((cell["study"], cell["corpus"], cell["relation"], cell["bound"]), []).append(cell)
     lines = []
@@ -702,7 +700,7 @@ NOWHERE = "(none)"
 
 def levels_report(
     engine: Engine, study: int | None = None, relations: Sequence[str] = (), domain: str | None = None
-) -> dict[str, Any]:
+) -> LevelsDocument:
     """Per (system, domain): the share of satisfied groups of each relation, and their mean, the score.
 
     `domain` names an attribute of the sources; without it, the corpus is the domain. A relation's share is None where
@@ -713,28 +711,21 @@ def levels_report(
     names = levels_of(values, relations)
     values = values[values["relation"].isin(names)]
     values = values.assign(domain=values["corpus"] if domain is None else _attribute(engine, values, domain))
-    counted = values.groupby(["system", "domain", "relation"])["outcome"].agg(["size", "sum"])
-    cells = []
-    for system in sorted(values["system"].unique()):
-        for area in sorted(values["domain"].unique(), key=name_order):
-            rows = [
-                counted.loc[system, area, name] if (system, area, name) in counted.index else None for name in names
-            ]
-            shares = [None if row is None else 1 - float(row["sum"]) / float(row["size"]) for row in rows]
-            measured = [share for share in shares if share is not None]
-            if not measured:
-                continue
-            cells.append(
-                {
-                    "system": system,
-                    "domain": area,
-                    "score": sum(measured) / len(measured) if len(measured) == len(names) else None,
-                    "shares": dict(zip(names, map(plain, shares), strict=True)),
-                    "checked": {
-                        name: 0 if row is None else int(row["size"]) for name, row in zip(names, rows, strict=True)
-                    },
-                }
-            )
+    grouped = values.groupby(["system", "domain", "relation"])["outcome"]
+    shares, checked = (
+        numbers.unstack("relation").reindex(columns=names) for numbers in (1 - grouped.mean(), grouped.size())
+    )
+    cells: list[LevelsCell] = [
+        {
+            "system": str(system),
+            "domain": str(area),
+            "score": plain(of_relations.mean(skipna=False)),
+            "shares": {name: plain(of_relations[name]) for name in names},
+            "checked": {name: int(number) for name, number in checked.loc[system, area].fillna(0).items()},
+        }
+        for (system, area), of_relations in shares.iterrows()
+    ]
+    cells.sort(key=lambda cell: (cell["system"], name_order(cell["domain"])))
     return {
         "relations": names,
         "by": domain or "corpus",
@@ -759,7 +750,7 @@ def _attribute(engine: Engine, values: pd.DataFrame, name: str) -> pd.Series:
     return values["source"].map(by_source)
 
 
-def levels_lines(report: dict[str, Any], width: int = 100) -> list[str]:
+def levels_lines(report: LevelsDocument, width: int = 100) -> list[str]:
     """The document as a table: systems and relations down, domains across, in per cent."""
     domains = list(dict.fromkeys(cell["domain"] for cell in report["cells"]))
     by_cell = {(cell["system"], cell["domain"]): cell for cell in report["cells"]}
@@ -791,7 +782,7 @@ _PLAIN = message("note.values_independent")
 
 def means_report(
     engine: Engine, relation: str, study: int | None = None, *, independent: bool = False, confidence: float = 0.95
-) -> dict[str, Any]:
+) -> MeansDocument:
     """Least-squares means of a relation's values by target language and system, F tests, and which of them differ.
 
     `means`, `comparisons` and `subsets` have a row a level, or pair of levels, of each factor, `language` (the target)
@@ -805,10 +796,12 @@ def means_report(
     frame = values[["target", "system", "value", "text"]].rename(columns={"target": "language", "value": "score"})
     clusters = None if independent or frame["text"].nunique() < 2 else "text"
     fit = fit_two_way(frame, *FACTORS, clusters=clusters)
-    means, comparisons, subsets = [], [], []
+    means: list[FactorMean] = []
+    comparisons: list[FactorComparison] = []
+    subsets: list[FactorLetters] = []
     for factor, factor_means, pairs, letters in compared(fit, confidence):
-        means += [{"factor": factor} | asdict(mean) for mean in factor_means]
-        comparisons += [{"factor": factor} | asdict(pair) for pair in pairs]
+        means += [cast(FactorMean, {"factor": factor} | asdict(mean)) for mean in factor_means]
+        comparisons += [cast(FactorComparison, {"factor": factor} | asdict(pair)) for pair in pairs]
         if len(letters) > 1:
             subsets += [{"factor": factor, "level": level, "letters": shared} for level, shared in letters.items()]
     return {
@@ -816,15 +809,15 @@ def means_report(
         "values": len(frame),
         "texts": int(frame["text"].nunique()),
         "means": means,
-        "tests": [asdict(test) for test in type_three(fit)],
+        "tests": [cast(FactorTest, asdict(test)) for test in type_three(fit)],
         "comparisons": comparisons,
         "subsets": subsets,
         "notes": [_PLAIN if clusters is None else _CLUSTERS],
-        "signature": origin(engine, values) | {"confidence": confidence},
+        "signature": {**origin(engine, values), "confidence": confidence},
     }
 
 
-def means_lines(report: dict[str, Any], width: int = 100) -> list[str]:
+def means_lines(report: MeansDocument, width: int = 100) -> list[str]:
     """The document as tables: tests, means with their letters, pairs."""
     lines = [f"Values of {report['relation']}: {count(report['values'])} of {count(report['texts'])} texts", ""]
     rows: list[tuple[str, ...]] = [
@@ -849,7 +842,7 @@ def means_lines(report: dict[str, Any], width: int = 100) -> list[str]:
                 number(mean["mean"]),
                 number(mean["se"]),
                 UNKNOWN if mean["low"] is None else f"{mean['low']:.4f} to {mean['high']:.4f}",
-                letters.get((factor, mean["level"]), "") if mean["mean"] is not None else mean["reason"],
+                letters.get((factor, mean["level"]), "") if mean["mean"] is not None else mean["reason"] or "",
             )
             for mean in factor_means
         ]

@@ -1,7 +1,6 @@
 """Violation rates by relation and system, as studies print them: a matrix a study, with families and totals."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,7 @@ import pandas as pd
 from audit.messages import message
 from audit.relations import find_relation
 from audit.reports.certainty import COMPARES, Certainty, bounds_together, only_compared
-from audit.reports.document import ViolationRate, ViolationTable
+from audit.reports.document import ViolationRate, ViolationTable, plain, unknown
 from audit.statistics.rates import BOUNDS, violations
 
 VR_BOUNDS = ("vr_least", "vr_most", "vr_bound_low", "vr_bound_high")
@@ -61,8 +60,8 @@ def violation_tables(
         tables.append(
             {
                 "task": str(task),
-                "study": _plain(study),
-                "corpus": _plain(study_cells["corpus"].iloc[0]),
+                "study": plain(study),
+                "corpus": plain(study_cells["corpus"].iloc[0]),
                 "systems": systems,
                 "rows": [
                     {
@@ -132,23 +131,15 @@ def _entry(
 ) -> ViolationRate:
     """The rates of the cells at `places`, all of one system. A single cell has its own rates, several are pooled."""
     entry: ViolationRate = {
+        **unknown(ViolationRate),
         "system": system,
-        "groups": None,
-        "vr_observed": None,
-        "vr_genuine": None,
-        "vr_genuine_low": None,
-        "vr_genuine_high": None,
-        "vr_least": None,
-        "vr_most": None,
-        "vr_bound_low": None,
-        "vr_bound_high": None,
         "reason": NOT_RUN,
     }
     if not places:
         return entry
     chosen = {name: values[places] for name, values in columns.items()}
     if len(places) == 1:
-        own = {name: _plain(float(values[0])) for name, values in chosen.items() if name not in FLAGS}
+        own = {name: plain(float(values[0])) for name, values in chosen.items() if name not in FLAGS}
         counts = own["satisfied"], own["violated"]
         entry |= {
             "groups": None if None in counts else int(sum(counts)),
@@ -197,10 +188,3 @@ def _reason(entry: ViolationRate, lacking: int, compared: bool) -> str | None:
     if compared:
         return COMPARES
     return message("no_rate.cells_without_estimate", count=lacking)
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON needs it: None if it is missing, a Python number instead of a NumPy one."""
-    if value is None or pd.isna(value):
-        return None
-    return value.item() if hasattr(value, "item") else value

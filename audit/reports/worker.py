@@ -23,13 +23,25 @@ from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import from_wire, message, to_wire
 from audit.reports.document import ReportDocument
+from audit.reports.documents import (
+    BoundsDocument,
+    CellAtWork,
+    HistoryDocument,
+    LevelsDocument,
+    MeansDocument,
+    PersonEntry,
+    QualityDocument,
+    StoredAgreement,
+    TotalsDocument,
+)
+from audit.reports.evidence import Evidence, evidence
 from audit.reports.html import to_html
 from audit.reports.over_time import cells_at_work, history_report, person, stored_agreement, totals
-from audit.reports.plan import plan
+from audit.reports.plan import PlanDocument, PlanRequest, plan
 from audit.reports.preference import PROFILES, Weights
 from audit.reports.quality import quality_report
 from audit.reports.sensitivity import GoldError
-from audit.reports.study import Evidence, cells_of_report, evidence, report_of
+from audit.reports.study import cells_of_report, report_of
 from audit.reports.values import bounds_report, levels_report, means_report
 from audit.statistics.intervals import Target, get_target
 from audit.store import open_store
@@ -129,50 +141,50 @@ def _report(
     return report_of(basis, interval=interval, target=target, delta=delta, weights=chosen, gold_error=error)
 
 
-def _cells(database: str, state: str) -> list[dict[str, Any]]:
+def _cells(database: str, state: str) -> list[CellAtWork]:
     basis = _evidence(database, state, "both", get_target(None))
     return cells_at_work(basis.counted, cells_of_report(basis))
 
 
-def _history(database: str, _state: str, *, whose: Whose) -> dict[str, Any]:
+def _history(database: str, _state: str, *, whose: Whose) -> HistoryDocument:
     return history_report(_engine(database), whose)
 
 
-def _agreement(database: str, _state: str, *, by: int) -> list[dict[str, Any]]:
+def _agreement(database: str, _state: str, *, by: int) -> list[StoredAgreement]:
     return stored_agreement(_engine(database), by)
 
 
-def _quality(database: str, _state: str, *, by: int, groups: bool, task: str | None = None) -> dict[str, Any]:
+def _quality(database: str, _state: str, *, by: int, groups: bool, task: str | None = None) -> QualityDocument:
     return quality_report(judging_record(_engine(database), by=by), task, kind="group" if groups else None)
 
 
-def _totals(database: str, _state: str, *, by: int) -> dict[str, Any]:
+def _totals(database: str, _state: str, *, by: int) -> TotalsDocument:
     return totals(overview(_engine(database), by))
 
 
-def _people(database: str, _state: str, *, by: int | None = None) -> list[dict[str, Any]]:
+def _people(database: str, _state: str, *, by: int | None = None) -> list[PersonEntry]:
     return [person(at_work) for at_work in people_activity(_engine(database), by)]
 
 
-def _needs(database: str, _state: str, *, half_width: float, delta: float) -> dict[str, Any]:
+def _needs(database: str, _state: str, *, half_width: float, delta: float) -> dict[str, PlanDocument]:
     """Three plans by goal: for a half-width, the winner, the order."""
     engine = _engine(database)
     return {
-        "half-width": plan(engine, half_width=half_width),
-        "winner": plan(engine, decide="winner", delta=delta),
-        "order": plan(engine, decide="order", delta=delta),
+        "half-width": plan(engine, PlanRequest(half_width=half_width)),
+        "winner": plan(engine, PlanRequest(decide="winner", delta=delta)),
+        "order": plan(engine, PlanRequest(decide="order", delta=delta)),
     }
 
 
-def _bounds(database: str, _state: str, *, at: Sequence[float]) -> dict[str, Any]:
+def _bounds(database: str, _state: str, *, at: Sequence[float]) -> BoundsDocument:
     return bounds_report(_engine(database), at=at)
 
 
-def _means(database: str, _state: str, *, relation: str, study: int, independent: bool) -> dict[str, Any]:
+def _means(database: str, _state: str, *, relation: str, study: int, independent: bool) -> MeansDocument:
     return means_report(_engine(database), relation, study, independent=independent)
 
 
-def _levels(database: str, _state: str, *, study: int) -> dict[str, Any]:
+def _levels(database: str, _state: str, *, study: int) -> LevelsDocument:
     return levels_report(_engine(database), study)
 
 

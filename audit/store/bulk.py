@@ -314,6 +314,29 @@ def reading(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
+@contextmanager
+def snapshot(database: Engine | Connection) -> Iterator[Connection]:
+    """A connection whose statements all see the database as it is when the first one reads, whatever is written later.
+
+    Readers that take an engine or a connection can so be used alone, or as parts of one larger snapshot: a connection
+    is handed on as it is.
+
+    >>> from sqlalchemy import create_engine, text
+    >>> with snapshot(create_engine("sqlite://")) as connection, snapshot(connection) as same:
+    ...     connection is same, connection.execute(text("SELECT 1")).scalar()
+    (True, 1)
+    """
+    if isinstance(database, Connection):
+        yield database
+        return
+    with database.connect() as connection:
+        if database.dialect.name == "postgresql":
+            connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        else:  # Python's driver begins a transaction before a write only
+            connection.exec_driver_sql("BEGIN")
+        yield connection
+
+
 def _lock_of(engine: Engine) -> threading.Lock:
     with _GUARD:
         return _LOCKS.setdefault(engine, threading.Lock())

@@ -10,7 +10,7 @@ from audit.judging.samples import draw, draw_all
 from audit.messages import said
 from audit.reports.certainty import COMPARES
 from audit.reports.html import to_html
-from audit.reports.plan import lines, plan
+from audit.reports.plan import PlanRequest, lines, plan
 from audit.reports.preference import Weights
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
@@ -114,14 +114,14 @@ def test_weights_rank_without_scores(engine):
 
 
 def test_plans_go_on_from_what_was_compared_and_name_the_design(engine):
-    decided = plan(engine, decide="order")
+    decided = plan(engine, PlanRequest(decide="order"))
     assert decided["relations"][0]["judged"] == decided["relations"][0]["informative"] > 0
     by_design = {design["design"]: design["draw"] for design in decided["designs"]}
     size = decided["relations"][0]["informative"]
     assert by_design["always-valid"] == f"audit sample --design informative --per-relation {size}"
     assert by_design["simple"].startswith("audit sample --design simple --per-relation ")
     assert any(line == f"    {by_design['always-valid']}" for line in lines(decided))
-    width = plan(engine, half_width=0.1)
+    width = plan(engine, PlanRequest(half_width=0.1))
     assert {(cell["judged"], cell["false"]) for cell in width["cells"]} == {(0, 0)}
     assert {design["draw"].partition(" --per-relation")[0] for design in width["designs"]} == {
         f"audit sample --design {name}" for name in ("shared", "simple")

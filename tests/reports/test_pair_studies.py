@@ -24,7 +24,7 @@ from audit.reports.exports.reading import import_export
 from audit.reports.exports.replay import replay
 from audit.reports.exports.writing import export
 from audit.reports.over_time import stored_agreement
-from audit.reports.plan import plan, question_number, questions
+from audit.reports.plan import PlanRequest, plan, question_number, questions
 from audit.reports.quality import quality_lines, quality_report
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
@@ -59,14 +59,14 @@ def test_the_report_of_a_judged_study(judged):
 
 
 def test_a_plan_counts_outputs_that_systems_share_once(study):
-    whole = plan(study, half_width=0.01)
+    whole = plan(study, PlanRequest(half_width=0.01))
     assert {design["design"]: design["questions"] for design in whole["designs"]}["shared"] == 7
     assert all(design["answered"] == 0 for design in whole["designs"])
     anna, ben, _ = summaries.people(study)
     summaries.judge_all(study, anna, ben)
     # R_FS is 0 or 1 in every cell, so that nothing is left to ask.
-    assert all(design["to_go"] == 0 for design in plan(study, half_width=0.01)["designs"])
-    assert plan(study, decide="order")["relations"][0]["decided"]
+    assert all(design["to_go"] == 0 for design in plan(study, PlanRequest(half_width=0.01))["designs"])
+    assert plan(study, PlanRequest(decide="order"))["relations"][0]["decided"]
 
 
 def test_numbers_of_questions_are_those_of_their_content(study):

@@ -9,7 +9,7 @@ from audit.cli import main
 from audit.errors import AuditError
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
-from audit.reports.plan import lines, plan
+from audit.reports.plan import PlanRequest, lines, plan
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
@@ -40,9 +40,9 @@ def test_one_question_for_groups_of_two_systems_and_two_relations(build):
     # MR1.1 carries answers: 6 sources, 6 questions, though there are 12 + 6 groups. X carries none: 6 follow-ups more.
     rows = [row(n, system, "positive") for n in range(6) for system in "ab"]
     engine = build(rows)
-    assert by_design(plan(engine, half_width=0.05))["shared"]["questions"] == 6
+    assert by_design(plan(engine, PlanRequest(half_width=0.05)))["shared"]["questions"] == 6
     engine = build(rows + [row(n, "a", "positive", "X") for n in range(6)])
-    designs = by_design(plan(engine, half_width=0.05))
+    designs = by_design(plan(engine, PlanRequest(half_width=0.05)))
     assert {design["questions"] for design in designs.values()} == {12}
 
 
@@ -50,7 +50,7 @@ def test_what_each_relation_needs_on_its_own(build):
     # MR1.1 asks about 6 sources; X, which carries nothing, about the same sources and about 6 follow-ups.
     rows = [row(n, system, "positive") for n in range(6) for system in "ab"]
     engine = build(rows + [row(n, "a", "positive", "X") for n in range(6)])
-    document = plan(engine, half_width=0.05)
+    document = plan(engine, PlanRequest(half_width=0.05))
     assert {relation["relation"]: relation["to_go"]["shared"] for relation in document["relations"]} == {
         "MR1.1": 6,
         "X": 12,
@@ -59,7 +59,8 @@ def test_what_each_relation_needs_on_its_own(build):
     draw_all(engine, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     # Gold answers the sources; the follow-ups of X are not in the corpus.
-    after = {relation["relation"]: relation["to_go"] for relation in plan(engine, half_width=0.05)["relations"]}
+    document = plan(engine, PlanRequest(half_width=0.05))
+    after = {relation["relation"]: relation["to_go"] for relation in document["relations"]}
     assert set(after["MR1.1"].values()) == {0}
     assert set(after["X"].values()) == {6}
 
@@ -68,7 +69,7 @@ def test_hours_and_price_are_of_what_is_left(build):
     engine = build([row(n, "a", "positive") for n in range(10)])
     draw_all(engine, SampleRequest(Size(per_relation=4)))
     answer_with_gold(engine)
-    document = plan(engine, half_width=0.01, pace=36, price_per_hour=50, annotators=3)
+    document = plan(engine, PlanRequest(half_width=0.01, pace=36, price_per_hour=50, annotators=3))
     shared = by_design(document)["shared"]
     assert (shared["questions"], shared["answered"], shared["to_go"], shared["answers"]) == (10, 4, 6, 18)
     assert (shared["hours"], shared["price"]) == (pytest.approx(0.18), pytest.approx(9.0))
@@ -82,7 +83,7 @@ def test_a_contest_counts_only_informative_groups(build):
     rows += [row(n, "a", "positive") for n in range(30, 45)]
     rows += [row(n, "b", "negative", verdict="violated" if n < 40 else "satisfied") for n in range(30, 45)]
     engine = build(rows)
-    document = plan(engine, decide="winner")
+    document = plan(engine, PlanRequest(decide="winner"))
     (relation,) = document["relations"]
     assert (relation["common"], relation["informative"], relation["judged"]) == (45, 15, 0)
     assert (relation["decided"], relation["risk"], relation["order"]) == (False, None, [])
@@ -94,7 +95,7 @@ def test_a_contest_counts_only_informative_groups(build):
 
     draw_all(engine, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
-    document = plan(engine, decide="order")
+    document = plan(engine, PlanRequest(decide="order"))
     (relation,) = document["relations"]
     assert (relation["judged"], relation["decided"], relation["risk"]) == (15, True, 0.0)
     assert relation["order"] == ["a", "b"]
@@ -136,7 +137,7 @@ def test_the_command_of_a_plan_draws_what_it_counts(build, tmp_path, capsys, goa
 def test_commands_name_seeds_and_studies_where_they_must(build, tmp_path):
     engine = build([flawed(n, system) for n in range(60) for system in "ab"])
     draw_all(engine, SampleRequest(Size(per_relation=5), "informative", seed=9))
-    draw = by_design(plan(engine, decide="winner", database="my db.sqlite"))["always-valid"]["draw"]
+    draw = by_design(plan(engine, PlanRequest(decide="winner", database="my db.sqlite")))["always-valid"]["draw"]
     assert draw.startswith("audit sample --db 'my db.sqlite' --design informative --per-relation ")
     assert draw.endswith(" --seed 9")
 
@@ -145,9 +146,9 @@ def test_commands_name_seeds_and_studies_where_they_must(build, tmp_path):
 def test_a_plan_for_gold_counts_its_sources_and_its_command_draws_from_them(build, capsys, tmp_path, goal):
     rows = [flawed(n, system) for n in range(60) for system in "ab"]
     engine = build([row | {"gold": None} if at % 4 < 2 else row for at, row in enumerate(rows)])
-    wholly = plan(engine, **goal)
+    wholly = plan(engine, PlanRequest(**goal))
     draw_all(engine, SampleRequest(Size(per_relation=5)))  # of all sources, with the study's seed
-    document = plan(engine, **goal, domain="gold", database=str(tmp_path / "audit.db"))
+    document = plan(engine, PlanRequest(**goal, domain="gold", database=str(tmp_path / "audit.db")))
     counted = {
         name: by_design(plan_document)["shared"]["questions_worst"]
         for name, plan_document in (("all", wholly), ("gold", document))
@@ -161,7 +162,7 @@ def test_a_plan_for_gold_counts_its_sources_and_its_command_draws_from_them(buil
     assert main([*shlex.split(draw)[1:], "--audit-follow-ups", "0", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["studies"][0]["domain"] == "gold"
     # Goes on with the sample that is there, and with its seed.
-    again = by_design(plan(engine, **goal, domain="gold", database=str(tmp_path / "audit.db")))["shared"]
+    again = by_design(plan(engine, PlanRequest(**goal, domain="gold", database=str(tmp_path / "audit.db"))))["shared"]
     assert again["draw"] == draw
 
 
@@ -170,14 +171,14 @@ def test_differences_are_possible_ones(build):
     engine = build(rows)
     draw_all(engine, SampleRequest(Size(per_relation=2), "informative"))
     answer_with_gold(engine)
-    (difference,) = plan(engine, decide="winner")["relations"][0]["differences"]
+    (difference,) = plan(engine, PlanRequest(decide="winner"))["relations"][0]["differences"]
     # 20 groups inform, of which 2 are judged and both speak for a; the others may all speak against it.
     assert difference["system"] == "a"
     assert (difference["low"], difference["high"]) == pytest.approx(((2 - 18) / 60, 20 / 60))
 
 
 def test_one_system_has_nothing_to_decide(build):
-    document = plan(build([row(1, "a", "positive")]), decide="winner")
+    document = plan(build([row(1, "a", "positive")]), PlanRequest(decide="winner"))
     assert document["relations"] == []
     assert {design["questions"] for design in document["designs"]} == {0}
 
@@ -207,6 +208,6 @@ def test_mistakes_are_one_sentence(build, tmp_path, capsys, arguments, says):
     assert error.count("\n") == 1
 
 
-def test_a_plan_needs_a_goal(build):
+def test_a_plan_needs_a_goal():
     with pytest.raises(AuditError, match="needs a goal"):
-        plan(build([row(1, "a", "positive")]))
+        PlanRequest()

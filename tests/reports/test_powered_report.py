@@ -13,6 +13,7 @@ from audit.corpora import get_corpus
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import count
 from audit.false_satisfaction.groups import judged_groups
+from audit.false_satisfaction.proxies import cell_proxies
 from audit.false_satisfaction.resolution import State
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
@@ -160,7 +161,7 @@ def test_what_varies_together_is_what_proxies_leave(real):
     _, engine = real
     counted = count(engine, "gold")
     judged = judged_groups(counted)
-    estimates, left = powered(engine, counted, judged, ("disagreement",), mid_p)
+    estimates, left = powered(counted, judged, cell_proxies(engine, counted, ["disagreement"]), mid_p)
     assert estimates["gain"].max() > 1
     for cell in estimates.itertuples():
         of_cell = (judged["relation"] == cell.relation) & (judged["system"] == cell.system)

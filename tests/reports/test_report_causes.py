@@ -12,10 +12,11 @@ from audit.annotation.causes import CAUSES
 from audit.false_satisfaction.impact import false_satisfactions, give_cause
 from audit.judging.adjudications import adjudicate
 from audit.judging.samples import draw_all
+from audit.reports.evidence import named_falses
 from audit.reports.html import to_html
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
-from audit.reports.validity import cause_entries, dispute_entry, named_falses
+from audit.reports.validity import cause_entries
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.statistics.intervals import effective_interval
@@ -156,12 +157,12 @@ def test_every_form_of_a_report_tells_causes_and_reasons(engine):
 
 def test_spot_checks_are_no_disputes(engine):
     judge = add_account(engine, "ada", "adjudicator", "long enough").id
-    assert dispute_entry(engine) is None
+    assert study_report(engine)["disputes"] is None
     adjudicate(engine, judge, 1, ["neutral"], "spot check: plain")
-    assert dispute_entry(engine) is None
+    assert study_report(engine)["disputes"] is None
     adjudicate(engine, judge, 2, ["neutral"], "", "slip")
     adjudicate(engine, judge, 2, ["positive"], "", "language")  # the last one counts
-    disputes = dispute_entry(engine)
+    disputes = study_report(engine)["disputes"]
     assert (disputes["settled"], disputes["uncoded"]) == (1, 0)
     assert [reason["reason"] for reason in disputes["reasons"] if reason["count"]] == ["language"]
 
@@ -169,4 +170,5 @@ def test_spot_checks_are_no_disputes(engine):
 def test_there_are_no_causes_where_nothing_is_drawn(engine, tmp_path):
     from audit.false_satisfaction.cells import count
 
-    assert len(named_falses(engine, count(engine))) == 0
+    with engine.connect() as connection:
+        assert len(named_falses(connection, count(connection))) == 0

@@ -9,7 +9,7 @@ from audit.errors import AuditError
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.html import to_html
-from audit.reports.plan import plan
+from audit.reports.plan import PlanRequest, plan
 from audit.reports.rerank import rerank
 from audit.reports.study import study_report
 from audit.reports.terminal import to_terminal
@@ -122,7 +122,7 @@ def test_the_population_is_refused_in_a_sentence(tmp_path, capsys):
 def test_plans_name_the_option(tmp_path):
     engine = imported(tmp_path)
     for options in ({"half_width": 0.05}, {"decide": "winner"}):
-        for design in plan(engine, **options)["designs"]:
+        for design in plan(engine, PlanRequest(**options))["designs"]:
             named = "audit report --interval sequence" in design["reported"]
             assert named == (design["design"] in ("always-valid",))
 

@@ -11,8 +11,9 @@ from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccur
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.accuracy import accuracy_entries
+from audit.reports.evidence import evidence
 from audit.reports.html import to_html
-from audit.reports.study import evidence, report_of, study_report
+from audit.reports.study import report_of, study_report
 from audit.reports.terminal import to_terminal
 from audit.reports.words import accuracy_lines, accuracy_order, shown_accuracy, topics_by_relation
 from audit.runner.imported import import_run, read_run

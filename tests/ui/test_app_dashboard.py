@@ -15,7 +15,7 @@ from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.judging.unit import rebuild
 from audit.reports.over_time import history_report
-from audit.reports.plan import plan
+from audit.reports.plan import PlanRequest, plan
 from audit.store import open_store, table_of, tables
 from audit.ui import background_cache
 from audit.ui.background_cache import CachedAnswer
@@ -152,7 +152,7 @@ def test_how_many_more_is_the_plan_s(prepared: Prepared) -> None:
     assert not app.dataframe
     app.button(key="needs-begin").click().run()
     totals = app.dataframe[0].value
-    expected = plan(prepared.engine, half_width=0.05)
+    expected = plan(prepared.engine, PlanRequest(half_width=0.05))
     two_phase = next(design for design in expected["designs"] if design["design"] == "two-phase")
     assert totals["Questions to go"].tolist()[0] == two_phase["to_go"]
     relations = app.dataframe[1].value.set_index("Relation")

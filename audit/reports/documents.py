@@ -1,0 +1,507 @@
+"""The other documents as JSON, beside the report's: agreement, quality, competence, histories, progress, and values.
+
+Rates are fractions between 0 and 1, and whatever is unknown is null, with a `reason` or `note` where it is not plain.
+Plans are typed in `audit.reports.plan`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NotRequired, TypedDict
+
+from audit.reports.document import Rate, RelationEntry, SystemEntry
+
+# How far annotators agree.
+
+
+class CoefficientEntry(TypedDict):
+    """One coefficient; `note` says why it is undefined, or explains the kappa paradox where it strikes."""
+
+    name: str
+    level: str | None
+    estimate: float | None
+    low: float | None
+    high: float | None
+    items: int
+    annotators: int
+    note: str | None
+
+
+class RatingCounts(TypedDict):
+    """Items that two annotators or more judged, items that one judged, and ratings of all."""
+
+    items: int
+    left_out: int
+    ratings: int
+
+
+class AgreementPart(RatingCounts):
+    """The coefficients over the ratings of one relation, system, language, pair or period."""
+
+    by: str | None
+    value: str
+    coefficients: list[CoefficientEntry]
+
+
+class AgreementPair(TypedDict):
+    """How two annotators agree on the items that both judged."""
+
+    one: str
+    other: str
+    items: int
+    percent_agreement: float | None
+    cohen_kappa: float | None
+    gwet_ac1: float | None
+    note: str | None
+
+
+class AgreementDocument(RatingCounts):
+    """The document of `audit agreement`."""
+
+    coefficients: list[CoefficientEntry]
+    annotators: list[str]
+    labels: list[str]
+    groups: list[AgreementPart]
+    pairs: list[AgreementPair]
+    notes: list[str]
+    signature: dict[str, Any]
+
+
+class AgreementOverTime(AgreementDocument):
+    """With a part for each stretch of the judging: how often a row's label was given against a column's."""
+
+    confusions: list[list[int]]
+
+
+class StoredAgreement(AgreementOverTime):
+    """The same for one kind of questions of a task."""
+
+    task: str
+    kind: str
+
+
+# How well each annotator judges, and how competent each is.
+
+
+class Ends(TypedDict):
+    """An interval of a share or of a difference; null where too little was observed."""
+
+    low: float | None
+    high: float | None
+
+
+class ShareEntry(Ends):
+    """`part` of `whole` with the interval of that share, or the reason why there is none."""
+
+    part: int
+    whole: int
+    value: float | None
+    reason: str | None
+
+
+class AccuracyShare(ShareEntry):
+    """Right answers to hidden questions; `unsure` ones are counted beside."""
+
+    unsure: int
+
+
+class LabelBias(Ends):
+    """How much more often a label is given than it is right."""
+
+    label: str
+    given: int
+    missed: float
+    value: float | None
+    reason: str | None
+
+
+class OthersEntry(Ends):
+    """Agreement with everybody else, and alpha over the others alone."""
+
+    items: int
+    value: float | None
+    alpha_without: float | None
+    reason: str | None
+
+
+class SpeedEntry(TypedDict):
+    """Median seconds from question to decision, in all and in each half, and the share too fast to have read."""
+
+    seconds: float | None
+    first_half: float | None
+    second_half: float | None
+    fast: ShareEntry
+
+
+class DriftEntry(Ends):
+    """Agreement with settled answers in the first and the second half, and the change."""
+
+    first: ShareEntry
+    second: ShareEntry
+    change: float | None
+
+
+class Training(TypedDict):
+    """Attempts at the training questions, and whether one was passed."""
+
+    attempts: int
+    passed: bool
+
+
+class AlarmEntry(TypedDict):
+    """A rule of `audit.statistics.annotators` that alarms, and the label that it is about."""
+
+    rule: str
+    label: str | None
+
+
+class AnnotatorQuality(TypedDict):
+    """All that is measured of one annotator."""
+
+    annotator: str
+    judgements: int
+    unsure: ShareEntry
+    training: Training
+    accuracy: AccuracyShare
+    confusion: dict[str, dict[str, float]] | None
+    bias: list[LabelBias]
+    consistency: ShareEntry
+    settled: ShareEntry
+    others: OthersEntry
+    speed: SpeedEntry
+    drift: DriftEntry
+    alarms: list[AlarmEntry]
+
+
+class QualityDocument(TypedDict):
+    """The document of `audit quality`."""
+
+    task: str
+    about: str
+    labels: list[str]
+    alpha: float | None
+    annotators: list[AnnotatorQuality]
+    settings: dict[str, Any]
+    notes: list[str]
+    signature: dict[str, Any]
+
+
+class ProtocolOutcome(TypedDict):
+    """What a protocol would make of these annotators."""
+
+    name: str
+    wrong_answers: float
+    judgements: float
+    fs_bias: float | None
+
+
+class AnnotatorCompetence(TypedDict):
+    """How often an annotator is right by the model, and what is said of each true label."""
+
+    annotator: str
+    ratings: int
+    accuracy: float
+    accuracy_low: float | None
+    accuracy_high: float | None
+    confusion: dict[str, dict[str, float | None]]
+
+
+class LikeliestLabel(TypedDict):
+    """The likeliest true label of an item."""
+
+    item: str
+    label: str
+    probability: float
+
+
+class CompetenceDocument(TypedDict):
+    """The document of `audit annotators`: Dawid and Skene's model."""
+
+    labels: list[str]
+    marginals: dict[str, float]
+    marginals_low: dict[str, float] | None
+    marginals_high: dict[str, float] | None
+    protocol: list[ProtocolOutcome]
+    annotators: list[AnnotatorCompetence]
+    items: list[LikeliestLabel]
+    log_likelihood: float
+    iterations: int
+    converged: bool
+    notes: list[str]
+    signature: dict[str, Any]
+
+
+# How numbers firmed up while people judged, and how far the judging is.
+
+
+class HistoryPoint(TypedDict):
+    """How much people had given at a point, and the judged groups of all cells."""
+
+    judgements: int
+    adjudications: int
+    until: str | None
+    answers: int
+    judged: int
+
+
+class SystemHistory(TypedDict):
+    """A system under one relation: lists with a number for each point."""
+
+    system: str
+    judged: list[int | None]
+    sr_observed: list[Rate]
+    fs_rate: list[Rate]
+    fs_low: list[Rate]
+    fs_high: list[Rate]
+    sr_genuine: list[Rate]
+    sr_genuine_low: list[Rate]
+    sr_genuine_high: list[Rate]
+    p_best: list[Rate]
+
+
+class Winner(TypedDict):
+    """The system that is likeliest the best at the last point; null where nobody knows."""
+
+    winner: str | None
+    p_winner: Rate
+
+
+class RelationHistory(Winner):
+    """The systems under one relation."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+    relation: str
+    systems: list[SystemHistory]
+
+
+class HistoryDocument(TypedDict):
+    """Rates and rankings at points of the history of judging."""
+
+    points: list[HistoryPoint]
+    relations: list[RelationHistory]
+
+
+class QuestionCounts(TypedDict):
+    """Questions over the whole database: those that wait, and those that are answered, by origin."""
+
+    open: int
+    audits: int
+    checks: int
+    people: int
+    adjudicated: int
+    gold: int
+    filled: int
+    split: int
+    disputed: int
+    flagged: int
+
+
+class JudgementCounts(TypedDict):
+    """Judgements since midnight and of seven days (UTC), and those that are left."""
+
+    today: int
+    week: int
+    left: int
+
+
+class SpeedNumbers(TypedDict):
+    """How fast people judge: `audit.annotation.activity.Speed`."""
+
+    judgements: int
+    hours: float
+    per_hour: float | None
+    per_day: float | None
+
+
+class PaceEntry(SpeedNumbers):
+    """The same, and when the open questions would have all their votes; ISO 8601 in UTC."""
+
+    ends: str | None
+
+
+class UnreadEntry(TypedDict):
+    """Questions in languages that too few accounts read."""
+
+    languages: list[str]
+    questions: int
+    wanted: int
+    readers: int
+    others: int
+
+
+class TotalsDocument(TypedDict):
+    """Counts over the whole database."""
+
+    questions: QuestionCounts
+    judgements: JudgementCounts
+    pace: PaceEntry
+    unread: list[UnreadEntry]
+
+
+class CellAtWork(TypedDict):
+    """A cell that was drawn from: groups that were drawn, are settled anywhere, and count; questions that wait."""
+
+    study: int | str | None
+    corpus: str | None
+    task: str
+    relation: str
+    system: str
+    drawn: int | None
+    settled: int
+    judged: int | None
+    waiting: int | None
+    fs_rate: Rate
+    fs_low: Rate
+    fs_high: Rate
+
+
+class PersonEntry(TypedDict):
+    """One person at work, with shares: null where there is nothing to divide by."""
+
+    name: str
+    role: str
+    disabled: bool
+    languages: list[str]
+    seen_at: str | None
+    judgements: int
+    today: int
+    seconds: float | None
+    unsure: int
+    settled: int
+    agreed: int
+    unsure_share: Rate
+    agreed_share: Rate
+
+
+class ProgressDocument(TotalsDocument):
+    """The document of `audit progress`."""
+
+    cells: list[CellAtWork]
+    people: list[PersonEntry]
+
+
+# What relations measured.
+
+
+class Origin(TypedDict):
+    """Where the numbers of values are from."""
+
+    audit: str
+    studies: list[int]
+    corpora: list[str]
+    relations: list[RelationEntry]
+    systems: list[SystemEntry]
+    references: NotRequired[str]
+    sha: NotRequired[str]
+    meteor: NotRequired[str]
+    confidence: NotRequired[float]
+
+
+class RateAt(TypedDict):
+    """SR_o at another bound."""
+
+    at: float
+    sr_observed: Rate
+
+
+class BoundsCell(TypedDict):
+    """A cell whose relation compares a value with a bound."""
+
+    study: int
+    corpus: str
+    relation: str
+    system: str
+    checked: int
+    mean: float | None
+    median: float | None
+    bound: float
+    sr_observed: Rate
+    rates: list[RateAt]
+
+
+class BoundsDocument(TypedDict):
+    """SR_o of each cell at other bounds than the one that its run checked."""
+
+    cells: list[BoundsCell]
+
+
+class LevelsCell(TypedDict):
+    """A system in a domain: the share of satisfied groups of each relation, and their mean, the score."""
+
+    system: str
+    domain: str
+    score: Rate
+    shares: dict[str, Rate]
+    checked: dict[str, int]
+
+
+class LevelsDocument(TypedDict):
+    """The scores of systems by domain."""
+
+    relations: list[str]
+    by: str
+    cells: list[LevelsCell]
+    signature: Origin
+
+
+class FactorMean(TypedDict):
+    """The least-squares mean of a level of a factor."""
+
+    factor: str
+    level: str
+    n: int
+    missing: Sequence[str]
+    mean: float | None
+    se: float | None
+    low: float | None
+    high: float | None
+    reason: str | None
+
+
+class FactorTest(TypedDict):
+    """An F test of type III."""
+
+    effect: str
+    df: int
+    f: float | None
+    df_error: int
+    p: float | None
+    left_out: Sequence[str]
+    reason: str | None
+
+
+class FactorComparison(TypedDict):
+    """Two levels of a factor compared, adjusted by Tukey and Kramer."""
+
+    factor: str
+    one: str
+    other: str
+    difference: float
+    se: float
+    t: float
+    df: int
+    p: float
+    low: float
+    high: float
+
+
+class FactorLetters(TypedDict):
+    """Levels of a factor that share a letter are not told apart."""
+
+    factor: str
+    level: str
+    letters: str
+
+
+class MeansDocument(TypedDict):
+    """Least-squares means of a relation's values by target language and system."""
+
+    relation: str
+    values: int
+    texts: int
+    means: list[FactorMean]
+    tests: list[FactorTest]
+    comparisons: list[FactorComparison]
+    subsets: list[FactorLetters]
+    notes: list[str]
+    signature: Origin

@@ -1,0 +1,75 @@
+"""A report is of one state of the database, whatever people answer while it is read."""
+
+import pytest
+from sqlalchemy import func, select
+
+from audit.annotation.accounts import add_account
+from audit.judging.adjudications import adjudicate
+from audit.reports import evidence, over_time, plan
+from audit.reports.exports.reading import import_export
+from audit.reports.exports.writing import export
+from audit.store import open_store, table_of, tables
+
+
+def interrupt(monkeypatch, module, section, where):
+    """Let an adjudicator settle a question just before `section` of a report is read; returns what undoes that."""
+    elsewhere, read = open_store(where), getattr(module, section)
+    adjudicator = add_account(elsewhere, f"ada-{section}", "adjudicator", "long enough").id
+    answer = table_of(tables.Answer)
+    others = select(answer.c.question_id).where(answer.c.origin != "gold")
+    with elsewhere.connect() as connection:
+        query = select(func.min(answer.c.question_id)).where(answer.c.question_id.not_in(others))
+        question_id = connection.execute(query).scalar_one()
+    calls = []
+
+    def interrupted(*arguments, **options):
+        if not calls:
+            calls.append(adjudicate(elsewhere, adjudicator, question_id, ["neutral"], "neither", "slip"))
+        return read(*arguments, **options)
+
+    monkeypatch.setattr(module, section, interrupted)
+    return calls
+
+
+@pytest.mark.parametrize("section", ["comparisons", "named_falses", "signature", "count_holds", "read_named"])
+def test_an_answer_between_two_sections_changes_nothing_in_that_report(judged, section, monkeypatch):
+    from audit.reports.study import study_report
+
+    engine = open_store(judged)
+    before = study_report(engine)
+    calls = interrupt(monkeypatch, evidence, section, judged)
+    assert study_report(engine) == before
+    assert calls
+    after = study_report(engine)
+    assert after["signature"]["answers"] != before["signature"]["answers"]
+    assert after["disputes"] != before["disputes"]
+
+
+@pytest.mark.parametrize(
+    ("module", "section", "make"),
+    [
+        (over_time, "comparisons", over_time.history_report),
+        (plan, "known_answers", lambda engine: plan.plan(engine, plan.PlanRequest(half_width=0.1, whose="people"))),
+    ],
+)
+def test_histories_and_plans_are_of_one_state_too(judged, module, section, make, monkeypatch):
+    engine = open_store(judged)
+    before = make(engine)
+    calls = interrupt(monkeypatch, module, section, judged)
+    assert make(engine) == before
+    assert calls
+    assert make(engine) != before
+
+
+@pytest.mark.postgres
+def test_a_server_shows_one_state_too(judged, postgres_url, tmp_path, monkeypatch):
+    from audit.reports.study import study_report
+
+    export(open_store(judged), tmp_path / "export")
+    import_export(tmp_path / "export", postgres_url)
+    engine = open_store(postgres_url)
+    before = study_report(engine)
+    calls = interrupt(monkeypatch, evidence, "count_holds", postgres_url)
+    assert study_report(engine) == before
+    assert calls
+    assert study_report(engine) != before
