@@ -166,14 +166,12 @@ def toy_relations() -> Iterator[list]:
         (follow_up,) = yield [Member("follow_up", Input.of(f"{source.input.text} {probe.label} {output.label}"))]
         return different([output, follow_up])
 
-    before = dict(registry.RELATIONS._entries)
     options = {"task": "sentiment", "family": "toys", "unit": "sentence"}
-    registry.plain("T1", check=equivalent, carry=base.unchanged, **options)(shout)
-    registry.plain("T2", check=opinionated(equivalent), carry=base.nothing, **options)(extend)
-    registry.chained("T3", carry=base.nothing, **options)(ask)
-    yield [registry.get_relation("sentiment", name) for name in ("T1", "T2", "T3")]
-    registry.RELATIONS._entries.clear()
-    registry.RELATIONS._entries.update(before)
+    with registry.RELATIONS.restored():
+        registry.plain("T1", check=equivalent, carry=base.unchanged, **options)(shout)
+        registry.plain("T2", check=opinionated(equivalent), carry=base.nothing, **options)(extend)
+        registry.chained("T3", carry=base.nothing, **options)(ask)
+        yield [registry.get_relation("sentiment", name) for name in ("T1", "T2", "T3")]
 
 
 class OwnSystems:
