@@ -162,8 +162,8 @@ def stored_ratings(
     if not judged_tasks:
         about = [message(f"ratings.about_{kind}")] if kind in ("group", "pair") else []
         about += [message("ratings.of_task", task=task)] if task else []
-        scope = joined("list.beside", about) if about else ""
-        raise AuditError(message("ratings.none", scope=scope))
+        scope = {"scope": joined("list.beside", about)} if about else {}
+        raise AuditError(message("ratings.none_in_scope" if scope else "ratings.none", **scope))
     if len(judged_tasks) > 1:
         raise AuditError(
             message("ratings.several_tasks", tasks=judged_tasks),

@@ -43,7 +43,7 @@ def get_corpus(
     ('es', 'fr')
     """
     name = str(name_or_path)
-    if task is None and split_targets(name)[0].startswith(f"{RecordedTexts.prefix}:"):
+    if task is None and _is_for_translation(name):
         task = "translation"
     if task == "translation":
         base, targets = split_targets(name)
@@ -69,6 +69,13 @@ def get_corpus(
     known = [corpus.name for corpus in all_corpora(task)]
     with_file = [usage for usage in CORPORA.usages() if ":" in usage]
     raise CORPORA.unknown(name, [*known, *with_file])
+
+
+def _is_for_translation(name: str) -> bool:
+    base, targets = split_targets(name)
+    if targets or split_name(base)[0] == RecordedTexts.prefix:
+        return True
+    return _is_registered(name) and CORPORA.get(name)().task == "translation"
 
 
 def _is_registered(name: str) -> bool:

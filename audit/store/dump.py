@@ -288,13 +288,19 @@ def _number(value: Any) -> float:
     return _NUMBERS[value] if isinstance(value, str) and value in _NUMBERS else _FLOAT(value)
 
 
+def _whole_characters(text: str) -> str:
+    text.encode()  # raises for half of a character, which JSON can spell
+    return text
+
+
+_TEXT = TypeAdapter(StrictStr).validate_python
 _FLOAT = TypeAdapter(StrictFloat).validate_python
 _AWARE = TypeAdapter(AwareDatetime).validate_python
 _READERS: dict[str, Callable[[Any], Any]] = {
     "integer": TypeAdapter(Annotated[StrictInt, Field(gt=-(1 << 63), lt=1 << 63)]).validate_python,
     "number": _number,
     "boolean": TypeAdapter(StrictBool).validate_python,
-    "text": TypeAdapter(StrictStr).validate_python,  # half of a character, which JSON can spell, is none
+    "text": lambda value: _whole_characters(_TEXT(value)),
     "time": lambda value: _AWARE(datetime.fromisoformat(value)),
     "bytes": bytes.fromhex,
     "json": lambda value: value,

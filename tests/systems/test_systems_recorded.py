@@ -225,7 +225,7 @@ def test_a_corpus_has_one_language(tmp_path):
     with pytest.raises(AuditError, match="no translations from en into 'zh'; there are some into es, fr"):
         get_corpus(f"recorded:{path}@zh", "translation", language="en")
     with pytest.raises(AuditError, match=r"the task of corpus 'recorded:past\.csv' is 'translation', not 'sentiment'"):
-        get_corpus(f"recorded:{recorded(tmp_path, ROWS)}")
+        get_corpus(f"recorded:{recorded(tmp_path, ROWS)}", "sentiment")
 
 
 def through_spanish(source, choices):

@@ -87,10 +87,11 @@ def test_what_is_absent_or_damaged_names_the_command(nltk_data):
 
 
 def test_it_is_of_the_task_translation_and_needs_targets():
-    with pytest.raises(AuditError, match="say which languages"):
-        get_corpus("treebank", "translation")
+    for task in ("translation", None):
+        with pytest.raises(AuditError, match="say which languages"):
+            get_corpus("treebank", task)
     with pytest.raises(AuditError, match="the task of corpus 'treebank' is 'translation'"):
-        get_corpus("treebank")
+        get_corpus("treebank", "sentiment")
 
 
 WORD = st.text(alphabet="abcXYZ", min_size=1, max_size=6)
