@@ -461,7 +461,7 @@ def _add_sources(
     add_sources(connection, study_id, [(numbers[row.key], row) for row in drawn])
     source = table_of(tables.Source)
     rows_of_study = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
-    return {name: id for name, id in connection.execute(rows_of_study)}
+    return {str(row): int(id) for row, id in connection.execute(rows_of_study)}
 
 
 def _outputs(record: Record, system: int, ids: Mapping[bytes, int]) -> list[dict[str, Any]]:

@@ -256,4 +256,4 @@ def _failed(connection: Connection) -> dict[int, int]:
 def _counted(connection: Connection, column: Column[Any], *conditions: ColumnElement[bool]) -> dict[int, int]:
     """Rows by the value of a column."""
     query = select(column, func.count()).where(*conditions).group_by(column)
-    return {name: id for name, id in connection.execute(query)}
+    return {int(value): int(number) for value, number in connection.execute(query)}
