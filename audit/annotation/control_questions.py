@@ -50,14 +50,14 @@ from audit.store.core import (
     question,
     sample,
 )
-from audit.tasks import Input, get_task
+from audit.tasks import Input, get_task, text_columns
 from audit.text.languages import is_code
 
 # Reading texts with known answers from a CSV: the columns text and answer, and perhaps language and explanation.
 #
-# Where a task compares two texts, the second is in the column text_2.
+# Where a task compares two texts, the second is in the column text_b.
 
-FILE_COLUMNS = ("text", "text_2", "language", "answer", "explanation")
+FILE_COLUMNS = ("text", "text_b", "language", "answer", "explanation")
 LONGEST = 100_000
 """Characters of a text that are taken."""
 
@@ -89,7 +89,7 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
     """
     header, rows, bad = read_rows(name, text, message("known.wanted"))
     number = len(rows) + len(bad)
-    texts = ("text", "text_2")[: get_task(task).texts]
+    texts = text_columns(get_task(task).texts)
     missing = [column for column in (*texts, "answer") if column not in header]
     unknown_columns = [column for column in header if column not in (*texts, *FILE_COLUMNS[2:])]
     if missing or unknown_columns:

@@ -295,7 +295,7 @@ def known_add(
     db: Database = DATABASE,
 ) -> Reply:
     """Makes the texts of a UTF-8 CSV known, with the columns `text`, `answer` (several with `|` between them) and
-    perhaps `language` and `explanation`, and `text_2` where a task compares two texts; or, with `--questions`,
+    perhaps `language` and `explanation`, and `text_b` where a task compares two texts; or, with `--questions`,
     questions of the database that are settled, by the answer that settles them.
     """
     from audit.annotation.control_questions import add_known, add_settled_questions, read_known

@@ -652,14 +652,15 @@ def how_text(report: Report, language: str = ENGLISH) -> str:
     r"""How the intervals were made, what they are about, and which differences count as equal.
 
     >>> how_text({"signature": {"interval": "midp", "confidence": 0.95, "target": "corpus", "delta": 0.02}})
-    '95\xa0% intervals (midp) for this corpus; differences up to 2.0 points count as equal.'
+    '95\xa0% intervals (mid-p) for this corpus; differences up to 2.0 points count as equal.'
     """
     signature = report["signature"]
     delta = delta_text(signature.get("delta") or 0.0, language)
     if not signature.get("interval"):
         return capital(delta)
     about = phrase(language, f"how.{signature.get('target') or 'corpus'}")
-    made = {"confidence": confidence_of(report), "method": signature["interval"], "about": about}
+    method = catalogue(language).get(f"interval.{signature['interval']}", signature["interval"])
+    made = {"confidence": confidence_of(report), "method": method, "about": about}
     return listed((phrase(language, "how.interval", **made), delta), language)
 
 

@@ -262,7 +262,7 @@ def test_html_says_why_a_roll_up_is_not_known_and_what_counts_as_equal():
     text = Page(to_html(report)).text
     assert "Why not" in text
     assert "no estimate yet" in text
-    assert "intervals (midp) for the population of this corpus; differences up to 2.0 points count as equal." in text
+    assert "intervals (mid-p) for the population of this corpus; differences up to 2.0 points count as equal." in text
 
 
 def test_html_shows_corrected_rates_where_there_are_some():
