@@ -44,7 +44,7 @@ def _installed(folder, *arguments):
     return ran.stdout
 
 
-@pytest.mark.parametrize("how", ["installed", "by name"])
+@pytest.mark.parametrize("how", [pytest.param("installed", marks=pytest.mark.slow), "by name"])
 def test_run_sample_answer_and_report(call, tmp_path, how):
     if how == "installed":
         (tmp_path / "site").mkdir()
@@ -101,6 +101,7 @@ def test_a_lost_rule_is_told_in_the_report(call, tmp_path):
     assert partly.err.count("sentiment/SHOUT") == 1
 
 
+@pytest.mark.slow
 def test_workers_of_dask_load_it(tmp_path):
     pytest.importorskip("distributed")
     with plugged():

@@ -88,6 +88,7 @@ def shell(command, **environment):
 
 
 @posix
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_any_encoding_of_the_output(here, encoding):
     status, out, err = shell("audit rerank totals.csv", PYTHONIOENCODING=encoding)
@@ -105,22 +106,26 @@ def test_json_in_any_encoding(here):
     assert json.loads(out.decode("ascii"))["cells"][0]["relation"] == "MR 电1 😀"
 
 
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 @posix
 @pytest.mark.parametrize(
     ("command", "status", "says"),
     [
         ("audit systems >&-", 2, b"cannot be written to stdout"),
-        ("audit rerank totals.csv --html r.html >&-", 0, b"report: r.html"),
-        ("audit rerank absent.csv >&-", 2, b"there is no such file"),
-        ("audit systems 2>&- >o.txt", 0, b""),
-        ("audit systems --task no 2>&-", 2, b""),
-        ("audit doctor --db judged.db <&- >&- 2>&-", 2, b""),
-        ("audit rerank totals.csv >/dev/full", 2, b"No space left on device"),
+        slow("audit rerank totals.csv --html r.html >&-", 0, b"report: r.html"),
+        slow("audit rerank absent.csv >&-", 2, b"there is no such file"),
+        slow("audit systems 2>&- >o.txt", 0, b""),
+        slow("audit systems --task no 2>&-", 2, b""),
+        slow("audit doctor --db judged.db <&- >&- 2>&-", 2, b""),
+        slow("audit rerank totals.csv >/dev/full", 2, b"No space left on device"),
         ("audit systems --json >/dev/full", 2, b"No space left on device"),
-        ("audit --help >/dev/full", 2, b"No space left on device"),
-        ("audit systems --task no 2>/dev/full", 2, b""),
-        ("audit rerank totals.csv --html r.html 2>/dev/full", 0, b""),
-        ("audit systems >/dev/full 2>&1", 2, b""),
+        slow("audit --help >/dev/full", 2, b"No space left on device"),
+        slow("audit systems --task no 2>/dev/full", 2, b""),
+        slow("audit rerank totals.csv --html r.html 2>/dev/full", 0, b""),
+        slow("audit systems >/dev/full 2>&1", 2, b""),
         ("audit systems --json | head -c 1 >o.txt; exit ${PIPESTATUS[0]}", 0, b""),
     ],
 )

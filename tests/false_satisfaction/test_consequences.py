@@ -86,6 +86,7 @@ def three_films(tmp_path_factory):
     return engine, add_account(engine, "ada", "adjudicator", "long enough").id
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(st.lists(st.sampled_from(["positive", "negative", None]), min_size=6, max_size=6))
 def test_it_foresees_what_the_counts_say_after_each_answer(three_films, labels):

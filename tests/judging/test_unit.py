@@ -259,7 +259,11 @@ def drain(world: World, *names: str) -> None:
             judge(world.engine, world.who[name], shown.id, shown.labels[0])
 
 
-@pytest.mark.parametrize("prepare", WRITERS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "prepare",
+    [*WRITERS[:3], *(pytest.param(prepare, marks=pytest.mark.slow) for prepare in WRITERS[3:])],
+    ids=lambda function: function.__name__,
+)
 def test_who_is_killed_leaves_all_or_nothing(where, tmp_path, prepare):
     world = drawn(where, tmp_path)
     call = prepare(world)

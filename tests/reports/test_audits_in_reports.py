@@ -212,6 +212,7 @@ def test_totals_of_a_file_have_no_audits(tmp_path):
     assert report["cells"][0]["checked"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["population", "corpus"])
 def test_documents_widen_what_audits_say_of_texts_to_come(tmp_path, target):
     reports = []

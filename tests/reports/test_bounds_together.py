@@ -118,6 +118,7 @@ CELLS = st.lists(
 ).filter(lambda cells: any(sum(one[:3]) for one in cells))
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(CELLS, st.sampled_from([3, 10**9]), st.sampled_from(["corpus", "population"]))
 def test_bounds_hold_what_any_answers_would_have_said(numbers, documents, target):

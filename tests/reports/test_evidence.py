@@ -45,6 +45,7 @@ def test_an_answer_between_two_sections_changes_nothing_in_that_report(judged, s
     assert after["disputes"] != before["disputes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "section", "make"),
     [

@@ -12,6 +12,7 @@ from audit.reports.study import study_report
 from audit.store import open_store
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whose", ["both", "people"])
 def test_at_the_last_point_the_numbers_are_the_report_s(judged, whose):
     engine = open_store(judged)

@@ -184,6 +184,7 @@ def test_the_text_fits_a_terminal_and_says_what_matters(recorded):
 PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "translation-pivots.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "choice",
     [

@@ -25,7 +25,7 @@ RATE = {"fs_rate": 0.2, "fs_low": 0.1, "fs_high": 0.3}
 DATA = {
     "audit", "best", "film", "hiv", "relation", "sentiment", "similarity", "sr_g", "textblob", "tfidf", "logreg",
     "vader", "information", "software", "technology", "jiang", "chen", "wang", "and", "holm", "mcnemar", "rogan",
-    "gladen", "genre", "drama", "key", "before", "after", "study", "polarity", "rotten", "tomatoes", "midp",
+    "gladen", "genre", "drama", "key", "before", "after", "study", "polarity", "rotten", "tomatoes", "mid",
 }  # fmt: skip
 """Names in the report, of methods and of papers, which Chinese texts spell as English ones do."""
 

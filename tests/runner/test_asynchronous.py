@@ -398,6 +398,7 @@ HARMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("apart", "act"), [*((False, act) for act in HOLDS.values()), *((True, act) for act in (HOLDS | HARMS).values())]
 )
@@ -421,6 +422,7 @@ def test_a_call_that_keeps_the_event_loop_costs_its_own_input(tmp_path, monkeypa
     assert [result.outputs(1) for result in results] == [[Output("positive", 0.5)]] * 5
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_after_a_call_that_keeps_the_event_loop(tmp_path, monkeypatch, toy_corpus):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "keeps_in_a_run.py").write_text(KEEPS.replace("KEEP", "time.sleep(20)"))

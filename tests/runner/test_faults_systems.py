@@ -224,7 +224,7 @@ WRONG = {
 @pytest.mark.parametrize(
     "names",
     [
-        ("killed", "leaving", "leaving_quietly"),
+        pytest.param(("killed", "leaving", "leaving_quietly"), marks=pytest.mark.slow),
         pytest.param(("crashing", "hanging", "hanging_deaf"), marks=pytest.mark.slow),
     ],
 )
@@ -321,7 +321,7 @@ class Murderous(Watcher):
         self._seen += 1
 
 
-@pytest.mark.parametrize("moments", [{1}, {2}, {4}, {1, 5}])
+@pytest.mark.parametrize("moments", [{1, 5}, *(pytest.param({moment}, marks=pytest.mark.slow) for moment in (1, 2, 4))])
 def test_workers_that_are_ended_from_outside_are_replaced(
     faulty, tmp_path, toy_corpus, relations, engine, content, monkeypatch, moments
 ):

@@ -72,6 +72,7 @@ sizes = st.one_of(st.builds(Size, st.integers(1, 35)), st.builds(lambda share: S
 steps = st.lists(sizes, min_size=1, max_size=3)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(populations, steps, st.sampled_from(["shared", "simple"]), populations)
 def test_what_was_drawn_stays_and_every_cell_is_a_beginning(before, size_list, design, later):

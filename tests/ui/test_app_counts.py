@@ -65,6 +65,7 @@ def test_counts_are_made_anew_after_a_while(
     assert len(counted) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("where", "after"), [(ConfigOption.DEFAULT_DEFINITION, False), ("somebody", True)])
 def test_garbage_is_not_collected_after_every_click_unless_somebody_wants_it(where: str, after: bool) -> None:
     before = config.get_option(COLLECT), config.get_where_defined(COLLECT)

@@ -42,6 +42,7 @@ def test_they_are_registered_and_can_be_sent_to_a_worker():
         assert (again.name, again.version, again.settings) == (system.name, system.version, system.settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.parametrize(
     "text", ["今天天气很好。", "今天天气很好", " 去\n", "，。！", "😀", "OK", "甲。乙。丙。", "a" * 200]

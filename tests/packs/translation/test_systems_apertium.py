@@ -123,6 +123,7 @@ def test_modes_are_named_once(spec):
         get_system(spec)
 
 
+@pytest.mark.slow
 @needs_apertium
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PAIRS]
@@ -171,6 +172,7 @@ def test_every_text_has_its_own_output_whatever_it_holds():
 PIECES = [*"[]^$/\\{}@#~*+<>&;.?!'\" \n\t\r", "\n\n", ".[]", "[3]", "dog", "known", "no", "é", "中", "\x01", "😀", "\0"]
 
 
+@pytest.mark.slow
 @needs_apertium
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=1, max_size=12))

@@ -47,6 +47,7 @@ def test_another_number_is_found_and_named(exported):
     assert replayed.as_json()["documents"][0]["equal"] is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{"whose": "people"}, {"interval": "midp", "target": "population", "delta": 0.1}, {"by": "gold"}]
 )

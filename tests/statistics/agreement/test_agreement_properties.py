@@ -56,6 +56,7 @@ def same(first, second):
             assert left is None or left == pytest.approx(right, abs=error), (key, name)
 
 
+@pytest.mark.slow
 @given(tables(), st.randoms(use_true_random=False))
 @settings(max_examples=25)
 def test_order_of_rows_items_and_annotators_does_not_matter(rows, random):
@@ -76,6 +77,7 @@ def test_names_of_labels_do_not_matter(rows, letters, others):
     same(frame_of(rows, lambda label: letters[label]), frame_of(rows, lambda label: others[label]))
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=60)
 def test_numbers_may_be_moved_and_stretched(rows):
