@@ -271,8 +271,8 @@ group(
     "known",
     JUDGE,
     "questions with known answers: for training, and hidden ones",
-    "Questions whose answers are known before: for training, or hidden among the others to measure those who judge "
-    "(docs/how-to/quality.md). They settle nothing, and a question that people are waited for cannot be made known.",
+    "Control questions, whose right answers are known: for training, or hidden among the others to measure those who judge "
+    "(docs/how-to/quality.md). They settle nothing, and a question that still waits for answers cannot be one.",
 )
 
 

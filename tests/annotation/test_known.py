@@ -61,7 +61,7 @@ def test_a_text_known_again_gets_the_new_purpose_and_answer(team):
 def test_a_question_that_waits_for_people_cannot_be_known(team, content):
     engine, _ = team
     before = content(engine)
-    with pytest.raises(Refused, match="people are waited for on question 2"):
+    with pytest.raises(Refused, match="question 2 still waits for people.s answers"):
         add_known(
             engine,
             "gold",
