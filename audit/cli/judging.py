@@ -271,8 +271,8 @@ group(
     "known",
     JUDGE,
     "questions with known answers: for training, and hidden ones",
-    "Control questions, whose right answers are known: for training, or hidden among the others to measure those who judge "
-    "(docs/how-to/quality.md). They settle nothing, and a question that still waits for answers cannot be one.",
+    "Control questions, whose right answers are known: for training, or hidden among the others to measure those who "
+    "judge (docs/how-to/quality.md). They settle nothing, and a question that still waits for answers cannot be one.",
 )
 
 

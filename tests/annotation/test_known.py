@@ -61,7 +61,7 @@ def test_a_text_known_again_gets_the_new_purpose_and_answer(team):
 def test_a_question_that_waits_for_people_cannot_be_known(team, content):
     engine, _ = team
     before = content(engine)
-    with pytest.raises(Refused, match="question 2 still waits for people.s answers"):
+    with pytest.raises(Refused, match="question 2 still waits for people"):
         add_known(
             engine,
             "gold",
@@ -87,11 +87,11 @@ def test_a_settled_question_becomes_known_with_its_answer(team):
     [
         (lambda engine: add_known(engine, "quiz", [KnownText(Input.of("A."), ("positive",))]), "purpose 'quiz'"),
         (lambda engine: add_known(engine, "gold", [KnownText(Input.of("A."), ("good",))]), "answer 'good' is not one"),
-        (lambda engine: add_known(engine, "gold", []), "there is no text to make known"),
+        (lambda engine: add_known(engine, "gold", []), "there is no text to add"),
         (lambda engine: add_settled_questions(engine, "gold", [99]), "question 99 has no answer"),
         (lambda engine: pick_known(engine, "gold", 0), "count 0: must be from 1"),
         (lambda engine: pick_known(engine, "gold", 5), "there is no question to pick"),
-        (lambda engine: remove_known(engine, [1]), "question 1 is not known"),
+        (lambda engine: remove_known(engine, [1]), "question 1 is no control question"),
     ],
 )
 def test_what_cannot_be_changes_nothing(team, content, call, message):

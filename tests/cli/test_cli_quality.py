@@ -60,7 +60,7 @@ def test_settings_are_shown_and_changed(where, capsys):
         ("known add absent.csv --purpose gold", "there is no such file"),
         ("known add --questions 7 --purpose gold", "question 7 has no answer that settles it"),
         ("known pick --purpose gold", "there is no question to pick"),
-        ("known remove --questions 7", "question 7 is not known"),
+        ("known remove --questions 7", "question 7 is no control question"),
         ("quality --task weather", "unknown task 'weather'"),
     ],
 )
