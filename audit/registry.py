@@ -27,7 +27,7 @@ from functools import partial
 from importlib.machinery import PathFinder
 from threading import RLock
 from types import ModuleType
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast, overload
 
 from audit.errors import AuditError, UnknownName, first_line
 from audit.messages import Message, message, noun
@@ -211,6 +211,15 @@ class Registry(Generic[T]):
         found, argument = self.split(spec)
         maker: Any = self._thing(found)
         return maker(argument) if argument else maker()
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """What the maker of this name returns, called with these arguments; whatever a plug-in's maker raises is an
+        AuditError. Raises as `get` does."""
+        found, maker = self.find(name), cast(Callable[..., Any], self.get(name))
+        if found is None or not found.origin:
+            return maker(*arguments)
+        with _loading(f"{self.kind} {name!r} of the plug-in {found.origin}", found.origin):
+            return maker(*arguments)
 
     def names(self) -> list[str]:
         """Every name: those of audit first, then those of plug-ins, each in the order of their registration."""
@@ -435,7 +444,7 @@ def _load(module: str, report: bool = True) -> None:
             return
         _plugins[module] = None  # a module that asks for names while it is imported must not be imported by that
         try:
-            if not all(part.isidentifier() for part in module.split(".")):
+            if module.endswith(".py") or not all(part.isidentifier() for part in module.split(".")):
                 raise AuditError(message("plugin.no_module_name", module=module))
             with _loading(message("plugin.called", name=repr(module)), module):
                 import_from_here(module, message("plugin.plugin"))
@@ -579,3 +588,15 @@ parsers: Registry[Any] = Registry("parser", "audit.parsers")
 """Makers of constituency parsers, called with what stands behind the colon."""
 proposers: Registry[Any] = Registry("proposer", "audit.proposers")
 """Makers of proposers of masked words, called with what stands behind the colon."""
+
+
+def _callable(kind: str) -> Callable[[str, Any], None]:
+    def check(name: str, thing: Any) -> None:
+        if not callable(thing):
+            raise AuditError(message("plugin.no_function", kind=noun(kind), name=name, what=type(thing).__name__))
+
+    return check
+
+
+for _functions in (intervals, taggers, parsers, proposers):
+    _functions.check = _callable(_functions.kind)

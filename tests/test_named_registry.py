@@ -8,6 +8,7 @@ import pytest
 from plugged import environment, registries_kept
 
 from audit import registry
+from audit.corpora import get_corpus
 from audit.errors import AuditError, UnknownName
 from audit.registry import Registry, load_plugin
 from audit.systems import all_systems, get_system, is_own, offer_system
@@ -101,6 +102,7 @@ def test_a_plugin_registers_when_it_is_loaded_once(kept):
             "system 'vader' is registered twice, by audit itself",
         ),
         ("from audit import registry\nregistry.systems.register('a:b', int)", "'a:b' cannot be the name of a system"),
+        ("from audit import registry\nregistry.intervals.register('w', 3)", "'w' is of the type int; it must be a fun"),
     ],
 )
 def test_a_plugin_that_cannot_be_loaded_is_one_sentence(kept, text, message):
@@ -112,11 +114,27 @@ def test_a_plugin_that_cannot_be_loaded_is_one_sentence(kept, text, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("no_such_module", "no module 'no_such_module'"), ("a b", "is no plug-in")]
+    ("name", "message"),
+    [
+        ("no_such_module", "no module 'no_such_module'"),
+        ("a b", "is not the name of a plug-in"),
+        ("mine.py", "write .* mine for"),
+    ],
 )
 def test_no_such_plugin(kept, name, message):
     with pytest.raises(AuditError, match=message):
         load_plugin(name)
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [("return 3", "corpus 'three' of a plug-in is of the type int"), ("raise ValueError('no')", r"\(ValueError: no\)")],
+)
+def test_a_corpus_that_cannot_be_made_is_one_sentence(kept, body, problem):
+    code = f"from audit import registry\n@registry.corpora.register('three')\ndef three():\n    {body}\n"
+    load_plugin(module(kept, "plugin_three", code))
+    with pytest.raises(AuditError, match=problem):
+        get_corpus("three")
 
 
 def test_a_broken_plugin_of_the_environment_takes_no_other_down(tmp_path):

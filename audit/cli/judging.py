@@ -95,6 +95,7 @@ def sample(
     each cell's list has one order for ever, and a sample is its beginning.
     """
     from audit.false_satisfaction.questions import queue_length
+    from audit.judging.labels import has_gold
     from audit.judging.samples import draw_all
     from audit.sampling.audits import Audits
     from audit.sampling.designs import GOLD
@@ -146,7 +147,8 @@ def sample(
             f"The run of study {', '.join(map(str, unfinished))} is not finished: repeat `audit run`, then this."
         )
     more = f" {behind:,} more audit what relations carry, and come after these." if behind else ""
-    lines += [f"{waiting:,} questions wait for an answer.{more}", f"Next: audit gold --db {db}"]
+    following = "gold" if has_gold(engine) else "app"
+    lines += [f"{waiting:,} questions wait for an answer.{more}", f"Next: audit {following} --db {db}"]
     document = {
         "design": design,
         "drawn": sum(draw.drawn for draw in drawn),

@@ -5,11 +5,13 @@ one that users have files of is registered with an argument.
 """
 
 from pathlib import Path
+from typing import cast
 
 from audit.corpora.base import CORPORA, Corpus, Row, Unit, loaded, short_name, split_name
 from audit.corpora.files import FileCorpus, is_file_name
 from audit.corpora.recordings import RecordedTexts, Toward, check_targets, split_targets
 from audit.errors import AuditError
+from audit.messages import message
 from audit.tasks import matches
 
 CORPORA.register(RecordedTexts.prefix, RecordedTexts, argument="FILE")
@@ -22,7 +24,7 @@ def all_corpora(task: str | None = None) -> list[Corpus]:
     for entry in CORPORA.entries():
         if not entry.argument:
             with CORPORA.tolerant(entry):
-                corpora.append(CORPORA.get(entry.name)())
+                corpora.append(_made(entry.name))
     return [corpus for corpus in corpora if matches(corpus.task, task)]
 
 
@@ -57,7 +59,7 @@ def get_corpus(
                 parameter="targets",
             )
     if _is_registered(name):
-        return _as_asked(CORPORA.get(name)(), task, unit, language)
+        return _as_asked(_made(name), task, unit, language)
     prefix, path = split_name(name)
     if prefix:
         return _as_asked(loaded(prefix, path, language), task, unit, language)
@@ -75,7 +77,15 @@ def _is_for_translation(name: str) -> bool:
     base, targets = split_targets(name)
     if targets or split_name(base)[0] == RecordedTexts.prefix:
         return True
-    return _is_registered(name) and CORPORA.get(name)().task == "translation"
+    return _is_registered(name) and _made(name).task == "translation"
+
+
+def _made(name: str) -> Corpus:
+    """The registered corpus of this name. Raises AuditError for one of a plug-in that cannot be made or is none."""
+    corpus = CORPORA.call(name)
+    if not hasattr(corpus, "rows") or not hasattr(corpus, "task"):
+        raise AuditError(message("plugin.no_corpus", name=name, what=type(corpus).__name__))
+    return cast(Corpus, corpus)
 
 
 def _is_registered(name: str) -> bool:
@@ -86,7 +96,7 @@ def _is_registered(name: str) -> bool:
 def _to_translate(name: str, unit: Unit | None, language: str | None) -> Corpus:
     """The texts of this name, whatever the task is that they come with."""
     if _is_registered(name):
-        corpus = CORPORA.get(name)()
+        corpus = _made(name)
         return _as_asked(corpus, corpus.task, unit, language)
     prefix, path = split_name(name)
     if prefix:

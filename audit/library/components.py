@@ -60,8 +60,15 @@ def relation(
     ...     return text.upper()
     """
     propagate = _propagation(preserves)
+    if not callable(check):
+        raise AuditError(
+            f"check of relation {name!r} is {check!r:.60}; it must be a function, such as audit.equivalent",
+            parameter="check",
+        )
 
     def register(function: Rewrite) -> Rewrite:
+        takes_random = _parameter_count(function) > 1
+        _refuse_other_parameters(name, function, 2 if takes_random else 1)
         summary = (inspect.getdoc(function) or function.__name__).strip().splitlines()[0]
         replace_relation(
             Plain(
@@ -70,8 +77,8 @@ def relation(
                 family=family,
                 summary=summary,
                 unit=unit,
-                perturb=_TextFunction(function, _parameter_count(function) > 1),
-                check=_BooleanCheck(check),
+                perturb=_TextFunction(name, function, takes_random),
+                check=_BooleanCheck(name, check),
                 carry=propagate,
                 languages=tuple(languages),
                 version=version or source_version(function, check),
@@ -99,20 +106,39 @@ def _parameter_count(function: Callable[..., Any]) -> int:
         return 1
 
 
+def _refuse_other_parameters(name: str, function: Callable[..., Any], number: int) -> None:
+    try:
+        inspect.signature(function).bind(*range(number))
+    except ValueError:  # some functions in C do not say what they take
+        return
+    except TypeError as problem:
+        raise AuditError(
+            f"the function of relation {name!r} takes the text, or the text and a random.Random ({problem})"
+        ) from None
+
+
 @dataclass(frozen=True)
 class _TextFunction:
     """Adapts a function of a text to the way in which relations are called."""
 
+    name: str
+    """Of the relation, for messages."""
     function: Rewrite
     takes_random: bool
 
     def __call__(self, source: Analysis, random: Random) -> str | list[str] | None:
         texts = self.function(source.text, random) if self.takes_random else self.function(source.text)
-        if texts is None or isinstance(texts, str):
-            return texts
+        if isinstance(texts, str):
+            texts = [texts]
+        if texts is None:
+            return None
         if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
             raise AuditError(
-                f"a relation's function returned {texts!r:.80}; it must be a text, a list of texts or None"
+                f"the function of relation {self.name!r} returned {texts!r:.80}; it must return a text, texts or None"
+            )
+        if not all(text.strip() for text in texts):
+            raise AuditError(
+                f"the function of relation {self.name!r} returned an empty text; None says that it does not apply"
             )
         return list(texts)
 
@@ -121,6 +147,8 @@ class _TextFunction:
 class _BooleanCheck:
     """Adapts a check that may return a bool: its verdict is satisfied or violated."""
 
+    name: str
+    """Of the relation, for messages."""
     check: Callable[[Sequence[Output]], Verdict | bool]
 
     def __call__(self, outputs: Sequence[Output]) -> Verdict:
@@ -128,7 +156,9 @@ class _BooleanCheck:
         if isinstance(verdict, Verdict):
             return verdict
         if not isinstance(verdict, bool | np.bool_):
-            raise AuditError(f"check returned a {type(verdict).__name__}; expected True, False or an audit.Verdict")
+            raise AuditError(
+                f"check of relation {self.name!r} returned {verdict!r:.60}; expected True, False or an audit.Verdict"
+            )
         return Verdict(Outcome.SATISFIED if verdict else Outcome.VIOLATED)
 
 

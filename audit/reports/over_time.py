@@ -290,7 +290,7 @@ def progress_lines(document: ProgressDocument) -> list[str]:
         lines += ["", f"  {'relation':<10}{'system':<22}{'drawn':>7}{'settled':>9}{'judged':>8}{'waits':>7}  R_FS"]
         lines += [
             f"  {cell['relation'][:9]:<10}{cell['system'][:21]:<22}{cell['drawn']:>7,}{cell['settled']:>9,}"
-            f"{cell['judged']:>8,}{cell['waiting']:>7,}  {with_interval(cell, 'fs_rate', 'fs_low', 'fs_high')}"
+            f"{cell['judged']:>8,}{cell['waiting']:>7,}  {with_interval(cell, 'fs_rate')}"
             for cell in document["cells"]
         ]
     judged = [row for row in document["people"] if row["judgements"]]

@@ -7,6 +7,7 @@ import pytest
 
 import audit
 from audit.relations import registry
+from audit.systems import SYSTEMS
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "notebook.md"
 
@@ -16,7 +17,7 @@ def test_the_notebook_of_the_docs_runs(tmp_path: Path, monkeypatch: pytest.Monke
     cells = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
     assert len(cells) == 6
     names: dict = {}
-    with registry.RELATIONS.restored():
+    with registry.RELATIONS.restored(), SYSTEMS.restored():
         for cell in cells:
             exec(compile(cell, str(PAGE), "exec"), names)
     assert (tmp_path / "report.html").is_file()

@@ -10,6 +10,7 @@ import pytest
 import audit
 from audit.library import components
 from audit.relations import registry
+from audit.systems import SYSTEMS
 
 FILMS = [
     ("A good film with a fine cast.", "positive"),
@@ -25,7 +26,7 @@ def by_keyword(text: str) -> str:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    with registry.RELATIONS.restored():
+    with registry.RELATIONS.restored(), SYSTEMS.restored():
         yield
 
 
@@ -249,7 +250,7 @@ def test_what_a_relations_code_raises_is_one_sentence_with_its_line(workers: int
 
 def test_a_check_that_answers_no_yes_or_no_is_refused():
     audit.relation("OWN.8", task="sentiment", check=_says_yes)(str.upper)
-    with pytest.raises(audit.AuditError, match=r"check returned a str; expected True, False or an audit\.Verdict"):
+    with pytest.raises(audit.AuditError, match=r"OWN.8. returned .yes.; expected True, False or an audit\.Verdict"):
         audit.run(FILMS, [by_keyword], ["OWN.8"], progress=False)
 
 
@@ -272,6 +273,19 @@ def test_a_relation_is_replaced_when_it_is_defined_again_and_none_of_ours_is():
         shouted("MR3.1")
     with pytest.raises(audit.AuditError, match="preserves='everything'"):
         shouted("MINE.2", preserves="everything")
+
+
+def test_what_a_relation_cannot_be_is_refused_at_once():
+    with pytest.raises(audit.AuditError, match=r"check of relation 'MINE.3' is 'equivalent'; it must be a function"):
+        audit.relation("MINE.3", check="equivalent")  # type: ignore[arg-type]
+    with pytest.raises(audit.AuditError, match=r"'MINE.3' takes the text, or the text and a random.Random \("):
+        audit.relation("MINE.3", check=audit.equivalent)(lambda text, choices, more: text)
+
+
+def test_a_relation_that_returns_an_empty_text_is_refused():
+    audit.relation("MINE.4", check=audit.equivalent)(lambda text: "")
+    with pytest.raises(audit.AuditError, match="returned an empty text; None says that it does not apply"):
+        audit.run(FILMS, [by_keyword], ["MINE.4"], progress=False)
 
 
 def test_reports_are_asked_for_what_there_is():

@@ -34,6 +34,7 @@ def test_the_document_has_the_cells_of_the_report(judged):
         assert (cell["settled"] == cell["drawn"]) == (cell["waiting"] == 0)
     assert document["questions"]["adjudicated"] > 0
     text = "\n".join(progress_lines(document))
+    assert "fs_high" not in text
     assert "by adjudicators" in text
     assert "anna" in text
 

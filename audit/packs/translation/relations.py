@@ -1,8 +1,8 @@
-"""RTT of the task `translation`: into the target language and back.
+"""Relations of the task `translation`: round trips (RTT), Monte Carlo (MCMT) and two levels of granularity (MGMT).
 
-Source: the baseline that both studies of translation compare with (Pesu et al., "A Monte-Carlo approach to automatic
-metamorphic testing of machine translation software", 2017, section II; Milam et al. as cited by the study of MGMT).
-Somers ("Round-trip translation: what's it good for?", 2005) found it a poor sign of quality: the way back is a
+Source of RTT: the baseline that both studies of translation compare with (Pesu et al., "A Monte-Carlo approach to
+automatic metamorphic testing of machine translation software", 2017, section II; Milam et al. as cited by the study of
+MGMT). Somers ("Round-trip translation: what's it good for?", 2005) found it a poor sign of quality: the way back is a
 translation of its own, which may err where the way out did not, or mend what it spoilt.
 """
 
