@@ -3,10 +3,12 @@
 import hashlib
 import io
 import re
+import sys
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,8 +22,17 @@ from audit.text.tokens import Token
 # HanLP's components by name or directory, loaded quietly and on the processor.
 
 MISSING = 'this needs HanLP; run: pip install "audit[chinese]"'
-OURS = frozenset({"audit.packs.translation.constituency.hanlp_parser.WordsAndLetters"})
-"""The project's own parts of models, which are loaded as HanLP's are."""
+_ENCODERS = "audit.packs.translation.constituency.hanlp_parser"
+OURS = {
+    f"{module}.WordsAndLetters": _ENCODERS
+    for module in (
+        _ENCODERS,
+        "audit.language.constituency.hanlp_parser",
+        "audit.language.constituency.hanlp_encoder",
+    )
+}
+"""The project's own parts of models, which are loaded as HanLP's are: the class path that a model names, and the module
+that has it now. Models that were trained before it moved name another."""
 _LIST = "https://hanlp.hankcs.com/docs/api/hanlp/pretrained"
 
 
@@ -105,7 +116,9 @@ def _refuse_foreign(folder: Path) -> None:
     except (OSError, ValueError) as problem:
         raise BadFile(f"{file}: cannot be read ({problem}); train or download the model again") from problem
     for path in _classpaths(config):
-        if not path.startswith("hanlp.") and path not in OURS:
+        if path in OURS:
+            sys.modules.setdefault(path.rpartition(".")[0], import_module(OURS[path]))
+        elif not path.startswith("hanlp."):
             raise BadFile(f"{file}: it names {path!r}, which is no component of HanLP; it is not loaded")
 
 

@@ -42,7 +42,7 @@ def simple_treebank():
 
 
 def test_the_encoder_is_the_one_that_is_allowed():
-    assert {CLASSPATH} == OURS
+    assert OURS[CLASSPATH] == WordsAndLetters.__module__
     assert f"{WordsAndLetters.__module__}.{WordsAndLetters.__qualname__}" == CLASSPATH
 
 
@@ -227,11 +227,16 @@ def test_a_parser_is_trained_and_loaded_by_hanlp(tmp_path, monkeypatch, capsys):
     assert len(leaf_spans(text, tree)) == 13
     component = hanlp.load(str(folder), devices=-1, verbose=False)
     assert type(component).__name__ == "CRFConstituencyParser"
-    shutil.copytree(folder, tmp_path / "foreign")
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    for place in ("hanlp_parser", "hanlp_encoder"):  # where the encoder was when older models were trained
+        shutil.copytree(folder, tmp_path / place)
+        past = config["encoder"] | {"classpath": f"audit.language.constituency.{place}.WordsAndLetters"}
+        (tmp_path / place / "config.json").write_text(json.dumps(config | {"encoder": past}), encoding="utf-8")
+        assert HanlpParser(str(tmp_path / place)).parse([text], "en") == [tree]
+    shutil.copytree(folder, tmp_path / "foreign")
     config["encoder"]["classpath"] = "audit.packs.translation.constituency.base.Parser"
     (tmp_path / "foreign" / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    with pytest.raises(BadFile, match=r"it names 'audit\.language\.constituency\.base\.Parser'"):
+    with pytest.raises(BadFile, match=r"it names 'audit\.packs\.translation\.constituency\.base\.Parser'"):
         HanlpParser(str(tmp_path / "foreign")).parse(["Tom."], "en")
     (tmp_path / "foreign" / "config.json").write_text(json.dumps({"classpath": "hanlp.x"}), encoding="utf-8")
     with pytest.raises(BadFile, match="HanLP cannot load this model"):
