@@ -95,11 +95,11 @@ def sample(
     each cell's list has one order for ever, and a sample is its beginning.
     """
     from audit.false_satisfaction.questions import queue_length
-    from audit.judging.labels import has_gold
     from audit.judging.samples import draw_all
     from audit.sampling.audits import Audits
     from audit.sampling.designs import GOLD
     from audit.sampling.draw import SampleRequest, Size
+    from audit.store.queries import has_gold
     from audit.studies.deviations import name_primary, primary_named, resolve
 
     exclusive(("--per-relation", per_relation), ("--share", share), required=True)

@@ -662,12 +662,6 @@ class GoldAnswers:
     """Questions about an output for a source with a gold label: ignored, since gold says nothing about outputs."""
 
 
-def has_gold(engine: Engine) -> bool:
-    """Whether the corpus of a study has gold labels."""
-    with engine.connect() as connection:
-        return count_rows(connection, study, study.c.has_gold) > 0
-
-
 def answer_with_gold(engine: Engine, *, by: int | None = None) -> GoldAnswers:
     """Answer every question about an input that is a source with a gold label. Repeating it adds nothing.
 

@@ -1,11 +1,12 @@
-"""The row with a key: found, or made where there is none."""
+"""Small queries that several rooms need."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Engine, select
 from sqlmodel import SQLModel
 
+from audit.store import tables
 from audit.store.bulk import insert_new, table_of
 
 
@@ -22,3 +23,10 @@ def insert_one(connection: Connection, model: type[SQLModel], row: Mapping[str, 
         return id, False
     new = insert_new(connection, model, [row])  # another process may have inserted it since we looked
     return id_of(connection, model, **values) or 0, bool(new)
+
+
+def has_gold(engine: Engine) -> bool:
+    """Whether the corpus of a study has gold labels."""
+    study = table_of(tables.Study)
+    with engine.connect() as connection:
+        return connection.execute(select(study.c.id).where(study.c.has_gold).limit(1)).first() is not None
