@@ -56,6 +56,15 @@ def noun(kind: str) -> str:
     return message(f"noun.{kind}") if f"noun.{kind}" in catalogue(ENGLISH) else kind
 
 
+def counted(number: int, thing: str) -> str:
+    """A number of things, in English.
+
+    >>> counted(1, "relation"), counted(1200, "source")
+    ('1 relation', '1,200 sources')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def said(sentence: str, language: str) -> str:
     """A sentence in the language of this code: a message in its words, any other text as it is."""
     return words(language, sentence.code, sentence.parameters) if isinstance(sentence, Message) else sentence

@@ -4,18 +4,20 @@ A field says what it takes by its type and bounds; `Allowed` says it in words, a
 A field's description says why it is needed; the value of one with `repr=False` may be a secret and is never shown.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import reduce
+from functools import cache, reduce, wraps
 from inspect import isclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from types import NoneType, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
-from audit.errors import AuditError, BadFile
+from audit.errors import AuditError, BadFile, installed_extras
 from audit.files import unstorable
 from audit.messages import message
 
@@ -24,6 +26,8 @@ LARGEST = (1 << 63) - 1
 _LISTED = 10
 """Mistakes that a message lists; it always says how many there are."""
 Table = TypeVar("Table", bound="UserModel")
+Taken = ParamSpec("Taken")
+Returned = TypeVar("Returned")
 
 
 class UserModel(BaseModel):
@@ -108,6 +112,73 @@ def sure(work: Callable[[], Any], key: str = "") -> Any:
         return work()
     except AuditError as problem:
         raise Mistake(problem.sentence, key) from problem
+
+
+def checked_arguments(function: Callable[Taken, Returned]) -> Callable[Taken, Returned]:
+    """A function of the library that refuses an argument of another type than its parameter says, and an extra that is
+    not installed: raises AuditError and NotInstalled. Numbers of NumPy become Python's.
+
+    >>> @checked_arguments
+    ... def draw(size: int | None = None) -> int | None:
+    ...     return size
+    >>> draw("3")
+    Traceback (most recent call last):
+    audit.errors.AuditError: size='3': expected a whole number
+    """
+    signature = inspect.signature(function)
+
+    @cache
+    def adapters() -> dict[str, tuple[Any, TypeAdapter[Any]]]:
+        config = ConfigDict(strict=True, arbitrary_types_allowed=True)
+        kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+        return {name: (kind, TypeAdapter(kind, config=config)) for name, kind in kinds.items() if _is_checked(kind)}
+
+    @wraps(function)
+    def checked(*args: Taken.args, **kwargs: Taken.kwargs) -> Returned:
+        bound = signature.bind(*args, **kwargs)
+        for name in bound.arguments.keys() & adapters().keys():
+            kind, adapter = adapters()[name]
+            value = bound.arguments[name]
+            bound.arguments[name] = value = value.tolist() if hasattr(value, "tolist") else value
+            try:
+                adapter.validate_python(value)
+            except ValidationError:
+                expected = " or ".join(_kinds(kind))
+                example = f", as in [{value!r}]" if isinstance(value, str) and expected.startswith("a list") else ""
+                raise AuditError(f"{name}={short(value)}: expected {expected}{example}", parameter=name) from None
+        with installed_extras():
+            return function(*bound.args, **bound.kwargs)
+
+    return checked
+
+
+def _is_checked(annotation: Any) -> bool:
+    """Not `self`, and nothing that takes any object of some form, which says by itself what is wrong with it."""
+    parts = (annotation, *get_args(annotation))
+    return annotation is not inspect.Parameter.empty and not any(getattr(part, "_is_protocol", False) for part in parts)
+
+
+def _kinds(annotation: Any) -> list[str]:
+    """What a parameter takes, in words: those of each type that it may have, None left out."""
+    if get_origin(annotation) in (Union, UnionType):
+        return list(dict.fromkeys(word for part in get_args(annotation) for word in _kinds(part)))
+    if get_origin(annotation) is Literal:
+        return [repr(value) for value in get_args(annotation)]
+    kind = get_origin(annotation) or annotation
+    return [] if kind is NoneType else [_KINDS.get(kind, f"a {getattr(kind, '__name__', kind)}")]
+
+
+_KINDS = {
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    Path: "a file",
+    Sequence: "a list of texts",
+    Iterable: "an iterable",
+    Mapping: "a dict",
+    Callable: "a function",
+}
 
 
 def short(value: object) -> str:

@@ -31,6 +31,7 @@ from audit.cli.options import (
     whole_number,
 )
 from audit.errors import AuditError
+from audit.messages import counted
 
 WORDS = {
     "shown": "whoever is asked second sees what was answered before, and an adjudicator inspects what people agree on.",
@@ -233,14 +234,19 @@ def import_labels(
     )
     waiting, _ = queue_length(engine)
     lines = [
-        f"{imported.labels:,} labels by {len(imported.annotators)} annotators: {imported.added:,} new, "
-        f"{imported.changed:,} changed, {imported.known:,} known before, {imported.repeated:,} repeated; "
-        f"{imported.opened:,} questions were made for them."
+        f"{counted(imported.labels, 'label')} by {counted(len(imported.annotators), 'annotator')}: "
+        f"{imported.added:,} new, {imported.changed:,} changed, {imported.known:,} known before, "
+        f"{imported.repeated:,} repeated; {imported.opened:,} questions were made for them."
     ]
     lines += [
         f"{n:,} not used: {reason} (first: {imported.first[reason]})." for reason, n in imported.unmatched.items()
     ]
     lines += [f"{n:,} without a label: {reason}." for reason, n in imported.without.items()]
+    if imported.too_few:
+        lines.append(
+            f"{counted(imported.too_few, 'question')} answered by fewer people than are asked (audit sample "
+            "--annotators): those labels count once others have answered, too."
+        )
     lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit report --db {db}"]
     return Reply(asdict(imported) | {"waiting": waiting}, lines)
 

@@ -345,7 +345,7 @@ def _rows(command: Any, ctx: Any) -> dict[str, list[tuple[str, ...]]]:
             panels[title] = [(spelling(param), value_of(param), told(param)) for param in params]
     if ctx.parent is None:
         panels["Options"].insert(
-            0, ("--plugin MODULE", "first import this module, which registers relations, systems ...")
+            0, ("--plugin MODULE", "import this module first: it registers relations and the like")
         )
     return {title: rows for title, rows in panels.items() if rows}
 

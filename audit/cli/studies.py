@@ -20,6 +20,7 @@ from audit.cli.options import (
     whole_number,
 )
 from audit.errors import AuditError
+from audit.messages import counted
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -249,12 +250,13 @@ def _carry_out(engine: "Engine", plan: "Plan", workers: int | None, **how: Any) 
 def _what(plan: "Plan") -> list[str]:
     """What a plan plans, in a few lines."""
     study, sample, judging = plan.study, plan.sample, plan.judging
-    size = f"{sample['per_relation']:,} groups" if sample["per_relation"] else f"{sample['share']:g} of the groups"
-    sources = "all sources" if study["limit"] is None else f"{study['limit']:,} sources"
+    size = counted(sample["per_relation"], "group") if sample["per_relation"] else f"{sample['share']:g} of the groups"
+    sources = "all sources" if study["limit"] is None else counted(study["limit"], "source")
     return [
-        f"{plan.name}: {study['corpus']} ({study['task']}), {sources}, {len(study['relations'])} relations, "
-        f"{len(study['systems'])} systems; {size} of each list ({sample['design']}), {judging['annotators']} annotators"
-        f" per question ({judging['protocol']}){', gold answers what it can' if judging['gold'] else ''}."
+        f"{plan.name}: {study['corpus']} ({study['task']}), {sources}, {counted(len(study['relations']), 'relation')}, "
+        f"{counted(len(study['systems']), 'system')}; {size} of each list ({sample['design']}), "
+        f"{counted(judging['annotators'], 'annotator')} per question "
+        f"({judging['protocol']}){', gold answers what it can' if judging['gold'] else ''}."
     ]
 
 

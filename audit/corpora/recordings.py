@@ -22,6 +22,7 @@ from audit.corpora.files import unit_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_table, read_text
 from audit.keys import canonical, digest, fingerprint
+from audit.messages import counted
 from audit.tasks import Input, get_task
 from audit.text.languages import SPELLED, is_code, language_code
 
@@ -70,7 +71,7 @@ class Problem:
         >>> Problem("empty", 3, "own.csv, line 7").text
         '3 rows with an empty field (left out)'
         """
-        return f"{self.rows:,} row{'s' if self.rows != 1 else ''} {KINDS[self.kind]}"
+        return f"{counted(self.rows, 'row')} {KINDS[self.kind]}"
 
 
 def unescape_entities(text: str) -> str:
@@ -133,7 +134,7 @@ class Recording:
     def remark(self) -> str:
         """Counts of what was read and of what was wrong with it, in one line."""
         count = len(self.outputs)
-        line = f"{self.path}: {self.rows:,} recorded rows of {count} system{'s' if count != 1 else ''}"
+        line = f"{self.path}: {counted(self.rows, 'recorded row')} of {counted(count, 'system')}"
         return "; ".join([line, *(self.problems[kind].text for kind in KINDS if kind in self.problems)])
 
     def note(self, kind: str, where: str) -> None:

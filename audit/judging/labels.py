@@ -255,6 +255,7 @@ def _times(annotation: dict[str, Any]) -> tuple[datetime | None, datetime | None
 
 ROLE = "annotator"
 NOT_HERE = "text not in the database"
+NOT_IN_LANGUAGE = "text in the database in the language {} alone, not in that of the labels"
 NO_ROW = "no such row in a study"
 NO_OUTPUT = "output that no system returned for it"
 NO_QUESTION = "no such question"
@@ -275,6 +276,8 @@ class Imported:
     """In the file more than once."""
     opened: int
     """Questions that were made for them."""
+    too_few: int
+    """Questions that these labels are about and fewer people have answered than are asked: they stay open."""
     unmatched: dict[str, int]
     """Labels that were not used, by reason."""
     first: dict[str, str]
@@ -337,6 +340,7 @@ def import_labels(
         known=len(matched.chosen) - len(rows),
         repeated=matched.repeated,
         opened=opened,
+        too_few=_open(engine, {question_id for _, question_id in matched.chosen}),
         unmatched=dict(matched.unmatched),
         first=matched.first,
         without=file.without,
@@ -381,6 +385,15 @@ def _matched(
             matched.leave_out(matched.chosen.pop(key)[0], CONTRADICTORY)
             matched.leave_out(label, CONTRADICTORY)
     return matched
+
+
+def _open(engine: Engine, ids: Iterable[int]) -> int:
+    """How many of these questions fewer people have answered than are asked."""
+    with engine.connect() as connection:
+        return sum(
+            count_rows(connection, question, question.c.id.in_(piece), question.c.filled.is_(False))
+            for piece in pieces(sorted(ids))
+        )
 
 
 def _judgement_row(
@@ -495,6 +508,9 @@ def _questions(
         if label.question is None and label.row is None
     }
     inputs = _ids(connection, input_table, set(keys.values()))
+    elsewhere = _in_other_languages(
+        connection, {position: file.labels[position] for position, key in keys.items() if key not in inputs}, task
+    )
     rows = _rows(connection, file, task, study_id)
     input_ids = [
         rows.get(label.row) if label.row is not None else inputs.get(keys.get(position, b""))
@@ -508,7 +524,7 @@ def _questions(
         if label.question is not None:
             questions.append(by_key.get(label.question, NO_QUESTION))
         elif input_id is None:
-            questions.append(NO_ROW if label.row is not None else NOT_HERE)
+            questions.append(NO_ROW if label.row is not None else elsewhere.get(position, NOT_HERE))
         elif outputs is not None and (input_id, label.output) not in outputs:
             questions.append(NO_OUTPUT)
         else:
@@ -519,6 +535,20 @@ def _questions(
     for position, subject in subjects.items():
         questions[position] = ids[subject]
     return questions, opened
+
+
+def _in_other_languages(connection: Connection, missing: Mapping[int, Label], task: Task) -> dict[int, str]:
+    """Of texts that the database does not have in their language, by position: that it has them in another."""
+    if not missing:
+        return {}
+    reasons: dict[int, str] = {}
+    for (stored,) in connection.execute(select(input_table.c.languages).distinct()):
+        languages = tuple(stored.split(","))
+        keys = {position: Input(label.texts[: task.texts], languages).key for position, label in missing.items()}
+        present = _ids(connection, input_table, set(keys.values()))
+        reason = NOT_IN_LANGUAGE.format("-".join(dict.fromkeys(languages)))
+        reasons |= {position: reason for position, key in keys.items() if key in present}
+    return reasons
 
 
 def _outputs(connection: Connection, inputs: Iterable[int]) -> dict[tuple[int, str | None], str]:

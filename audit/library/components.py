@@ -24,13 +24,15 @@ from audit.relations.registry import replace_relation
 from audit.systems import offer_system
 from audit.systems.base import System
 from audit.systems.own import is_system, load_object
-from audit.tasks import Output, base_of
+from audit.tasks import Output, base_of, get_task
 from audit.text import Analysis
+from audit.user_models import checked_arguments
 
 Texts: TypeAlias = str | Path | pd.DataFrame | Iterable[object] | Corpus
 Rewrite = Callable[..., "str | Sequence[str] | None"]
 
 
+@checked_arguments
 def relation(
     name: str,
     *,
@@ -51,7 +53,8 @@ def relation(
     labels that these are; None that people must be asked. `version` names the follow-ups: by default it is that of the
     function's source, so that a function that was changed is run anew. Defining the same name again replaces it.
 
-    Raises AuditError for a name of a built-in relation, and for another `preserves`.
+    Raises UnknownName for a task that nobody registered, AuditError for a name of a built-in relation, and for another
+    `preserves`.
 
     >>> import audit
     >>> @audit.relation("MINE.1", check=audit.equivalent, preserves="label")
@@ -60,11 +63,6 @@ def relation(
     ...     return text.upper()
     """
     propagate = _propagation(preserves)
-    if not callable(check):
-        raise AuditError(
-            f"check of relation {name!r} is {check!r:.60}; it must be a function, such as audit.equivalent",
-            parameter="check",
-        )
 
     def register(function: Rewrite) -> Rewrite:
         takes_random = _parameter_count(function) > 1
@@ -72,7 +70,7 @@ def relation(
         summary = (inspect.getdoc(function) or function.__name__).strip().splitlines()[0]
         replace_relation(
             Plain(
-                task=base_of(task),
+                task=base_of(get_task(task).name),
                 name=name,
                 family=family,
                 summary=summary,

@@ -12,7 +12,7 @@ import pandas as pd
 from sqlalchemy import Engine
 
 from audit.annotation.ratings import RATING, Rated, stored_ratings
-from audit.errors import AuditError, UnknownName, installed_extras
+from audit.errors import AuditError, UnknownName
 from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
@@ -22,12 +22,12 @@ from audit.reports.documents import AgreementDocument
 from audit.reports.rerank import rerank as _rerank
 from audit.reports.words import headlines, notes_of, signature_line
 from audit.statistics.intervals import Target
+from audit.user_models import checked_arguments
 
 if TYPE_CHECKING:
     import altair as alt
 
 Chart = Literal["rates", "order", "pairs", "false"]
-CHARTS: tuple[Chart, ...] = ("rates", "order", "pairs", "false")
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class Report:
             rows.append(row | {"n": cell.fs.n, "method": cell.fs.method, "reason": cell.fs.reason})
         return pd.DataFrame(rows)
 
-    @installed_extras()
+    @checked_arguments
     def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
         """A chart of Altair's: `rates`, `order` and `pairs` of one relation, `false` of all.
 
@@ -230,8 +230,6 @@ class Report:
         """
         from audit.reports import charts
 
-        if chart not in CHARTS:
-            raise AuditError(f"chart={chart!r}: expected {', '.join(map(repr, CHARTS))}")
         names = list(self.relations)
         if not names:
             raise AuditError("the report has no relation to plot")
@@ -253,7 +251,7 @@ class Report:
             raise AuditError(f"chart={chart!r} of {name}: too few groups are judged to draw it")
         return figure
 
-    @installed_extras()
+    @checked_arguments
     def to_html(self, path: str | Path, language: str = "en") -> None:
         """Write the report as one HTML file that needs nothing else, in English (`en`) or Chinese (`zh`).
 
@@ -341,6 +339,7 @@ def _system_names(order: Sequence[Any] | None) -> tuple[str, ...]:
     return tuple(entry if isinstance(entry, str) else entry["system"] for entry in order or ())
 
 
+@checked_arguments
 def rerank(
     totals: str | Path,
     *,
@@ -380,6 +379,7 @@ class Agreement:
         return f"{self.to_frame().to_html(index=False, border=0)}<p><small>{escape(self.signature)}</small></p>"
 
 
+@checked_arguments
 def agreement(
     ratings: pd.DataFrame,
     *,

@@ -8,24 +8,24 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
-from typing import get_args
 
 import pandas as pd
 from sqlalchemy import Engine, func, select
 
 from audit.annotation.questions import BEHIND
 from audit.corpora.base import Unit
-from audit.errors import AuditError, installed_extras
+from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
-from audit.judging.labels import answer_with_gold, frame_labels, import_labels
+from audit.judging.labels import answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.samples import draw_all
 from audit.library.components import Texts, corpus_of, system_names
 from audit.library.results import Agreement, Report, stored_agreement
+from audit.messages import counted
 from audit.relations import Outcome
 from audit.reports.study import INTERVAL, study_report
 from audit.runner.executors import executor_of
 from audit.runner.progress import Bar
-from audit.runner.run import TIME_LIMIT, Ran, fitting
+from audit.runner.run import TIME_LIMIT, Ran, fitting_all
 from audit.runner.run import run as run_study
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
@@ -33,9 +33,10 @@ from audit.statistics.intervals import Target
 from audit.store import open_store, table_of, tables
 from audit.store.engine import file_of
 from audit.tasks import Input, text_columns
+from audit.user_models import checked_arguments
 
 
-@installed_extras()
+@checked_arguments
 def run(
     corpus: Texts,
     systems: object,
@@ -72,7 +73,7 @@ def run(
     """
     corpus = corpus_of(corpus, task, unit, language, name)
     names = system_names(systems, corpus)
-    fitting_relations = fitting(corpus, _as_list("relations", relations), params=parameters)
+    (fitting_relations,) = fitting_all([corpus], relations, params=parameters)
     folder: str | None = None
     if store is None:
         folder = tempfile.mkdtemp(prefix="audit-")
@@ -94,6 +95,7 @@ def run(
     return Study(database(), str(store), ran, folder)
 
 
+@checked_arguments
 def open(store: str | Path) -> "Study":
     """The studies of an existing database: a file, or the URL of a PostgreSQL. Raises AuditError."""
     return Study(open_store(str(store)), str(store))
@@ -110,7 +112,7 @@ class Study:
         """What `audit.run` did."""
         self._end = weakref.finalize(self, _release, engine, folder)
 
-    @installed_extras()
+    @checked_arguments
     def sample(
         self,
         per_relation: int | Mapping[str, int] | None = None,
@@ -138,17 +140,17 @@ class Study:
         draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, protocol, domain))
         return self
 
-    @installed_extras()
+    @checked_arguments
     def answer_with_gold(self) -> "Study":
         """Let the gold labels of the corpus answer the questions that they can."""
         answer_with_gold(self.engine)
         return self
 
-    @installed_extras()
-    def answer(self, labels: pd.DataFrame, *, language: str = "en", task: str | None = None) -> "Study":
-        """Store labels that people gave, each as a vote of its annotator.
+    @checked_arguments
+    def answer(self, labels: pd.DataFrame | str | Path, *, language: str = "en", task: str | None = None) -> "Study":
+        """Store labels that people gave, as a frame, a CSV or Label Studio's JSON: each is a vote of its annotator.
 
-        Columns of `labels`: text, label, annotator; as in a file of a corpus, `text_b` where the task compares two
+        Its columns: text, label, annotator; as in a file of a corpus, `text_b` where the task compares two
         texts, `target_language` where it translates; `output` where people judge outputs; `language` where not all are
         in the one given; or `row`, the id of a source, in place of texts. The frame of `questions`, without the rows
         about groups, has all but labels and annotators. A text that no source or follow-up has is refused. Raises
@@ -160,13 +162,19 @@ class Study:
         """
         imported = import_labels(
             self.engine,
-            frame_labels(labels),
+            frame_labels(labels) if isinstance(labels, pd.DataFrame) else read_labels(labels),
             task=task,
             language=language,
             all_known="study.questions() has the texts that are asked about",
         )
         for reason, number in imported.unmatched.items():
-            warnings.warn(f"{number:,} labels are not used, first {imported.first[reason]}: {reason}", stacklevel=2)
+            warnings.warn(f"{number:,} labels are not used, first {imported.first[reason]}: {reason}", stacklevel=3)
+        if imported.too_few:
+            warnings.warn(
+                f"{counted(imported.too_few, 'question')} answered by fewer people than `annotators` of `sample` asks: "
+                "those labels count once others have answered, too",
+                stacklevel=3,
+            )
         return self
 
     def questions(self) -> pd.DataFrame:
@@ -202,7 +210,7 @@ class Study:
         ]
         return pd.DataFrame(rows, columns=columns)
 
-    @installed_extras()
+    @checked_arguments
     def report(
         self,
         *,
@@ -220,16 +228,13 @@ class Study:
         `target` "population" (texts to come) or "corpus"; differences up to `delta` do not count. `proxy` names cheap
         signals that sharpen estimates, `by` asks for rates by topic. Raises AuditError.
         """
-        _require_choice("answers", answers, get_args(Whose))
-        if target is not None:
-            _require_choice("target", target, get_args(Target))
         proxies = [proxy] if isinstance(proxy, str) else list(proxy)
         document = study_report(
             self.engine, answers, None, design, interval=interval, target=target, delta=delta, proxies=proxies, by=by
         )
         return Report(document)
 
-    @installed_extras()
+    @checked_arguments
     def agreement(self, task: str | None = None) -> Agreement:
         """How far the annotators agree. Raises AuditError where nobody judged what somebody else did."""
         return stored_agreement(self.engine, task)
@@ -263,8 +268,8 @@ class Study:
             )
         waits = "no question waits" if not waiting else f"{waiting:,} question{' waits' if waiting == 1 else 's wait'}"
         return (
-            f"Study of {', '.join(dict.fromkeys(corpora)) or 'nothing'}: {_count(sources, 'source')}, "
-            f"{_count(relations, 'relation')}, {_count(systems, 'system')}; {satisfied:,} groups satisfied, "
+            f"Study of {', '.join(dict.fromkeys(corpora)) or 'nothing'}: {counted(sources, 'source')}, "
+            f"{counted(relations, 'relation')}, {counted(systems, 'system')}; {satisfied:,} groups satisfied, "
             f"{drawn:,} drawn, {waits}"
         )
 
@@ -273,18 +278,3 @@ def _release(engine: Engine, folder: str | None) -> None:
     engine.dispose()
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _as_list(parameter: str, names: Sequence[str] | None) -> list[str] | None:
-    if isinstance(names, str):
-        raise AuditError(f"{parameter}={names!r}: expected a list of names, as in [{names!r}]")
-    return None if names is None else list(names)
-
-
-def _require_choice(parameter: str, value: object, allowed: Sequence[object]) -> None:
-    if value not in allowed:
-        raise AuditError(f"{parameter}={value!r}: expected {' or '.join(map(repr, allowed))}")

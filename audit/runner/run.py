@@ -16,10 +16,11 @@ from sqlalchemy import Connection, Engine, delete, func, literal_column, select
 
 from audit.corpora.base import Corpus, languages_of
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
+from audit.messages import counted
 from audit.relations import ANY, Outcome, Plain, Relation, all_relations, get_relation
 from audit.relations.expect import on_documents
 from audit.relations.registry import configured
-from audit.runner.chunk import Bound, Counts
+from audit.runner.chunk import Bound, Counts, Lacks
 from audit.runner.coordinator import Coordinator, Execution, Watcher, finished, patiently, written
 from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
@@ -141,26 +142,29 @@ class Ran:
         """The counts as sentences, a line each."""
         outcomes = self.counts.outcomes
         lines = [
-            f"Study {self.study.id}: {self.study.corpus}, {self.study.sources:,} sources, "
-            f"{len(self.relations)} relations, {len(self.systems)} systems.",
+            f"Study {self.study.id}: {self.study.corpus}, {counted(self.study.sources, 'source')}, "
+            f"{counted(len(self.relations), 'relation')}, {counted(len(self.systems), 'system')}.",
         ]
         if self.without_groups:
             names, apply = ", ".join(self.without_groups), "apply" if len(self.without_groups) > 1 else "applies"
-            lines.append(f"{names} {apply} to none of the {self.study.sources:,} sources: no groups, no verdicts.")
+            lines.append(
+                f"{names} {apply} to none of the {counted(self.study.sources, 'source')}: no groups, no verdicts."
+            )
         if not self.counts.checks:
             done = len(self.without_groups) < len(self.relations)
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
         lines += [
-            f"{self.counts.groups:,} groups made, {self.counts.checks:,} checks: "
+            f"{counted(self.counts.groups, 'group')} made, {counted(self.counts.checks, 'check')}: "
             + ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
             + ".",
-            f"{self.counts.executed:,} inputs executed, {self.counts.stored:,} outputs were stored already.",
+            f"{counted(self.counts.executed, 'input')} executed, "
+            f"{counted(self.counts.stored, 'output')} stored already.",
         ]
         if self.counts.retried:
             lines.append(f"{self.counts.retried:,} of them had failed before.")
         if self.counts.failed:
             lines.append(
-                f"{self.counts.failed:,} inputs failed: the errors are stored and counted in the report; "
+                f"{counted(self.counts.failed, 'input')} failed: the errors are stored and counted in the report; "
                 f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
             )
         return [*lines, *self.unscored]
@@ -307,7 +311,9 @@ def run(
         prepared(systems_by_spec, time_limit, apart)
     engine = opened if isinstance(opened, Engine) else opened()
     study = patiently(lambda: make_study(engine, corpus, seed, limit), watcher.says)
-    bound, by_id = written(engine, lambda connection: _bound(connection, relations, systems_by_spec), watcher.says)
+    bound, by_id = written(
+        engine, lambda connection: _bound(connection, corpus, relations, systems_by_spec), watcher.says
+    )
     counts = Counts(sources=study.sources)
     if retry_errors:
         patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
@@ -350,9 +356,10 @@ def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Se
     for spec, system in systems.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
             raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
-        if system.languages != ANY and corpus.language not in system.languages:
+        if not any(_reads(system, language) for language in languages_of(corpus)):
             raise AuditError(
-                f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in {corpus.language}; "
+                f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in "
+                f"{', '.join(languages_of(corpus))}; "
                 "choose another system; one of your own says what it reads with `languages`"
             )
         if needs := system.needs():
@@ -366,10 +373,31 @@ def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Se
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
 
 
+def _reads(system: System, language: str) -> bool:
+    return system.languages == ANY or language in system.languages
+
+
+def _lacks(system: System, languages: Sequence[str]) -> Lacks | None:
+    """What a system has no output for, of a corpus in these languages: what it says itself, and texts in a language
+    that it does not read. None where it has outputs for all."""
+    own: Lacks | None = getattr(system, "lacks", None)
+    if all(_reads(system, language) for language in languages):
+        return own
+    return lambda item: (
+        not all(_reads(system, language) for language in item.languages[: len(item.texts)])
+        or (own is not None and own(item))
+    )
+
+
 def _say_remarks(
     corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], watcher: Watcher
 ) -> None:
-    """Tell the watcher what systems say of themselves, and which relations make no groups of which language."""
+    """Tell the watcher what systems say of themselves, and which of them and of the relations leave out a language."""
+    for spec, system in systems.items():
+        if unread := [language for language in languages_of(corpus) if not _reads(system, language)]:
+            watcher.says(
+                f"system {spec} reads {', '.join(system.languages)}; it is not run on the texts in {', '.join(unread)}"
+            )
     for remark in dict.fromkeys(getattr(system, "remark", None) for system in systems.values()):
         if remark:
             watcher.says(remark)
@@ -435,7 +463,7 @@ def _without_groups(engine: Engine, study_id: int, relations: Sequence[Bound]) -
 
 
 def _bound(
-    connection: Connection, relations: Sequence[Relation], systems: Mapping[str, System]
+    connection: Connection, corpus: Corpus, relations: Sequence[Relation], systems: Mapping[str, System]
 ) -> tuple[list[Bound], dict[int, Bound]]:
     """The relations, and the systems by id, with the ids of their rows. What plug-ins brought is noted."""
     for task in {relation.task for relation in relations}:
@@ -450,7 +478,7 @@ def _bound(
                 spec,
                 call=getattr(systems[spec], "call_size", None),
                 aim=getattr(systems[spec], "batch_seconds", None),
-                lacks=getattr(systems[spec], "lacks", None),
+                lacks=_lacks(systems[spec], languages_of(corpus)),
                 identity=Identity.of(systems[spec]),
             )
             for spec, id in ids.items()

@@ -74,8 +74,11 @@ def unscored_notes(connection: Connection, cells: Iterable[tuple[Relation, int, 
 
 def check_limit(limit: int | None) -> None:
     """Raises AuditError for a limit below 1."""
-    if limit is not None and limit < 1:
-        raise AuditError(f"limit {limit}: must be at least 1; leave it out for the whole corpus", parameter="limit")
+    if limit is not None and (not isinstance(limit, int) or limit < 1):
+        raise AuditError(
+            f"limit {limit!r}: must be at least 1, and a whole number; leave it out for the whole corpus",
+            parameter="limit",
+        )
 
 
 def load_study(connection: Connection, study_id: int) -> StudyRow:

@@ -175,10 +175,10 @@ class Size:
             )
         numbers = self.per_relation if isinstance(self.per_relation, Mapping) else {"": self.per_relation}
         for name, number in numbers.items():
-            if number is not None and number < 1:
+            if number is not None and (not isinstance(number, int) or number < 1):
                 wrong = f"{name}={number}" if name else number
                 raise AuditError(message("draw.bad_per_relation", number=wrong), parameter="per_relation")
-        if self.share is not None and not 0 < self.share <= 1:
+        if self.share is not None and not (isinstance(self.share, int | float) and 0 < self.share <= 1):
             raise AuditError(message("draw.bad_share", share=self.share), parameter="share")
 
     @property

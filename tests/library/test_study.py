@@ -1,9 +1,11 @@
 """The library as a notebook uses it: run, sample, answer, report."""
 
 import random
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -165,6 +167,14 @@ def test_wrong_labels_are_refused(labels: dict, reason: str):
         ({"corpus": pd.DataFrame({"words": ["x"]})}, "frame has no column 'text'"),
         ({"corpus": []}, "no rows"),
         ({"workers": -1}, "workers=-1"),
+        ({"workers": "2"}, "workers='2': expected a whole number"),
+        ({"limit": "3"}, "limit='3': expected a whole number"),
+        ({"limit": True}, "limit=True: expected a whole number"),
+        ({"time_limit": "5"}, "time_limit='5': expected a number"),
+        ({"unit": "paragraph"}, "unit='paragraph': expected 'sentence' or 'document'"),
+        ({"language": 3}, "language=3: expected a text"),
+        ({"parameters": ["MR3.1"]}, r"parameters=\['MR3.1'\]: expected a dict"),
+        ({"parameters": {"MR6.1": {"sentences": 5}}}, "MR6.1: this relation is not among those that are run: MR3.1"),
     ],
 )
 def test_wrong_arguments_are_told_and_leave_nothing(wrong: dict, reason: str, tmp_path: Path):
@@ -172,6 +182,54 @@ def test_wrong_arguments_are_told_and_leave_nothing(wrong: dict, reason: str, tm
     with pytest.raises(audit.AuditError, match=reason):
         audit.run(**arguments, store=tmp_path / "films.db", progress=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert (
+        audit.run(FILMS, [by_keyword], np.array(["MR3.1"]), limit=np.int64(2), progress=False).ran.counts.sources == 2
+    )
+
+
+def test_a_relation_of_an_unknown_task_is_refused():
+    with pytest.raises(audit.AuditError, match=r"unknown task 'sentimental'.*did you mean 'sentiment'"):
+        shouted(task="sentimental")
+
+
+def test_a_system_is_not_run_on_texts_in_languages_that_it_does_not_read():
+    asked: list[str] = []
+
+    @audit.relation("MINE.1", check=audit.equivalent)
+    def louder(text: str) -> str:
+        return text + "!"
+
+    class English:
+        tasks, languages = ("sentiment",), ("en",)
+
+        def predict(self, texts: list[str]) -> list[str]:
+            asked.extend(texts)
+            return ["positive" for _ in texts]
+
+    frame = pd.DataFrame({"text": ["A good film.", "这部电影很好。", "A bad film."], "language": ["en", "zh", "en"]})
+    study = audit.run(frame, [English(), by_keyword], ["MINE.1"], progress=False)
+    assert study.ran.counts.outcomes == {"satisfied": 5, "violated": 0, "inapplicable": 1, "error": 0}
+    assert not [text for text in asked if "电影" in text]
+    with pytest.raises(audit.AuditError, match="reads en, corpus frame is in zh"):
+        audit.run(frame[1:2], [English()], ["MINE.1"], progress=False)
+
+
+def test_labels_that_settle_nothing_yet_and_labels_in_another_language_are_told(tmp_path: Path):
+    study = audit.run(FILMS[:1], [by_keyword], ["MR3.1"], progress=False).sample(1)
+    file = tmp_path / "labels.csv"
+    labels = pd.DataFrame({"text": [FILMS[0][0]], "label": ["positive"], "annotator": ["anna"]})
+    labels.to_csv(file, index=False)
+    with pytest.raises(audit.AuditError, match="text in the database in the language en alone"):
+        study.answer(file, language="zh")
+    with pytest.warns(UserWarning, match="^1 question answered by fewer people than `annotators`"):
+        study.answer(file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study.answer(labels.assign(annotator="ben"))
+    assert study.report(answers="people").cells[0].judged == 1
 
 
 def test_a_system_that_cannot_be_prepared_leaves_no_database(tmp_path: Path):
@@ -276,7 +334,7 @@ def test_a_relation_is_replaced_when_it_is_defined_again_and_none_of_ours_is():
 
 
 def test_what_a_relation_cannot_be_is_refused_at_once():
-    with pytest.raises(audit.AuditError, match=r"check of relation 'MINE.3' is 'equivalent'; it must be a function"):
+    with pytest.raises(audit.AuditError, match="check='equivalent': expected a function"):
         audit.relation("MINE.3", check="equivalent")  # type: ignore[arg-type]
     with pytest.raises(audit.AuditError, match=r"'MINE.3' takes the text, or the text and a random.Random \("):
         audit.relation("MINE.3", check=audit.equivalent)(lambda text, choices, more: text)
@@ -292,7 +350,7 @@ def test_reports_are_asked_for_what_there_is():
     report = audit.run(FILMS, [by_keyword, "vader"], ["MR3.1"], progress=False).sample(4).answer_with_gold().report()
     with pytest.raises(audit.AuditError, match="unknown relation of this report"):
         report.relations["MR1.1"]
-    with pytest.raises(audit.AuditError, match="expected 'rates', 'order', 'pairs', 'false'"):
+    with pytest.raises(audit.AuditError, match="expected 'rates' or 'order' or 'pairs' or 'false'"):
         report.plot("pie")  # type: ignore[arg-type]
     assert report.plot("rates").to_dict()["$schema"]
     assert len(report.relations["MR3.1"].pairs) == 1
