@@ -1,14 +1,42 @@
-"""Where sentences end in languages with spaces and Western marks. Written by hand, as NLTK's punkt is not on every
-machine."""
+"""Where sentences end in languages with spaces and Western marks.
+
+Our own rules: libraries find fewer ends where there are no capitals or several marks in a row
+(docs/evidence/reading-MR4-7.md). The words are English ones.
+"""
 
 import re
 
 from audit.text.tokens import words
 
-RULES = "9ec56d5c"
+RULES = "2af64409"
 """Version of the rules of this module, and part of what names a corpus of sentences. A test says when to change it."""
-_ABBREVIATIONS = words("mr mrs ms dr jr sr st vs etc no vol prof gen col lt sgt e.g i.e u.s u.k")
-_END = re.compile(r"""[.!?]+(?:\.\.+)?["'”’)\]]*(?=\s|$)|\n\s*\n|(?<=[.!?])(?=[A-Z][a-z])""")
+_TITLES = words(
+    "mr mrs ms dr st gov sen rep gen col lt sgt maj capt cmdr adm hon rev prof pres supt messrs mt ft vs e.g i.e "
+    "cf no nos vol pp"
+)
+"""A name or a number follows."""
+_SHORTENED = words("inc co corp ltd bros assoc dept est feat etc jr sr ph.d")
+"""Inside a sentence or at its end."""
+_NAMES = words(
+    "jan feb mar apr aug sept oct nov dec mon tue tues wed thurs fri "
+    "ave blvd rd ala ariz ark calif colo conn del fla ill ind kan ky la mass md mich minn miss mo neb nev okla ore pa "
+    "tenn tex va vt wash wis wyo"
+)
+"""Also words of their own without a capital: months, days, streets, states."""
+_BEGIN = words(
+    "a about after all also although an and another are as at because before but by can did do does during even for "
+    "from had has have he her here his how however i i'm i've if in instead is it it's its just last later many more "
+    "most my nearly no nobody none nor not nothing now of on once one only or other others our perhaps she since so "
+    "some still such than that that's the their then there there's these they they're this those though thus to today "
+    "under until was we we're were what when where whether which while who why will with without yes yesterday yet you "
+    "your"
+)
+"""Words that begin sentences and stand behind no shortened one in the middle of one."""
+_LINK = words("and as at but by for from in of on or than to until with without")
+"""Of these, those that go on when they have no capital."""
+_MARKS = r"""(?:\.(?: \.)+|[.!?]+(?:\.\.+)?)(?:["'”’)\]]+| ''(?=\s|$))?(?=\s|$)"""
+_END = re.compile(_MARKS + r"|\n\s*\n|(?<=[.!?])(?=[A-Z][a-z])")
+_AHEAD = re.compile(r"""[\s"'“‘(\[]*([\w'’]*)(\.?)""")
 
 
 def spans(text: str) -> tuple[tuple[int, int], ...]:
@@ -19,9 +47,10 @@ def spans(text: str) -> tuple[tuple[int, int], ...]:
     """
     result: list[tuple[int, int]] = []
     start = 0
+    cased = _is_cased(text)
     for match in _END.finditer(text):
         end = match.end()
-        if match.group().startswith(".") and _continues(text, start, match.start(), end):
+        if _continues(text, start, match, cased):
             continue
         _add_span(result, text, start, end)
         start = end
@@ -29,14 +58,52 @@ def spans(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(result)
 
 
-def _continues(text: str, start: int, dot: int, end: int) -> bool:
-    """Whether a full stop does not end the sentence: an abbreviation, an initial, or a lower-case word after "..."."""
-    word = re.search(r"[\w.]*$", text[start:dot])
-    last = word.group().lower() if word else ""
-    if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last != "i"):
+def _is_cased(text: str) -> bool:
+    """Whether sentences begin with capitals, as far as the text shows it."""
+    first = re.search(r"[^\W\d_]", text)
+    starts = [first.group() if first else "", *re.findall(r"(?<![\s.]\w)[.!?]\s+([^\W\d_])", text)]
+    return sum(map(str.isupper, starts)) >= sum(map(str.islower, starts))
+
+
+def _continues(text: str, start: int, match: re.Match[str], cased: bool) -> bool:
+    """Whether a sentence goes on behind this mark: a shortened word or an initial, the number of a list, or a
+    lower-case word where sentences begin with capitals."""
+    mark = match.group()
+    if not mark.strip():
+        return "\n" not in mark and _is_dotted(text[start : match.start()])
+    ahead = _AHEAD.match(text, match.end())
+    follows, stop = (ahead.group(1), ahead.group(2)) if ahead else ("", "")
+    goes_on = follows[:1].islower() and not text.startswith("://", ahead.end(1) if ahead else 0)
+    if not mark.startswith("."):
+        return cased and goes_on and mark[-1] not in "!?"
+    before = text[start : match.start()]
+    if mark.startswith(("..", ". .")):
+        # Where no sentence begins with a capital, dots that stand at a word end one.
+        return (follows[:1].islower() and (cased or before[-1:].isspace())) or not before.strip()
+    if cased and goes_on:
         return True
-    ahead = text[end:].lstrip()
-    return text[dot:end].count(".") > 1 and ahead[:1].islower()
+    word = re.search(r"[\w.'’]*$", before.rstrip())
+    written = word.group().lstrip("'’") if word else ""
+    last = written.lower()
+    if re.fullmatch(r"\s*[(\[]?\w?\d*", before):
+        return bool(follows)
+    if last in _TITLES:
+        return follows[:1].isdecimal() if last in ("no", "nos") else bool(follows)
+    is_name = last in _NAMES and written[:1].isupper()
+    if last in _SHORTENED or is_name or (_is_dotted(before + ".") and last != "i"):
+        return bool(follows) and (follows.lower() not in _BEGIN or follows in _LINK)
+    if last == "i":  # a word, but in I. M. Pei
+        return len(follows) == 1 and stop == "."
+    return False
+
+
+def _is_dotted(text: str) -> bool:
+    """Whether a text ends in an initial, or in letters with a stop behind each: U.N., p.m.
+
+    >>> _is_dotted("by J."), _is_dotted("the U.N."), _is_dotted("it was.")
+    (True, True, False)
+    """
+    return re.search(r"(?:^|[\s(\[])[\"'“‘]*(?:[^\W\d_]\.)+$", text) is not None
 
 
 def _add_span(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
