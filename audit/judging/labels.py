@@ -332,6 +332,8 @@ def import_labels(
             if (earlier := before.get((people[name], question_id))) is None or earlier.answer != answer
         ]
         work.add(tables.Judgement, rows)
+        work.finish()
+        too_few = _open(connection, {question_id for _, question_id in matched.chosen})
     changed = sum(row["supersedes"] is not None for row in rows)
     return Imported(
         labels=len(file.labels),
@@ -340,7 +342,7 @@ def import_labels(
         known=len(matched.chosen) - len(rows),
         repeated=matched.repeated,
         opened=opened,
-        too_few=_open(engine, {question_id for _, question_id in matched.chosen}),
+        too_few=too_few,
         unmatched=dict(matched.unmatched),
         first=matched.first,
         without=file.without,
@@ -387,13 +389,12 @@ def _matched(
     return matched
 
 
-def _open(engine: Engine, ids: Iterable[int]) -> int:
+def _open(connection: Connection, ids: Iterable[int]) -> int:
     """How many of these questions fewer people have answered than are asked."""
-    with engine.connect() as connection:
-        return sum(
-            count_rows(connection, question, question.c.id.in_(piece), question.c.filled.is_(False))
-            for piece in pieces(sorted(ids))
-        )
+    return sum(
+        count_rows(connection, question, question.c.id.in_(piece), question.c.filled.is_(False))
+        for piece in pieces(sorted(ids))
+    )
 
 
 def _judgement_row(

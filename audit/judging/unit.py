@@ -95,10 +95,12 @@ class Work:
         """Bring the whole queue up to date at the end: what is drawn has changed."""
         self._everything = True
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """Write what follows from what was added until now: done at the end, or before for whoever wants to read it."""
         changed = settle(self.connection, sorted(self._answered)) if self._answered else set()
         if changed or self._everything:
             update_queue(self.connection, None if self._everything else changed)
+        self._answered, self._everything = set(), False
 
 
 def check_answer(question: Row[Any] | None, question_id: int, answer: str, comment: str | None) -> tuple[str, str]:
@@ -123,7 +125,7 @@ def unit_of_work(engine: Engine, account_id: int | None, *roles: str, owner: boo
         trusted = owner and account_id is None
         work = Work(connection, None if trusted else require(connection, account_id or _NOBODY, *roles))
         yield work
-        work._finish()
+        work.finish()
 
 
 def rebuild(engine: Engine) -> int:

@@ -157,7 +157,7 @@ class Study:
         AuditError with the rows that are wrong; nothing is stored then. Two labels of one annotator for a text are not
         used, with a warning.
 
-        >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1)
+        >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1, annotators=1)
         >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
         """
         imported = import_labels(
