@@ -162,7 +162,12 @@ def run(
         decimal("on documents, run sentence relations too, each on this share of the sentences it applies to", "0.5"),
     ] = None,
     changes: Annotated[
-        list[str], text("a parameter of a relation; may be given several times", "MR6.1.sentences=5", "--set")
+        list[str],
+        text(
+            "a parameter of a relation, a number or a file of lines; may be given several times",
+            "MR6.1.sentences=5",
+            "--set",
+        ),
     ] = NONE,
     workers: Workers = None,
     executor: Annotated[
@@ -186,6 +191,7 @@ def run(
     and stores.
     """
     from audit.corpora import get_corpus
+    from audit.relations.registry import with_lines
     from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
     from audit.runner.run import TIME_LIMIT, fitting_all
@@ -199,7 +205,7 @@ def run(
         task = "translation"
     wanted = dict.fromkeys(toward(name, task, targets) for name in corpus)
     corpora = [get_corpus(name, task, unit, language) for name in wanted]
-    choices = fitting_all(corpora, relations, document_share, parameters(changes))
+    choices = fitting_all(corpora, relations, document_share, with_lines(corpora[0].task, parameters(changes)))
     opened = cache(lambda: open_database(db, create=True))  # once, and only when the first run has been checked
     file = file_of(db)
     ran = []

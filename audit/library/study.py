@@ -22,6 +22,7 @@ from audit.library.components import Texts, corpus_of, system_names
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.messages import counted
 from audit.relations import Outcome
+from audit.relations.registry import with_lines
 from audit.reports.study import INTERVAL, study_report
 from audit.runner.executors import executor_of
 from audit.runner.progress import Bar
@@ -62,8 +63,8 @@ def run(
     None: all that fit. `limit` sources are used, those with the smallest random numbers of `seed`. `store` is the
     database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a temporary file, deleted with
     the study. `name` names a corpus made from a frame or from texts. `parameters` are those of relations, as in
-    `{"MR6.1": {"sentences": 5}}`. `workers` processes do the work, and must be able to import its functions; 0: this
-    process does it. Repeating the call executes nothing twice.
+    `{"MR6.1": {"sentences": 5}}`; one that takes a list takes a file of lines, too. `workers` processes do the work,
+    and must be able to import its functions; 0: this process does it. Repeating the call executes nothing twice.
 
     Raises AuditError for whatever cannot be run, before anything is stored.
 
@@ -73,7 +74,7 @@ def run(
     """
     corpus = corpus_of(corpus, task, unit, language, name)
     names = system_names(systems, corpus)
-    (fitting_relations,) = fitting_all([corpus], relations, params=parameters)
+    (fitting_relations,) = fitting_all([corpus], relations, params=with_lines(corpus.task, parameters or {}))
     folder: str | None = None
     if store is None:
         folder = tempfile.mkdtemp(prefix="audit-")

@@ -210,6 +210,9 @@ class Relation:
     """Languages of its texts: a source with a text in another one makes no group. `ANY` alone: every language."""
     version: str = "1"
     params: Mapping[str, object] = field(default_factory=dict)
+    accepts: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
+    """Types of a parameter's values where that of its default is not the only one. A list may come from a file's
+    lines."""
     check_params: CheckParams | None = None
     """Called when parameters are set; None: any value of the default's type is allowed."""
     counterpart: str = ""

@@ -9,6 +9,7 @@ from typing import Literal
 
 from audit import registry
 from audit.errors import AuditError
+from audit.files import read_text
 from audit.registry import Registry
 from audit.relations.base import (
     Carry,
@@ -62,6 +63,7 @@ def plain(
     carry: Carry,
     version: str = "1",
     params: Mapping[str, object] | None = None,
+    accepts: Mapping[str, tuple[type, ...]] | None = None,
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
 ) -> Callable[[Perturb], Perturb]:
@@ -81,6 +83,7 @@ def plain(
                 carry=carry,
                 version=version,
                 params=params or {},
+                accepts=accepts or {},
                 check_params=check_params,
                 needs=needs,
             )
@@ -156,9 +159,9 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
         if name not in relation.params:
             has = ", ".join(relation.params) or "none"
             raise AuditError(f"relation {relation.name} has no parameter {name!r}; it has {has}")
-        default = relation.params[name]
-        if type(value) is not type(default):
-            kind = type(default).__name__
+        kinds = relation.accepts.get(name, (type(relation.params[name]),))
+        if type(value) not in kinds:
+            kind = " or ".join(allowed.__name__ for allowed in kinds)
             raise AuditError(f"parameter {name} of relation {relation.name} is {value!r}; it must be of type {kind}")
     params = {**relation.params, **changes}
     if relation.check_params and (wrong := relation.check_params(params)):
@@ -172,6 +175,24 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
     if isinstance(relation, Fixed):
         return replace(relation, params=params)
     raise TypeError(f"{type(relation).__name__} cannot be configured")
+
+
+def with_lines(task: str, params: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:
+    """Parameters by relation, the lines of a file in the place of its name where a parameter takes a list.
+
+    For whoever may read files here: the command line and the library, not what comes from a browser. Raises BadFile for
+    a file that cannot be read.
+    """
+    read: dict[str, dict[str, object]] = {}
+    for name, values in params.items():
+        accepts = get_relation(task, name).accepts
+        read[name] = {
+            key: [line.strip() for line in read_text(value).splitlines() if line.strip()]
+            if isinstance(value, str) and list in accepts.get(key, ())
+            else value
+            for key, value in values.items()
+        }
+    return read
 
 
 def name_order(name: str) -> tuple[tuple[int, str], ...]:

@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
+from audit.messages import counted
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase
 from audit.packs.english.contractions import contract, expand
@@ -139,23 +140,30 @@ def capitalized_words(text: Analysis, choices: random.Random) -> str | None:
 # Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
 # (Information and Software Technology 150, 2022), section 4.3.2 (2). The study took its sentences from its own data;
 # ours
-# are written for audit (data/sentences), so that their sentiment is beyond doubt; they are about a film, and cohere
-# with few other texts.
+# are written for audit (data/sentences): their sentiment is beyond doubt, and they name nothing, so that they fit a
+# product as well as a film. Whoever has better ones for their texts gives these.
 
 _EXTENDING = "adding sentences"
 _ADDED = 3
 
 
-def wrong_number(params: Mapping[str, object], label: str) -> str | None:
-    """What is wrong with the parameter `sentences`; None: nothing.
+def wrong_sentences(params: Mapping[str, object], label: str) -> str | None:
+    """What is wrong with the parameter `sentences`, a number or sentences of one's own; None: nothing.
 
-    >>> wrong_number({"sentences": 1}, "positive")[:44]
+    >>> wrong_sentences({"sentences": 1}, "positive")[:44]
     'sentences is 1; the study adds at least 2, a'
+    >>> wrong_sentences({"sentences": ["It works."]}, "positive")
+    'sentences has 1 different text; at least 2 are needed'
     """
-    count, available = params["sentences"], sentences_of(label)
-    if isinstance(count, int) and 2 <= count <= len(available):
+    own, available = params["sentences"], sentences_of(label)
+    if isinstance(own, list):
+        if not all(isinstance(text, str) and text.strip() for text in own):
+            return "sentences has something that is no text"
+        different = len(set(own))
+        return None if different > 1 else f"sentences has {counted(different, 'different text')}; at least 2 are needed"
+    if isinstance(own, int) and 2 <= own <= len(available):
         return None
-    return f"sentences is {count}; the study adds at least 2, and there are {len(available)}"
+    return f"sentences is {own}; the study adds at least 2, and there are {len(available)}"
 
 
 @plain(
@@ -165,10 +173,12 @@ def wrong_number(params: Mapping[str, object], label: str) -> str | None:
     unit="document",
     check=goes_up,
     carry=stays("positive"),
+    version="2",
     params={"sentences": _ADDED},
-    check_params=partial(wrong_number, label="positive"),
+    accepts={"sentences": (int, list)},
+    check_params=partial(wrong_sentences, label="positive"),
 )
-def more_positive(text: Analysis, choices: random.Random, sentences: int = _ADDED) -> list[str]:
+def more_positive(text: Analysis, choices: random.Random, sentences: int | list[str] = _ADDED) -> list[str]:
     """Positive sentences are added one by one; the sentiment keeps going up.
 
     >>> more_positive(Analysis("It is long."), random.Random(0))[0].startswith("It is long. ")
@@ -184,10 +194,12 @@ def more_positive(text: Analysis, choices: random.Random, sentences: int = _ADDE
     unit="document",
     check=goes_down,
     carry=stays("negative"),
+    version="2",
     params={"sentences": _ADDED},
-    check_params=partial(wrong_number, label="negative"),
+    accepts={"sentences": (int, list)},
+    check_params=partial(wrong_sentences, label="negative"),
 )
-def more_negative(text: Analysis, choices: random.Random, sentences: int = _ADDED) -> list[str]:
+def more_negative(text: Analysis, choices: random.Random, sentences: int | list[str] = _ADDED) -> list[str]:
     """Negative sentences are added one by one; the sentiment keeps going down.
 
     >>> len(more_negative(Analysis("It is long."), random.Random(0)))
@@ -196,8 +208,11 @@ def more_negative(text: Analysis, choices: random.Random, sentences: int = _ADDE
     return _with_sentences_added(text, _draw_sentences("negative", sentences, choices))
 
 
-def _draw_sentences(label: str, count: int, choices: random.Random) -> list[str]:
-    return choices.sample(sentences_of(label), count)
+def _draw_sentences(label: str, sentences: int | list[str], choices: random.Random) -> list[str]:
+    if isinstance(sentences, int):
+        return choices.sample(sentences_of(label), sentences)
+    own = sorted(set(sentences))
+    return choices.sample(own, min(_ADDED, len(own)))
 
 
 @lru_cache(maxsize=2)
@@ -243,7 +258,7 @@ _PERMUTING = "permuting sentences"
 _LABELS = ("positive", "neutral", "negative")
 
 
-@plain("MR5.1", task="sentiment", family=_PERMUTING, unit="document", check=equivalent, carry=unchanged)
+@plain("MR5.1", version="2", task="sentiment", family=_PERMUTING, unit="document", check=equivalent, carry=unchanged)
 def permuted(text: Analysis, choices: random.Random) -> str | None:
     """The sentences come in a random order; the sentiment stays.
 
@@ -259,7 +274,7 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     return rearrange(text, order)
 
 
-@chained("MR5.2", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
+@chained("MR5.2", version="2", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
 def grouped(source: Source, choices: random.Random) -> Steps:
     """Sentences with the same label (by the system) stand together; the sentiment stays.
 
@@ -269,7 +284,7 @@ def grouped(source: Source, choices: random.Random) -> Steps:
     return (yield from _reorder_sentences(source, _by_label))
 
 
-@chained("MR5.3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
+@chained("MR5.3", version="2", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
 def ordered_groups(source: Source, choices: random.Random) -> Steps:
     """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
 
@@ -331,7 +346,7 @@ def _score(output: Output) -> float:
 _REMOVING = "removing sentences"
 
 
-@chained("MR7.1", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
+@chained("MR7.1", version="2", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
 def without_same(source: Source, choices: random.Random) -> Steps:
     """All sentences with the document's own label (by the system) are removed; the label becomes another one.
 
@@ -341,7 +356,7 @@ def without_same(source: Source, choices: random.Random) -> Steps:
     return (yield from _remove_sentences(source, lambda whole, part: whole != part, different))
 
 
-@chained("MR7.2", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
+@chained("MR7.2", version="2", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
 def without_others(source: Source, choices: random.Random) -> Steps:
     """All sentences with another label than the document (by the system) are removed; the sentiment stays.
 

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from audit.errors import AuditError
 from audit.packs.english.relations import sentences_of
 from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
 from audit.relations.expect import on_documents, rearrange
+from audit.relations.registry import configured, with_lines
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -185,6 +187,41 @@ def test_sentences_are_added_one_by_one(name: str, label: str) -> None:
         before = text
     assert relation.carry({label}) == {label}
     assert relation.carry({"neutral"}) is None
+
+
+def test_own_sentences_are_added() -> None:
+    relation = configured(get_relation("sentiment", "MR6.2"), {"sentences": ["It broke.", "It leaks.", "It broke."]})
+    assert isinstance(relation, Plain)
+    texts = [follow_up.text for follow_up in relation.follow_ups(source("It is long."))]
+    assert len(texts) == 2
+    assert texts[-1] in ("It is long. It broke. It leaks.", "It is long. It leaks. It broke.")
+
+
+@pytest.mark.parametrize(
+    ("sentences", "reason"),
+    [
+        (["It broke."], "has 1 different text; at least 2 are needed"),
+        (["It broke.", " "], "has something that is no text"),
+        (["It broke.", 3], "has something that is no text"),
+        ("good.txt", "must be of type int or list"),
+        (True, "must be of type int or list"),
+    ],
+)
+def test_wrong_sentences_are_refused(sentences: object, reason: str) -> None:
+    with pytest.raises(AuditError, match=reason):
+        configured(get_relation("sentiment", "MR6.1"), {"sentences": sentences})
+
+
+def test_files_of_sentences_are_read_for_who_may_read_files(tmp_path: Path) -> None:
+    file = tmp_path / "good.txt"
+    file.write_text("It works.\n\n  It is quick.\n", encoding="utf-8")
+    params = {"MR6.1": {"sentences": str(file)}, "MR6.2": {"sentences": 5}}
+    assert with_lines("sentiment", params) == {
+        "MR6.1": {"sentences": ["It works.", "It is quick."]},
+        "MR6.2": {"sentences": 5},
+    }
+    with pytest.raises(AuditError, match="there is no such file"):
+        with_lines("sentiment", {"MR6.1": {"sentences": "absent.txt"}})
 
 
 def test_added_sentences_look_like_their_document() -> None:
