@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from audit.packs.english.clauses import is_clause
+
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 

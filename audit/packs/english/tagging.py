@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from audit.packs.english import parser
 from audit.text.tokens import Token
 from audit.text.tokens import words as _words
 from audit.text.tools import LanguageTools
@@ -345,7 +346,10 @@ _ENGLISH = re.compile(
 
 def _english(text: str) -> tuple[Token, ...]:
     matches = [(match.group(), *match.span()) for match in _ENGLISH.finditer(text)]
-    tags = tag_words([word for word, _, _ in matches])
+    words = [word for word, _, _ in matches]
+    if words and parser.model() is not None:
+        return parser.parse(words, _as_seen(words), [(start, end) for _, start, end in matches])
+    tags = tag_words(words)
     return tuple(Token(word, mark, start, end) for (word, start, end), mark in zip(matches, tags, strict=True))
 
 
@@ -365,8 +369,12 @@ def tag_words(words: list[str]) -> list[str]:
     if not words:
         return []
     lower = [word.lower() for word in words]
-    seen = [_without_shouting(word, first) for word, first in zip(words, _openings(words), strict=True)]
+    seen = _as_seen(words)
     return correct(lower, [mark for _, mark in pattern_tag(" ".join(seen), tokenize=False)])
+
+
+def _as_seen(words: list[str]) -> list[str]:
+    return [_without_shouting(word, first) for word, first in zip(words, _openings(words), strict=True)]
 
 
 def _openings(words: list[str]) -> list[bool]:
