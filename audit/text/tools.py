@@ -36,6 +36,10 @@ class LanguageTools:
     spans: Callable[[str], Spans] = sentences.spans
     has_taggers: bool = False
     """Whether one of `audit.registry.taggers` can be chosen instead of its own."""
+    version: Callable[[], str] = str
+    """The version of its own tagger: the program and its model."""
+    no_trees: Callable[[], str | None] = lambda: "nothing here parses its texts"
+    """Why its own tagger finds no trees of sentences, with what to install; None where it does."""
 
 
 LANGUAGES: Registry[LanguageTools] = registry.languages

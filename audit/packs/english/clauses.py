@@ -1,11 +1,10 @@
 """From "X, but Y" to "Although X, Y" and back, for sentences of two full clauses."""
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.text.analysis import Analysis
-from audit.text.tokens import Token, words
+from audit.text.tokens import words
 
 _JOINTS = words("but although though")
 _BROKEN = words("; : ( ) \" “ ” -- — .. ... .... ..... … * / ? [ ] < > ' '' ``")
@@ -102,7 +101,12 @@ def _is_statement(analysis: Analysis, tree: Parse, verb: Word, begin: int) -> bo
     if subject is None or subject.index > verb.index or subject.lower in ("who", "which", "what"):
         return False
     opening = tree.words[begin]
-    if opening.relation == "intj" or opening.tag in ("CD", "LS") or opening.text.startswith(("@", "#", "RT")) or low[begin] in _GOES_ON:
+    if (
+        opening.relation == "intj"
+        or opening.tag in ("CD", "LS")
+        or opening.text.startswith(("@", "#", "RT"))
+        or low[begin] in _GOES_ON
+    ):
         return False
     if any(word in ("not", "n't") and after in ("only", "just", "merely") for word, after in pairwise(low)):
         return False
@@ -118,7 +122,7 @@ def _uncapital(tree: Parse, text: str) -> str | None:
     if text[:2] in ("I ", "I'") or not first.text[:1].isupper():
         return text
     following = tree.words[first.index + 1]
-    if following.text[:1].isupper() and following.text != "I" and following.entity in ("", "WORK_OF_ART"):
+    if following.text[:1].isupper() and following.text != "I" and not following.tag.startswith("NNP"):
         return None
     if following.lower == "of" and tree.words[first.index + 2].text[:1].isupper():
         return None

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
@@ -124,7 +123,9 @@ def _phrase_stop(tokens: Sequence[Token], low: Sequence[str], at: int) -> int:
     """Where the second phrase ends: at the end, or before ", and ..." with nothing in it that points back."""
     for index in range(at, len(low) - 2):
         if low[index] in (",", ";") and low[index + 1] in ("and", "but", "so", "because"):
-            back = _POINTING.intersection(low[index:]) or not is_clause(tokens, low, range(index + 2, len(low)))
+            back = _POINTING.intersection(low[index:]) or not any(
+                token.tag in ("VBZ", "VBP", "VBD", "MD") for token in tokens[index + 3 :]
+            )
             return len(low) if back else index
     return len(low)
 

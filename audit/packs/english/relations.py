@@ -37,12 +37,14 @@ from audit.text.tokens import words
 
 _TOOLS = ("lemminflect", "textblob")
 """What the extra `english` brings for words and tags."""
-plain, chained = partial(registry.plain, needs=_TOOLS), partial(registry.chained, needs=_TOOLS)
+plain, chained = registry.plain, registry.chained
+tagged = partial(registry.plain, needs=_TOOLS, grammar="tags")
+parsed = partial(registry.plain, needs=_TOOLS, grammar="trees")
 
 _ADDING = "adding words"
 
 
-@plain(
+@tagged(
     "MR2.1",
     task="sentiment",
     family=_ADDING,
@@ -75,7 +77,7 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new)
 
 
-@plain("MR2.2", task="sentiment", family=_ADDING, unit="sentence", check=opinionated(different), carry=nothing)
+@tagged("MR2.2", task="sentiment", family=_ADDING, unit="sentence", check=opinionated(different), carry=nothing)
 def negation_words(text: Analysis, choices: random.Random) -> str | None:
     """The verb of the main clause is negated; the sentiment is a different one.
 
@@ -117,7 +119,7 @@ def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     return changed if changed != text.text else None
 
 
-@plain("MR3.2", task="sentiment", family=_CAPITALIZING, unit="sentence", check=opinionated(stronger), carry=unchanged)
+@tagged("MR3.2", task="sentiment", family=_CAPITALIZING, unit="sentence", check=opinionated(stronger), carry=unchanged)
 def capitalized_words(text: Analysis, choices: random.Random) -> str | None:
     """Nouns and adjectives are written in upper case; the sentiment grows stronger.
 
@@ -394,7 +396,7 @@ _REPLACING = "replacing words"
 _CLOSERS = "\"”'’)]"
 
 
-@plain("MR1.1", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR1.1", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def contractions(text: Analysis, choices: random.Random) -> str | None:
     """Contractions are written in full, or full forms contracted; the sentiment stays.
 
@@ -407,7 +409,7 @@ def contractions(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new) if new else None
 
 
-@plain("MR1.2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR1.2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms; the sentiment stays.
 
@@ -423,7 +425,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new)
 
 
-@plain("MR1.3", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR1.3", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def numbers(text: Analysis, choices: random.Random) -> str | None:
     """A singular becomes a plural or a plural a singular, with all that agrees with it; the sentiment stays.
 
@@ -434,7 +436,7 @@ def numbers(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(choices.choice(candidates)) if candidates else None
 
 
-@plain("MR1.4", task="sentiment", family=_REPLACING, unit="sentence", check=opinionated(stronger), carry=unchanged)
+@tagged("MR1.4", task="sentiment", family=_REPLACING, unit="sentence", check=opinionated(stronger), carry=unchanged)
 def exclamation(text: Analysis, choices: random.Random) -> str | None:
     """The final period becomes an exclamation mark; the sentiment grows stronger.
 
@@ -459,7 +461,7 @@ def exclamation(text: Analysis, choices: random.Random) -> str | None:
 _RESTRUCTURING = "restructuring the sentence"
 
 
-@plain("MR4.1", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR4.1", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
 def changed_tense(text: Analysis, choices: random.Random) -> str | None:
     """All finite verbs change from the present to the past, or from the past to the present; the sentiment stays.
 
@@ -469,7 +471,7 @@ def changed_tense(text: Analysis, choices: random.Random) -> str | None:
     return change_tense(text)
 
 
-@plain("MR4.2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR4.2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """Words or phrases joined by "and", "or", "either ... or" or "be different from" swap places; the sentiment stays.
 
@@ -484,7 +486,7 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     return exchange(text, "from")
 
 
-@plain("MR4.3", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed("MR4.3", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
 def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round; the sentiment stays.
 
@@ -494,7 +496,7 @@ def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
     return switch(text)
 
 
-@plain("MR4.4", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR4.4", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
 def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     """A comparison is turned round and said with the antonym; the sentiment stays.
 
@@ -504,7 +506,7 @@ def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     return rephrase(text)
 
 
-@plain("MR4.5", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=opinionated(different), carry=nothing)
+@tagged("MR4.5", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=opinionated(different), carry=nothing)
 def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
     """The two sides of a comparison swap places, which says the opposite; the label becomes another one.
 

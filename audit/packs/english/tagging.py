@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.metadata import version as version_of
 
+from audit.errors import install_line
 from audit.packs.english import parser
 from audit.text.tokens import Token
 from audit.text.tokens import words as _words
@@ -347,7 +349,7 @@ _ENGLISH = re.compile(
 def _english(text: str) -> tuple[Token, ...]:
     matches = [(match.group(), *match.span()) for match in _ENGLISH.finditer(text)]
     words = [word for word, _, _ in matches]
-    if words and parser.model() is not None:
+    if words and parser.model_name() is not None:
         return parser.parse(words, _as_seen(words), [(start, end) for _, start, end in matches])
     tags = tag_words(words)
     return tuple(Token(word, mark, start, end) for (word, start, end), mark in zip(matches, tags, strict=True))
@@ -397,4 +399,15 @@ def _without_shouting(word: str, first: bool) -> str:
 _NAMES = frozenset({"will", "rose", "mark", "grant", "bill", "drew", "frank", "sue", "jack", "rob", "pat", "bob"})
 
 
-ENGLISH = LanguageTools(_english)
+def _version() -> str:
+    """What words and tags depend on."""
+    return parser.version() if parser.model_name() else f"textblob {version_of('textblob')}"
+
+
+def _no_trees() -> str | None:
+    """Why there are no trees here; None where there are."""
+    line = install_line("english")
+    return None if parser.model_name() else f"no model of spaCy for English is installed; run: {line}"
+
+
+ENGLISH = LanguageTools(_english, version=_version, no_trees=_no_trees)
