@@ -16,6 +16,7 @@ from audit.packs.english.coordination import swap, swappable
 from audit.packs.english.emphasis import ADVERBS, article, places
 from audit.packs.english.negation import negate
 from audit.packs.english.number import changes
+from audit.packs.english.polarity import polar_words
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tense import change_tense
 from audit.relations import registry
@@ -40,6 +41,9 @@ _TOOLS = ("lemminflect", "textblob")
 plain, chained = registry.plain, registry.chained
 tagged = partial(registry.plain, needs=_TOOLS, grammar="tags")
 parsed = partial(registry.plain, needs=_TOOLS, grammar="trees")
+
+_STRICT = {"strict": True}
+"""Of relations that are loose as the study defines them: without it they apply where the study applies them."""
 
 _ADDING = "adding words"
 
@@ -436,9 +440,20 @@ def numbers(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(choices.choice(candidates)) if candidates else None
 
 
-@tagged("MR1.4", task="sentiment", family=_REPLACING, unit="sentence", check=opinionated(stronger), carry=unchanged)
-def exclamation(text: Analysis, choices: random.Random) -> str | None:
+@tagged(
+    "MR1.4",
+    version="2",
+    task="sentiment",
+    family=_REPLACING,
+    unit="sentence",
+    check=opinionated(stronger),
+    carry=unchanged,
+    params=_STRICT,
+)
+def exclamation(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """The final period becomes an exclamation mark; the sentiment grows stronger.
+
+    `strict`: only where a word praises or blames, so that there is a sentiment to strengthen. The study took all texts.
 
     >>> exclamation(Analysis("It's a great day."), random.Random(0))
     "It's a great day!"
@@ -450,6 +465,8 @@ def exclamation(text: Analysis, choices: random.Random) -> str | None:
         return None
     if not any(token.text == "." and token.start == at for token in text.tokens[-4:]):
         return None  # the full stop of "etc." or "U.S."
+    if strict and not polar_words(text):
+        return None
     return text.text[:at] + "!" + text.text[at + 1 :]
 
 
