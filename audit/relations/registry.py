@@ -107,6 +107,7 @@ def chained(
     params: Mapping[str, object] | None = None,
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
+    grammar: Literal["", "tags", "trees"] = "",
 ) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:
     """Register the decorated generator `walk(source, choices)` as a relation."""
 
@@ -126,6 +127,7 @@ def chained(
                 params=params or {},
                 check_params=check_params,
                 needs=needs,
+                grammar=grammar,
             )
         )
         return walk

@@ -1,10 +1,12 @@
 """The registry: names within a task, their order, parameters; and what every registered relation promises."""
 
 import random
+from importlib.metadata import version
 
 import pytest
 
 from audit.errors import AuditError, UnknownName
+from audit.packs.english import parser
 from audit.relations import all_relations, base, get_relation, name_order
 from audit.relations.registry import configured, register
 from audit.text import Analysis
@@ -67,7 +69,7 @@ def test_a_parameter_changes_the_follow_ups_and_is_kept():
         ("MR6.1", {"sentenzes": 5}, "has no parameter 'sentenzes'; it has sentences"),
         ("MR6.1", {"sentences": "5"}, "it must be of type int"),
         ("MR6.1", {"sentences": True}, "it must be of type int"),
-        ("MR1.4", {"sentences": 5}, "it has none"),
+        ("MR3.1", {"sentences": 5}, "it has none"),
     ],
 )
 def test_bad_parameters_are_refused(name, changes, message):
@@ -76,7 +78,11 @@ def test_bad_parameters_are_refused(name, changes, message):
 
 
 def test_the_version_of_a_tagger_is_a_part_of_its_relations_version(monkeypatch):
-    assert get_relation("sentiment", "MR1.1").full_version == get_relation("sentiment", "MR1.1").version
+    assert get_relation("sentiment", "MR3.1").full_version == get_relation("sentiment", "MR3.1").version
+    english = get_relation("sentiment", "MR1.1")
+    assert english.full_version == f"{english.version}; {parser.version()}"
+    monkeypatch.setattr(parser, "model_name", lambda: None)
+    assert english.full_version == f"{english.version}; textblob {version('textblob')}"
     tagging = get_relation("similarity", "MR1.1")
     assert tagging.full_version == f"{tagging.version}; {version_of('jieba')}"
     monkeypatch.setattr(base, "version_of", lambda tagger: f"another {tagger}")

@@ -352,14 +352,26 @@ def _score(output: Output) -> float:
 _REMOVING = "removing sentences"
 
 
-@chained("MR7.1", version="2", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
-def without_same(source: Source, choices: random.Random) -> Steps:
+@chained(
+    "MR7.1",
+    version="3",
+    task="sentiment",
+    family=_REMOVING,
+    unit="document",
+    carry=nothing,
+    params=_STRICT,
+    needs=_TOOLS,
+    grammar="tags",
+)
+def without_same(source: Source, choices: random.Random, strict: bool = True) -> Steps:
     """All sentences with the document's own label (by the system) are removed; the label becomes another one.
 
     With a positive document and the labels positive, negative, "Good. Bad." becomes "Bad.". Inapplicable where the
-    document is neutral, or where nothing or everything would be removed.
+    document is neutral, or where nothing or everything would be removed; and, where `strict`, unless what is removed
+    leans as the document's label says and what remains leans the other way, by words that praise or blame: a system may
+    be wrong about its sentences. The study took all documents.
     """
-    return (yield from _remove_sentences(source, lambda whole, part: whole != part, different))
+    return (yield from _remove_sentences(source, lambda whole, part: whole != part, different, strict))
 
 
 @chained("MR7.2", version="2", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
@@ -372,7 +384,9 @@ def without_others(source: Source, choices: random.Random) -> Steps:
     return (yield from _remove_sentences(source, lambda whole, part: whole == part, equivalent))
 
 
-def _remove_sentences(source: Source, keeps: Callable[[str | None, str | None], bool], check: Check) -> Steps:
+def _remove_sentences(
+    source: Source, keeps: Callable[[str | None, str | None], bool], check: Check, strict: bool = False
+) -> Steps:
     """A document of one sentence makes no group. The source runs alone first: a neutral one ends the group, and its
     sentences need not be run."""
     text = source.analysis
@@ -387,8 +401,18 @@ def _remove_sentences(source: Source, keeps: Callable[[str | None, str | None], 
         return Verdict(Outcome.INAPPLICABLE, reason="every sentence would be removed")
     if len(remaining) == len(sentence_outputs):
         return Verdict(Outcome.INAPPLICABLE, reason="no sentence would be removed")
+    if strict and not _turns(text, str(document_output.label), remaining):
+        return Verdict(Outcome.INAPPLICABLE, reason="what remains does not clearly lean the other way")
     follow_up = Input((rearrange(text, remaining), *source.input.texts[1:]), source.input.languages)
     return check([document_output, *(yield [Member("follow_up", follow_up)])])
+
+
+def _turns(text: Analysis, label: str, remaining: Sequence[int]) -> bool:
+    """Whether the document leans as its label says, and all that remains (indices of sentences) the other way."""
+    way = 1 if label == "positive" else -1
+    poles = [[way * pole for pole in polar_words(sentence).values()] for sentence in text.sentences]
+    kept = [pole for index in remaining for pole in poles[index]]
+    return set(kept) == {-1} and sum(map(sum, poles)) > 1
 
 
 # MR1.1 to MR1.4 of the task `sentiment`: words, numbers and the final period are replaced, the meaning is not.

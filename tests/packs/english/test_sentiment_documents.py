@@ -167,6 +167,23 @@ def test_removing_nothing_at_all_and_everything_by_other_labels() -> None:
     )
 
 
+def test_what_remains_must_lean_the_other_way_unless_the_study_is_followed() -> None:
+    text = "Good start, and I love the sound. Bad cable, yet a great manual, and excellent help."
+
+    def system(text: str) -> Output:
+        return Output("negative" if text.startswith("Bad") else "positive", 0.9)
+
+    assert walked("MR7.1", source(text), system)[1] == Verdict(
+        Outcome.INAPPLICABLE, reason="what remains does not clearly lean the other way"
+    )
+    followed = configured(get_relation("sentiment", "MR7.1"), {"strict": False})
+    steps = followed.steps(source(text))
+    next(steps)
+    steps.send([system(text)])
+    (follow_up,) = steps.send([Output("positive", 0.9), Output("negative", 0.9)])
+    assert follow_up.input.text == "Bad cable, yet a great manual, and excellent help."
+
+
 @pytest.mark.parametrize("name", ["MR5.2", "MR5.3", "MR7.1", "MR7.2"])
 def test_one_sentence_makes_no_group(name: str) -> None:
     assert walked(name, source("Good start.")) == ([], None)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.relations import Outcome, Source, get_relation
+from audit.relations.registry import configured
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -46,8 +47,14 @@ def test_only_a_final_period_becomes_an_exclamation_mark(text):
 
 
 def test_the_period_inside_quotes_or_brackets():
-    assert follow_ups_of("MR1.4", 'He said "fine."') == ['He said "fine!"']
-    assert follow_ups_of("MR1.4", "One. Two.") == ["One. Two!"]
+    assert follow_ups_of("MR1.4", 'He said "great."') == ['He said "great!"']
+    assert follow_ups_of("MR1.4", "One. Two is awful.") == ["One. Two is awful!"]
+
+
+def test_there_must_be_a_sentiment_to_strengthen_unless_the_study_is_followed():
+    assert follow_ups_of("MR1.4", "It has two doors.") == []
+    followed = configured(get_relation("sentiment", "MR1.4"), {"strict": False})
+    assert followed.perturb(Analysis("It has two doors."), random.Random(0)) == "It has two doors!"
 
 
 def test_at_most_two_nouns_are_replaced():
