@@ -17,7 +17,7 @@ from audit.relations.registry import configured, with_lines
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
-DOCUMENT = "Good start. Bad middle.\n\nGreat end. Poor sound."
+DOCUMENT = "Good start. Bad middle.\n\nGreat lovely end. Poor sound."
 
 
 def source(text: str) -> Source:
@@ -58,13 +58,13 @@ def follow_ups(rounds: list[list[Member]]) -> list[str]:
 def test_grouping_by_label() -> None:
     rounds, verdict = walked("MR5.2", source(DOCUMENT))
     assert [member.role for member in rounds[0]] == ["source"] + ["probe"] * 4
-    assert follow_ups(rounds) == ["Good start. Great end.\n\nBad middle. Poor sound."]
+    assert follow_ups(rounds) == ["Good start. Great lovely end.\n\nBad middle. Poor sound."]
     assert verdict is not None
     assert verdict.outcome is Outcome.SATISFIED
 
 
 def test_grouping_what_is_grouped_makes_no_group() -> None:
-    rounds, verdict = walked("MR5.2", source("Good start. Great end. Bad middle."))
+    rounds, verdict = walked("MR5.2", source("Good start. Great lovely end. Bad middle."))
     assert verdict is None
     assert follow_ups(rounds) == []
 
@@ -75,10 +75,10 @@ def test_groups_ordered_by_score() -> None:
         for seed in range(40)
     }
     assert orders == {
-        "Good start. Great end.\n\nBad middle. Poor sound.",
-        "Great end. Good start.\n\nBad middle. Poor sound.",
-        "Good start. Great end.\n\nPoor sound. Bad middle.",
-        "Great end. Good start.\n\nPoor sound. Bad middle.",
+        "Good start. Great lovely end.\n\nBad middle. Poor sound.",
+        "Great lovely end. Good start.\n\nBad middle. Poor sound.",
+        "Good start. Great lovely end.\n\nPoor sound. Bad middle.",
+        "Great lovely end. Good start.\n\nPoor sound. Bad middle.",
     }
 
 
@@ -123,7 +123,7 @@ def test_rearranging_loses_no_word(parts: list[str], choices: random.Random) -> 
     ("name", "expected", "outcome"),
     [
         ("MR7.1", "Bad middle. Poor sound.", Outcome.SATISFIED),
-        ("MR7.2", "Good start.\n\nGreat end.", Outcome.SATISFIED),
+        ("MR7.2", "Good start.\n\nGreat lovely end.", Outcome.SATISFIED),
     ],
 )
 def test_removing(name: str, expected: str, outcome: Outcome) -> None:
@@ -145,8 +145,8 @@ def test_a_neutral_document_runs_no_sentence(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("MR7.1", "Good start. Great end.", "every sentence would be removed"),
-        ("MR7.2", "Good start. Great end.", "no sentence would be removed"),
+        ("MR7.1", "Good start. Great lovely end.", "every sentence would be removed"),
+        ("MR7.2", "Good start. Great lovely end.", "no sentence would be removed"),
     ],
 )
 def test_nothing_or_everything_removed(name: str, text: str, reason: str) -> None:
