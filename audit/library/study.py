@@ -24,6 +24,7 @@ from audit.messages import counted
 from audit.relations import Outcome
 from audit.relations.registry import with_lines
 from audit.reports.study import INTERVAL, study_report
+from audit.runner.coordinator import Watcher
 from audit.runner.executors import executor_of
 from audit.runner.progress import Bar
 from audit.runner.run import TIME_LIMIT, Ran, fitting_all
@@ -82,7 +83,7 @@ def run(
     database = cache(lambda: open_store(str(store), create=True))  # when the run has been checked, and once
     file = file_of(str(store))
     is_new = file is not None and not file.exists()
-    bar = Bar(corpus.name, leave=False) if progress else nullcontext()
+    bar = Bar(corpus.name, leave=False, say=_warn) if progress else nullcontext(_Warner())
     try:
         with executor_of(workers) as executor, bar as watcher:
             ran = run_study(
@@ -94,6 +95,17 @@ def run(
             shutil.rmtree(folder, ignore_errors=True)
         raise
     return Study(database(), str(store), ran, folder)
+
+
+class _Warner(Watcher):
+    """What a run without a bar has to say, such as relations that make no groups here."""
+
+    def says(self, sentence: str) -> None:
+        _warn(sentence)
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, stacklevel=2)
 
 
 @checked_arguments

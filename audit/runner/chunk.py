@@ -61,6 +61,8 @@ class Planning:
     def work(self) -> list[PlannedGroup]:
         """The groups, by source and relation. Raises AuditError for what a perturbation raises."""
         sources = [Source(item, Analysis(item.text, item.languages[0]), seed) for item, seed in self.sources]
+        if any(relation.grammar for relation in self.relations):
+            Analysis.tag_all([source.analysis for source in sources])
         groups: list[PlannedGroup] = []
         for number, relation in enumerate(self.relations):
             try:

@@ -1,10 +1,10 @@
 """A text, analysed once and lazily for every relation that looks at it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from audit.text.tokens import Token
-from audit.text.tools import Spans, spans, tag
+from audit.text.tools import LANGUAGES, Spans, spans, tag
 
 
 class Analysis:
@@ -33,6 +33,22 @@ class Analysis:
     def tokens(self) -> tuple[Token, ...]:
         """Tokens in order; contractions are split as in the Penn Treebank (is + n't)."""
         return tag(self.text, self.language, self.tagger)
+
+    @classmethod
+    def tag_all(cls, analyses: Sequence["Analysis"]) -> None:
+        """Find the tokens of many texts at once, in the languages whose own tagger is faster so.
+
+        >>> both = [Analysis("It is good."), Analysis("It is not.")]
+        >>> Analysis.tag_all(both)
+        >>> [len(analysis.tokens) for analysis in both]
+        [4, 4]
+        """
+        for language in dict.fromkeys(analysis.language for analysis in analyses):
+            tools = LANGUAGES.find(language) and LANGUAGES.get(language)
+            if tools and tools.tag_all:
+                own = [analysis for analysis in analyses if (analysis.language, analysis.tagger) == (language, "")]
+                for analysis, tokens in zip(own, tools.tag_all([analysis.text for analysis in own]), strict=True):
+                    analysis.tokens = tokens
 
     @cached_property
     def low(self) -> tuple[str, ...]:

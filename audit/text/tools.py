@@ -1,6 +1,6 @@
 """What analyses the texts of a language. Each language registers its tools in `audit.registry.languages`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -36,6 +36,8 @@ class LanguageTools:
     spans: Callable[[str], Spans] = sentences.spans
     has_taggers: bool = False
     """Whether one of `audit.registry.taggers` can be chosen instead of its own."""
+    tag_all: Callable[[Sequence[str]], list[tuple[Token, ...]]] | None = None
+    """As `tag`, for many texts at once, where that is faster."""
     version: Callable[[], str] = str
     """The version of its own tagger: the program and its model."""
     no_trees: Callable[[], str | None] = lambda: "nothing here parses its texts"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from audit.text.tokens import Token
@@ -89,20 +90,34 @@ def _model() -> "Language":
     return spacy.load(str(model_name()), exclude=["senter", "ner", "lemmatizer", "attribute_ruler"])
 
 
-def parse(words: Sequence[str], seen: Sequence[str], spans: Sequence[tuple[int, int]]) -> tuple[Word, ...]:
-    """Words with their trees, as the model reads those that it is shown (`seen`: without capitals that only shout).
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """The words of a text, split as everywhere here, and as the model is shown them: no capitals that only shout."""
 
-    All arguments have a length of words; `spans` are their (start, end). There must be a model.
-    """
+    words: Sequence[str]
+    seen: Sequence[str]
+    spans: Sequence[tuple[int, int]]
+    """(start, end) of each word in the text."""
+
+
+def parse(texts: Sequence[Unparsed]) -> list[tuple[Word, ...]]:
+    """The words of each text with their trees. There must be a model."""
     from spacy.tokens import Doc
 
     model = _model()
-    spaces = [end < following[0] for (_, end), following in zip(spans, [*spans[1:], (spans[-1][1],)], strict=True)]
-    doc = model(Doc(model.vocab, words=list(seen), spaces=spaces))
-    return tuple(
-        Word(word, read.tag_, start, end, read.i, read.head.i, read.dep_)
-        for word, read, (start, end) in zip(words, doc, spans, strict=True)
-    )
+    docs = model.pipe(Doc(model.vocab, words=list(text.seen), spaces=_spaces(text.spans)) for text in texts)
+    return [
+        tuple(
+            Word(word, read.tag_, start, end, read.i, read.head.i, read.dep_)
+            for word, read, (start, end) in zip(text.words, doc, text.spans, strict=True)
+        )
+        for text, doc in zip(texts, docs, strict=True)
+    ]
+
+
+def _spaces(spans: Sequence[tuple[int, int]]) -> list[bool]:
+    """Whether white space follows each word."""
+    return [end < start for (_, end), (start, _) in pairwise([*spans, *spans[-1:]])]
 
 
 def tree_of(tokens: Sequence[Token]) -> Parse | None:

@@ -347,12 +347,24 @@ _ENGLISH = re.compile(
 
 
 def _english(text: str) -> tuple[Token, ...]:
-    matches = [(match.group(), *match.span()) for match in _ENGLISH.finditer(text)]
-    words = [word for word, _, _ in matches]
-    if words and parser.model_name() is not None:
-        return parser.parse(words, _as_seen(words), [(start, end) for _, start, end in matches])
-    tags = tag_words(words)
-    return tuple(Token(word, mark, start, end) for (word, start, end), mark in zip(matches, tags, strict=True))
+    return _all_english([text])[0]
+
+
+def _all_english(texts: Sequence[str]) -> list[tuple[Token, ...]]:
+    split = [[(match.group(), *match.span()) for match in _ENGLISH.finditer(text)] for text in texts]
+    if parser.model_name() is not None:
+        words = [[word for word, _, _ in matches] for matches in split]
+        spans = [[(start, end) for _, start, end in matches] for matches in split]
+        return list(
+            parser.parse([parser.Unparsed(*text) for text in zip(words, map(_as_seen, words), spans, strict=True)])
+        )
+    return [
+        tuple(
+            Token(word, mark, start, end)
+            for (word, start, end), mark in zip(matches, tag_words([word for word, _, _ in matches]), strict=True)
+        )
+        for matches in split
+    ]
 
 
 def split_words(text: str) -> list[str]:
@@ -410,4 +422,4 @@ def _no_trees() -> str | None:
     return None if parser.model_name() else f"no model of spaCy for English is installed; run: {line}"
 
 
-ENGLISH = LanguageTools(_english, version=_version, no_trees=_no_trees)
+ENGLISH = LanguageTools(_english, tag_all=_all_english, version=_version, no_trees=_no_trees)

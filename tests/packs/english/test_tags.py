@@ -1,6 +1,10 @@
 import pytest
 
+import audit
+from audit.packs.english import parser
 from audit.packs.english.tagging import correct, tag_words
+from audit.relations import Source, get_relation
+from audit.tasks import Input
 from audit.text import Analysis
 from audit.text.tools import spans
 
@@ -50,3 +54,31 @@ def test_what_a_text_holds_is_asked_in_lower_case_with_straight_apostrophes():
     assert text.low == ("it", "is", "n't", "it", ".")
     assert text.words == {"it", "is", "n't", "."}
     assert [token.lower for token in text.tokens] == ["it", "is", "n’t", "it", "."]
+
+
+def test_many_texts_at_once_have_the_tokens_that_each_has_alone():
+    texts = ["It is good.", "", "The reviews that I have read don't say so!", " "]
+    together = [Analysis(text) for text in texts]
+    Analysis.tag_all(together)
+    assert [analysis.tokens for analysis in together] == [Analysis(text).tokens for text in texts]
+    assert together[1].tokens == ()
+
+
+def test_without_a_model_textblob_tags_and_nothing_parses(monkeypatch):
+    monkeypatch.setattr(parser, "model_name", lambda: None)
+    text = Analysis("There's a reason, but we don't know it.")
+    assert [token.tag for token in text.tokens[:4]] == ["EX", "VBZ", "DT", "NN"]
+    assert parser.tree_of(text.tokens) is None
+    relation = get_relation("sentiment", "MR4.3")
+    assert relation.follow_ups(Source(Input.of(text.text), text)) == []
+    assert "pip install" in str(relation.lacks("en"))
+    assert get_relation("sentiment", "MR1.1").lacks("en") is None
+    with pytest.raises(TypeError, match="no model of spaCy"):
+        parser.version()
+
+
+@pytest.mark.parametrize("progress", [True, False])
+def test_a_run_says_which_relations_make_no_groups_without_a_model(monkeypatch, progress: bool):
+    monkeypatch.setattr(parser, "model_name", lambda: None)
+    with pytest.warns(UserWarning, match="relation MR4.3 makes no groups of texts in en: no model of spaCy"):
+        audit.run(["It's long, but I like it."], ["vader"], ["MR1.1", "MR4.3"], progress=progress)
