@@ -164,7 +164,7 @@ def run(
     changes: Annotated[
         list[str],
         text(
-            "a parameter of a relation, a number or a file of lines; may be given several times",
+            "a parameter of a relation: a number, true or false, or a file of lines; may be given several times",
             "MR6.1.sentences=5",
             "--set",
         ),
