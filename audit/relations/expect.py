@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from audit.errors import AuditError
-from audit.relations.base import Check, Outcome, Perturb, Plain, Relation, Rewritten, Source, Verdict, Words
+from audit.relations.base import Check, Outcome, Perturb, Plain, Relation, Rewritten, Verdict, Words
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -228,9 +228,9 @@ def _gaps(text: Analysis) -> list[str]:
     return [text.text[edges[index] : start] for index, (start, _) in enumerate(text.spans)]
 
 
-def sentence_inputs(source: Source) -> list[Input]:
-    """One input per sentence of the source, in order."""
-    return [Input.of(sentence.text, language=source.analysis.language) for sentence in source.analysis.sentences]
+def sentence_inputs(text: Analysis) -> list[Input]:
+    """One input per sentence of a text, in order."""
+    return [Input.of(sentence.text, language=text.language) for sentence in text.sentences]
 
 
 # Sentence relations on documents: some of a document's sentences are perturbed, the rest stays.

@@ -8,7 +8,7 @@ import re
 
 from audit.text.tokens import words
 
-RULES = "2af64409"
+RULES = "37efd66d"
 """Version of the rules of this module, and part of what names a corpus of sentences. A test says when to change it."""
 _TITLES = words(
     "mr mrs ms dr st gov sen rep gen col lt sgt maj capt cmdr adm hon rev prof pres supt messrs mt ft vs e.g i.e "
@@ -85,15 +85,15 @@ def _continues(text: str, start: int, match: re.Match[str], cased: bool) -> bool
     word = re.search(r"[\w.'’]*$", before.rstrip())
     written = word.group().lstrip("'’") if word else ""
     last = written.lower()
-    if re.fullmatch(r"\s*[(\[]?\w?\d*", before):
+    if re.search(r"(?:^|[;:]\s|\s\s)\s*[(\[]?(?:\w?\d*|\d+)$", before):
         return bool(follows)
     if last in _TITLES:
         return follows[:1].isdecimal() if last in ("no", "nos") else bool(follows)
-    is_name = last in _NAMES and written[:1].isupper()
+    is_name, is_begin = last in _NAMES and written[:1].isupper(), follows.lower() in _BEGIN
     if last in _SHORTENED or is_name or (_is_dotted(before + ".") and last != "i"):
-        return bool(follows) and (follows.lower() not in _BEGIN or follows in _LINK)
-    if last == "i":  # a word, but in I. M. Pei
-        return len(follows) == 1 and stop == "."
+        return bool(follows) and (not is_begin or follows in _LINK)
+    if last == "i":  # a word, but in I. M. Pei and Edward I. Koch
+        return (len(follows) == 1 and stop == ".") or (_follows_name(before) and follows.istitle() and not is_begin)
     return False
 
 
@@ -106,8 +106,21 @@ def _is_dotted(text: str) -> bool:
     return re.search(r"(?:^|[\s(\[])[\"'“‘]*(?:[^\W\d_]\.)+$", text) is not None
 
 
+def _follows_name(text: str) -> bool:
+    """Whether the word before an initial at the end is written as a name.
+
+    >>> _follows_name("Edward I"), _follows_name("so did I"), _follows_name("But I")
+    (True, False, False)
+    """
+    word = re.search(r"(\w+)\s+I$", text)
+    return word is not None and word[1].istitle() and word[1].lower() not in _BEGIN
+
+
 def _add_span(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
     piece = text[start:end]
-    if piece.strip():
+    if spans and not re.search(r"\w", piece) and "\n" not in piece.rstrip():
+        end = start + len(piece.rstrip())
+        spans[-1] = (spans[-1][0], max(spans[-1][1], end))  # a mark by itself ends what stands before it
+    elif piece.strip():
         left = start + len(piece) - len(piece.lstrip())
         spans.append((left, left + len(piece.strip())))

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from audit.packs.english.vocabulary import ESCAPED
 from audit.text.tokens import Token
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def parse(texts: Sequence[Unparsed]) -> list[tuple[Word, ...]]:
     docs = model.pipe(Doc(model.vocab, words=list(text.seen), spaces=_spaces(text.spans)) for text in texts)
     return [
         tuple(
-            Word(word, read.tag_, start, end, read.i, read.head.i, read.dep_)
+            Word(word, ESCAPED.get(read.tag_, read.tag_), start, end, read.i, read.head.i, read.dep_)
             for word, read, (start, end) in zip(text.words, doc, text.spans, strict=True)
         )
         for text, doc in zip(texts, docs, strict=True)

@@ -5,6 +5,7 @@ Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis s
 """
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
@@ -179,7 +180,7 @@ def wrong_sentences(params: Mapping[str, object], label: str) -> str | None:
     unit="document",
     check=goes_up,
     carry=stays("positive"),
-    version="2",
+    version="3",
     params={"sentences": _ADDED},
     accepts={"sentences": (int, list)},
     check_params=partial(wrong_sentences, label="positive"),
@@ -200,7 +201,7 @@ def more_positive(text: Analysis, choices: random.Random, sentences: int | list[
     unit="document",
     check=goes_down,
     carry=stays("negative"),
-    version="2",
+    version="3",
     params={"sentences": _ADDED},
     accepts={"sentences": (int, list)},
     check_params=partial(wrong_sentences, label="negative"),
@@ -255,6 +256,43 @@ def _separator(text: Analysis) -> str:
     return "\n" if gaps and 2 * lines > len(gaps) else " "
 
 
+# Relations that move or remove sentences leave a quotation or a bracket of several sentences whole.
+
+_QUOTATION = re.compile(r"""(?P<both>"|''|[“”])|(?P<open>\()|(?P<close>\))""")
+_FAR = 400
+"""Characters."""
+
+
+def passages(text: Analysis) -> Analysis:
+    """The text with the sentences that a quotation or a bracket holds together as one.
+
+    A mark that is never closed, or far away, holds nothing together: it may be an inch, or a face.
+
+    >>> [sentence.text for sentence in passages(Analysis('He said "No. Never." Then he left.')).sentences]
+    ['He said "No. Never."', 'Then he left.']
+    """
+    held: list[tuple[int, int]] = []
+    opened: dict[str, int] = {}
+    for match in _QUOTATION.finditer(text.text):
+        kind = "bracket" if match["both"] is None else "quotation"
+        if kind in opened and match["open"] is None:
+            start = opened.pop(kind)
+            held += [(start, match.end())] if match.end() - start <= _FAR else []
+        elif match["close"] is None:
+            opened[kind] = match.start()
+    spans: list[tuple[int, int]] = []
+    for start, end in text.spans:
+        if spans and any(first < spans[-1][1] and start < last for first, last in held):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    if len(spans) == len(text.spans):
+        return text
+    joined = Analysis(text.text, text.language, text.tagger)
+    joined.spans = tuple(spans)
+    return joined
+
+
 # MR5.1 to MR5.3 of the task `sentiment`: the sentences of a document change their order.
 #
 # Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
@@ -264,13 +302,14 @@ _PERMUTING = "permuting sentences"
 _LABELS = ("positive", "neutral", "negative")
 
 
-@plain("MR5.1", version="2", task="sentiment", family=_PERMUTING, unit="document", check=equivalent, carry=unchanged)
+@plain("MR5.1", version="3", task="sentiment", family=_PERMUTING, unit="document", check=equivalent, carry=unchanged)
 def permuted(text: Analysis, choices: random.Random) -> str | None:
     """The sentences come in a random order; the sentiment stays.
 
     >>> permuted(Analysis("It is long. I like it."), random.Random(0))
     'I like it. It is long.'
     """
+    text = passages(text)
     sentences = [text.text[start:end] for start, end in text.spans]
     if len(set(sentences)) < 2:
         return None
@@ -280,7 +319,7 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     return rearrange(text, order)
 
 
-@chained("MR5.2", version="2", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
+@chained("MR5.2", version="3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
 def grouped(source: Source, choices: random.Random) -> Steps:
     """Sentences with the same label (by the system) stand together; the sentiment stays.
 
@@ -290,7 +329,7 @@ def grouped(source: Source, choices: random.Random) -> Steps:
     return (yield from _reorder_sentences(source, _by_label))
 
 
-@chained("MR5.3", version="2", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
+@chained("MR5.3", version="3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
 def ordered_groups(source: Source, choices: random.Random) -> Steps:
     """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
 
@@ -311,11 +350,11 @@ def ordered_groups(source: Source, choices: random.Random) -> Steps:
 
 
 def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], list[int]]) -> Steps:
-    text = source.analysis
+    text = passages(source.analysis)
     sentences = [text.text[start:end] for start, end in text.spans]
     if len(set(sentences)) < 2:
         return None
-    members = [Member("source", source.input), *(Member("probe", sentence) for sentence in sentence_inputs(source))]
+    members = [Member("source", source.input), *(Member("probe", sentence) for sentence in sentence_inputs(text))]
     document_output, *sentence_outputs = yield members
     order = order_of(sentence_outputs)
     if [sentences[index] for index in order] == sentences:
@@ -374,7 +413,7 @@ def without_same(source: Source, choices: random.Random, strict: bool = True) ->
     return (yield from _remove_sentences(source, lambda whole, part: whole != part, different, strict))
 
 
-@chained("MR7.2", version="2", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
+@chained("MR7.2", version="3", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
 def without_others(source: Source, choices: random.Random) -> Steps:
     """All sentences with another label than the document (by the system) are removed; the sentiment stays.
 
@@ -389,13 +428,13 @@ def _remove_sentences(
 ) -> Steps:
     """A document of one sentence makes no group. The source runs alone first: a neutral one ends the group, and its
     sentences need not be run."""
-    text = source.analysis
+    text = passages(source.analysis)
     if len(text.spans) < 2:
         return None
     (document_output,) = yield [Member("source", source.input)]
     if document_output.label == "neutral":
         return Verdict(Outcome.INAPPLICABLE, reason="the source output is neutral")
-    sentence_outputs = yield [Member("probe", sentence) for sentence in sentence_inputs(source)]
+    sentence_outputs = yield [Member("probe", sentence) for sentence in sentence_inputs(text)]
     remaining = [index for index, output in enumerate(sentence_outputs) if keeps(document_output.label, output.label)]
     if not remaining:
         return Verdict(Outcome.INAPPLICABLE, reason="every sentence would be removed")

@@ -13,7 +13,8 @@ The U.S. won. It cost $3.50.(Really.) A. B. Clarke wrote it. No. 5 is alive! ...
 
 New paragraph without an end
 
-I.e. this e.g. that vs. those. Great.Bad spacing follows. Dr. No (1962) etc. is fun. End"""
+I.e. this e.g. that vs. those. Great.Bad spacing follows. Dr. No (1962) etc. is fun.
+Edward I. Koch left: 1. What a day! ! End"""
 CHINESE = """他来了。她说：“走吧！”然后走了。《为什么？》是书名。真的吗？！是的……好吧。
 a.com和3.5亿不断。Yahoo!的股价（大跌！）了。
 第二行没有句号
@@ -27,7 +28,7 @@ def cut(text: str, language: str) -> str:
 @pytest.mark.parametrize(
     ("text", "language", "rules", "known"),
     [
-        (ENGLISH, "en", sentences.RULES, ("2af64409", "2af6440984ad")),
+        (ENGLISH, "en", sentences.RULES, ("37efd66d", "37efd66def7a")),
         (CHINESE, "zh", CHINESE_RULES, ("834fd310", "a5a340eea8dc")),
     ],
 )

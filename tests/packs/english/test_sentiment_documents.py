@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from audit.errors import AuditError
-from audit.packs.english.relations import sentences_of
+from audit.packs.english.relations import passages, sentences_of
 from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
 from audit.relations.expect import on_documents, rearrange
 from audit.relations.registry import configured, with_lines
@@ -165,6 +165,21 @@ def test_removing_nothing_at_all_and_everything_by_other_labels() -> None:
     assert walked("MR7.2", source(DOCUMENT), system)[1] == Verdict(
         Outcome.INAPPLICABLE, reason="every sentence would be removed"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('She said "No. Never." Then she left.', ['She said "No. Never."', "Then she left."]),
+        ("It is ''new. Good.'' I like it.", ["It is ''new. Good.''", "I like it."]),
+        ("He came (late. Very late.) We left.", ["He came (late. Very late.)", "We left."]),
+        ('A 5" screen. It is good :( but dear. No.', ['A 5" screen.', "It is good :( but dear.", "No."]),
+        ('A 5" screen. ' + "It is good. " * 40 + 'A 6" one.', 42),
+    ],
+)
+def test_a_quotation_is_moved_whole(text: str, expected: list[str] | int) -> None:
+    sentences = [sentence.text for sentence in passages(Analysis(text)).sentences]
+    assert expected in (sentences, len(sentences))
 
 
 def test_what_remains_must_lean_the_other_way_unless_the_study_is_followed() -> None:
