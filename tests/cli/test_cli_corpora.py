@@ -12,7 +12,7 @@ from audit.runner.run import fitting_all
 @pytest.fixture
 def files(tmp_path):
     sentences, documents = tmp_path / "sentences.csv", tmp_path / "documents.csv"
-    sentences.write_text("text\n" + "".join(f"Film {number} was not fine.\n" for number in range(6)))
+    sentences.write_text("text\n" + "".join(f"Film {number} was not good.\n" for number in range(6)))
     text = "It is film {0}. It's good and bad. I liked it. The end was dull. He can not act."
     documents.write_text("text\n" + "".join(f"{text.format(number)}\n" for number in range(4)))
     return str(sentences), str(documents)

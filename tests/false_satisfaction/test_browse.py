@@ -15,6 +15,7 @@ from audit.judging.adjudications import adjudicate
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
 from audit.relations import get_relation
+from audit.relations.registry import configured
 from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
@@ -44,7 +45,8 @@ def judged_study(tmp_path_factory: pytest.TempPathFactory) -> Made:
     path: Path = tmp_path_factory.mktemp("browse") / "audit.db"
     engine = open_store(str(path), create=True)
     with InProcess() as executor:
-        relations = [get_relation("sentiment", name) for name in ("MR1.4", "MR3.1")]
+        followed = configured(get_relation("sentiment", "MR1.4"), {"strict": False})
+        relations = [followed, get_relation("sentiment", "MR3.1")]
         ran = run(engine, SmallCorpus("ten", TEXTS), ["vader", "textblob"], relations, executor)
     draw(engine, ran.study.id, SampleRequest(Size(per_relation=7)))
     roles = {"ann": "annotator", "ben": "annotator", "judge": "adjudicator", "boss": "manager"}

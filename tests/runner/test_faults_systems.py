@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from audit.errors import AuditError
 from audit.relations import get_relation
+from audit.relations.registry import configured
 from audit.reports.study import study_report
 from audit.runner.coordinator import Watcher
 from audit.runner.executors import InProcess, Processes
@@ -151,7 +152,7 @@ def engine(tmp_path):
 @pytest.fixture
 def relations():
     """One that is sent to workers, which the tests' own are not: 28 texts, each with one follow-up."""
-    return [get_relation("sentiment", "MR1.4")]
+    return [configured(get_relation("sentiment", "MR1.4"), {"strict": False})]
 
 
 INPUTS = 56

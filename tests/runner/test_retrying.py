@@ -181,7 +181,7 @@ def test_only_the_systems_that_are_named_are_tried_again(flaky, own, toy_corpus,
 
 def test_by_the_command(flaky, tmp_path, capsys):
     corpus, database = tmp_path / "mine.csv", str(tmp_path / "audit.db")
-    corpus.write_text("text\n" + "".join(f"Film {number} was not fine.\n" for number in range(10)))
+    corpus.write_text("text\n" + "".join(f"Film {number} was not good.\n" for number in range(10)))
     command = ["run", "--db", database, "--corpus", str(corpus), "--systems", flaky.spec, "--workers", "0"]
     command += ["--relations", "MR1.4", "--language", "en"]
     assert main(command) == 0

@@ -93,9 +93,9 @@ def test_a_relation_whose_extra_is_absent_is_refused_before_anything_is_opened(o
         return None if name == "lemminflect" else object()
 
     monkeypatch.setattr("audit.runner.run.find_spec", absent)
-    relations = [get_relation("sentiment", "MR3.1")]
+    relations = [get_relation("sentiment", "MR1.1")]
     with pytest.raises(
-        NotInstalled, match=r"MR3\.1 needs lemminflect, which is not installed; run: pip install 'audit\[english\]'"
+        NotInstalled, match=r"MR1\.1 needs lemminflect, which is not installed; run: pip install 'audit\[english\]'"
     ):
         run(opened, toy_corpus(), own.specs("calm"), relations, InProcess())
 

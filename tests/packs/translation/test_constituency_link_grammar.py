@@ -26,7 +26,7 @@ def flat(tree):
             '(S (NP (PRP He)) (VP (VBD said) (" ") (VB go) (PP (( () (RB now) () )) (" "))) (. .))',
         ),
         ("Hello world", "(S (VP hello.ij (S (VP world.p))))", "(S (VP (UH Hello) (S (VP (NN world)))))"),
-        ("a.b baz", "(S (VP a.b{?}.n baz{!}))", "(S (VP (NN a.b) (NN baz)))"),
+        ("a.b baz", "(S (VP a.b{?}.n baz{!}))", "(S (VP (NNP a.b) (NNP baz)))"),
         ("and/or", "(S {and/or})", "(S (CC and/or))"),
     ],
 )
@@ -61,11 +61,11 @@ def test_sentences_are_parsed():
 @real
 def test_no_text_is_a_command_or_another_ones_answer(tmp_path):
     texts = ["!exit", f"!file {tmp_path}", "!help", "% nothing", "width set to 20001", "(S (NP fake))", "a\nb\r!exit"]
-    trees = LinkGrammar().parse([*texts, "Dogs bark."], "en")
+    trees = LinkGrammar().parse([*texts, "The dogs bark."], "en")
     assert [tree and "".join(tree.leaves()) for tree in trees[:3]] == ["!exit", f"!file{tmp_path}", "!help"]
     assert trees[5] is None or trees[5].leaves() != ["fake"]
-    assert trees[-1].leaves() == ["Dogs", "bark", "."]
-    assert flat(trees[-1]).startswith("(S (NP (NNS Dogs)) (VP")
+    assert trees[-1].leaves() == ["The", "dogs", "bark", "."]
+    assert flat(trees[-1]).startswith("(S (NP (DT The) (NNS dogs)) (VP")
 
 
 @real
