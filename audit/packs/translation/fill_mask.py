@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import BadFile, NotInstalled, first_line
 from audit.files import parse_json
 from audit.packs.chinese.hanlp_tagger import one_thread
-from audit.packs.translation.masked import ANY, RULES, Masked, first_fitting, replaceable
+from audit.packs.translation.masked import ANY, RULES, Masked, first_fitting, free_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +80,7 @@ class FillMask:
         waiting = [
             self._query(number, tokens, at, language)
             for number, (tokens, at) in enumerate(masked)
-            if replaceable(tokens[at], language) and not any(self._mask in token for token in tokens)
+            if at in free_words(tokens, language) and not any(self._mask in token for token in tokens)
         ]
         while waiting:
             waiting = [
