@@ -91,7 +91,9 @@ class Counts:
         """Words for the place between the words before it and those after it, all in lower case, the most probable
         first; at most fifty, letters only, with this tag if one is given. Empty where no neighbour has a pair.
 
-        Probability is P(w | two before) P(next | one before, w) P(next but one | w, next).
+        Words that stand beside both neighbours in the text come before those that stand beside one. A verb is among the
+        first: what it needs behind it (an object, a *to*) is its own. Probability is
+        P(w | two before) P(next | one before, w) P(next but one | w, next).
         """
         import numpy as np
 
@@ -103,7 +105,7 @@ class Counts:
         allowed = self._having_tag(tag)
         follow, precede = follow[allowed[follow]], precede[allowed[precede]]
         both = np.intersect1d(follow, precede, assume_unique=True)
-        candidates = both if len(both) >= 10 else np.union1d(follow, precede)
+        candidates = both if tag[:1] in ("V", "v") else np.union1d(follow, precede)
         candidates = candidates[candidates != self.ids.get(unless, _UNKNOWN)]
         if not len(candidates):
             return []
@@ -112,7 +114,7 @@ class Counts:
             + self._log(last, candidates, after)
             + self._log(candidates, after, then)
         )
-        order = np.lexsort((candidates, -score))[:50]
+        order = np.lexsort((candidates, -score, ~np.isin(candidates, both)))[:50]
         return [self.words[number - _FIRST] for number in candidates[order]]
 
     def _id(self, words: Sequence[str], at: int) -> int:
@@ -258,9 +260,9 @@ class FilmReviews:
     name = "film reviews"
     languages: tuple[str, ...] = ("en",)
     subject = words(
-        "film films movie movies cinema flick flicks scene scenes screen sequel sequels episode episodes comedy comedies "
-        "plot plots actor actors actress actresses cast director directors character characters role roles fan fans "
-        "viewer viewers filming filmed"
+        "film films filmed filming movie movies cinema flick flicks scene scenes screen sequel sequels episode "
+        "episodes comedy comedies plot plots actor actors actress actresses cast director directors character "
+        "characters role roles fan fans viewer viewers"
     )
 
     def needs(self) -> str | None:

@@ -140,9 +140,12 @@ def agreed_tag(tag: str, leaf: str) -> str:
     ('NNS', 'IN', 'DT')
     """
     subscript = _SUBSCRIPT.search(leaf)
-    if not subscript or tag in _CLOSED:
+    if not subscript:
         return tag
-    linked, plural = subscript.group()[1:], leaf[: subscript.start()].endswith("s")
+    linked, word = subscript.group()[1:], leaf[: subscript.start()]
+    if tag in _CLOSED and word.isalpha():
+        return tag
+    plural = word.endswith("s")
     kind = _LINKED.get(linked[0]) if len(linked) == 1 or linked[1] == "-" else None
     if kind is None or kind == kind_of(tag, "en"):
         return tag
