@@ -49,8 +49,9 @@ _CLOSED = words(
     # adverbs that point, join or limit
     "here there then now thus hence therefore however moreover also too very quite rather just only even ever still "
     "already always again soon away back forth ahead together apart instead otherwise perhaps maybe almost well "
-    # adjectives that need a certain word before or behind them
-    "able unable due akin worth likely unlikely"
+    # words that need certain ones before or behind them, or that seldom stand both before a noun and behind a verb
+    "able unable afraid akin alike alive alone ashamed asleep awake aware course due glad kind likely sorry sort sure "
+    "unlikely whole worth"
 )
 
 

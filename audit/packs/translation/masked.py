@@ -209,14 +209,26 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
 
 
 def _is_open(tokens: Sequence[str], tags: Sequence[str], at: int, language: str) -> bool:
-    """Whether many other words could stand for this one, by its tag. Few English adjectives stand behind their noun."""
+    """Whether many other words could stand for this one, by its tag."""
     tag = tags[at]
     if language != "en":
         return language != "zh" or len(tag) == 1
     if tag[:2] == "JJ":
-        after = tags[at + 1] if at + 1 < len(tags) else ""
-        return not (at and tags[at - 1] in ("NN", "NNS") and after[:2] not in ("NN", "JJ"))
+        before_noun = at + 1 < len(tags) and tags[at + 1][:2] in ("NN", "JJ")
+        return before_noun or _is_said_of(tokens, tags, at)
     return tag in ("NN", "NNS") or tag[:2] == "VB" or (tag == "RB" and _ends_in_ly(tokens[at]))
+
+
+def _is_said_of(tokens: Sequence[str], tags: Sequence[str], at: int) -> bool:
+    """Whether an English adjective with no noun behind it is one: it stands behind no noun (shares *outstanding*), and
+    behind an adverb or a form of be where it may be a noun itself (the *manual*)."""
+    from audit.packs.english.tagging import base, known_as
+
+    if at and tags[at - 1] in ("NN", "NNS"):
+        return False
+    if not known_as(tokens[at].lower(), "NOUN"):
+        return True
+    return at > 0 and (tags[at - 1] == "RB" or base(tokens[at - 1].lower()) == "be")
 
 
 def _ends_in_ly(word: str) -> bool:
