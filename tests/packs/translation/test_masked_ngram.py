@@ -1,6 +1,9 @@
 """N-grams of a running text: what is counted, how words are ranked, which ones fit, what is kept."""
 
 import math
+import os
+import subprocess
+import sys
 from itertools import pairwise
 
 import pytest
@@ -111,6 +114,24 @@ def test_the_order_of_questions_and_their_number_do_not_matter(own):
     masked = [(tokens, at) for at in (5, 2, 5, 7)]
     assert proposer.propose(masked, "en") == [proposer.propose([question], "en")[0] for question in masked]
     assert proposer.propose([], "en") == []
+
+
+def test_of_two_processes_that_want_the_counts_at_once_one_counts(tmp_path):
+    text = tmp_path / "large.txt"
+    text.write_text(TEXT * 2000, encoding="utf-8")
+    ask = f"from audit.packs.translation.masked import get_proposer; get_proposer('ngram:{text}').counts('en')"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", ask],
+            env={**os.environ, "AUDIT_CACHE": str(tmp_path / "cache")},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert "".join(said).count("counting the words") == 1
 
 
 def test_counts_are_kept_and_a_damaged_cache_is_counted_anew(own, tmp_path, capsys):
