@@ -1,6 +1,6 @@
 """Words for a place in a sentence whose word is masked: one module per kind of proposer, all behind one protocol."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Protocol
 
@@ -159,7 +159,7 @@ def cased_like(word: str, old: str) -> str:
     return word[:1].upper() + word[1:] if old[:1].isupper() else word
 
 
-def free_words(tokens: Sequence[str], language: str) -> dict[int, str]:
+def free_words(tokens: Sequence[str], language: str) -> Mapping[int, str]:
     """The places of those words of a sentence that may be replaced, with their parts of speech: `replaceable` ones that
     may be no name, in English only nouns, verbs, adjectives, and adverbs in -ly, in Chinese what the tagger takes for
     one word. The part of speech is empty where nobody tags the language.
@@ -167,6 +167,11 @@ def free_words(tokens: Sequence[str], language: str) -> dict[int, str]:
     >>> free_words(("We", "never", "saw", "an", "old", "film", "by", "Rossellini", "here", "."), "en")
     {2: 'VBD', 4: 'JJ', 5: 'NN'}
     """
+    return _free_words(tuple(tokens), language)
+
+
+@lru_cache(maxsize=256)
+def _free_words(tokens: tuple[str, ...], language: str) -> Mapping[int, str]:
     tags = _tagged(tokens, language)
     return {
         at: tags[at]
@@ -189,11 +194,10 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
     >>> first_fitting(tokens, 1, ["Good", "the", "great"], "en"), first_fitting(tokens, 2, ["films", "story"], "en")
     ('great', 'story')
     """
-    old = tokens[at]
-    around, place = _around(tokens, at)
-    old_tag = free_words(around, language).get(place)
+    old_tag = free_words(tokens, language).get(at)
     if old_tag is None:
         return None
+    around, place = _around(tokens, at)
     present = {token.lower() for token in tokens}
     tried = 0
     for word in ranked:
@@ -202,7 +206,7 @@ def first_fitting(tokens: Sequence[str], at: int, ranked: Iterable[str], languag
         tried += 1
         if tried > _TRIED:
             return None
-        new = (*around[:place], cased_like(word, old), *around[place + 1 :])
+        new = (*around[:place], cased_like(word, tokens[at]), *around[place + 1 :])
         if _tagged(new, language)[place] == old_tag and _has_form(word, old_tag, language):
             return word
     return None
