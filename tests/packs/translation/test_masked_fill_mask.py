@@ -102,7 +102,7 @@ def test_versions_name_the_files(tiny, tmp_path):
 
 def test_an_absent_model_says_how_to_get_it(tmp_path):
     with pytest.raises(NotInstalled, match=r"there is no directory 'no/such-model'.*hf download no/such-model"):
-        FillMask("no/such-model").propose([(("good",), 0)], "en")
+        FillMask("no/such-model").propose([(("good", "film"), 0)], "en")
 
 
 def test_a_directory_that_is_no_masked_language_model_is_refused(tiny, tmp_path):
