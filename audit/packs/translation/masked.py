@@ -22,6 +22,8 @@ DEFAULT = "ngram"
 """The proposer to use where none is named: n-grams of film reviews."""
 ANY = ("*",)
 """Languages of a proposer that is asked about any."""
+UNSPACED = frozenset({"zh", "ja", "th"})
+"""Languages without white space between words."""
 
 Masked = tuple[tuple[str, ...], int]
 """The words of a sentence, punctuation among them, and the place (from 0) of the one to be replaced."""

@@ -27,7 +27,7 @@ from audit.packs.translation.constituency import (
     tags_of,
 )
 from audit.packs.translation.constituency.base import PHRASES
-from audit.packs.translation.masked import Masked, Proposer, cased_like, free_words, proposer_of, proposers_in
+from audit.packs.translation.masked import UNSPACED, Masked, Proposer, cased_like, free_words, proposer_of, proposers_in
 from audit.relations.base import ANY, Fixed, Member, Outcome, Source, Steps, Verdict, Words, nothing
 from audit.relations.registry import chained, register
 from audit.tasks import Input, Output
@@ -217,7 +217,6 @@ _KINDS = ("noun", "verb", "adjective", "adverb")
 """Parts of speech of the words that are replaced alone."""
 _UNIVERSAL = {"NN": "NOUN", "VB": "VERB", "JJ": "ADJ", "RB": "ADV"}
 """By the beginning of Penn's tags the universal ones."""
-_UNSPACED = frozenset({"zh", "ja", "th"})
 _BEFORE, _AFTER = re.compile(r"(?:^|[\s(\[{\"'“‘«¿¡—–’])$"), re.compile(r"[.,;:!?)\]}\"'”’»…—–]*(?:\s|$)|['’—–]")
 _TOLERANCE = 1e-9
 """A similarity is a sum of fractions: this much below the bound is the bound."""
@@ -421,7 +420,7 @@ def _free_places(tree: "Tree", text: str, spans: Sequence[tuple[int, int]], lang
         place
         for place, tag in free.items()
         if (language != "en" or tags[place] == tag or tags[place] == _UNIVERSAL.get(tag[:2]))
-        and (language in _UNSPACED or _stands_apart(text, *spans[place]))
+        and (language in UNSPACED or _stands_apart(text, *spans[place]))
     )
 
 
