@@ -5,13 +5,14 @@ import io
 import json
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from audit.errors import BadFile
-from audit.new_files import write_file
+from audit.new_files import alone, write_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,15 +72,19 @@ def read(folder: Path, name: str) -> Kept | None:
 
 
 def cached_model(system: str, version: str, folder: Path, make: Callable[[], Kept]) -> Kept:
-    """The system's model from the cache, made and kept there when it is absent or damaged. Says on stderr what is
-    wrong with the cache, and goes on without it."""
+    """The system's model from the cache, made and kept there when it is absent or damaged; of several processes that
+    ask at once, one makes it, and the others wait. Says on stderr what is wrong with the cache, and goes on without it.
+    """
     name = f"{system}-{version}"
     try:
-        model = read(folder, name)
+        if (model := read(folder, name)) is not None:
+            return model
     except ValueError as problem:
         say(f"the kept model {folder / name}.npz is damaged ({problem}); training it again")
-        model = None
-    if model is None:
+    with alone(folder / name):
+        with suppress(ValueError):
+            if (model := read(folder, name)) is not None:
+                return model
         model = make()
         try:
             write(model, folder, name)

@@ -88,6 +88,27 @@ def room_beside(place: str | Path) -> Iterator[Path]:
         yield part
 
 
+@contextmanager
+def alone(place: Path) -> Iterator[None]:
+    """Wait until no other process is in such a block for the same place, where the file system has locks.
+
+    The lock is a hidden file beside the place, empty, which stays; a kill ends a lock.
+    """
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(place.with_name(f".{place.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        yield  # who makes the file says what is wrong with the place
+        return
+    try:
+        if fcntl is not None:
+            with suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
 def refuse_filled(place: Path) -> None:
     """Raise BadFile for a folder that has something in it, and for what is no folder."""
     with _explained(place):

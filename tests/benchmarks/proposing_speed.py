@@ -2,14 +2,14 @@
 
     python tests/benchmarks/proposing_speed.py [--proposer ngram] [--corpus rotten-tomatoes] [--sentences 500]
 
-Asked is what MGMT asks: for every noun, verb, adjective and adverb of some English sentences, another word.
+Asked is what MGMT asks: for every word of some English sentences that may be replaced, another one.
 """
 
 import argparse
 import time
 
 from audit.corpora import get_corpus
-from audit.packs.translation.masked import get_proposer, replaceable
+from audit.packs.translation.masked import free_words, get_proposer
 from audit.text import Analysis
 
 
@@ -21,12 +21,8 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = get_corpus(arguments.corpus).rows()
     texts = [Analysis(row.input.text) for _, row in zip(range(arguments.sentences), rows, strict=False)]
-    asked = [
-        (tuple(token.text for token in text.tokens), at)
-        for text in texts
-        for at, token in enumerate(text.tokens)
-        if token.tag[:2] in ("NN", "VB", "JJ", "RB") and replaceable(token.text, "en")
-    ]
+    sentences = [tuple(token.text for token in text.tokens) for text in texts]
+    asked = [(tokens, at) for tokens in sentences for at in free_words(tokens, "en")]
     proposer = get_proposer(arguments.proposer)
     started = time.monotonic()
     proposer.propose(asked[:1], "en")

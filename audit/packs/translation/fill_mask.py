@@ -17,15 +17,13 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import BadFile, NotInstalled, first_line
 from audit.files import parse_json
 from audit.packs.chinese.hanlp_tagger import one_thread
-from audit.packs.translation.masked import ANY, RULES, Masked, first_fitting, replaceable
+from audit.packs.translation.masked import ANY, RULES, UNSPACED, Masked, first_fitting, free_words
 
 if TYPE_CHECKING:
     import numpy as np
 
 
 MISSING = 'masked language models need transformers and torch; run: pip install "audit[translation]"'
-_UNSPACED = frozenset({"zh", "ja", "th"})
-"""Languages without white space between words: the models read them by character, so a word gets a mask for each."""
 _AT_ONCE = 32
 _SHOWN = 100
 """Words to each side that the model is shown, at most."""
@@ -80,7 +78,7 @@ class FillMask:
         waiting = [
             self._query(number, tokens, at, language)
             for number, (tokens, at) in enumerate(masked)
-            if replaceable(tokens[at], language) and not any(self._mask in token for token in tokens)
+            if at in free_words(tokens, language) and not any(self._mask in token for token in tokens)
         ]
         while waiting:
             waiting = [
@@ -94,9 +92,10 @@ class FillMask:
         ]
 
     def _query(self, number: int, tokens: tuple[str, ...], at: int, language: str) -> _Query:
-        gap = "" if language in _UNSPACED else " "
+        gap = "" if language in UNSPACED else " "
         before, after = tokens[max(0, at - _SHOWN) : at], tokens[at + 1 : at + 1 + _SHOWN]
-        masks = len(tokens[at]) if language in _UNSPACED else 1
+        # Models read these languages by character, so a word gets a mask for each.
+        masks = len(tokens[at]) if language in UNSPACED else 1
         return _Query(number, "".join(token + gap for token in before), "".join(gap + token for token in after), masks)
 
     def _unfinished(self, query: _Query, ranked: list[list[tuple[float, str]]]) -> Iterator[_Query]:
@@ -118,7 +117,7 @@ class FillMask:
         order = [number for number in order if self._readable(pieces[number], queries[number])]
         for start in range(0, len(order), _AT_ONCE):
             batch = order[start : start + _AT_ONCE]
-            rows = self._probable([pieces[number] for number in batch], language in _UNSPACED)
+            rows = self._probable([pieces[number] for number in batch], language in UNSPACED)
             for number, row in zip(batch, rows, strict=True):
                 query = queries[number]
                 wide = _BEST if query.masks == 1 else 1 if query.filled else _BEGINNINGS

@@ -13,7 +13,7 @@ from audit.errors import BadFile, NotInstalled
 from audit.files import read_text
 from audit.keys import fingerprint
 from audit.model_cache import Kept, as_array, cached_model, say, texts_of
-from audit.packs.translation.masked import RULES, Masked, first_fitting, replaceable, tag_alone, tag_in_place
+from audit.packs.translation.masked import RULES, Masked, first_fitting, free_words, tag_alone
 from audit.resources import cache_folder, package_file
 from audit.text.tokens import words
 
@@ -91,7 +91,9 @@ class Counts:
         """Words for the place between the words before it and those after it, all in lower case, the most probable
         first; at most fifty, letters only, with this tag if one is given. Empty where no neighbour has a pair.
 
-        Probability is P(w | two before) P(next | one before, w) P(next but one | w, next).
+        Words that stand beside both neighbours in the text come before those that stand beside one. A verb is among the
+        first: what it needs behind it (an object, a *to*) is its own. Probability is
+        P(w | two before) P(next | one before, w) P(next but one | w, next).
         """
         import numpy as np
 
@@ -103,7 +105,7 @@ class Counts:
         allowed = self._having_tag(tag)
         follow, precede = follow[allowed[follow]], precede[allowed[precede]]
         both = np.intersect1d(follow, precede, assume_unique=True)
-        candidates = both if len(both) >= 10 else np.union1d(follow, precede)
+        candidates = both if tag[:1] in ("V", "v") else np.union1d(follow, precede)
         candidates = candidates[candidates != self.ids.get(unless, _UNKNOWN)]
         if not len(candidates):
             return []
@@ -112,7 +114,7 @@ class Counts:
             + self._log(last, candidates, after)
             + self._log(candidates, after, then)
         )
-        order = np.lexsort((candidates, -score))[:50]
+        order = np.lexsort((candidates, -score, ~np.isin(candidates, both)))[:50]
         return [self.words[number - _FIRST] for number in candidates[order]]
 
     def _id(self, words: Sequence[str], at: int) -> int:
@@ -232,6 +234,8 @@ class Text(Protocol):
 
     name: str
     languages: tuple[str, ...]
+    subject: frozenset[str]
+    """Words for what the text is about: they stand everywhere in it, so they are proposed nowhere."""
 
     def needs(self) -> str | None:
         """None when it can be read, else the line that installs it."""
@@ -255,6 +259,11 @@ class FilmReviews:
 
     name = "film reviews"
     languages: tuple[str, ...] = ("en",)
+    subject = words(
+        "film films filmed filming movie movies cinema flick flicks scene scenes screen sequel sequels episode "
+        "episodes comedy comedies plot plots actor actors actress actresses cast director directors character "
+        "characters role roles fan fans viewer viewers"
+    )
 
     def needs(self) -> str | None:
         return None if self._path() else _INSTALL
@@ -291,6 +300,7 @@ class OwnText:
     """A UTF-8 text file of the user's, in whatever language it is asked about."""
 
     languages: tuple[str, ...] = ("*",)
+    subject: frozenset[str] = frozenset()
 
     def __init__(self, path: str):
         self.name = path
@@ -344,10 +354,6 @@ def split(line: str, language: str) -> list[str]:
     return _SPLIT.get(language, _other)(line.lower())
 
 
-_NAMES = words("NNP NNPS")
-"""Tags that a word has for its capital: one in lower case never has them."""
-
-
 class NgramProposer:
     """Proposes what a running text has between the same neighbours.
 
@@ -381,13 +387,13 @@ class NgramProposer:
         return [self._best_word(counts, tokens, at, language) for tokens, at in masked]
 
     def _best_word(self, counts: Counts, tokens: tuple[str, ...], at: int, language: str) -> str | None:
-        if not replaceable(tokens[at], language):
+        tag = free_words(tokens, language).get(at)
+        if tag is None:
             return None
-        tag = tag_in_place(tokens, at, language)
         low = [token.lower() for token in tokens[max(0, at - 2) : at + 3]]
         place = min(at, 2)
-        ranked = counts.ranked(low[:place], low[place + 1 :], low[place], "" if tag in _NAMES else tag)
-        return first_fitting(tokens, at, ranked, language)
+        ranked = counts.ranked(low[:place], low[place + 1 :], low[place], tag)
+        return first_fitting(tokens, at, (word for word in ranked if word not in self.text.subject), language)
 
 
 @lru_cache(maxsize=4)

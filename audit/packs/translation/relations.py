@@ -8,9 +8,9 @@ translation of its own, which may err where the way out did not, or mend what it
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from audit.errors import AuditError, NotInstalled
@@ -27,7 +27,7 @@ from audit.packs.translation.constituency import (
     tags_of,
 )
 from audit.packs.translation.constituency.base import PHRASES
-from audit.packs.translation.masked import Masked, Proposer, cased_like, proposer_of, proposers_in, replaceable
+from audit.packs.translation.masked import UNSPACED, Masked, Proposer, cased_like, free_words, proposer_of, proposers_in
 from audit.relations.base import ANY, Fixed, Member, Outcome, Source, Steps, Verdict, Words, nothing
 from audit.relations.registry import chained, register
 from audit.tasks import Input, Output
@@ -213,8 +213,11 @@ def monte_carlo(
 # 2 and 3 (MR_p, MR_w), algorithm 1 (DeepSelect), section 3.3.2 (words by a masked language model) and formulas 5 to 7
 # (similarity of structures). Its third relation, at the level of sentences, is a round trip.
 
-_KINDS = ("noun", "name", "verb", "adjective", "adverb")
+_KINDS = ("noun", "verb", "adjective", "adverb")
 """Parts of speech of the words that are replaced alone."""
+_UNIVERSAL = {"NN": "NOUN", "VB": "VERB", "JJ": "ADJ", "RB": "ADV"}
+"""By the beginning of Penn's tags the universal ones."""
+_BEFORE, _AFTER = re.compile(r"(?:^|[\s(\[{\"'“‘«¿¡—–’])$"), re.compile(r"[.,;:!?)\]}\"'”’»…—–]*(?:\s|$)|['’—–]")
 _TOLERANCE = 1e-9
 """A similarity is a sum of fractions: this much below the bound is the bound."""
 
@@ -327,21 +330,25 @@ class MultiGranularity(Fixed):
             if tree is None or spans is None:
                 continue
             words = [text[start:end] for start, end in spans]
-            places = self._places(tree, words, language, source.choices(self.name))
+            free = _free_places(tree, text, spans, language)
+            places = self._places(tree, free, language, source.choices(self.name))
             if places:
                 yield _Draft(number, source, spans, words, places, proposer)
 
-    def _places(self, tree: "Tree", words: Sequence[str], language: str, choices: "random.Random") -> Sequence[int]:
+    def _places(self, tree: "Tree", free: Collection[int], language: str, choices: "random.Random") -> Sequence[int]:
         """The places of the words to be replaced, in order."""
         k = int(self._number("k"))
         if self.level == "phrase":
-            having = partial(_modifiers, tree, words, language)
+
+            def having(leaves: Sequence[int]) -> Sequence[int]:
+                return [place for place in modifiers(tree, leaves, language) if place in free]
+
             phrase = deep_phrase(tree, PHRASES, k, choices, having=having)
             return having(phrase[1]) if phrase else ()
         marked = tree.copy(deep=True)
-        for word, place in zip(words, tree.treepositions("leaves"), strict=True):
-            if not replaceable(word, language) and len(place) > 1:
-                marked[place[:-1]].set_label("-")
+        for place, leaf in enumerate(tree.treepositions("leaves")):
+            if place not in free and len(leaf) > 1:
+                marked[leaf[:-1]].set_label("-")
         chosen = deep_select(marked, tags_of(marked, _KINDS, language), k, choices)
         return () if chosen is None else (chosen,)
 
@@ -404,9 +411,26 @@ class MultiGranularity(Fixed):
         return value
 
 
-def _modifiers(tree: "Tree", words: Sequence[str], language: str, leaves: Sequence[int]) -> tuple[int, ...]:
-    """The modifiers among these leaves that may be replaced: of letters only, no number, no "well-known"."""
-    return tuple(place for place in modifiers(tree, leaves, language) if replaceable(words[place], language))
+def _free_places(tree: "Tree", text: str, spans: Sequence[tuple[int, int]], language: str) -> frozenset[int]:
+    """The places of words that may be replaced (`free_words`): they stand apart, in no address or name of a file, and
+    in English the tree gives them the tagger's tag, or one of another set of tags for the same part of speech."""
+    tags = [tag for _, tag in tree.pos()]
+    free = free_words([text[start:end] for start, end in spans], language)
+    return frozenset(
+        place
+        for place, tag in free.items()
+        if (language != "en" or tags[place] == tag or tags[place] == _UNIVERSAL.get(tag[:2]))
+        and (language in UNSPACED or _stands_apart(text, *spans[place]))
+    )
+
+
+def _stands_apart(text: str, start: int, end: int) -> bool:
+    """Whether a word has white space or marks of a sentence around it: not the *rules* of debian/rules.
+
+    >>> [_stands_apart("See debian/rules, or end-user.txt (rules).", *span) for span in ((11, 16), (21, 24), (35, 40))]
+    [False, False, True]
+    """
+    return bool(_BEFORE.search(text, 0, start) and _AFTER.match(text, end))
 
 
 def _rewritten_text(draft: _Draft) -> str:
@@ -436,6 +460,7 @@ def _register(level: Literal["phrase", "word"], summary: str) -> None:
             carry=nothing,
             languages=ANY,
             params={"parser": "", "proposer": "ngram", "k": 5, "bound": 1.0},
+            version="2",
             level=level,
         )
     )

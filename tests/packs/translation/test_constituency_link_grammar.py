@@ -28,6 +28,12 @@ def flat(tree):
         ("Hello world", "(S (VP hello.ij (S (VP world.p))))", "(S (VP (UH Hello) (S (VP (NN world)))))"),
         ("a.b baz", "(S (VP a.b{?}.n baz{!}))", "(S (VP (NNP a.b) (NNP baz)))"),
         ("and/or", "(S {and/or})", "(S (CC and/or))"),
+        # Subscripts say adverb (than.e) and adjective (all.a) of words that are neither.
+        (
+            "All are older than us.",
+            "(S (NP all.a) (VP are.v (ADJP older.a (PP than.e (NP us)))) .)",
+            "(S (NP (DT All)) (VP (VBP are) (ADJP (JJR older) (PP (IN than) (NP (PRP us))))) (. .))",
+        ),
     ],
 )
 def test_trees_have_the_words_of_the_text(text, answer, tree):

@@ -76,6 +76,7 @@ def test_modifiers_of_chinese():
         ("(NP (DT the) (VBG running) (NN man) (VP (VBG wearing) (NP (NNS shoes))))", ["running"]),
         ("(NP (CD three) (NN computer) (NNS programs))", []),
         ("(VP (VBD was) (VP (VBN broken)))", []),
+        ("(VP (RB never) (RB hardly) (ADVP (RB seldom)) (RB quickly) (VB run))", ["quickly"]),
         ("(ADVP (RB still))", ["still"]),
         ("(RB still)", ["still"]),
     ],

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from audit import registry
 from audit.errors import AuditError, UnknownName
 from audit.packs.english.vocabulary import BRACKETS, ESCAPED
+from audit.packs.translation.function_words import is_negation
 from audit.registry import Registry
 from audit.text.languages import entries
 from audit.text.tokens import Token, words
@@ -328,14 +329,6 @@ def tags_of(tree: Tree, kinds: Collection[str], language: str) -> frozenset[str]
 
 PHRASES = ("NP", "VP", "PP", "ADVP")
 """Noun, verb, prepositional and adverb phrases: those of MGMT's relation at the level of phrases."""
-_NOT = {
-    "en": words("not n't n’t"),
-    "es": words("no"),
-    "ca": words("no"),
-    "fr": words("ne n' n’ pas"),
-    "zh": words("不 没 没有 未 别 沒 沒有 別"),
-}
-"""Adverbs that negate: nothing else can stand for them."""
 _PARTICIPLES = words("VBN VBG")
 
 
@@ -413,7 +406,7 @@ def modifiers(tree: Tree, leaves: Sequence[int], language: str) -> tuple[int, ..
         place = places[index]
         tag = _label(tree, place[:-1])
         kind = kind_of(tag, language)
-        if texts[index].lower() in _NOT.get(language, ()) or not any(sign.isalpha() for sign in texts[index]):
+        if is_negation(texts[index], language) or not any(sign.isalpha() for sign in texts[index]):
             continue
         if (
             kind == "adverb"

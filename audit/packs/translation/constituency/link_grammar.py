@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from audit.errors import NotInstalled
 from audit.packs.translation.constituency.base import kind_of, spans_of
+from audit.text.tokens import words
 from audit.text.tools import tag
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "link-parser"
 MISSING = f"the program {PROGRAM} is not installed; run: apt-get install link-grammar"
-RULES = "1"
+RULES = "2"
 """Version of the treatment of the program's answer; part of the parser's version."""
 OPTIONS = ("en", "-constituents=3", "-graphics=0", "-verbosity=0", "-spell=0", "-panic=0", "-timeout=30")
 """No guesses at words that it does not know, and no hasty second try, which would depend on how fast a machine is."""
@@ -42,6 +43,9 @@ _GUESSED = re.compile(r"(?<=.)\{[!?~&]\}$")
 _SUBSCRIPT = re.compile(r"(?<=.)\.#?[a-z][-#a-z0-9]*$")
 _LINKED = {"n": "noun", "v": "verb", "a": "adjective", "e": "adverb"}
 """Part of speech by the first letter of a subscript; other subscripts are not used."""
+_CLOSED = words("CC CD DT EX IN MD PDT POS PRP PRP$ RP TO WDT WP WP$ WRB")
+"""Tags of words that no subscript makes another part of speech: links call *than* and *as* adverbs, *all* an adjective.
+"""
 _BRACKETS = [str.maketrans("{}", pair) for pair in ("()", "[]")]
 
 
@@ -127,21 +131,25 @@ def read(text: str, answer: str) -> Tree | None:
 
 
 def agreed_tag(tag: str, leaf: str) -> str:
-    """The tagger's tag, unless the links say that the word is another part of speech.
+    """The tagger's tag, unless that is one of a noun, verb, adjective or adverb, and the links say that the word is
+    another of these.
 
     >>> agreed_tag("NNS", "jumps.v"), agreed_tag("VBD", "said.v-d"), agreed_tag("NN", "lazy.a")
     ('VBZ', 'VBD', 'JJ')
-    >>> agreed_tag("VB", "walks.n")
-    'NNS'
+    >>> agreed_tag("VB", "walks.n"), agreed_tag("IN", "than.e"), agreed_tag("DT", "all.a")
+    ('NNS', 'IN', 'DT')
     """
     subscript = _SUBSCRIPT.search(leaf)
     if not subscript:
         return tag
-    linked, plural = subscript.group()[1:], leaf[: subscript.start()].endswith("s")
+    linked, word = subscript.group()[1:], leaf[: subscript.start()]
+    if tag in _CLOSED and word.isalpha():
+        return tag
+    plural = word.endswith("s")
     kind = _LINKED.get(linked[0]) if len(linked) == 1 or linked[1] == "-" else None
     if kind is None or kind == kind_of(tag, "en"):
         return tag
-    if kind == "verb" and tag != "MD":
+    if kind == "verb":
         return "VBD" if linked == "v-d" else "VBZ" if plural else "VB"
     if kind == "noun" and tag not in ("NNP", "NNPS", "VBG"):
         return "NNS" if plural else "NN"
