@@ -81,15 +81,26 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new)
 
 
-@tagged("MR2.2", task="sentiment", family=_ADDING, unit="sentence", check=opinionated(different), carry=nothing)
-def negation_words(text: Analysis, choices: random.Random) -> str | None:
+@parsed(
+    "MR2.2",
+    version="2",
+    task="sentiment",
+    family=_ADDING,
+    unit="sentence",
+    check=opinionated(different),
+    carry=nothing,
+    params=_STRICT,
+)
+def negation_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """The verb of the main clause is negated; the sentiment is a different one.
+
+    `strict`: only where the negation denies each word that praises or blames: "I did not buy it" is as neutral as "I
+    bought it". The study took all texts.
 
     >>> negation_words(Analysis("The weather is bad."), random.Random(0))
     'The weather is not bad.'
     """
-    new = negate(text.tokens)
-    return text.replace(new) if new else None
+    return negate(text, strict)
 
 
 # MR3.1 and MR3.2 of the task `sentiment`: letters change their case, the words stay.
