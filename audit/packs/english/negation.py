@@ -24,8 +24,7 @@ _JARRING = words(
     "indeed always again once often occasionally usually fairly rather quite pretty almost nearly practically "
     "virtually simply mostly largely partly plenty several lots such so both most all each every everything everyone "
     "everybody another even likewise first right far originally finally soon recently now then here thus hence "
-    "therefore apparently reportedly thankfully rightly wisely half enough since because if unlike like yes sure "
-    "ok okay well"
+    "therefore apparently reportedly thankfully rightly wisely half enough since because if unlike like"
 )
 """Words of the main clause that jar with "not", or that "not" would make mean something else."""
 _SENTENCE_ADVERBS = words(
@@ -34,7 +33,7 @@ _SENTENCE_ADVERBS = words(
 """They speak of the whole sentence, so that "not" comes after them: "is certainly not", "certainly does not work"."""
 _REPORTING = words("think believe guess suppose say feel hope know wish bet suspect seem appear mean tend imagine turn")
 """Their negation speaks of the clause that follows, or changes the meaning."""
-_BEFORE = words("nsubj nsubjpass csubj csubjpass expl aux auxpass advmod prep npadvmod punct intj cc advcl")
+_BEFORE = words("nsubj nsubjpass csubj csubjpass expl aux auxpass advmod prep npadvmod punct cc advcl")
 """Relations to a verb of what may stand before it: nothing is inverted, or said about somebody's words."""
 _OPINION = words("acomp attr dobj oprd xcomp advmod amod prep pobj conj agent prt dative")
 """Relations to a head whose negation is that of the word, too."""

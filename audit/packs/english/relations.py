@@ -489,7 +489,9 @@ def exclamation(text: Analysis, choices: random.Random, strict: bool = True) -> 
 _RESTRUCTURING = "restructuring the sentence"
 
 
-@tagged("MR4.1", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed(
+    "MR4.1", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged
+)
 def changed_tense(text: Analysis, choices: random.Random) -> str | None:
     """All finite verbs change from the present to the past, or from the past to the present; the sentiment stays.
 
