@@ -411,7 +411,7 @@ _REPLACING = "replacing words"
 _CLOSERS = "\"”'’)]"
 
 
-@tagged("MR1.1", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR1.1", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def contractions(text: Analysis, choices: random.Random) -> str | None:
     """Contractions are written in full, or full forms contracted; the sentiment stays.
 
