@@ -1,5 +1,7 @@
 """The negation of an English sentence's main verb, where the result reads well."""
 
+from itertools import pairwise
+
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.polarity import leaning, polar_words
 from audit.packs.english.tagging import base
@@ -13,7 +15,7 @@ _BARRING = (
     NEGATIONS
     | (QUOTES - {"'", "’"})
     | words(
-        "? ; : / * ( ) [ - -- – — any anything anyone anybody ever either but yet although though however while "
+        "? ; : * [ - -- – — any anything anyone anybody ever either but yet although though however while "
         "whereas unless until whether nonetheless nevertheless maybe perhaps unfortunately sadly luckily fortunately "
         "otherwise instead"
     )
@@ -57,20 +59,22 @@ def negate(analysis: Analysis, strict: bool = True) -> str | None:
     if not _BARRING.isdisjoint(analysis.words) or (strict and not leaning(analysis)):
         return None
     tree = tree_of(analysis.tokens)
-    verb = _main_verb(analysis, tree) if tree else None
+    verb = _main_verb(tree) if tree else None
     if tree is None or verb is None or (strict and not _is_denied(analysis, tree, verb)):
         return None
     new = _with_not(tree, verb)
     return analysis.replace(new) if new else None
 
 
-def _main_verb(analysis: Analysis, tree: Parse) -> Word | None:
-    """The main verb of a text that is one plain statement."""
-    roots = [word for word in tree.roots() if word.text not in (".", "!")]
-    tensed = tree.tensed(roots[0].index) if len(roots) == 1 and len(analysis.sentences) == 1 else None
+def _main_verb(tree: Parse) -> Word | None:
+    """The main verb of a text with one plain statement, with names and signs or without."""
+    roots = [word for word in tree.roots() if not _is_call(tree, word)]
+    tensed = tree.tensed(roots[0].index) if len(roots) == 1 else None
     if tensed is None or base(roots[0].lower) in _REPORTING:
         return None
-    verb, subject, first = roots[0], tree.subject(roots[0].index), tree.words[0]
+    if roots[0].tag[:2] not in ("VB", "MD"):
+        return None
+    verb, subject, first = roots[0], tree.subject(roots[0].index), tree.under(roots[0].index)[0]
     before = [word for word in tree.children(verb.index) if word.index < tensed.index]
     if any(
         word.relation not in _BEFORE or (word.relation == "advmod" and word.tag not in ("RB", "RBS", "WRB"))
@@ -79,11 +83,14 @@ def _main_verb(analysis: Analysis, tree: Parse) -> Word | None:
         return None
     if first.tag in ("WP", "WRB", "WDT") and not any(word.relation == "csubj" for word in before):
         return None  # "How times have changed."
-    if any(word.text in ("'", "’") and word.tag != "POS" for word in tree.words):
-        return None
+    for word, following in pairwise(tree.words):
+        if (word.text in ("'", "’") and word.tag != "POS") or (word.text == "(" and word.index < tensed.index):
+            return None  # a quotation; a remark
+        if word.text in (".", "!", "...") and following.text[0].isalnum() and word.index > tensed.index:
+            return None  # "It is great! Wow!"
     if subject is None:
         # "works well": a review's sentence whose subject is the product.
-        begun = all(word.relation == "advmod" or word.text[0] == "@" for word in tree.words[: tensed.index])
+        begun = all(word.relation == "advmod" or word.text[0] == "@" for word in tree.words[first.index : tensed.index])
         if not begun or not (tensed.tag == "VBZ" or (tensed.tag == "VBD" and tree.child(verb.index, "dobj"))):
             return None
     elif [word.text for word in tree.words[subject.index : tensed.index]].count(",") == 1:
@@ -94,6 +101,12 @@ def _main_verb(analysis: Analysis, tree: Parse) -> Word | None:
     if not _JARRING.isdisjoint(word.lower for word in clause):
         return None
     return None if any(_goes_on(tree, word, verb) for word in tree.under(verb.index)) else verb
+
+
+def _is_call(tree: Parse, root: Word) -> bool:
+    """Whether nothing but signs and names as tweets have them hangs on a root."""
+    under = tree.under(root.index)
+    return all(not word.text[0].isalnum() or tree.words[word.index - 1].text in ("@", "#") for word in under)
 
 
 def _goes_on(tree: Parse, word: Word, verb: Word) -> bool:

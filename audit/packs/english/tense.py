@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.tagging import forms
+from audit.packs.english.tagging import forms, known_as
 from audit.text.analysis import Analysis
 from audit.text.tokens import words
 
@@ -39,7 +39,7 @@ def _phrases(*lines: str) -> re.Pattern[str]:
 # Words of time that a sentence in the past, or in the present, would contradict.
 _NOW = _phrases(
     r"now|nowadays|today|today's|tonight|tomorrow|currently|presently|these days|so far|until now|to date|yet|recently",
-    r"since|later this|any ?more|20\d\d|next (?:week|month|year)|ago|already",
+    r"since|later this|any ?more|20\d\d|next (?:week|month|year|\w+day)|ago|already",
 )
 _THEN = _phrases(
     r"yesterday|ago|last (?:night|week|month|year|time|summer|weekend)|back (?:then|in)|used to|once|recently|since",
@@ -127,7 +127,8 @@ def _is_doubtful(tree: Parse, word: Word) -> bool:
     relations = {child.relation for child in tree.children(word.index)}
     has_subject = not relations.isdisjoint(("nsubj", "nsubjpass"))
     if word.tag not in _VERBAL:
-        return has_subject and word.relation != "ccomp"
+        hidden = word.tag == "NNS" and known_as(word.lower, "VERB") and not known_as(word.lower, "NOUN")
+        return hidden or (has_subject and word.relation != "ccomp")
     before = tree.words[word.index - 1].text if word.index else ""
     if word.text.istitle() and before[:1].isalnum() and not _is_fixed(tree, word):
         return True

@@ -91,6 +91,9 @@ def test_what_is_uncertain_makes_nothing(text):
         ("I bought it.", None),  # as neutral as before
         ("I am returning the broken one.", None),  # it stays broken
         ("The great phone has a camera.", None),
+        ("@anonymous I love that movie!!! #films", "@anonymous I do not love that movie!!! #films"),
+        ("Cigar smell is disgusting! Gross!", None),
+        ("You look amazing. Well done!", None),
         ("It was a great phone, made by awful people.", None),
         ("It may be great.", None),
         ("It uses the ugly font.", None),

@@ -77,6 +77,8 @@ def test_contractions_and_fragments(text: str, expected: str | None) -> None:
         "They bought it in 1999.",
         "Don't be drained by the thought of it.",
         "Mystery solved.",
+        "That act of omission perpetuates discrimination and jeopardizes competitiveness.",
+        "Next thursday it is supposed to be low.",
         "here ya go: it is good.",
         "He said that it is good.",
         "the film's not bad, and it is long.",
