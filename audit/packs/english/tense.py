@@ -23,7 +23,9 @@ _UNSURE = words("'d may might must should shall sha ought ai lets got gotta gonn
 _VERBAL = words("VB VBD VBG VBN VBP VBZ MD")
 _SINGULAR = words("he she it this that everything everyone everybody nothing nobody each one")
 _PLURAL = words("we you they these those both many few people")
-_OF_MANY = words("some most none lot lots number couple half majority all any rest plenty more less who which what")
+_OF_MANY = words(
+    "some most none lot lots number couple half majority all any rest plenty more less percent who which what"
+)
 """Subjects whose number is that of other words."""
 _CAUSATIVES = words("make let help see watch hear feel have go come do be")
 """Verbs that a bare infinitive follows."""
@@ -128,7 +130,7 @@ def _is_doubtful(tree: Parse, word: Word) -> bool:
     has_subject = not relations.isdisjoint(("nsubj", "nsubjpass"))
     if word.tag not in _VERBAL:
         hidden = word.tag == "NNS" and known_as(word.lower, "VERB") and not known_as(word.lower, "NOUN")
-        return hidden or (has_subject and word.relation != "ccomp")
+        return hidden or "dobj" in relations or (has_subject and word.relation != "ccomp")
     before = tree.words[word.index - 1].text if word.index else ""
     if word.text.istitle() and before[:1].isalnum() and not _is_fixed(tree, word):
         return True
@@ -150,8 +152,8 @@ def _is_doubtful(tree: Parse, word: Word) -> bool:
         return _low(word) not in _AUXILIARIES
     if aided or _lemma(word.lower, "VBD") == word.lower:
         return True  # "they put it on" may be either tense
-    if word.relation == "conj" and word.tag == "VBD" and head.tag == "VBN" and not has_subject:
-        return True  # "displayed and fathomed"
+    if word.relation == "conj" and not has_subject and (head.tag, word.tag) in (("VBN", "VBD"), ("VB", "VBP")):
+        return True  # "was displayed and fathomed", "will come and see": the form says nothing
     if word.tag == "VBD" and word.relation == "ROOT" and relations <= {"nsubj", "punct"} and subject is not None:
         return subject.tag[:2] == "NN" and next(tree.children(subject.index), None) is None  # "Mystery solved."
     number = _number(tree, subject)

@@ -77,6 +77,8 @@ def test_contractions_and_fragments(text: str, expected: str | None) -> None:
         "They bought it in 1999.",
         "Don't be drained by the thought of it.",
         "Mystery solved.",
+        "Fires will send carbon dioxide back to the atmosphere and rekindle fears.",
+        "Some 40 percent thought it was good.",
         "That act of omission perpetuates discrimination and jeopardizes competitiveness.",
         "Next thursday it is supposed to be low.",
         "here ya go: it is good.",
