@@ -1,5 +1,6 @@
 """The negation of an English sentence's main verb, where the result reads well."""
 
+from collections.abc import Container
 from itertools import pairwise
 
 from audit.packs.english.parser import Parse, Word, tree_of
@@ -17,7 +18,7 @@ _BARRING = (
     | words(
         "? ; : * [ - -- – — any anything anyone anybody ever either but yet although though however while "
         "whereas unless until whether nonetheless nevertheless maybe perhaps unfortunately sadly luckily fortunately "
-        "otherwise instead"
+        "hopefully otherwise instead"
     )
 )
 """Words and signs anywhere in the text beside which a new "not" reads badly, or denies something else."""
@@ -26,14 +27,16 @@ _JARRING = words(
     "indeed always again once often occasionally usually fairly rather quite pretty almost nearly practically "
     "virtually simply mostly largely partly plenty several lots such so both most all each every everything everyone "
     "everybody another even likewise first right far originally finally soon recently now then here thus hence "
-    "therefore apparently reportedly thankfully rightly wisely half enough since because if unlike like"
+    "therefore apparently reportedly thankfully rightly justly wisely half enough since till because if unlike like"
 )
 """Words of the main clause that jar with "not", or that "not" would make mean something else."""
 _SENTENCE_ADVERBS = words(
     "certainly definitely probably clearly obviously surely undoubtedly actually basically frankly"
 )
 """They speak of the whole sentence, so that "not" comes after them: "is certainly not", "certainly does not work"."""
-_REPORTING = words("think believe guess suppose say feel hope know wish bet suspect seem appear mean tend imagine turn")
+_REPORTING = words(
+    "think believe guess suppose say feel hope know wish bet suspect seem appear mean tend imagine turn thank"
+)
 """Their negation speaks of the clause that follows, or changes the meaning."""
 _BEFORE = words("nsubj nsubjpass csubj csubjpass expl aux auxpass advmod prep npadvmod punct cc advcl")
 """Relations to a verb of what may stand before it: nothing is inverted, or said about somebody's words."""
@@ -88,6 +91,8 @@ def _main_verb(tree: Parse) -> Word | None:
             return None  # a quotation; a remark
         if word.text in (".", "!", "...") and following.text[0].isalnum() and word.index > tensed.index:
             return None  # "It is great! Wow!"
+        if (word.lower, following.lower) == ("as", "well"):
+            return None
     if subject is None:
         # "works well": a review's sentence whose subject is the product.
         begun = all(word.relation == "advmod" or word.text[0] == "@" for word in tree.words[first.index : tensed.index])
@@ -148,24 +153,34 @@ def _is_denied(analysis: Analysis, tree: Parse, verb: Word) -> bool:
     tensed = tree.tensed(verb.index)
     if tensed is None or (tensed.index != verb.index and tensed.lower.replace("’", "'") not in _CERTAIN):
         return False
-    for index in polar_words(analysis):
+    polar = polar_words(analysis)
+    for index in polar:
         word = tree.words[index]
         while word.index != verb.index:
-            if word.relation not in _OPINION or _is_given(tree, word, verb):
+            if word.relation not in _OPINION or _is_given(tree, word, verb, polar):
                 return False
             word = tree.words[word.head]
     return True
 
 
-def _is_given(tree: Parse, word: Word, verb: Word) -> bool:
+def _is_given(tree: Parse, word: Word, verb: Word, polar: Container[int]) -> bool:
     """Whether a negation leaves what a word says as it is: "it does not use the ugly font"."""
+    head = tree.words[word.head]
+    if word.relation == "conj":
+        return head.tag[:2] == "NN" and head.index not in polar  # "art, dance and danger"
     if word.relation == "prep":
-        return word.lower not in ("of", "with", "to") or (word.lower != "of" and tree.words[word.head].tag[:2] == "NN")
-    if word.relation not in ("dobj", "pobj") or (word.relation == "dobj" and base(verb.lower) == "have"):
+        if word.lower == "of":
+            return _is_known(tree, head)  # "the first of a great series"
+        return word.lower != "with" or head.tag[:2] == "NN"
+    return word.relation in ("dobj", "pobj") and base(verb.lower) != "have" and _is_known(tree, word)
+
+
+def _is_known(tree: Parse, noun: Word) -> bool:
+    """Whether a reader knows of a thing already: "the ugly font", but not "the best font"."""
+    own = list(tree.children(noun.index))
+    if any(child.tag in ("JJS", "RBS") for child in [noun, *own]):
         return False
-    own = list(tree.children(word.index))
-    known = any(child.lower in _KNOWN or child.relation == "poss" for child in own)
-    return known and not any(child.tag in ("JJS", "RBS") for child in [word, *own])
+    return any(child.lower in _KNOWN or child.relation == "poss" for child in own)
 
 
 def _with_not(tree: Parse, verb: Word) -> dict[int, str] | None:

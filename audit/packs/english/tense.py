@@ -21,6 +21,8 @@ _TO_PAST = {
 _UNSURE = words("'d may might must should shall sha ought ai lets got gotta gonna wanna dare ur u im dont")
 """Words without a past or a present of their own, or that no parser reads rightly."""
 _VERBAL = words("VB VBD VBG VBN VBP VBZ MD")
+_NOMINAL = words("dobj pobj amod compound nsubj nsubjpass poss nummod det appos npadvmod attr dative")
+"""Relations that no finite verb has."""
 _SINGULAR = words("he she it this that everything everyone everybody nothing nobody each one")
 _PLURAL = words("we you they these those both many few people")
 _OF_MANY = words(
@@ -54,7 +56,7 @@ _THEN = _phrases(
 # Turns of phrase that keep their tense.
 _FIXED = _phrases(
     r"as it (?:comes|gets|goes)|as they (?:get|go)|that is (?:to say|if)|if you will|i mean|you know|mind you",
-    r"so to speak|here (?:ya|you|we) go",
+    r"so to speak|please|hope|hopefully|here (?:ya|you|we) go",
     r"what's more|let's|that is,|i guess|i suppose|needless to say|thank (?:god|goodness|you)|here's|i must|i dare",
     r"as it were|i say|i repeat|i kid you not|rest assured|no wonder|believe it or not|like it or not|come what",
     r"god bless|i swear|trust me|how come|that's right|that's it|that's all|why not|go figure|i am sure|i'm sure",
@@ -127,6 +129,8 @@ def _is_doubtful(tree: Parse, word: Word) -> bool:
     if word.tag == "PRP$":
         return following in ("DT", "VBG", "IN", "PRP", "MD")  # "its a film"
     relations = {child.relation for child in tree.children(word.index)}
+    if word.relation in _NOMINAL and word.tag in _TENSES or (word.relation == "relcl" and word.tag[:2] == "NN"):
+        return True
     has_subject = not relations.isdisjoint(("nsubj", "nsubjpass"))
     if word.tag not in _VERBAL:
         hidden = word.tag == "NNS" and known_as(word.lower, "VERB") and not known_as(word.lower, "NOUN")
@@ -135,7 +139,13 @@ def _is_doubtful(tree: Parse, word: Word) -> bool:
     if word.text.istitle() and before[:1].isalnum() and not _is_fixed(tree, word):
         return True
     head, is_auxiliary = tree.words[word.head], word.relation in ("aux", "auxpass")
+    if [child.relation for child in tree.children(word.index)].count("nsubj") > 1:
+        return True  # "hope all is well"
     aided = not relations.isdisjoint(("aux", "auxpass"))
+    if word.tag == "VBG" and word.relation == "ROOT" and not aided:
+        return any(
+            child.relation == "advcl" for child in tree.children(word.index)
+        )  # "going to see it when he gets home"
     if word.tag in ("MD", "VBG") or (is_auxiliary and word.tag in ("VB", "VBN")):
         return False
     if word.tag == "VB":

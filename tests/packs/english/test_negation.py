@@ -99,6 +99,9 @@ def test_what_is_uncertain_makes_nothing(text):
         ("It uses the ugly font.", None),
         ("It has the best sound.", "It does not have the best sound."),
         ("He reports on a scandal.", None),
+        ("New York offers art, dance and danger.", None),
+        ("It became the nucleus of a great collection.", None),
+        ("It is full of great ideas.", "It is not full of great ideas."),
     ],
 )
 def test_strict_denies_all_praise_and_blame(text, other):
