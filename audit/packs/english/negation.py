@@ -84,7 +84,7 @@ def _main_verb(tree: Parse) -> Word | None:
         for word in before
     ):
         return None
-    if first.tag in ("WP", "WRB", "WDT") and not any(word.relation == "csubj" for word in before):
+    if any(word.tag in ("WP", "WRB", "WDT") for word in before if word is not subject):
         return None  # "How times have changed."
     for word, following in pairwise(tree.words):
         if (word.text in ("'", "’") and word.tag != "POS") or (word.text == "(" and word.index < tensed.index):
@@ -134,6 +134,8 @@ def _goes_on(tree: Parse, word: Word, verb: Word) -> bool:
         # "it takes good pictures, that's clear"
         begin = tree.under(word.index)[0].index
         return "," in (tree.words[begin - 1].text, tree.words[begin].text) or tree.child(verb.index, "dobj") is not None
+    if word.relation == "relcl":
+        return head.tag[:2] in ("VB", "JJ")  # "it is small, which is nice"
     return (word.relation == "appos" and head.head == verb.index) or (word.relation == "mark" and word.lower == "as")
 
 

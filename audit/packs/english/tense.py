@@ -129,7 +129,7 @@ def _is_doubtful(tree: Parse, word: Word) -> bool:
     if word.tag == "PRP$":
         return following in ("DT", "VBG", "IN", "PRP", "MD")  # "its a film"
     relations = {child.relation for child in tree.children(word.index)}
-    if word.relation in _NOMINAL and word.tag in _TENSES or (word.relation == "relcl" and word.tag[:2] == "NN"):
+    if (word.relation in _NOMINAL and word.tag in _TENSES) or (word.relation == "relcl" and word.tag[:2] == "NN"):
         return True
     has_subject = not relations.isdisjoint(("nsubj", "nsubjpass"))
     if word.tag not in _VERBAL:
@@ -143,9 +143,7 @@ def _is_doubtful(tree: Parse, word: Word) -> bool:
         return True  # "hope all is well"
     aided = not relations.isdisjoint(("aux", "auxpass"))
     if word.tag == "VBG" and word.relation == "ROOT" and not aided:
-        return any(
-            child.relation == "advcl" for child in tree.children(word.index)
-        )  # "going to see it when he gets home"
+        return any(below.tag in _TENSES for below in tree.under(word.index))  # "going to leave when he gets home"
     if word.tag in ("MD", "VBG") or (is_auxiliary and word.tag in ("VB", "VBN")):
         return False
     if word.tag == "VB":

@@ -67,6 +67,8 @@ def test_negations(text, other):
         "A lot of the reviews I have read talk about IPODS.",  # a parser without the verb, "talk"
         "Missing from the box are the cables.",
         "Boy was I wrong.",
+        "@anonymous when does it come out",
+        "It is small and light, which is nice.",
         "How times have changed.",
         "There are problems.",
         "Nokia makes a great phone, that's clear.",
