@@ -72,12 +72,12 @@ def negate(analysis: Analysis, strict: bool = True) -> str | None:
 def _main_verb(tree: Parse) -> Word | None:
     """The main verb of a text with one plain statement, with names and signs or without."""
     roots = [word for word in tree.roots() if not _is_call(tree, word)]
-    tensed = tree.tensed(roots[0].index) if len(roots) == 1 else None
-    if tensed is None or base(roots[0].lower) in _REPORTING:
+    if len(roots) != 1 or roots[0].tag[:2] not in ("VB", "MD") or base(roots[0].lower) in _REPORTING:
         return None
-    if roots[0].tag[:2] not in ("VB", "MD"):
+    verb = roots[0]
+    tensed, subject, first = tree.tensed(verb.index), tree.subject(verb.index), tree.under(verb.index)[0]
+    if tensed is None:
         return None
-    verb, subject, first = roots[0], tree.subject(roots[0].index), tree.under(roots[0].index)[0]
     before = [word for word in tree.children(verb.index) if word.index < tensed.index]
     if any(
         word.relation not in _BEFORE or (word.relation == "advmod" and word.tag not in ("RB", "RBS", "WRB"))
@@ -121,21 +121,18 @@ def _goes_on(tree: Parse, word: Word, verb: Word) -> bool:
         return False
     if word.relation == "acomp" and tree.child(head.index, "acomp") is not word:
         return True  # "it is bright, easy to read"
-    if word.relation == "conj" and head.relation == "acomp":
-        return word.index != head.index + 2
     if word.relation == "conj":
-        # "it is dull and shows it"; "it is a good camera and well worth the price"
-        return (
-            word.tag[:2] != head.tag[:2]
-            or (head is verb and word.tag[:2] == "VB")
-            or tree.tensed(word.index) is not None
-        )
+        # "it is dull and shows it"; "it is a good camera and well worth the price"; "it is small and easy to carry"
+        second = (head is verb and word.tag[:2] == "VB") or tree.tensed(word.index) is not None
+        apart = head.relation == "acomp" and word.index != head.index + 2
+        return second or apart or word.tag[:2] != head.tag[:2]
     if word.relation == "ccomp" and head is verb:
         # "it takes good pictures, that's clear"
         begin = tree.under(word.index)[0].index
         return "," in (tree.words[begin - 1].text, tree.words[begin].text) or tree.child(verb.index, "dobj") is not None
-    if word.relation == "relcl":
-        return head.tag[:2] in ("VB", "JJ")  # "it is small, which is nice"
+    if word.relation in ("relcl", "advcl") and head.tag[:2] in ("VB", "JJ"):
+        subject = tree.subject(word.index)
+        return subject is not None and subject.tag == "WDT"  # "it is small, which is nice"
     return (word.relation == "appos" and head.head == verb.index) or (word.relation == "mark" and word.lower == "as")
 
 
