@@ -38,7 +38,7 @@ _REPORTING = words(
     "think believe guess suppose say feel hope know wish bet suspect seem appear mean tend imagine turn thank"
 )
 """Their negation speaks of the clause that follows, or changes the meaning."""
-_BEFORE = words("nsubj nsubjpass csubj csubjpass expl aux auxpass advmod prep npadvmod punct cc advcl")
+_BEFORE = words("nsubj nsubjpass csubj csubjpass expl aux auxpass advmod prep npadvmod punct cc advcl intj")
 """Relations to a verb of what may stand before it: nothing is inverted, or said about somebody's words."""
 _OPINION = words("acomp attr dobj oprd xcomp advmod amod prep pobj conj agent prt dative")
 """Relations to a head whose negation is that of the word, too."""
@@ -46,6 +46,7 @@ _AFTER = words("kind sort to i he she we they")
 """What "not" cannot stand before: "sort of slow"; "is to leave"; "boy was I wrong"."""
 _CERTAIN = BE_FINITE | words("do does did has have had can will 's 're 'm 've 'll")
 """What a strict negation may stand beside: "may not be good" is as unsure as "may be good"."""
+_ASSENT = words("yes yeah yep yup sure ok okay thanks")
 _KNOWN = words("the this that these those")
 
 
@@ -86,6 +87,8 @@ def _main_verb(tree: Parse) -> Word | None:
         return None
     if any(word.tag in ("WP", "WRB", "WDT") for word in before if word is not subject):
         return None  # "How times have changed."
+    if any(word.relation == "intj" and word.lower in _ASSENT for word in before):
+        return None
     for word, following in pairwise(tree.words):
         if (word.text in ("'", "’") and word.tag != "POS") or (word.text == "(" and word.index < tensed.index):
             return None  # a quotation; a remark
@@ -149,10 +152,12 @@ def _clause(tree: Parse, verb: Word) -> list[Word]:
 
 def _is_denied(analysis: Analysis, tree: Parse, verb: Word) -> bool:
     """Whether each word that praises or blames is in the scope of the verb's negation."""
-    tensed = tree.tensed(verb.index)
-    if tensed is None or (tensed.index != verb.index and tensed.lower.replace("’", "'") not in _CERTAIN):
+    tensed, polar = tree.tensed(verb.index), polar_words(analysis)
+    if tensed is None:
         return False
-    polar = polar_words(analysis)
+    plain = tensed is verb or tensed.lower.replace("’", "'") in _CERTAIN
+    if not plain and (tensed.lower != "would" or verb.index not in polar):
+        return False  # "I would not recommend it" is as plain as "I do not"
     for index in polar:
         word = tree.words[index]
         while word.index != verb.index:
