@@ -233,7 +233,6 @@ def _with_do(tree: Parse, verb: Word) -> dict[int, str] | None:
     opening = f"{support} {negation}"
     if first.index == 0 and first.text[0].isupper() and not first.text.isupper():
         opening = opening.capitalize()
-
     if start == verb.index:
         return {start: f"{opening} {lemma}"}
     return {start: f"{opening} {first.text}", verb.index: lemma}

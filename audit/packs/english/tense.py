@@ -86,18 +86,17 @@ def change_tense(analysis: Analysis) -> str | None:
     if not _UNSURE.isdisjoint(analysis.words) or _FIXED.search(lower) or _UNREAD.search(lower):
         return None
     tree = tree_of(analysis.tokens)
-    if tree is None or any(_is_doubtful(tree, word) for word in tree.words):
+    if tree is None:
         return None
     verbs = [word for word in tree.words if (word.tag in _TENSES or word.tag == "MD") and not _is_fixed(tree, word)]
+    tenses = {_TENSES.get(verb.tag) or _MODALS.get(_low(verb), "unsure") for verb in verbs}
+    if tenses not in ({"present"}, {"past"}) or (_NOW if tenses == {"present"} else _THEN).search(lower):
+        return None
     if any(lower[: verb.start].count(mark) % 2 for verb in verbs for mark in _QUOTES):
         return None
-    tenses = {_TENSES.get(verb.tag) or _MODALS.get(_low(verb), "unsure") for verb in verbs}
-    if tenses == {"present"} and not _NOW.search(lower):
-        new = _to_past(tree, verbs)
-    elif tenses == {"past"} and not _THEN.search(lower):
-        new = _to_present(tree, verbs)
-    else:
+    if any(_is_doubtful(tree, word) for word in tree.words):
         return None
+    new = _to_past(tree, verbs) if tenses == {"present"} else _to_present(tree, verbs)
     replaced: dict[int, str] = {}
     for verb, form in zip(verbs, new, strict=True):
         if form is None:
