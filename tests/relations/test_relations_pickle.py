@@ -17,7 +17,7 @@ TEXTS = [
     "Although I like it, I will not buy it.",
     "The film is wonderful and exciting. I want to buy a bike! It's a great day.",
     "The weather is bad. I made a film.\n\nThe scenes are dull, but the plot makes sense.",
-    "It makes sense.",
+    "It makes good coffee.",
 ]
 LABELS = ("positive", "neutral", "negative")
 # Those that ask parsers and proposers have tests of their own: test_multi_granularity.

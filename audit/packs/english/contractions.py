@@ -44,8 +44,10 @@ _ADVERBS = words(
     "also always never really just simply already ever even often only still truly actually certainly definitely "
     "probably clearly obviously all too so very quite pretty rather almost mostly not n't now merely finally"
 )
-# A noun's 's followed by one of these cannot be a possessive.
-_CLEARLY_IS = words("a an the not it he she they")
+_OWNERS = words("everyone everybody everything nothing something")
+"""Pronouns that own things, too: "everyone's problem"."""
+# A noun's 's followed by one of these cannot be a possessive; "O. Henry's The Gift of the Magi" is one.
+_CLEARLY_IS = words("a an not it he she they")
 _PASSIVES = words(
     "supposed based meant intended called known named directed written made told set filled loaded packed played "
     "rated billed done bored confused worth"
@@ -116,6 +118,8 @@ def apostrophe_s(tokens: Sequence[Token], index: int) -> str | None:
         if direct in ("been", "got"):
             return "has"
         return "is" if direct in _CLEARLY_IS and tokens[index - 1].tag[:2] in ("NN", "DT", "CD") else None
+    if before in _OWNERS and (tokens[index].tag == "POS" or tokens[index + 1].tag[:2] in ("NN", "JJ")):
+        return None
     if before == "it" and tokens[index + 1].tag in ("NN", "NNS", "VBZ", "JJ") and not _is_subject(tokens, index - 1):
         return None  # "for it's time": a misspelt "its"
     if before in ("there", "here") and (after.tag in ("NNS", "CD") or after.lower in ("lots", "some", "many")):
@@ -268,6 +272,8 @@ def _reduce(tokens: Sequence[Token], index: int) -> dict[int, str]:
         return {}
     if not _is_subject(tokens, index - 1):
         return {}
+    if after.lower in ("have", "be") and not (index + 2 < len(tokens) and tokens[index + 2].text[0].isalnum()):
+        return {}  # "I would have."
     if word in ("has", "have", "had") and not _participle_follows(tokens, index):
         return {}
     if word in ("will", "would") and not is_form(_next(tokens, index)[1].lower, "VB"):  # type: ignore[union-attr]

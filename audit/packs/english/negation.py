@@ -1,290 +1,238 @@
-"""The negation of an English sentence's main clause, where it is certain which verb that is and the result reads well.
+"""The negation of an English sentence's main verb, where the result reads well."""
 
-`negate` returns replacements for `Analysis.replace`, or None. It looks for the first finite verb that can only be the
-main clause's; whatever makes that doubtful (a question, a relative clause before the verb, a word that is negative
-already, a "some" or an "also" that a "not" would jar with, a "but" that would contrast with nothing) means None.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Container
 from itertools import pairwise
 
-from audit.packs.english.tagging import base, is_form
-from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS, QUOTES, SUBORDINATORS
-from audit.text.tokens import Token, words
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.polarity import leaning, polar_words
+from audit.packs.english.tagging import base
+from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS, QUOTES
+from audit.text.analysis import Analysis
+from audit.text.tokens import words
 
-_MODALS = words("can could will would should may might must")
-_HAVE = words("has have had")
-_DO = words("does do did")
-_CLITICS = {
-    "'s": "'s",
-    "’s": "’s",
-    "'re": "'re",
-    "’re": "’re",
-    "'m": "'m",
-    "’m": "’m",
-    "'ll": " will",
-    "’ll": " will",
-    "'ve": " have",
-    "’ve": " have",
-}
-_PRONOUNS = words("i he she it we they you this that there these those everything everyone one")
-# Words that a negation makes wrong or turns into something else than the opposite.
+_CLITICS = {"'ll": " will", "'ve": " have"}
+"""Written in full before "not"; "it's not" and "you're not" stay short."""
+_BARRING = (
+    NEGATIONS
+    | (QUOTES - {"'", "’"})
+    | words(
+        "? ; : * [ - -- – — any anything anyone anybody ever either but yet although though however while "
+        "whereas unless until whether nonetheless nevertheless maybe perhaps unfortunately sadly luckily fortunately "
+        "hopefully otherwise instead"
+    )
+)
+"""Words and signs anywhere in the text beside which a new "not" reads badly, or denies something else."""
 _JARRING = words(
     "some someone something somehow sometimes somewhere somebody somewhat also too already still just only merely "
-    "indeed course right far bottom likewise another reason reasons every everything everyone everybody each most "
-    "even both quite rather pretty almost nearly look whoever "
-    "practically virtually simply but yet although though however while whereas unless until any anything anyone "
-    "anybody ever either or perhaps maybe such so nonetheless nevertheless always again occasionally fairly plenty "
-    "several lots instead unfortunately sadly luckily fortunately otherwise once rarely bit alone mostly largely "
-    "partly partially ultimately all as if because since"
+    "indeed always again once often occasionally usually fairly rather quite pretty almost nearly practically "
+    "virtually simply mostly largely partly plenty several lots such so both most all each every everything everyone "
+    "everybody another even likewise first right far originally finally soon recently now then here thus hence "
+    "therefore apparently reportedly thankfully rightly justly wisely half enough since till because if unlike like"
 )
-_BARRING = NEGATIONS | _JARRING | {"?"}
-# Adverbs of the whole sentence: "not" follows them.
+"""Words of the main clause that jar with "not", or that "not" would make mean something else."""
 _SENTENCE_ADVERBS = words(
-    "certainly definitely probably clearly obviously surely undoubtedly actually basically frankly really truly "
-    "honestly"
+    "certainly definitely probably clearly obviously surely undoubtedly actually basically frankly"
 )
-_IMPERATIVES = words("see watch rent buy go check give take read expect consider save stay run skip avoid miss forget")
-"""Verbs of advice that open a review's sentence without a subject."""
-_REPORTING = words("think thinks believe guess suppose say says feel hope know wish bet suspect")
-"""Negating these negates what follows, or changes the meaning; no group."""
-_DASHES = words("- -- – —")
-_IDIOMS = ("time will tell", "rumor has it", "rumour has it", "word has it", "legend has it", "i rest my case")
-_NOUN_PHRASE = frozenset({"DT", "PRP$", "JJ", "NN", "NNS", "NNP", "NNPS", "CD", "POS", "JJR", "VBG", "RB", "CC", "PDT"})
+"""They speak of the whole sentence, so that "not" comes after them: "is certainly not", "certainly does not work"."""
+_REPORTING = words(
+    "think believe guess suppose say feel hope know wish bet suspect seem appear mean tend imagine turn thank"
+)
+"""Their negation speaks of the clause that follows, or changes the meaning."""
+_BEFORE = words("nsubj nsubjpass csubj csubjpass expl aux auxpass advmod prep npadvmod punct cc advcl intj")
+"""Relations to a verb of what may stand before it: nothing is inverted, or said about somebody's words."""
+_OPINION = words("acomp attr dobj oprd xcomp advmod amod prep pobj conj agent prt dative")
+"""Relations to a head whose negation is that of the word, too."""
+_AFTER = words("kind sort to i he she we they")
+"""What "not" cannot stand before: "sort of slow"; "is to leave"; "boy was I wrong"."""
+_CERTAIN = BE_FINITE | words("do does did has have had can will 's 're 'm 've 'll")
+"""What a strict negation may stand beside: "may not be good" is as unsure as "may be good"."""
+_ASSENT = words("yes yeah yep yup sure ok okay thanks")
+_KNOWN = words("the this that these those")
 
 
-def negate(tokens: Sequence[Token]) -> dict[int, str] | None:
-    """Replacements (token index -> text) that negate the main clause, or None where that would not read well.
+def negate(analysis: Analysis, strict: bool = True) -> str | None:
+    """The sentence with its main verb negated; None where that would not read well, or there is no parser.
 
-    >>> from audit.text import Analysis
-    >>> text = Analysis("It makes sense.")
-    >>> text.replace(negate(text.tokens))
-    'It does not make sense.'
+    `strict`: only where each word that praises or blames is denied, so that the sentence no longer says what it said.
+
+    >>> negate(Analysis("It makes good coffee."))
+    'It does not make good coffee.'
+    >>> negate(Analysis("It makes coffee.")) is None, negate(Analysis("It makes coffee."), strict=False)
+    (True, 'It does not make coffee.')
     """
-    if not tokens or _is_barred(tokens):
+    if not _BARRING.isdisjoint(analysis.words) or (strict and not leaning(analysis)):
         return None
-    at = _main_verb(tokens)
-    return None if at is None or _goes_on(tokens, at) else _negate_verb(tokens, at)
-
-
-def _is_barred(tokens: Sequence[Token]) -> bool:
-    """Whether the text is negative already, a question, several sentences, or holds a word that jars with "not"."""
-    if not _BARRING.isdisjoint([token.lower for token in tokens]):
-        return True
-    last = len(tokens) - 1
-    for index, token in enumerate(tokens):
-        word = token.lower
-        if word in (".", "!", "...", ";", ":") and index < last and index:
-            return True
-        if word == "and" and index < last and tokens[index + 1].tag == "PRP":
-            return True  # "it is dull and it shows": the second clause speaks of what the first denies
-        if token.text in QUOTES and (token.text not in "'’" or not index or token.start > tokens[index - 1].end):
-            return True
-    return False
-
-
-def _goes_on(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a later clause or afterthought builds on what the negation would deny.
-
-    "It is not dull, and that is what saves it"; "the actors are not superb -- the best there are".
-    """
-    joined = False
-    for token in tokens[at + 1 :]:
-        word = token.lower
-        if word in _DASHES:
-            return True
-        if joined and (token.tag in ("VBZ", "VBP", "VBD", "MD") or word in BE_FINITE or word in _MODALS):
-            return True
-        joined = joined or word in (",", "and", "than", "thats")
-    before = " ".join(token.lower for token in tokens[max(0, at - 1) : at + 3])
-    return before.startswith(_IDIOMS)
-
-
-def _main_verb(tokens: Sequence[Token]) -> int | None:
-    """Index of the main clause's finite verb, or None where that is not certain."""
-    first = tokens[0].lower
-    if first in SUBORDINATORS or tokens[0].tag in ("TO", "WRB", "WP"):
+    tree = tree_of(analysis.tokens)
+    verb = _main_verb(tree) if tree else None
+    if tree is None or verb is None or (strict and not _is_denied(analysis, tree, verb)):
         return None
-    if first in _IMPERATIVES and tokens[0].tag in ("VB", "VBP", "NN"):
+    new = _with_not(tree, verb)
+    return analysis.replace(new) if new else None
+
+
+def _main_verb(tree: Parse) -> Word | None:
+    """The main verb of a text with one plain statement, with names and signs or without."""
+    roots = [word for word in tree.roots() if not _is_call(tree, word)]
+    if len(roots) != 1 or roots[0].tag[:2] not in ("VB", "MD") or base(roots[0].lower) in _REPORTING:
         return None
-    for index, token in enumerate(tokens):
-        word = token.lower
-        if word in SUBORDINATORS and not (word == "that" and index == 0):
-            return None
-        if word in (",", "-", "--", "–", "—", "(", ")", "/", "[", "]", "*"):
-            return None
-        if word in BE_FINITE or word in _MODALS or word in _CLITICS:
-            return index if _has_subject(tokens, index) and (word not in ("'s", "’s") or token.tag == "VBZ") else None
-        if word in _HAVE or word in _DO:
-            return index if _has_subject(tokens, index) else None
-        if token.tag in ("VBZ", "VBP", "VBD", "MD", "VB"):
-            return index if _is_finite(tokens, index) else None
-        if token.tag in ("VBN", "VBG") and index and tokens[index - 1].tag not in ("DT", "JJ", "PRP$", "IN", "RB"):
-            return None
-    return None
-
-
-def _has_subject(tokens: Sequence[Token], index: int) -> bool:
-    """Whether everything before the verb can be its subject and adverbs: no inversion, no infinitive."""
-    if index == 0:
-        return tokens[0].lower in ("is", "has", "was", "does", "will") and tokens[0].text.islower()
-    before = tokens[index - 1]
-    if before.lower == "here":
-        return False
-    if _relative(tokens[:index]):
-        return False
-    if before.tag in ("TO", "IN", "VBG") and before.lower not in ("that", "this"):
-        return False
-    return before.lower not in ("and", ",") and all(
-        token.tag in _NOUN_PHRASE or token.tag in ("PRP", "IN", "EX", "RBR", "JJS", "RBS", "VBN")
-        for token in tokens[:index]
-    )
-
-
-def _relative(tokens: Sequence[Token]) -> bool:
-    """Whether a second noun phrase follows the first without a comma: "the effect a fool (has)"."""
-    return any(token.tag[:2] == "NN" and next_token.tag in ("DT", "PRP$") for token, next_token in pairwise(tokens))
-
-
-def _is_finite(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a full verb is certainly finite: a pronoun or a plain noun phrase that agrees stands before it."""
-    token, word = tokens[index], tokens[index].lower
-    if base(word) is None or word in _REPORTING or _relative(tokens[:index]):
-        return False
-    if index == 0:
-        next_tag = tokens[1].tag if len(tokens) > 1 else "."
-        return token.tag == "VBZ" and token.text.islower() and next_tag in ("DT", "PRP", "PRP$", "IN", "RB", "JJ", "TO")
-    subject = index - 1
-    while subject >= 0 and tokens[subject].tag == "RB":
-        subject -= 1
-    if subject < 0:
-        return False
-    head = tokens[subject]
-    third = is_form(word, "VBZ") and word != base(word)
-    past = is_form(word, "VBD")
-    bare = word == base(word)
-    if head.tag == "PRP" or head.lower in ("this", "that"):
-        if subject != 0 and not all(t.tag in ("RB", "CC", "UH") for t in tokens[:subject]):
-            return False
-        singular = head.lower in ("he", "she", "it", "this", "that")
-        return past or (third if singular else bare)
-    if head.tag not in ("NN", "NNS", "NNP", "NNPS") or not _noun_phrase(tokens[: subject + 1]):
-        return False
-    after = tokens[index + 1] if index + 1 < len(tokens) else None
-    if past and token.tag == "VBD":
-        # "the film directed by": a participle; "the film offered a" and "the film went to" are finite.
-        return not is_form(word, "VBN") or (after is not None and after.tag in ("DT", "PRP", "PRP$"))
-    if third:
-        return token.tag == "VBZ" and head.tag in ("NN", "NNP")
-    return bare and token.tag in ("VBP", "VB") and head.tag == "NNS" and after is not None
-
-
-def _noun_phrase(tokens: Sequence[Token]) -> bool:
-    """Whether the tokens are one noun phrase without a second noun phrase attached that the verb might belong to."""
-    return tokens[0].tag in ("DT", "PRP$", "NN", "NNS", "NNP", "JJ") and all(
-        token.tag in _NOUN_PHRASE and token.tag not in ("CC", "VBG") for token in tokens
-    )
-
-
-def _negate_verb(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
-    token, word = tokens[at], tokens[at].lower
-    after = at + 1
-    if after >= len(tokens) or tokens[after].text in ".!,":
-        if (
-            (after >= len(tokens) or tokens[after].text != ",")
-            and word not in BE_FINITE
-            and word not in _HAVE
-            and word not in _DO
-            and word not in _MODALS
-            and word[0].isalpha()
-        ):
-            return _with_do_support(tokens, at)
-        return None  # nothing left to negate with: "he is."
-    if tokens[after].text[0] in "([-–—" or tokens[after].lower in ("got", "what", "kind", "sort"):
+    verb = roots[0]
+    tensed, subject, first = tree.tensed(verb.index), tree.subject(verb.index), tree.under(verb.index)[0]
+    if tensed is None:
         return None
-    if (
-        at
-        and tokens[at - 1].lower == "there"
-        and (word in ("are", "were") or tokens[after].tag not in ("DT", "NN", "JJ"))
+    before = [word for word in tree.children(verb.index) if word.index < tensed.index]
+    if any(
+        word.relation not in _BEFORE or (word.relation == "advmod" and word.tag not in ("RB", "RBS", "WRB"))
+        for word in before
     ):
-        return None  # "there are not moments", "there is not Anne Bancroft"
-    if at and tokens[at - 1].lower == "there" and tokens[after].lower == "the":
         return None
-    if word in _DO and tokens[after].tag in ("VB", "VBP"):
-        return {at: f"{token.text} not"}
-    if word in _HAVE and not _is_auxiliary(tokens, at):
-        if tokens[after].lower in ("to", "got") or any(follower.tag == "VBN" for follower in tokens[after : after + 5]):
-            return None  # "has at last decisively broken": an auxiliary after all
-        return _with_do_support(tokens, at)
-    if word in BE_FINITE or word in _MODALS or word in _CLITICS or word in _HAVE:
-        return _with_not(tokens, at)
-    return _with_do_support(tokens, at)
+    if any(word.tag in ("WP", "WRB", "WDT") for word in before if word is not subject):
+        return None  # "How times have changed."
+    if any(word.relation == "intj" and word.lower in _ASSENT for word in before):
+        return None
+    for word, following in pairwise(tree.words):
+        if (word.text in ("'", "’") and word.tag != "POS") or (word.text == "(" and word.index < tensed.index):
+            return None  # a quotation; a remark
+        if word.text in (".", "!", "...") and following.text[0].isalnum() and word.index > tensed.index:
+            return None  # "It is great! Wow!"
+        if (word.lower, following.lower) == ("as", "well"):
+            return None
+    if subject is None:
+        # "works well": a review's sentence whose subject is the product.
+        begun = all(word.relation == "advmod" or word.text[0] == "@" for word in tree.words[first.index : tensed.index])
+        if not begun or not (tensed.tag == "VBZ" or (tensed.tag == "VBD" and tree.child(verb.index, "dobj"))):
+            return None
+    elif [word.text for word in tree.words[subject.index : tensed.index]].count(",") == 1:
+        return None
+    elif (subject.tag == "VBG" and tensed.lower in ("are", "were")) or tree.words[subject.index - 1].text == "@":
+        return None  # "Missing from the box are the cables."
+    clause = _clause(tree, verb)
+    if not _JARRING.isdisjoint(word.lower for word in clause):
+        return None
+    return None if any(_goes_on(tree, word, verb) for word in tree.under(verb.index)) else verb
 
 
-def _is_auxiliary(tokens: Sequence[Token], at: int) -> bool:
-    follow = at + 1
-    while follow < len(tokens) and tokens[follow].tag == "RB":
-        follow += 1
-    return follow < len(tokens) and tokens[follow].tag in ("VBN", "VBD") and is_form(tokens[follow].lower, "VBN")
+def _is_call(tree: Parse, root: Word) -> bool:
+    """Whether nothing but signs and names as tweets have them hangs on a root."""
+    under = tree.under(root.index)
+    return all(not word.text[0].isalnum() or tree.words[word.index - 1].text in ("@", "#") for word in under)
 
 
-def _with_not(tokens: Sequence[Token], at: int) -> dict[int, str]:
-    token, word = tokens[at], tokens[at].lower
-    behind = at
-    if tokens[at + 1].lower in _SENTENCE_ADVERBS:
-        behind = at + 1
-    negation = "NOT" if token.text.isupper() and len(token.text) > 1 and token.text[0].isalpha() else "not"
-    if behind > at:
-        return {behind: f"{tokens[behind].text} {negation}"}
+def _goes_on(tree: Parse, word: Word, verb: Word) -> bool:
+    """Whether a word after the verb heads what shares the verb's negation, or builds on what it would deny."""
+    head = tree.words[word.head]
+    if word.index < verb.index:
+        return False
+    if word.relation == "acomp" and tree.child(head.index, "acomp") is not word:
+        return True  # "it is bright, easy to read"
+    if word.relation == "conj":
+        # "it is dull and shows it"; "it is a good camera and well worth the price"; "it is small and easy to carry"
+        second = (head is verb and word.tag[:2] == "VB") or tree.tensed(word.index) is not None
+        apart = head.relation == "acomp" and word.index != head.index + 2
+        return second or apart or word.tag[:2] != head.tag[:2]
+    if word.relation == "ccomp" and head is verb:
+        # "it takes good pictures, that's clear"
+        begin = tree.under(word.index)[0].index
+        return "," in (tree.words[begin - 1].text, tree.words[begin].text) or tree.child(verb.index, "dobj") is not None
+    if word.relation in ("relcl", "advcl") and head.tag[:2] in ("VB", "JJ"):
+        subject = tree.subject(word.index)
+        return subject is not None and subject.tag == "WDT"  # "it is small, which is nice"
+    return (word.relation == "appos" and head.head == verb.index) or (word.relation == "mark" and word.lower == "as")
+
+
+def _clause(tree: Parse, verb: Word) -> list[Word]:
+    """The words of a verb's own clause, without those of the clauses inside it."""
+    inner = {
+        word.index
+        for clause in tree.words
+        if clause.relation in ("relcl", "ccomp")
+        for word in tree.under(clause.index)
+    }
+    return [word for word in tree.under(verb.index) if word.index not in inner]
+
+
+def _is_denied(analysis: Analysis, tree: Parse, verb: Word) -> bool:
+    """Whether each word that praises or blames is in the scope of the verb's negation."""
+    tensed, polar = tree.tensed(verb.index), polar_words(analysis)
+    if tensed is None:
+        return False
+    plain = tensed is verb or tensed.lower.replace("’", "'") in _CERTAIN
+    if not plain and (tensed.lower != "would" or verb.index not in polar):
+        return False  # "I would not recommend it" is as plain as "I do not"
+    for index in polar:
+        word = tree.words[index]
+        while word.index != verb.index:
+            if word.relation not in _OPINION or _is_given(tree, word, verb, polar):
+                return False
+            word = tree.words[word.head]
+    return True
+
+
+def _is_given(tree: Parse, word: Word, verb: Word, polar: Container[int]) -> bool:
+    """Whether a negation leaves what a word says as it is: "it does not use the ugly font"."""
+    head = tree.words[word.head]
+    if word.relation == "conj":
+        return head.tag[:2] == "NN" and head.index not in polar  # "art, dance and danger"
+    if word.relation == "prep":
+        if word.lower == "of":
+            return _is_known(tree, head)  # "the first of a great series"
+        return word.lower != "with" or head.tag[:2] == "NN"
+    return word.relation in ("dobj", "pobj") and base(verb.lower) != "have" and _is_known(tree, word)
+
+
+def _is_known(tree: Parse, noun: Word) -> bool:
+    """Whether a reader knows of a thing already: "the ugly font", but not "the best font"."""
+    own = list(tree.children(noun.index))
+    if any(child.tag in ("JJS", "RBS") for child in [noun, *own]):
+        return False
+    return any(child.lower in _KNOWN or child.relation == "poss" for child in own)
+
+
+def _with_not(tree: Parse, verb: Word) -> dict[int, str] | None:
+    tensed = tree.tensed(verb.index)
+    if tensed is None:
+        return None
+    word, at = tensed.lower.replace("’", "'"), tensed.index
+    after = tree.words[at + 1] if at + 1 < len(tree.words) else None
+    if tensed is verb and base(word) != "be":
+        return _with_do(tree, verb)
+    subject = tree.subject(verb.index)
+    if word == "'d" or after is None or not after.text[0].isalnum() or after.lower in _AFTER:
+        return None
+    if subject is not None and subject.relation == "expl" and after.lower not in ("a", "an", "many", "much", "enough"):
+        return None  # "there are not problems"
+    negation = "NOT" if tensed.text.isupper() and tensed.text[0].isalpha() else "not"
+    if after.lower in _SENTENCE_ADVERBS and tensed is verb:
+        return {after.index: f"{after.text} {negation}"}
     if word == "can":
-        return {at: f"{token.text}{negation}"}
-    new = {at: f"{_CLITICS.get(word, token.text)} {negation}"}
-    if tokens[at + 1].lower in ("'ve", "’ve"):
-        new[at + 1] = " have"  # "would've been"
+        return {at: tensed.text + negation}
+    new = {at: f"{_CLITICS.get(word, tensed.text)} {negation}"}
+    if after.lower in ("'ve", "’ve"):
+        new[after.index] = " have"  # "would've been"
     return new
 
 
-def _shares_subject(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a second finite verb shares the subject: "it does not grab you and shakes you" would be wrong."""
-    for index in range(at + 1, len(tokens) - 1):
-        if tokens[index].tag != "CC" and tokens[index].text != ",":
-            continue
-        follow = index + 1
-        while follow < len(tokens) - 1 and (
-            tokens[follow].tag in ("RB", "CC") or tokens[follow].lower in ("sort", "kind", "of")
-        ):
-            follow += 1
-        if tokens[follow].tag in ("VBZ", "VBD", "VBP") or tokens[follow].lower in BE_FINITE:
-            return True
-        verbal = tokens[follow].tag == "NNS" and is_form(tokens[follow].lower, "VBZ") and follow + 1 < len(tokens)
-        if verbal and tokens[follow + 1].tag in ("DT", "PRP", "PRP$", "IN", "RB", "TO"):
-            return True
-    return False
-
-
-def _with_do_support(tokens: Sequence[Token], at: int) -> dict[int, str] | None:
+def _with_do(tree: Parse, verb: Word) -> dict[int, str] | None:
     """do-support: "makes" -> "does not make"; adverbs right before the verb come after "not"."""
-    token, word = tokens[at], tokens[at].lower
-    lemma = base(word)
-    if lemma is None or _shares_subject(tokens, at):
+    lemma, support = base(verb.lower), {"VBZ": "does", "VBD": "did", "VBP": "do"}.get(verb.tag)
+    if lemma is None or support is None or (lemma == "have" and tree.child(verb.index, "xcomp")):
         return None
-    if word == lemma:
-        support = "do"
-    elif is_form(word, "VBZ"):
-        support = "does"
-    elif is_form(word, "VBD"):
-        support = "did"
-    else:
+    if lemma == "do" and not tree.child(verb.index, "dobj"):
         return None
-    start = at
-    while start and tokens[start - 1].tag == "RB":
+    start = verb.index
+    while (
+        start
+        and tree.words[start - 1].relation == "advmod"
+        and tree.words[start - 1].head == verb.index
+        and tree.words[start - 1].lower not in _SENTENCE_ADVERBS
+    ):
         start -= 1
-    if token.text.isupper() and len(token.text) > 1:
+    first = tree.words[start]
+    negation = "not"
+    if verb.text.isupper() and len(verb.text) > 1:
         support, negation, lemma = support.upper(), "NOT", lemma.upper()
-    else:
-        negation = "not"
-    if token.text[0].isupper() and not token.text.isupper() and start == at:
-        support = support.capitalize()
-    if start == at:
-        return {at: f"{support} {negation} {lemma}"}
-    return {start: f"{support} {negation} {tokens[start].text}", at: lemma}
+    opening = f"{support} {negation}"
+    if first.index == 0 and first.text[0].isupper() and not first.text.isupper():
+        opening = opening.capitalize()
+    if start == verb.index:
+        return {start: f"{opening} {lemma}"}
+    return {start: f"{opening} {first.text}", verb.index: lemma}

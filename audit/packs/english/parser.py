@@ -62,6 +62,12 @@ class Parse:
         verbs = [self.words[index], *(word for word in self.children(index) if word.relation in ("aux", "auxpass"))]
         return any(verb.tag in ("VBZ", "VBD", "VBP", "MD") for verb in verbs)
 
+    def tensed(self, index: int) -> Word | None:
+        """The word that carries a verb's tense: its first auxiliary, or itself; None where it has no tense."""
+        auxiliaries = [word for word in self.children(index) if word.relation in ("aux", "auxpass")]
+        first = auxiliaries[0] if auxiliaries else self.words[index]
+        return first if first.tag in ("VBZ", "VBD", "VBP", "MD") else None
+
     def subject(self, index: int) -> Word | None:
         """The subject of a verb."""
         return self.child(index, "nsubj", "nsubjpass", "expl", "csubj")

@@ -82,15 +82,26 @@ def emphasizing_adverbs(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new)
 
 
-@tagged("MR2.2", task="sentiment", family=_ADDING, unit="sentence", check=opinionated(different), carry=nothing)
-def negation_words(text: Analysis, choices: random.Random) -> str | None:
+@parsed(
+    "MR2.2",
+    version="2",
+    task="sentiment",
+    family=_ADDING,
+    unit="sentence",
+    check=opinionated(different),
+    carry=nothing,
+    params=_STRICT,
+)
+def negation_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """The verb of the main clause is negated; the sentiment is a different one.
+
+    `strict`: only where the negation denies each word that praises or blames: "I did not buy it" is as neutral as "I
+    bought it". The study took all texts.
 
     >>> negation_words(Analysis("The weather is bad."), random.Random(0))
     'The weather is not bad.'
     """
-    new = negate(text.tokens)
-    return text.replace(new) if new else None
+    return negate(text, strict)
 
 
 # MR3.1 and MR3.2 of the task `sentiment`: letters change their case, the words stay.
@@ -463,7 +474,7 @@ _REPLACING = "replacing words"
 _CLOSERS = "\"”'’)]"
 
 
-@tagged("MR1.1", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR1.1", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def contractions(text: Analysis, choices: random.Random) -> str | None:
     """Contractions are written in full, or full forms contracted; the sentiment stays.
 
@@ -541,7 +552,9 @@ def exclamation(text: Analysis, choices: random.Random, strict: bool = True) -> 
 _RESTRUCTURING = "restructuring the sentence"
 
 
-@tagged("MR4.1", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed(
+    "MR4.1", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged
+)
 def changed_tense(text: Analysis, choices: random.Random) -> str | None:
     """All finite verbs change from the present to the past, or from the past to the present; the sentiment stays.
 

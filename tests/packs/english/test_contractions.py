@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.packs.english import parser
 from audit.packs.english.contractions import contract, expand
 from audit.text import Analysis
 
@@ -31,6 +32,7 @@ def contracted(text):
         ("it's supposed to be funny.", "it is supposed to be funny."),
         ("I'd rather leave; he'd seen it; she'd go.", "I would rather leave; he had seen it; she would go."),
         ("the film's not bad.", "the film is not bad."),
+        ("everyone's talking of it.", "everyone is talking of it."),
         ("you should've seen it, i'm sure.", "you should have seen it, i am sure."),
         ("I'm gonna see it.", "I am going to see it."),
     ],
@@ -52,9 +54,15 @@ def test_full_forms(text, full):
         "It was high-tech for it's time.",  # a misspelt possessive
         "he'd come.",  # had come or would come
         "what's he got?",
+        "O. Henry's The Gift of the Magi is short.",
+        "Katzenberg's The Prince of Egypt",
+        "i see what everyone's problem is",
     ],
 )
-def test_what_is_uncertain_stays(text):
+@pytest.mark.parametrize("with_trees", [True, False])
+def test_what_is_uncertain_stays(monkeypatch, text, with_trees):
+    if not with_trees:
+        monkeypatch.setattr(parser, "model_name", lambda: None)
     assert expanded(text) == text
 
 
@@ -81,6 +89,8 @@ def test_contractions(text, short):
         "The film is not only dull.",
         "I have a dream.",
         "It is, however, long.",
+        "I would have.",
+        "I am not sure what it is.",
     ],
 )
 def test_nothing_is_contracted_at_the_end_of_a_clause_or_after_a_gap(text):
@@ -88,6 +98,8 @@ def test_nothing_is_contracted_at_the_end_of_a_clause_or_after_a_gap(text):
     assert "isn't only" not in contracted(text)
     assert "I've a" not in contracted(text)
     assert "It's," not in contracted(text)
+    assert "I'd" not in contracted(text)
+    assert "it's." not in contracted(text)
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=12))

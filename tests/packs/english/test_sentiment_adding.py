@@ -21,7 +21,7 @@ def all_follow_ups(name, text):
 def test_examples_of_the_study():
     assert "The apple is very sweet." in all_follow_ups("MR2.1", "The apple is sweet.")
     assert follow_ups_of("MR2.2", "The weather is bad.") == ["The weather is not bad."]
-    assert follow_ups_of("MR2.2", "Well made films are interesting.") == ["Well made films are not interesting."]
+    assert follow_ups_of("MR2.2", "Well made films are good.") == ["Well made films are not good."]
 
 
 def test_the_article_fits_the_adverb():
