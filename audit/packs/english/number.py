@@ -56,6 +56,45 @@ _PLURAL_ONLY = words("between among amongst throughout of")
 _LINKING = words("tend turn become remain seem appear make prove surround")
 
 
+_FORMS = {
+    "is": ("am", "is", "are"), "was": ("was", "was", "were"), "has": ("have", "has", "have"), "does": ("do", "does", "do"),
+}  # fmt: skip
+_FULL = {
+    "are": "is",
+    "am": "is",
+    "'s": "is",
+    "'re": "is",
+    "'m": "is",
+    "were": "was",
+    "have": "has",
+    "'ve": "has",
+    "do": "does",
+}
+
+
+def agree(verb: Token, number: str) -> str | None:
+    """A finite verb or auxiliary as it agrees with a subject: `first` (I), `singular` or `plural`. A contraction is
+    written in full; None for what is no form of a known verb.
+
+    >>> from audit.text import Analysis
+    >>> [agree(Analysis(text).tokens[1], "plural") for text in ("It is", "It works", "It went")]
+    ['are', 'work', 'went']
+    """
+    word = verb.lower.replace("’", "'")
+    full = _FULL.get(word, word)
+    if full in _FORMS:
+        new = _FORMS[full][("first", "singular", "plural").index(number)]
+    elif verb.tag in ("MD", "VBD"):
+        new = word
+    else:
+        lemma = base(word)
+        found = (lemma,) if number != "singular" else forms(lemma or "", "VBZ")
+        if lemma is None or not found:
+            return None
+        new = found[0]
+    return new.upper() if verb.text.isupper() and len(verb.text) > 1 else new
+
+
 @cache
 def countables() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """(singular -> plural, plural -> singular) of the nouns in data/lexicons/countables.tsv."""

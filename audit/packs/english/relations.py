@@ -496,7 +496,9 @@ def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
     return switch(text)
 
 
-@tagged("MR4.4", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed(
+    "MR4.4", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged
+)
 def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     """A comparison is turned round and said with the antonym; the sentiment stays.
 
@@ -506,7 +508,15 @@ def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     return rephrase(text)
 
 
-@tagged("MR4.5", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=opinionated(different), carry=nothing)
+@parsed(
+    "MR4.5",
+    version="2",
+    task="sentiment",
+    family=_RESTRUCTURING,
+    unit="sentence",
+    check=opinionated(different),
+    carry=nothing,
+)
 def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
     """The two sides of a comparison swap places, which says the opposite; the label becomes another one.
 
