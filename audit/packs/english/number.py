@@ -1,8 +1,8 @@
 """One noun phrase of an English sentence in the other number, with everything that agrees with it.
 
-`changes` finds the phrases where that is safe: an object or a complement of a preposition, or a subject with its verb
-right behind it. Determiner, noun, verb and a following "who is" are mended together. Where something else in the
-sentence may refer to the phrase ("it", "they", "each") nothing is offered.
+A noun, its determiner, the verbs that it is the subject of, the noun that it is said to be ("this phone is a toy") and a
+following "who is" are changed together. Where something else may refer to the phrase ("it", "they", "each") nothing is
+offered, nor for nouns that are not in the list of countable ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,71 +10,46 @@ from functools import cache
 
 from audit.errors import AuditError
 from audit.packs.english.emphasis import article
-from audit.packs.english.tagging import base, forms, is_form, plural, singular
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.tagging import base, forms, plural
 from audit.packs.english.vocabulary import NEGATIONS, QUOTING
 from audit.resources import data_file
 from audit.text.tokens import Token, words
 
 # What may refer to a phrase. Changed to a plural, "it" no longer fits; changed to a singular, "they" does not.
-_TO_THINGS = words("it its itself")
-_TO_PERSONS = words("he his him himself she her hers herself")
+_TO_THINGS = words("it its itself one another")
+_TO_PERSONS = words("he his him himself she her hers herself they them their one another")
 _TO_SEVERAL = words(
-    "they their them theirs themselves each both other others together another between among many all most "
-    "none half some few"
+    "they their them theirs themselves each both other others together another between among many all most none half few "
+    "one ones two three various different similar numerous mixed same alike"
 )
-_COUNTING = words("one ones single sole lone same whole entire various different numerous countless such whose")
-_PERSONS = words(
-    "actor actress performer character hero villain alien ghost vampire zombie monster killer gangster cop soldier "
-    "teacher student kid brother sister friend critic viewer fan reviewer dancer singer musician comedian writer "
-    "author artist woman man girl boy teenager lawyer doctor scientist creature victim witness prisoner guard thief "
-    "crook heroine protagonist director filmmaker screenwriter animal dog cat horse"
+_UNIQUE = words(
+    "one single sole lone same whole entire only other first second third last next final main own right wrong very most "
+    "such different similar various several many few numerous countless certain favorite former latter previous"
 )
-_TO_PLURAL = {"this": "these", "that": "those", "the": "the", "a": "some", "an": "some"}
-_TO_SINGULAR = {"these": "this", "those": "that", "the": "the", "some": "a"}
-_POSSESSIVES = words("my your our his her their its")
-_DETERMINERS = _TO_PLURAL.keys() | _TO_SINGULAR.keys() | _POSSESSIVES
-_OWNED_BY_MANY = words("film movie story tale song joke novel sequel remake episode scene review comment")
-"""Nouns of which "his" or "my" may as well have one as several."""
-_VERBS_TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
-_VERBS_TO_SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
-_SOME_VERBS = words(
-    "has have had contains includes features offers shows see saw seen watch watched make makes made making write know "
-    "wrote knew use uses used add adds tell tells told bring brings brought delivers delivered provides provided gives "
-    "gave buy bought rent rented read find found"
-)
-_PREPOSITIONS = words(
-    "of in with about from by for on at to through during into behind of against after before despite"
-)
+_TO_PLURAL = {"this": "these", "that": "those", "the": "the", "any": "any"}
+_TO_SINGULAR = {"these": "this", "those": "that", "the": "the", "any": "any", "some": "a"}
+_PRONOUNS = {"this": "these", "that": "those", "it": "they"}
 _PARTS = words(
-    "percent one some most all none many each both rest number lot lots couple bunch kind sort type part half "
-    "majority few any "
-    "series pair group cast combination mix mixture blend variety collection string array bit piece middle best worst "
-    "remainder portion blend host handful trio kind pile stream hour minute out because"
+    "kind sort type lot lots bit piece pair set series list number couple bunch group part half rest majority variety "
+    "range collection size way"
 )
-_CLAUSE_OPENERS = words("that because when if while although though since and but as where so yet then")
-_PLURAL_ONLY = words("between among amongst throughout of")
-_LINKING = words("tend turn become remain seem appear make prove surround")
-
-
+_SOME_AFTER = words("with about from by to into behind against")
+_NO_NUMBER = words("as like than per between among amongst throughout across at")
+_SAID_OF_SEVERAL = words("mess joke pain waste shame must steal rip-off ripoff plus pleasure delight mystery")
+"""Singular nouns that may be said of several: "these phones are a joke"."""
 _FORMS = {
     "is": ("am", "is", "are"), "was": ("was", "was", "were"), "has": ("have", "has", "have"), "does": ("do", "does", "do"),
 }  # fmt: skip
 _FULL = {
-    "are": "is",
-    "am": "is",
-    "'s": "is",
-    "'re": "is",
-    "'m": "is",
-    "were": "was",
-    "have": "has",
-    "'ve": "has",
-    "do": "does",
-}
+    "are": "is", "am": "is", "'s": "is", "'re": "is", "'m": "is", "were": "was", "have": "has", "'ve": "has", "do": "does",
+}  # fmt: skip
+Change = dict[int, str]
 
 
 def agree(verb: Token, number: str) -> str | None:
     """A finite verb or auxiliary as it agrees with a subject: `first` (I), `singular` or `plural`. A contraction is
-    written in full; None for what is no form of a known verb.
+    written in full; None for what is no form of a verb in the dictionary.
 
     >>> from audit.text import Analysis
     >>> [agree(Analysis(text).tokens[1], "plural") for text in ("It is", "It works", "It went")]
@@ -88,28 +63,27 @@ def agree(verb: Token, number: str) -> str | None:
         new = word
     else:
         lemma = base(word)
-        found = (lemma,) if number != "singular" else forms(lemma or "", "VBZ")
-        if lemma is None or not found:
+        spellings = (lemma,) if number != "singular" else forms(lemma or "", "VBZ")
+        if not lemma or not spellings:
             return None
-        new = found[0]
+        new = str(spellings[0])
     return new.upper() if verb.text.isupper() and len(verb.text) > 1 else new
 
 
 @cache
 def countables() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """(singular -> plural, plural -> singular) of the nouns in data/lexicons/countables.tsv."""
-    many: dict[str, str] = {}
-    for use, noun in _rows():
-        form = plural(noun)
-        if form and use:
-            many[noun] = form
+    many = {noun: plural(noun) or _regular(noun) for _, noun in _rows()}
     return many, {form: noun for noun, form in many.items()}
 
 
+def _regular(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
 @cache
-def _review_nouns() -> frozenset[str]:
-    """Nouns of which a review has one: "the film" stays."""
-    return frozenset(noun for use, noun in _rows() if use == "any")
+def _used_as(use: str) -> frozenset[str]:
+    return frozenset(noun for column, noun in _rows() if column == use)
 
 
 def _rows() -> list[tuple[str, str]]:
@@ -119,13 +93,13 @@ def _rows() -> list[tuple[str, str]]:
         if not line or line.startswith("#"):
             continue
         use, tab, nouns = line.partition("\t")
-        if not tab or use not in ("the", "any"):
-            raise AuditError(f"{path.name}, line {number}: need `the` or `any`, a tab, and nouns")
+        if not tab or use not in ("the", "any", "person", "own"):
+            raise AuditError(f"{path.name}, line {number}: need `the`, `any`, `person` or `own`, a tab, and nouns")
         rows += [(use, noun) for noun in nouns.split()]
     return rows
 
 
-def changes(tokens: Sequence[Token]) -> list[dict[int, str]]:
+def changes(tokens: Sequence[Token]) -> list[Change]:
     """One set of replacements (token index -> text) for each noun phrase whose number can be changed safely.
 
     >>> from audit.text import Analysis
@@ -134,219 +108,204 @@ def changes(tokens: Sequence[Token]) -> list[dict[int, str]]:
     ['The scene is dull.']
     """
     plurals, singulars = countables()
-    present = frozenset([token.lower for token in tokens])
-    if (
-        (plurals.keys().isdisjoint(present) and singulars.keys().isdisjoint(present))
-        or "?" in present
-        or present & _COUNTING
-    ):
+    present = [token.lower for token in tokens]
+    if "?" in present or not any(word in plurals or word in singulars for word in present):
         return []
-    result = []
-    quoted = False
-    for index, token in enumerate(tokens):
-        if token.text in QUOTING:
-            quoted = not quoted
-        word = token.lower
-        to_plural = word in plurals
-        if quoted or not (to_plural or word in singulars) or not token.text.islower():
-            continue
-        if token.tag != ("NN" if to_plural else "NNS"):
-            continue
-        change = _phrase(tokens, index, to_plural, present)
-        if change:
-            result.append(change)
-    return result
+    tree = tree_of(tokens)
+    if tree is None:
+        return []
+    nouns = [word for word in tree.words if word.tag == "NN" and word.lower in plurals]
+    nouns += [word for word in tree.words if word.tag == "NNS" and word.lower in singulars]
+    found = [_Changing(tree, noun).change() for noun in sorted(nouns, key=lambda word: word.index)]
+    return [change for change in found if change]
 
 
-def _phrase(tokens: Sequence[Token], head: int, to_plural: bool, present: frozenset[str]) -> dict[int, str] | None:
-    start = _determiner(tokens, head)
-    if start is None:
-        return None
-    word, determiner = tokens[head].lower, tokens[start].lower
-    noun = word if to_plural else str(singular_of(word))
-    referring = _TO_SEVERAL if not to_plural else _TO_PERSONS if noun in _PERSONS else _TO_THINGS
-    if referring & (present - {determiner}):
-        return None
-    both = (noun, countables()[0][noun])
-    if sum(token.lower in both for token in tokens) > 1:
-        return None  # "the scene is longer than any other scene"
-    new_head = countables()[0][noun] if to_plural else noun
-    if noun in _review_nouns() and determiner == "the":
-        return None
-    if determiner in _POSSESSIVES and noun not in _OWNED_BY_MANY:
-        return None
-    if determiner in ("this", "that") and noun in _PERSONS:
-        return None  # somebody certain: the writer of the review, the actor
-    if determiner in ("a", "an") and not _several(tokens, start, noun):
-        return None
-    new = {head: new_head}
-    if determiner not in _POSSESSIVES:
-        table = _TO_PLURAL if to_plural else _TO_SINGULAR
-        if determiner not in table:
+class _Changing:
+    """The change of one noun's number: `new` grows while what agrees is gone through; a method that returns False has
+    met what cannot be mended."""
+
+    def __init__(self, tree: Parse, noun: Word):
+        self.tree, self.noun = tree, noun
+        self.to_plural = noun.tag == "NN"
+        self.number = "plural" if self.to_plural else "singular"
+        self.new: Change = {}
+
+    def change(self) -> Change | None:
+        """The replacements, or None."""
+        noun, head = self.noun, self.tree.words[self.noun.head]
+        quotes = sum(word.text in QUOTING for word in self.tree.words[: noun.index])
+        if quotes % 2 or not noun.text.islower():
             return None
-        new_determiner = table[determiner]
-        if new_determiner == "a":
-            new_determiner = article("a", tokens[start + 1].text if start + 1 < head else new_head)
-        if new_determiner != determiner:
-            new[start] = new_determiner.capitalize() if tokens[start].text[0].isupper() else new_determiner
-    if to_plural and determiner in _POSSESSIVES and head + 1 < len(tokens) and tokens[head + 1].text == ",":
-        return None  # "her movie, Jesus is Magic"
-    behind = _behind(tokens, head, to_plural)
-    if behind is None:
-        return None
-    role = _role(tokens, start, head, determiner)
-    if role is None:
-        return None
-    if role == "subject":
-        agreed = _agree(tokens, head + 1, to_plural)
-        return None if agreed is None else {**new, **agreed}
-    return {**new, **behind}
+        if noun.relation in ("nsubj", "nsubjpass"):
+            fits = self._phrase(noun, "subject") and noun.index < head.index and self._predicates(head)
+        elif noun.relation == "attr":
+            fits = self._said_of(head)
+        elif noun.relation == "dobj":
+            fits = head.tag.startswith("VB") and self._phrase(noun, "object")
+        else:
+            fits = noun.relation == "pobj" and head.lower not in _NO_NUMBER and self._phrase(noun, "object")
+        return self.new if fits and not self._referred_to() else None
 
+    def _singular(self, word: Word) -> str | None:
+        """The countable noun that a word is a form of, if it has the number that is to be changed."""
+        plurals, singulars = countables()
+        if self.to_plural:
+            return word.lower if word.tag == "NN" and word.lower in plurals else None
+        return singulars.get(word.lower) if word.tag == "NNS" else None
 
-def _several(tokens: Sequence[Token], start: int, noun: str) -> bool:
-    """Whether "some" and a plural read well in place of "a": not for the person or the film that is reviewed."""
-    if noun in _PERSONS or any(token.tag in ("JJS", "RBS") for token in tokens[:start]):
-        return False
-    return not (start and tokens[start - 1].tag == "IN" and noun in _review_nouns())
-
-
-def singular_of(word: str) -> str | None:
-    """The singular that the list of countable nouns has for a plural."""
-    return countables()[1].get(word) or singular(word)
-
-
-def _determiner(tokens: Sequence[Token], head: int) -> int | None:
-    """Index of the phrase's determiner; only adjectives may stand between it and the noun."""
-    at = head - 1
-    while at >= 0 and head - at < 4 and tokens[at].tag in ("JJ", "RB") and tokens[at].text[0].isalpha():
-        if tokens[at].lower in ("not", "more", "as", "so", "too", "first", "second", "third", "last", "next", "final"):
-            return None
-        at -= 1
-    if at < 0 or tokens[at].lower not in _DETERMINERS:
-        return None
-    return None if tokens[at].tag not in ("DT", "PRP$", "IN") else at
-
-
-def _role(tokens: Sequence[Token], start: int, head: int, determiner: str) -> str | None:
-    """ "subject", "object" or None where neither is certain."""
-    before = tokens[start - 1] if start else None
-    after = tokens[head + 1] if head + 1 < len(tokens) else None
-    verb_follows = after is not None and (after.tag in ("VBZ", "VBP", "VBD", "MD") or after.lower in _VERBS_TO_PLURAL)
-    if before is None or before.lower in _CLAUSE_OPENERS or (before.text == "," and start < 6):
-        if before is not None and before.lower in ("and", "as", "but") and not verb_follows:
-            return None
-        if before is not None and before.lower == "and" and start > 1 and tokens[start - 2].tag[:2] in ("NN", "PR"):
-            return None  # "the plot and the scenes are"
-        return "subject" if verb_follows and determiner not in ("a", "an", "some") else None
-    if verb_follows:
-        return None
-    if any(token.lower in NEGATIONS for token in tokens[:start]) and determiner in ("a", "an", "some"):
-        return None
-    if before.tag.startswith("VB"):
-        if base(before.lower) in (None, "be", "become", "seem", "remain", "call", "look", "consider", "feel"):
-            return None
-        if determiner in ("a", "an", "some"):
-            return "object" if before.lower in _SOME_VERBS else None
-        return "object"
-    if before.tag in ("IN", "TO") and before.lower in _PREPOSITIONS:
-        if determiner in ("a", "an", "some"):
-            return "object" if before.lower in ("with", "about") else None
-        return None if before.lower in _PLURAL_ONLY and not _of_plain(tokens, start) else "object"
-    return None
-
-
-def _of_plain(tokens: Sequence[Token], start: int) -> bool:
-    """Whether the noun before "of" asks for no certain number: not "one of", "most of", "a pair of"."""
-    if start < 2 or tokens[start - 1].lower != "of":
-        return False
-    return tokens[start - 2].tag == "NN" and tokens[start - 2].lower not in _PARTS
-
-
-def _behind(tokens: Sequence[Token], head: int, to_plural: bool) -> dict[int, str] | None:
-    """Replacements for words behind the noun that agree with it; None where that is not certain."""
-    if head + 1 >= len(tokens):
-        return {}
-    after = tokens[head + 1]
-    if after.text[0] in "-–/'’&" or after.tag.startswith(("NN", "CD", "JJ", "VBG", "VBN")):
-        return None
-    if after.lower in ("and", "or", "of", "to", "as", "than", "but", "out", "between") or after.tag == "WRB":
-        return None
-    noun = tokens[head].lower
-    if to_plural and after.text == "," and noun in _PERSONS:
-        return None  # "his sister, Sofia"
-    if after.tag == "RB" and head + 2 < len(tokens) and tokens[head + 2].tag in ("VBZ", "VBP"):
-        return None
-    if any(token.tag in ("WDT", "WP") or token.lower in ("who", "which") for token in tokens[head + 2 :]):
-        return None  # "a girl in England who idolizes"
-    if after.lower in ("that", "who", "which"):
-        if head + 2 >= len(tokens):
-            return None
-        verb = tokens[head + 2]
-        if verb.tag in ("PRP", "DT", "PRP$"):
-            return {}
-        return _agree(tokens, head + 2, to_plural)
-    return {}
-
-
-def _agree(tokens: Sequence[Token], at: int, to_plural: bool) -> dict[int, str] | None:
-    """Replacements that make the finite verb at `at` agree; None where that is not certain."""
-    verb, word = tokens[at], tokens[at].lower
-    follow = at + 1
-    while follow < len(tokens) and tokens[follow].tag == "RB":
-        follow += 1
-    after = tokens[follow] if follow < len(tokens) else None
-    if _second_verb(tokens, at):
-        return None
-    table = _VERBS_TO_PLURAL if to_plural else _VERBS_TO_SINGULAR
-    if word in ("is", "are", "was", "were"):
-        # "the film is a mess": the predicate would have to change as well.
-        kind = (
-            after is not None
-            and after.tag in ("JJ", "VBN", "VBG", "IN")
-            and after.lower not in ("that", "if", "like", "about")
-        )
-        fits = kind and not _predicate_noun(tokens, follow)
-        return {at: table[word]} if fits and word in table else None
-    if word in table and verb.text.islower():
-        return {at: table[word]}
-    participle = verb.tag == "VBD" and after is not None and after.tag == "IN" and is_form(word, "VBN")
-    if participle or _names_something(tokens, at):  # "the character played by her"
-        return None
-    if verb.tag == "MD" or (verb.tag == "VBD" and word not in table):
-        return {}
-    lemma = base(word)
-    if lemma is None or lemma in _LINKING or not verb.text.islower():
-        return None
-    if to_plural and verb.tag == "VBZ" and is_form(word, "VBZ"):
-        return {at: lemma}
-    if not to_plural and verb.tag in ("VBP", "VB") and word == lemma:
-        third_person = forms(lemma, "VBZ")
-        return {at: third_person[0]} if third_person else None
-    return None
-
-
-def _names_something(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the verb group ends in a noun that has the subject's number: "must have been the worst film"."""
-    for index in range(at, min(at + 5, len(tokens) - 1)):
-        if tokens[index].lower in ("be", "been", "became", "become", "remained"):
-            return tokens[index + 1].tag in ("DT", "NN", "NNS", "PRP$") or _predicate_noun(tokens, index + 1)
-    return False
-
-
-def _predicate_noun(tokens: Sequence[Token], at: int) -> bool:
-    """Whether adjectives from `at` on end in a noun: "is good fun"."""
-    while at < len(tokens) and tokens[at].tag in ("JJ", "RB", "CC", ",", "VBN"):
-        at += 1
-    return at < len(tokens) and tokens[at].tag.startswith("NN")
-
-
-def _second_verb(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a second verb in the sentence may have the same subject: "the scenes are long and make no sense"."""
-    if at + 1 < len(tokens) and tokens[at + 1].tag == "CC":
-        return True
-    for index in range(at + 1, len(tokens)):
-        if tokens[index].tag in ("VBZ", "VBP") and tokens[index - 1].tag in ("CC", ",", "RB"):
-            return True
-        if tokens[index].text in ".;:":
+    def _phrase(self, noun: Word, role: str) -> bool:
+        """The noun with its determiner and the relative clause that it is the subject of."""
+        tree, singular = self.tree, self._singular(noun)
+        if singular is None or not noun.text.islower():
             return False
-    return False
+        inside, children = tree.under(noun.index), list(tree.children(noun.index))
+        if inside[-1].index - inside[0].index + 1 != len(inside):
+            return False
+        after = tree.words[noun.index + 1 : noun.index + 2]
+        if any(word.start == noun.end and word.text not in ".,!;:)" for word in after):
+            return False  # a part of a longer word
+        if any(word.tag[:2] in ("NN", "CD", "PO") or word.lower in ("and", "or", "&", "/") for word in after):
+            return False
+        before = [word for word in inside if word.index < noun.index]
+        determiner = before[0] if before and before[0].relation in ("det", "predet", "poss") else None
+        modifiers = before[determiner is not None :]
+        if any(word.lower in _UNIQUE or word.tag in ("JJS", "RBS", "PRP$", "CC", "DT", ",") for word in modifiers):
+            return False
+        if any(word.lower in _UNIQUE for word in children):
+            return False
+        for word in children:
+            if word.relation in ("conj", "cc", "appos", "nummod", "poss", "ccomp", "preconj", "case", "neg", "advcl") and word != determiner:
+                return False
+            if word.relation in ("relcl", "acl") and not self._clause(noun, word):
+                return False
+            if word.relation == "prep" and word.lower == "of" and determiner is not None and determiner.lower == "the":
+                return False
+        new = plural_of(singular) if self.to_plural else singular
+        self.new[noun.index] = new
+        return self._determine(noun, singular, determiner, [word.text for word in modifiers] + [new], role)
+
+    def _determine(self, noun: Word, singular: str, determiner: Word | None, following: list[str], role: str) -> bool:
+        person, low = singular in _used_as("person"), determiner.lower if determiner is not None else ""
+        if determiner is None:
+            if role != "said" or self.to_plural:
+                return False
+            self.new[noun.index - len(following) + 1] = f"{article('a', following[0])} " + (
+                following[0] if len(following) > 1 else self.new[noun.index]
+            )
+            return True
+        if low == "the" and singular not in _used_as("the") and not person:
+            return False
+        if low in ("this", "that") and person:
+            return False  # somebody certain: the writer of the review, the actor
+        if determiner.relation == "poss":
+            return singular in _used_as("own") and role == "subject" and determiner.tag == "PRP$"
+        if low in ("a", "an") and self.to_plural:
+            some = self._some(noun, role)
+            if some is None:
+                return False
+            self.new[determiner.index] = some
+        elif low not in (_TO_PLURAL if self.to_plural else _TO_SINGULAR):
+            return False
+        else:
+            self.new[determiner.index] = (_TO_PLURAL if self.to_plural else _TO_SINGULAR)[low]
+        if self.new[determiner.index] == "a":
+            self.new[determiner.index] = article("a", following[0])
+        if determiner.text[0].isupper() and self.new[determiner.index]:
+            self.new[determiner.index] = self.new[determiner.index].capitalize()
+        return True
+
+    def _some(self, noun: Word, role: str) -> str | None:
+        """What stands for "a" before a plural: "some", "any", nothing (""); None where none reads well."""
+        head = self.tree.words[noun.head]
+        if role == "said":
+            return ""
+        if role == "subject":
+            return "some" if self.tree.words[noun.head].tag == "VBD" else None
+        if head.lower == "without":
+            return "any"
+        verb = self.tree.words[head.head] if noun.relation == "pobj" else head
+        if noun.relation == "pobj" and head.lower not in _SOME_AFTER:
+            return None
+        denied = any(word.lower in NEGATIONS for word in self.tree.words[: noun.index])
+        return None if denied else "some"
+
+    def _clause(self, noun: Word, clause: Word) -> bool:
+        """A relative clause, or a participle, behind the noun."""
+        subject = self.tree.subject(clause.index)
+        if clause.relation == "acl":
+            return clause.tag in ("VBN", "VBG", "VB")
+        if subject is None or self.tree.words[self.tree.under(clause.index)[0].index - 1].text == ",":
+            return False
+        return subject.tag not in ("WDT", "WP") or self._predicates(clause)
+
+    def _predicates(self, verb: Word) -> bool:
+        """The verbs that share a subject agree with it, and so do the nouns that it is said to be."""
+        if not verb.tag.startswith(("VB", "MD")):
+            return False
+        for said in [verb, *self._second_verbs(verb)]:
+            if not self._agree(said):
+                return False
+            attribute = self.tree.child(said.index, "attr", "oprd")
+            if attribute is not None and not self._attribute(attribute):
+                return False
+        return True
+
+    def _second_verbs(self, verb: Word) -> list[Word]:
+        joined = [word for word in self.tree.children(verb.index) if word.relation == "conj" and word.tag.startswith("VB")]
+        return [word for word in joined if self.tree.subject(word.index) is None]
+
+    def _agree(self, verb: Word) -> bool:
+        group = [verb, *(word for word in self.tree.children(verb.index) if word.relation in ("aux", "auxpass"))]
+        finite = [word for word in group if word.tag in ("VBZ", "VBP", "VBD", "MD")]
+        if not finite:
+            return verb.relation == "conj" or verb.tag in ("VB", "VBG")
+        new = agree(finite[0], self.number)
+        if new is None:
+            return False
+        glued = finite[0].index and self.tree.words[finite[0].index - 1].end == finite[0].start
+        if new != finite[0].lower:
+            self.new[finite[0].index] = f" {new}" if glued else new
+        return True
+
+    def _attribute(self, said: Word) -> bool:
+        if not said.tag.startswith("NN"):
+            return said.tag.startswith(("JJ", "VB", "IN"))
+        if self._singular(said) is not None and self._phrase(said, "said"):
+            return True
+        return said.lower in _SAID_OF_SEVERAL or (self.to_plural and self.tree.child(said.index, "det") is None and said.tag == "NN")
+
+    def _said_of(self, verb: Word) -> bool:
+        """ "It is a toy": the subject changes, too."""
+        subject = self.tree.subject(verb.index)
+        if subject is None or base(verb.lower) != "be" and verb.text[0] not in "'’" or subject.index > verb.index:
+            return False
+        if any(self.tree.child(verb.index, relation) for relation in ("ccomp", "xcomp", "advcl", "csubj")):
+            return False
+        low = subject.lower
+        if subject.relation == "expl":
+            return low == "there" and self._agree(verb) and self._phrase(self.noun, "there")
+        if subject.tag in ("NN", "NNS"):
+            return False  # the subject has its own change
+        pairs = _PRONOUNS if self.to_plural else {many: single for single, many in _PRONOUNS.items()}
+        if low not in pairs or len(self.tree.under(subject.index)) > 1:
+            return False
+        self.new[subject.index] = pairs[low].capitalize() if subject.text[0].isupper() else pairs[low]
+        return self._predicates(verb)
+
+    def _referred_to(self) -> bool:
+        """Whether another word may refer to the phrase, or repeats its noun."""
+        plurals, _ = countables()
+        singular = str(self._singular(self.noun))
+        person = singular in _used_as("person")
+        referring = _TO_SEVERAL if not self.to_plural else _TO_PERSONS if person else _TO_THINGS
+        both = (singular, plurals[singular])
+        return any(
+            word.lower in referring or word.lower in both or (not self.to_plural and word.tag == "CD")
+            for word in self.tree.words
+            if word.index not in self.new
+        )
+
+
+def plural_of(noun: str) -> str:
+    """The plural of a noun of the list."""
+    return countables()[0][noun]

@@ -425,7 +425,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new)
 
 
-@tagged("MR1.3", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed("MR1.3", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def numbers(text: Analysis, choices: random.Random) -> str | None:
     """A singular becomes a plural or a plural a singular, with all that agrees with it; the sentiment stays.
 
