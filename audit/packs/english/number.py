@@ -32,10 +32,15 @@ _TO_SINGULAR = {"these": "this", "those": "that", "the": "the", "any": "any", "s
 _PRONOUNS = {"this": "these", "that": "those", "it": "they"}
 _PARTS = words(
     "kind sort type lot lots bit piece pair set series list number couple bunch group part half rest majority variety "
-    "range collection size way"
+    "range collection size way alot"
 )
-_SOME_AFTER = words("with about from by to into behind against")
-_NO_NUMBER = words("as like than per between among amongst throughout across at")
+_SOME_AFTER = words("with about from into against")
+_NO_NUMBER = words("as like than per between among amongst throughout across at behind")
+_SOME_VERBS = words(
+    "add bring build buy contain create deliver design download draw eat feature find get give hear include install know "
+    "like love make need notice offer order own play post provide read receive rent see sell send show start take "
+    "try upload want watch win write"
+)
 _SAID_OF_SEVERAL = words("mess joke pain waste shame must steal rip-off ripoff plus pleasure delight mystery")
 """Singular nouns that may be said of several: "these phones are a joke"."""
 _FORMS = {
@@ -143,8 +148,15 @@ class _Changing:
         elif noun.relation == "dobj":
             fits = head.tag.startswith("VB") and self._phrase(noun, "object")
         else:
-            fits = noun.relation == "pobj" and head.lower not in _NO_NUMBER and self._phrase(noun, "object")
+            fits = noun.relation == "pobj" and self._governs(head) and self._phrase(noun, "object")
         return self.new if fits and not self._referred_to() else None
+
+    def _governs(self, preposition: Word) -> bool:
+        """Whether a preposition may stand before either number: not "between", "one of", "a lot of"."""
+        whole = self.tree.words[preposition.head]
+        if preposition.lower == "of" and not self.to_plural:
+            return whole.tag in ("NN", "NNP") and whole.lower not in _PARTS
+        return preposition.lower not in _NO_NUMBER and whole.lower not in _PARTS
 
     def _singular(self, word: Word) -> str | None:
         """The countable noun that a word is a form of, if it has the number that is to be changed."""
@@ -166,6 +178,13 @@ class _Changing:
             return False  # a part of a longer word
         if any(word.tag[:2] in ("NN", "CD", "PO") or word.lower in ("and", "or", "&", "/") for word in after):
             return False
+        if noun.relation not in ("nsubj", "nsubjpass") and any(
+            word.tag in ("VBZ", "VBP") or word.lower == "as" or (word.text[0].isupper() and word.text != "I")
+            for word in after
+        ):
+            return False  # a part of a longer phrase that the parser has not seen: "the scene modes", "the song Running"
+        if any(word.lower in ("such", "including", "like") for word in tree.words[noun.index + 1 : noun.index + 3]):
+            return False  # "the buttons, such as play and pause"
         before = [word for word in inside if word.index < noun.index]
         determiner = before[0] if before and before[0].relation in ("det", "predet", "poss") else None
         modifiers = before[determiner is not None :]
@@ -178,7 +197,8 @@ class _Changing:
                 return False
             if word.relation in ("relcl", "acl") and not self._clause(noun, word):
                 return False
-            if word.relation == "prep" and word.lower == "of" and determiner is not None and determiner.lower == "the":
+            certain = determiner is not None and determiner.lower == "the"
+            if word.relation == "prep" and certain and (word.lower == "of" or not self.to_plural):
                 return False
         new = plural_of(singular) if self.to_plural else singular
         self.new[noun.index] = new
@@ -193,15 +213,22 @@ class _Changing:
                 following[0] if len(following) > 1 else self.new[noun.index]
             )
             return True
-        if low == "the" and singular not in _used_as("the") and not person:
+        if low == "the" and not person and singular not in _used_as("the"):
             return False
+        if low == "the" and person and not self.to_plural and role != "subject":
+            return False  # "elected by the voters"
         if low in ("this", "that") and person:
             return False  # somebody certain: the writer of the review, the actor
         if determiner.relation == "poss":
-            return singular in _used_as("own") and role == "subject" and determiner.tag == "PRP$"
+            after = self.tree.words[noun.index + 1 : noun.index + 2]
+            named = any(word.text == "," for word in after)  # "his book, Mayor"
+            return self.to_plural and role != "said" and singular in _used_as("own") and low.isalpha() and not named
+        denied = any(word.lower in NEGATIONS for word in self.tree.words[: noun.index])
+        if low == "some" and (role == "subject" or denied):
+            return False  # "some reviewers say": there are such
         if low in ("a", "an") and self.to_plural:
             some = self._some(noun, role)
-            if some is None:
+            if some is None or some == "some" and denied or some and (following[0] == "more" or following[0][0].isdigit()):
                 return False
             self.new[determiner.index] = some
         elif low not in (_TO_PLURAL if self.to_plural else _TO_SINGULAR):
@@ -223,17 +250,19 @@ class _Changing:
             return "some" if self.tree.words[noun.head].tag == "VBD" else None
         if head.lower == "without":
             return "any"
-        verb = self.tree.words[head.head] if noun.relation == "pobj" else head
-        if noun.relation == "pobj" and head.lower not in _SOME_AFTER:
+        if str(self._singular(noun)) in _used_as("person") or self.tree.child(noun.index, "acl"):
             return None
-        denied = any(word.lower in NEGATIONS for word in self.tree.words[: noun.index])
-        return None if denied else "some"
+        if head.lower not in _SOME_AFTER if noun.relation == "pobj" else base(head.lower) not in _SOME_VERBS | {"have", "be"}:
+            return None
+        if noun.relation == "pobj" and head.index and self.tree.words[head.index - 1].text == ",":
+            return None  # "a puzzle, with a solution"
+        return "some"
 
     def _clause(self, noun: Word, clause: Word) -> bool:
         """A relative clause, or a participle, behind the noun."""
         subject = self.tree.subject(clause.index)
         if clause.relation == "acl":
-            return clause.tag in ("VBN", "VBG", "VB")
+            return noun.relation in ("dobj", "pobj") and clause.tag in ("VBN", "VBG")
         if subject is None or self.tree.words[self.tree.under(clause.index)[0].index - 1].text == ",":
             return False
         return subject.tag not in ("WDT", "WP") or self._predicates(clause)
@@ -242,8 +271,9 @@ class _Changing:
         """The verbs that share a subject agree with it, and so do the nouns that it is said to be."""
         if not verb.tag.startswith(("VB", "MD")):
             return False
+        finite = verb.tag in ("VBZ", "VBP", "VBD") and self.tree.is_finite(verb.index)
         for said in [verb, *self._second_verbs(verb)]:
-            if not self._agree(said):
+            if not self._agree(said, finite) or self.tree.child(said.index, "ccomp") and base(said.lower) == "be":
                 return False
             attribute = self.tree.child(said.index, "attr", "oprd")
             if attribute is not None and not self._attribute(attribute):
@@ -254,12 +284,16 @@ class _Changing:
         joined = [word for word in self.tree.children(verb.index) if word.relation == "conj" and word.tag.startswith("VB")]
         return [word for word in joined if self.tree.subject(word.index) is None]
 
-    def _agree(self, verb: Word) -> bool:
+    def _agree(self, verb: Word, alone: bool = False) -> bool:
         group = [verb, *(word for word in self.tree.children(verb.index) if word.relation in ("aux", "auxpass"))]
         finite = [word for word in group if word.tag in ("VBZ", "VBP", "VBD", "MD")]
+        if not finite and verb.relation == "conj" and alone and verb.tag == "VB":
+            finite = [verb]  # "who love me and send it"
         if not finite:
             return verb.relation == "conj" or verb.tag in ("VB", "VBG")
         new = agree(finite[0], self.number)
+        if finite[0].lower in ("'s", "’s") and verb.tag == "VBN":
+            return False  # "is" or "has"
         if new is None:
             return False
         glued = finite[0].index and self.tree.words[finite[0].index - 1].end == finite[0].start
@@ -270,9 +304,10 @@ class _Changing:
     def _attribute(self, said: Word) -> bool:
         if not said.tag.startswith("NN"):
             return said.tag.startswith(("JJ", "VB", "IN"))
-        if self._singular(said) is not None and self._phrase(said, "said"):
-            return True
-        return said.lower in _SAID_OF_SEVERAL or (self.to_plural and self.tree.child(said.index, "det") is None and said.tag == "NN")
+        if self._singular(said) is not None:
+            return self._phrase(said, "said")
+        bare = self.tree.child(said.index, "det", "poss", "nummod") is None
+        return said.lower in _SAID_OF_SEVERAL or (self.to_plural and bare and said.tag == "NN")
 
     def _said_of(self, verb: Word) -> bool:
         """ "It is a toy": the subject changes, too."""
@@ -284,8 +319,16 @@ class _Changing:
         low = subject.lower
         if subject.relation == "expl":
             return low == "there" and self._agree(verb) and self._phrase(self.noun, "there")
-        if subject.tag in ("NN", "NNS"):
-            return False  # the subject has its own change
+        after = self.tree.words[self.noun.index + 1 : self.noun.index + 2]
+        if verb.relation in ("relcl", "acl") or any(word.text in ("that", "if", ":", "-", "–", "--") for word in after):
+            return False
+        if low == "it" and not all(word.tag in (".", ",", "CC", "IN") for word in after):
+            return False  # "it is a sure bet to", "it's a good thing we came"
+        opens = subject.index < 2 or self.tree.words[subject.index - 1].text in ".!"
+        if not opens or verb.relation == "ccomp" or self.noun.lower in ("thing", "things"):
+            return False  # what was said before: "it wasn't a big problem"
+        if any(word.tag == "MD" or word.relation == "neg" for word in self.tree.children(verb.index)):
+            return False
         pairs = _PRONOUNS if self.to_plural else {many: single for single, many in _PRONOUNS.items()}
         if low not in pairs or len(self.tree.under(subject.index)) > 1:
             return False
@@ -296,11 +339,18 @@ class _Changing:
         """Whether another word may refer to the phrase, or repeats its noun."""
         plurals, _ = countables()
         singular = str(self._singular(self.noun))
+        for word in self.tree.words[self.noun.index + 1 :]:
+            verb = self.tree.words[word.head]
+            if word.tag in ("WDT", "WP") and word.relation == "nsubj" and verb.tag in ("VBZ", "VBP") and verb.index not in self.new:
+                return True  # "a factory in the Bronx that makes pads": the parser may have taken the wrong noun
         person = singular in _used_as("person")
         referring = _TO_SEVERAL if not self.to_plural else _TO_PERSONS if person else _TO_THINGS
         both = (singular, plurals[singular])
         return any(
-            word.lower in referring or word.lower in both or (not self.to_plural and word.tag == "CD")
+            word.lower in referring
+            or word.lower in both
+            or (self.to_plural and word.lower in ("this", "that") and word.relation in ("nsubj", "dobj", "pobj") and word.tag == "DT")
+            or (not self.to_plural and (word.tag == "CD" or word.lower in ("any", "some") and word.relation != "det"))
             for word in self.tree.words
             if word.index not in self.new
         )
