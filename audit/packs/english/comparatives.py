@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from audit.packs.english.number import agree
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.tagging import base, known_as
+from audit.resources import data_file
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
@@ -18,16 +19,16 @@ _SINGULAR = words("he she it this that")
 _PLURAL = words("we you they these those")
 _NOUNLESS = words("first second third fourth original former latter previous")
 _BARRED = words(
-    "anything anyone anybody nothing nobody everything everyone everybody something someone none one ones each every no "
-    "either neither any few little opinion average usual normal expected before ever other others same such half part bit "
-    "lot bunch deal way what expectations hell heck shit crap dirt gold ice "
-    "second seconds minute minutes hour hours day days week weeks month months year years degree degrees dollars percent "
-    "inch inches foot feet pounds miles"
+    "anything anyone anybody nothing nobody everything everyone everybody something someone none ones each every no "
+    "any either neither few little opinion average usual normal expected before ever other others same such half part "
+    "bit lot bunch deal way what expectations hell heck shit crap dirt gold ice second seconds minute minutes hour "
+    "hours day days week weeks month months year years degree degrees dollars percent inch inches foot feet pounds "
+    "miles"
 )
 _BOUND = words("its their own itself himself herself themselves")
-_POINTING = words("it its he his him she her they their them one ones")
+_POINTING = words("it its he his him she her they their them")
+# "Even better" says that both are good: turned round, it would say that both are bad.
 _PRESUMING = words("even also too either again no")
-"""Before a comparative: what is said so of one side is not said of the other turned round ("even better": both are good)."""
 _OPEN = words("should must ought would 'd could might may can")
 _UNREAL = words("wish wishes wished hope hopes hoped doubt expect")
 
@@ -44,21 +45,31 @@ class Comparison:
     object: range
     number: str
     """Grammatical number of the object: first (person), singular, plural."""
+    is_statement: bool
+    """Whether it is what the sentence states, not a reason or a condition in it."""
 
 
-@lru_cache(maxsize=1)
+@cache
 def antonyms() -> Mapping[str, str]:
     """Comparative -> comparative of its antonym, from data/lexicons/comparatives.tsv.
 
     >>> antonyms()["faster"]
     'slower'
     """
-    from audit.resources import data_file
+    table = {row[0]: row[1] for row in _rows()}
+    return {opposite: word for word, opposite in table.items() if " " in opposite} | table
 
+
+@cache
+def judging() -> frozenset[str]:
+    """The comparatives, and their antonyms, that call one side better: "faster", not "larger"."""
+    return frozenset(word for row in _rows() if row[2:] for word in row[:2])
+
+
+@cache
+def _rows() -> list[list[str]]:
     lines = data_file("lexicons/comparatives.tsv").read_text(encoding="utf-8").splitlines()
-    table = dict(line.split("\t") for line in lines if line and not line.startswith("#"))
-    back = {opposite: word for word, opposite in table.items() if " " in opposite and opposite not in table}
-    return {**back, **table}
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]
 
 
 def find(analysis: Analysis, joint: str = "than") -> Comparison | None:
@@ -104,7 +115,8 @@ def find(analysis: Analysis, joint: str = "than") -> Comparison | None:
         {"this", "that"} & analysis.words or any(word.tag[:2] in ("NN", "PR") for word in tree.words[: one.start])
     ):
         return None  # "it" is something named before, and "this" would be something else
-    return Comparison(one, finite, range(first, than.index), two, number)
+    is_statement = verb.relation in ("ROOT", "ccomp", "conj")
+    return Comparison(one, finite, range(first, than.index), two, number, is_statement)
 
 
 def _comparative(tree: Parse, quality: Word, joint: str) -> int | None:
@@ -161,6 +173,8 @@ def number_of(tree: Parse, head: Word, phrase: range) -> str | None:
     determiners = {
         word.lower for word in tree.children(head.index) if word.relation in ("det", "predet", "amod", "neg")
     }
+    if low in ("one", "ones") and tree.child(head.index, "amod") is not None:
+        return "singular" if low == "one" else "plural"  # "the old one"
     if low in _BARRED or determiners & words("no each every few either neither same such own"):
         return None
     if head.tag == "VBG" and len(phrase) > 1 and head.index == phrase.start:
@@ -169,7 +183,7 @@ def number_of(tree: Parse, head: Word, phrase: range) -> str | None:
         return "singular"
     if head.tag == "CD" and determiners:
         return "plural" if low.isalpha() else "singular"  # "the other two", "the 6610"
-    if not head.tag.startswith("NN") and not (determiners and not known_as(low, "ADJ")):
+    if not head.tag.startswith("NN") and (low in _NOUNLESS or not determiners or known_as(low, "ADJ")):
         return None  # a name in small letters may have any tag
     joined = any(word.lower in ("and", "&") and word.relation == "cc" for word in tree.children(head.index))
     return "plural" if joined or head.tag in ("NNS", "NNPS") else "singular"
@@ -195,7 +209,8 @@ def _stands_alone(analysis: Analysis, tree: Parse, verb: Word, one: range, two: 
     for word in tree.children(verb.index):
         if word.index in one or word.index in two:
             continue
-        if word.relation in ("conj", "advcl", "ccomp", "xcomp") and tree.subject(word.index) is None:
+        dependent = word.relation in ("conj", "advcl", "ccomp", "xcomp") and word.tag.startswith("VB")
+        if dependent and tree.subject(word.index) is None:
             return False
         if word.relation in ("prep", "npadvmod", "advcl") and word.index < one.start:
             return False
@@ -218,31 +233,44 @@ def rephrase(analysis: Analysis) -> str | None:
     comparison = find(analysis)
     if comparison is None:
         return None
-    low = analysis.low
-    if not (_PRESUMING | _OPEN).isdisjoint(low[comparison.finite : comparison.quality.start]):
+    before = analysis.low[comparison.finite : comparison.quality.start]
+    word, rest = _quality(analysis, comparison)
+    opposite = antonyms().get(word) or {"more": "less", "less": "more"}.get(word[:4], "") + word[4:]
+    if opposite == word or opposite[0] == " " or not (_PRESUMING | _OPEN).isdisjoint(before):
         return None
-    first, *rest = low[comparison.quality.start : comparison.quality.stop]
-    opposite = antonyms().get(" ".join([first, *rest[: first in ("more", "less")]]))
-    if opposite is not None:
-        opposite = " ".join([opposite, *rest[first in ("more", "less") :]])
-    elif first in ("more", "less"):
-        opposite = " ".join(["less" if first == "more" else "more", *rest])
-    return _exchange(analysis, comparison, opposite) if opposite else None
+    return _exchange(analysis, comparison, opposite + rest)
 
 
 def exchange(analysis: Analysis, joint: str = "than") -> str | None:
     """The two phrases of a comparison exchanged, everything else kept, or None.
 
-    >>> exchange(Analysis("The car is faster than the bicycle."))
-    'The bicycle is faster than the car.'
-    >>> exchange(Analysis("His films are different from this one."), "from") is None
-    True
+    >>> exchange(Analysis("The film is different from the book."), "from")
+    'The book is different from the film.'
     """
     comparison = find(analysis, joint)
-    if comparison is None:
+    return _exchange(analysis, comparison, "".join(_quality(analysis, comparison))) if comparison else None
+
+
+def reverse(analysis: Analysis) -> str | None:
+    """The two phrases of a comparison exchanged where that turns the judgement round: where the comparison is the
+    statement of its sentence and calls one side better; else None.
+
+    >>> reverse(Analysis("The car is faster than the bicycle."))
+    'The bicycle is faster than the car.'
+    >>> reverse(Analysis("The car is larger than the bicycle.")) is None
+    True
+    """
+    comparison = find(analysis)
+    if comparison is None or not comparison.is_statement or _quality(analysis, comparison)[0].lower() not in judging():
         return None
-    tokens, quality = analysis.tokens, comparison.quality
-    return _exchange(analysis, comparison, analysis.text[tokens[quality.start].start : tokens[quality.stop - 1].end])
+    return exchange(analysis)
+
+
+def _quality(analysis: Analysis, comparison: Comparison) -> tuple[str, str]:
+    """The comparative ("more reliable") and what follows it before "than" (" to use")."""
+    tokens, quality, low = analysis.tokens, comparison.quality, analysis.low
+    last = tokens[min(quality.start + (low[quality.start] in ("more", "less")), quality.stop - 1)].end
+    return analysis.text[tokens[quality.start].start : last], analysis.text[last : tokens[quality.stop - 1].end]
 
 
 def _keeps_capital(phrase: Sequence[Token]) -> bool:
@@ -263,7 +291,7 @@ def _exchange(analysis: Analysis, comparison: Comparison, quality: str) -> str |
     between = text[finite.end : tokens[comparison.quality.start].start]
     if verb == "am":
         between = between.replace("n't", " not", 1)
-    capital = first[0].isupper() and (one.start == 0 or tokens[one.start - 1].text in ".!:")
+    capital = first[0].isupper() and (one.start == 0 or tokens[one.start - 1].text in '.!:"“')
     if capital and not _keeps_capital(tokens[one.start : one.stop]):
         first = first[0].lower() + first[1:]
     first, second = _TO_OBJECT.get(first.lower(), first), _TO_SUBJECT.get(second.lower(), second)

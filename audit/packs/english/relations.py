@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 
 from audit.messages import counted
 from audit.packs.english.clauses import switch
-from audit.packs.english.comparatives import exchange, rephrase
+from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
 from audit.packs.english.coordination import swap, swappable
 from audit.packs.english.emphasis import ADVERBS, article, places
@@ -496,8 +496,16 @@ def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
     return switch(text)
 
 
+# Turned round, a judgement changes its word ("better", "worse") and its subject: "this phone is better than that one" is
+# praise, and many read "that one is worse than this phone" as blame. What says neither good nor bad stays so.
 @parsed(
-    "MR4.4", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged
+    "MR4.4",
+    version="2",
+    task="sentiment",
+    family=_RESTRUCTURING,
+    unit="sentence",
+    check=equivalent,
+    carry=stays("neutral"),
 )
 def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     """A comparison is turned round and said with the antonym; the sentiment stays.
@@ -518,9 +526,9 @@ def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     carry=nothing,
 )
 def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
-    """The two sides of a comparison swap places, which says the opposite; the label becomes another one.
+    """The two sides of a comparison that calls one of them better swap places; the label becomes another one.
 
     >>> swapped_comparison(Analysis("The car is faster than the bicycle."), random.Random(0))
     'The bicycle is faster than the car.'
     """
-    return exchange(text)
+    return reverse(text)
