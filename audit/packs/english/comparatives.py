@@ -146,6 +146,8 @@ def _phrase(analysis: Analysis, tree: Parse, head: Word) -> range | None:
                 return None
             stop = index
             break
+    while stop < len(low) and low[stop] == "+" and _is_glued(analysis, stop):
+        stop += 1
     text = analysis.text[tree.words[start].start : tree.words[stop - 1].end]
     broken = any(mark in text for mark in ("  ", "\n", "''", " - ", "&amp"))
     return None if broken or low[stop - 1] in ("'s", "'", "-") else range(start, stop)
@@ -173,9 +175,9 @@ def number_of(tree: Parse, head: Word, phrase: range) -> str | None:
     determiners = {
         word.lower for word in tree.children(head.index) if word.relation in ("det", "predet", "amod", "neg")
     }
-    if low in ("one", "ones") and tree.child(head.index, "amod") is not None:
-        return "singular" if low == "one" else "plural"  # "the old one"
-    if low in _BARRED or determiners & words("no each every few either neither same such own"):
+    if low == "one" and determiners:
+        return "singular"
+    if low in _BARRED or low == "one" or determiners & words("no each every few either neither same such own"):
         return None
     if head.tag == "VBG" and len(phrase) > 1 and head.index == phrase.start:
         return "singular"

@@ -294,7 +294,7 @@ class _Changing:
         if subject.lower == "there":
             return self._agree(verb, verb) and self._phrase(self.noun, "there")
         new = _SUBJECTS[self.to_plural].get(subject.lower)
-        opens = subject.index < 2 or tree.words[subject.index - 1].text in ".!"
+        opens = subject.index == 0 or tree.words[subject.index - 1].text in ".!:"
         if new is None or not opens or verb.relation in ("ccomp", "relcl", "acl") or self.noun.lower[:5] == "thing":
             return False  # what was said before: "but it was a problem"
         if any(word.tag == "MD" or word.relation in ("neg", "aux") for word in tree.children(verb.index)):

@@ -496,8 +496,8 @@ def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
     return switch(text)
 
 
-# Turned round, a judgement changes its word ("better", "worse") and its subject: "this phone is better than that one" is
-# praise, and many read "that one is worse than this phone" as blame. What says neither good nor bad stays so.
+# Turned round, a judgement changes its word ("better", "worse") and its subject: "this phone is better than that one"
+# is praise, and many read "that one is worse than this phone" as blame. What says neither good nor bad stays so.
 @parsed(
     "MR4.4",
     version="2",
