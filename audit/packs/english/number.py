@@ -179,6 +179,8 @@ class _Changing:
                 return False
             if certain and (word.lower == "of" or not self.to_plural):
                 return False
+            if word.relation == "prep" and tree.child(word.index, "pcomp") is not None:
+                return False  # "this habit of asking"
             if word.relation in ("relcl", "acl") and not self._clause(noun, word):
                 return False
         self.new[noun.index] = countables()[0][singular] if self.to_plural else singular
