@@ -40,11 +40,11 @@ _PARTS = words(
     "kind sort type lot lots bit piece pair set series list number couple bunch group part half rest majority variety "
     "range collection size way alot"
 )
-_PREPOSITIONS = words("with about from into against")
+_PREPOSITIONS = words("with about against")
 """Those before which "a" and "some" are as good."""
 _NO_NUMBER = words("as like than per between among amongst throughout across at behind")
 _VERBS = words(
-    "add be bring build buy contain create deliver design download draw eat feature find get give have hear include "
+    "add be bring build buy contain create deliver design download draw eat feature find get give hear include "
     "install know like love make need notice offer order own play post provide read receive rent see sell send show "
     "start take try upload want watch win write"
 )
@@ -206,15 +206,23 @@ class _Changing:
 
     def _determine(self, noun: Word, singular: str, determiner: Word, adjectives: list[Word], role: str) -> bool:
         """The determiner of the other number."""
-        person, low = singular in _uses()["person"], determiner.lower
+        person, low, head = singular in _uses()["person"], determiner.lower, self.tree.words[noun.head].lower
         if determiner.relation == "poss":  # not "his book, Mayor", and not "it is his book"
             after = self._after(noun)
             own = singular in _uses()["own"] and determiner.tag == "PRP$" and (after is None or after.text != ",")
-            return own and self.to_plural and role != "said"
-        if low == "the" and not (self.to_plural or role == "subject" if person else singular in _uses()["the"]):
+            return own and self.to_plural and noun.relation in ("nsubj", "nsubjpass", "dobj")
+        if low == "the" and not (role == "subject" if person else singular in _uses()["the"]):
             return False  # "elected by the voters"; "the phone" is the one that the text is about
-        if (low in ("this", "that") and person) or (low == "some" and (role == "subject" or self.denied)):
+        if low == "the" and head in ("to", "from"):
+            return False  # "from the scene"
+        vague = role == "subject" or self.denied or (noun.relation == "pobj" and head not in _PREPOSITIONS)
+        vague = vague or singular == "thing" or (person and not adjectives)
+        if (low in ("this", "that") and person) or (low == "some" and vague):
             return False  # somebody certain: the writer, the actor; "some reviewers say": there are such
+        if low == "any" and not (self.denied or head == "without"):
+            return False  # "in any city"
+        if determiner.index and self.tree.words[determiner.index - 1].tag[:2] == "NN" and role == "subject":
+            return False  # "Strout the reporter"
         new = _DETERMINERS[self.to_plural].get(low)
         first = adjectives[0].text if adjectives else self.new[noun.index]
         if low in ("a", "an") and self.to_plural:
@@ -236,10 +244,14 @@ class _Changing:
             return "any"
         if noun.relation == "pobj":  # not "a puzzle, with a solution"
             fits = head.lower in _PREPOSITIONS and self.tree.words[head.index - 1].text != ","
-        else:
-            fits = base(head.lower) in _VERBS
-        person = singular in _uses()["person"]
-        return "some" if fits and not person and self.tree.child(noun.index, "acl") is None else None
+        else:  # not "people love a bargain", "if I were you, I'd get a phone"
+            subjects = [self.tree.subject(verb.index) for verb in (head, self.tree.words[head.head])]
+            own = any(subject is not None and subject.lower in ("i", "we") for subject in subjects)
+            supposed = any(word.lower in ("would", "'d", "if") for word in self.tree.children(head.index))
+            happens = own or role == "there" or head.tag in ("VBD", "VBN", "VBG")
+            fits = base(head.lower) in _VERBS and happens and not supposed
+        whole = any(word.lower == "of" or word.relation == "acl" for word in self.tree.children(noun.index))
+        return "some" if fits and not whole and singular not in _uses()["person"] else None
 
     def _clause(self, noun: Word, clause: Word) -> bool:
         """A relative clause, or a participle, behind the noun."""
@@ -252,7 +264,7 @@ class _Changing:
 
     def _predicates(self, verb: Word) -> bool:
         """The verbs that share a subject agree with it, and so do the nouns that it is said to be."""
-        if not verb.tag.startswith(("VB", "MD")):
+        if not verb.tag.startswith(("VB", "MD")) or verb.relation == "csubj":
             return False
         second = [word for word in self.tree.children(verb.index) if word.relation == "conj" and word.tag[:2] == "VB"]
         for said in [verb, *(word for word in second if self.tree.subject(word.index) is None)]:
@@ -297,7 +309,13 @@ class _Changing:
             return self._agree(verb, verb) and self._phrase(self.noun, "there")
         new = _SUBJECTS[self.to_plural].get(subject.lower)
         opens = subject.index == 0 or tree.words[subject.index - 1].text in ".!:"
-        if new is None or not opens or verb.relation in ("ccomp", "relcl", "acl") or self.noun.lower[:5] == "thing":
+        opens = opens and not any(word.tag.startswith("VB") for word in tree.words[: subject.index])
+        if (
+            new is None
+            or not opens
+            or verb.relation in ("ccomp", "relcl", "acl")
+            or self.noun.lower.startswith(("thing", "review"))
+        ):
             return False  # what was said before: "but it was a problem"
         if any(word.tag == "MD" or word.relation in ("neg", "aux") for word in tree.children(verb.index)):
             return False
@@ -310,8 +328,8 @@ class _Changing:
         return self._predicates(verb)
 
     def _referred_to(self) -> bool:
-        """Whether another word may refer to the phrase, repeats its noun, or agrees with it where the parser says that
-        it agrees with another ("a factory in the Bronx that makes pads")."""
+        """Whether another word may refer to the phrase, repeats its noun, or may agree with it although the parser does
+        not say so ("a factory in the Bronx that makes pads")."""
         singular = str(self._singular(self.noun))
         person = singular in _uses()["person"]
         referring = _TO_SEVERAL if not self.to_plural else _TO_PERSONS if person else _TO_THINGS
@@ -322,6 +340,8 @@ class _Changing:
             relative = word.tag in ("WDT", "WP") and verb.tag in ("VBZ", "VBP") and verb.index not in self.new
             if word.index in self.new:
                 continue
+            if word.relation == "conj" and word.tag in ("VBZ", "VBP") and self.tree.subject(word.index) is None:
+                return True
             if word.lower in referring or word.lower in same:
                 return True
             if relative and word.relation == "nsubj" and word.index > self.noun.index:
