@@ -142,6 +142,8 @@ def _phrase(analysis: Analysis, tree: Parse, head: Word) -> range | None:
     for index in range(start, stop):
         if not low[index][0].isalnum() and low[index][0] not in "'’&$%#" and not _is_glued(analysis, index):
             inner = {word.relation for word in tree.words[index:stop]}
+            if low[index] == "(" and low[stop - 1] == ")":
+                break
             if index <= head.index or inner & {"conj", "relcl", "appos", "acl"}:
                 return None
             stop = index
@@ -177,15 +179,19 @@ def number_of(tree: Parse, head: Word, phrase: range) -> str | None:
     }
     if low == "one" and determiners:
         return "singular"
+    if low in ("most", "many", "some", "all"):
+        of = tree.child(head.index, "prep")  # "most of the phones"
+        several = of is not None and any(word.tag == "NNS" for word in tree.children(of.index))
+        return "plural" if several else None
     if low in _BARRED or low == "one" or determiners & words("no each every few either neither same such own"):
         return None
     if head.tag == "VBG" and len(phrase) > 1 and head.index == phrase.start:
         return "singular"
-    if head.tag == "JJ" and low in _NOUNLESS and len(phrase) == 2:
-        return "singular"
+    if low in _NOUNLESS:
+        return "singular" if len(phrase) == 2 else None
     if head.tag == "CD" and determiners:
         return "plural" if low.isalpha() else "singular"  # "the other two", "the 6610"
-    if not head.tag.startswith("NN") and (low in _NOUNLESS or not determiners or known_as(low, "ADJ")):
+    if not head.tag.startswith("NN") and (not determiners or known_as(low, "ADJ")):
         return None  # a name in small letters may have any tag
     joined = any(word.lower in ("and", "&") and word.relation == "cc" for word in tree.children(head.index))
     return "plural" if joined or head.tag in ("NNS", "NNPS") else "singular"
@@ -211,7 +217,7 @@ def _stands_alone(analysis: Analysis, tree: Parse, verb: Word, one: range, two: 
     for word in tree.children(verb.index):
         if word.index in one or word.index in two:
             continue
-        dependent = word.relation in ("conj", "advcl", "ccomp", "xcomp") and word.tag.startswith("VB")
+        dependent = word.relation in ("conj", "advcl", "ccomp", "xcomp") and word.tag[:2] in ("VB", "JJ", "RB", "NN")
         if dependent and tree.subject(word.index) is None:
             return False
         if word.relation in ("prep", "npadvmod", "advcl") and word.index < one.start:

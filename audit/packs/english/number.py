@@ -40,8 +40,8 @@ _PARTS = words(
     "kind sort type lot lots bit piece pair set series list number couple bunch group part half rest majority variety "
     "range collection size way alot"
 )
-_PREPOSITIONS = words("with about against")
-"""Those before which "a" and "some" are as good."""
+_PREPOSITIONS = words("with about")
+"""Those after which "some" of something may be one."""
 _NO_NUMBER = words("as like than per between among amongst throughout across at behind")
 _VERBS = words(
     "add be bring build buy contain create deliver design download draw eat feature find get give hear include "
@@ -51,6 +51,8 @@ _VERBS = words(
 """Those whose object may be "a" or "some" of something."""
 _SAID_OF_SEVERAL = words("mess joke pain waste shame must steal rip-off ripoff plus pleasure delight mystery")
 """Singular nouns that may be said of several: "these phones are a joke"."""
+_OF_FACTS = ("thing", "problem", "review")
+"""What "this is a ..." says of what was said, or of the text."""
 _BARRED = words("conj cc appos nummod ccomp preconj case neg advcl")
 _VERB_FORMS = {"is": ("am", "is", "are"), "was": ("was", "was", "were")} | {
     word: (base_form, word, base_form) for word, base_form in (("has", "have"), ("does", "do"))
@@ -242,8 +244,8 @@ class _Changing:
             return "" if role == "said" else "some" if head.tag == "VBD" else None
         if head.lower == "without":
             return "any"
-        if noun.relation == "pobj":  # not "a puzzle, with a solution"
-            fits = head.lower in _PREPOSITIONS and self.tree.words[head.index - 1].text != ","
+        if noun.relation == "pobj":  # not "a puzzle with a solution"
+            fits = head.lower == "about"
         else:  # not "people love a bargain", "if I were you, I'd get a phone"
             subjects = [self.tree.subject(verb.index) for verb in (head, self.tree.words[head.head])]
             own = any(subject is not None and subject.lower in ("i", "we") for subject in subjects)
@@ -314,7 +316,7 @@ class _Changing:
             new is None
             or not opens
             or verb.relation in ("ccomp", "relcl", "acl")
-            or self.noun.lower.startswith(("thing", "review"))
+            or self.noun.lower.startswith(_OF_FACTS)
         ):
             return False  # what was said before: "but it was a problem"
         if any(word.tag == "MD" or word.relation in ("neg", "aux") for word in tree.children(verb.index)):
