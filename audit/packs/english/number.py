@@ -201,7 +201,7 @@ class _Changing:
         if not following:
             return False
         after = following[0]
-        if after.tag[:2] in ("NN", "CD", "PO") or after.lower in ("and", "or", "&", "/"):
+        if after.tag[:2] in ("NN", "CD", "PO") or after.lower in ("and", "or", "&", "/", "enough"):
             return True
         longer = after.tag in ("VBZ", "VBP") or after.lower == "as" or (after.text[0].isupper() and after.text != "I")
         return (role != "subject" and longer) or (after.start == noun.end and after.text not in ".,!;:)")
@@ -223,8 +223,9 @@ class _Changing:
             return False  # somebody certain: the writer, the actor; "some reviewers say": there are such
         if low == "any" and not (self.denied or head == "without"):
             return False  # "in any city"
-        if determiner.index and self.tree.words[determiner.index - 1].tag[:2] == "NN" and role == "subject":
-            return False  # "Strout the reporter"
+        before = self.tree.words[determiner.index - 1]
+        if determiner.index and role == "subject" and (before.tag[:2] == "NN" or (before.text == "," and low == "a")):
+            return False  # "Strout the reporter", "Strout, a reporter"
         new = _DETERMINERS[self.to_plural].get(low)
         first = adjectives[0].text if adjectives else self.new[noun.index]
         if low in ("a", "an") and self.to_plural:
@@ -246,12 +247,12 @@ class _Changing:
             return "any"
         if noun.relation == "pobj":  # not "a puzzle with a solution"
             fits = head.lower == "about"
-        else:  # not "people love a bargain", "if I were you, I'd get a phone"
+        else:  # not "people love a bargain", "I'd get a phone"
             subjects = [self.tree.subject(verb.index) for verb in (head, self.tree.words[head.head])]
             own = any(subject is not None and subject.lower in ("i", "we") for subject in subjects)
+            own = own or role == "there" or (head.tag in ("VBD", "VBG") and not any(subjects))  # "bought a shirt"
             supposed = any(word.lower in ("would", "'d", "if") for word in self.tree.children(head.index))
-            happens = own or role == "there" or head.tag in ("VBD", "VBN", "VBG")
-            fits = base(head.lower) in _VERBS and happens and not supposed
+            fits = base(head.lower) in _VERBS and own and not supposed
         whole = any(word.lower == "of" or word.relation == "acl" for word in self.tree.children(noun.index))
         return "some" if fits and not whole and singular not in _uses()["person"] else None
 

@@ -32,10 +32,6 @@ def changed(text):
         ("The scenes begin and end.", "The scene begins and ends."),
         # What a reader saw and nothing was made of.
         ("this thing is trash", "these things are trash"),
-        (
-            "The carcass of a 40-ton whale provided a meal for every shark.",
-            "The carcass of a 40-ton whale provided some meals for every shark.",
-        ),
         ("It's a very intuitive program.", "They are very intuitive programs."),
         ("That was not a simple task.", None),
         ("Those are bad games.", "That is a bad game."),
@@ -81,6 +77,10 @@ def test_noun_verb_and_determiner_agree(text, other):
         "It has the annoying habit of asking you.",
         "She runs a store in the Bronx that sells hats and has a sale.",
         "They are elected by the voters.",
+        "(America loves a bargain.)",
+        "Every bid to buy out a company must be registered.",
+        "The driver, a student of law, worried all the way.",
+        "Those are reasons enough.",
     ],
 )
 def test_what_cannot_be_mended_makes_nothing(text):
