@@ -51,6 +51,7 @@ _VERBS = words(
 """Those whose object may be "a" or "some" of something."""
 _SAID_OF_SEVERAL = words("mess joke pain waste shame must steal rip-off ripoff plus pleasure delight mystery")
 """Singular nouns that may be said of several: "these phones are a joke"."""
+_OF_SEVERAL = words("include consist range vary differ compete gather number total")
 _OF_FACTS = ("thing", "problem", "review")
 """What "this is a ..." says of what was said, or of the text."""
 _BARRED = words("conj cc appos nummod ccomp preconj case neg advcl")
@@ -244,7 +245,7 @@ class _Changing:
         if role in ("said", "subject"):
             return "" if role == "said" else "some" if head.tag == "VBD" else None
         if head.lower == "without":
-            return "any"
+            return None if any(word.lower in NEGATIONS for word in self.tree.words[: head.index]) else "any"
         if noun.relation == "pobj":  # not "a puzzle with a solution"
             fits = head.lower == "about"
         else:  # not "people love a bargain", "I'd get a phone"
@@ -274,6 +275,9 @@ class _Changing:
             attribute = self.tree.child(said.index, "attr", "oprd")
             if base(said.lower) == "be" and self.tree.child(said.index, "ccomp") is not None:
                 return False  # "the problem is that"
+            after = self._after(said)
+            if base(said.lower) in _OF_SEVERAL or (after is not None and after.tag == "NNP"):
+                return False  # "the buyers included", "the man was Charles"
             if not self._agree(said, verb) or (attribute is not None and not self._attribute(attribute)):
                 return False
         return True
