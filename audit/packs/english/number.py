@@ -264,7 +264,8 @@ class _Changing:
         subject = self.tree.subject(clause.index)
         if subject is None or self.tree.words[self.tree.under(clause.index)[0].index - 1].text == ",":
             return False
-        return subject.tag not in ("WDT", "WP") or self._predicates(clause)
+        unclear = self.tree.words[noun.head].lower == "of"  # "a reading of the clause that is wrong"
+        return subject.tag not in ("WDT", "WP") or (not unclear and self._predicates(clause))
 
     def _predicates(self, verb: Word) -> bool:
         """The verbs that share a subject agree with it, and so do the nouns that it is said to be."""

@@ -78,6 +78,7 @@ def test_noun_verb_and_determiner_agree(text, other):
         "She runs a store in the Bronx that sells hats and has a sale.",
         "They are elected by the voters.",
         "The man was Charles Wick.",
+        "It is a reading of this clause that is wrong.",
         "The buyers included Davis and the Sun.",
         "He gave in, but not without a protest.",
         "(America loves a bargain.)",
