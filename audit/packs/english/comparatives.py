@@ -227,7 +227,8 @@ def _stands_alone(analysis: Analysis, tree: Parse, verb: Word, one: range, two: 
         return False  # the parser has cut the subject short
     if {"which", "who", "whose"} & {*after}:
         return False
-    return not after or not after[0][0].isalnum() or tree.words[two.stop].tag in ("CC", "IN", "RB")
+    # Not "than others in the same range": the parser has cut the object short.
+    return not after or not after[0][0].isalnum() or tree.words[two.stop].relation in ("cc", "mark", "advmod")
 
 
 def rephrase(analysis: Analysis) -> str | None:
@@ -299,7 +300,7 @@ def _exchange(analysis: Analysis, comparison: Comparison, quality: str) -> str |
     between = text[finite.end : tokens[comparison.quality.start].start]
     if verb == "am":
         between = between.replace("n't", " not", 1)
-    capital = first[0].isupper() and (one.start == 0 or tokens[one.start - 1].text in '.!:"“')
+    capital = first[0].isupper() and (one.start == 0 or tokens[one.start - 1].text in '.!:("“')
     if capital and not _keeps_capital(tokens[one.start : one.stop]):
         first = first[0].lower() + first[1:]
     first, second = _TO_OBJECT.get(first.lower(), first), _TO_SUBJECT.get(second.lower(), second)

@@ -42,6 +42,10 @@ from audit.text.tokens import words
             "The other two phones are still harder to use than the 6610.",
         ),
         (
+            "(The new model is roughly 10 percent thinner than the old one).",
+            "(The old one is roughly 10 percent thicker than the new model).",
+        ),
+        (
             "The photos she took are better than the results I got from my old Nikon.",
             "The results I got from my old Nikon are worse than the photos she took.",
         ),
@@ -76,6 +80,7 @@ def test_rephrased(text: str, expected: str) -> None:
         "It is a camera that is better than the others.",
         "I wish the film was better than the book.",
         "The wait was longer than an hour.",
+        "They're slightly more expensive than other displays in the same size range, but you get a better one.",
         "Is the car faster than the bicycle?",
         # The participle says who did it: the Athlon did not cut down on anything.
         "By cutting down on memory wait time, the Pentium seemed much faster than the Athlon.",
