@@ -1,8 +1,8 @@
 """One noun phrase of an English sentence in the other number, with everything that agrees with it.
 
-`changes` finds the phrases where that is safe: an object or a complement of a preposition, or a subject with its verb
-right behind it. Determiner, noun, verb and a following "who is" are mended together. Where something else in the
-sentence may refer to the phrase ("it", "they", "each") nothing is offered.
+A noun, its determiner, the verbs that it is the subject of, the noun that it is said to be ("this phone is a toy") and
+a following "who is" are changed together. Where something else may refer to the phrase ("it", "they", "each") nothing
+is offered, nor for a noun that is not in the list of countable ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,84 +10,106 @@ from functools import cache
 
 from audit.errors import AuditError
 from audit.packs.english.emphasis import article
-from audit.packs.english.tagging import base, forms, is_form, plural, singular
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.tagging import base, forms, plural
 from audit.packs.english.vocabulary import NEGATIONS, QUOTING
 from audit.resources import data_file
 from audit.text.tokens import Token, words
 
 # What may refer to a phrase. Changed to a plural, "it" no longer fits; changed to a singular, "they" does not.
-_TO_THINGS = words("it its itself")
-_TO_PERSONS = words("he his him himself she her hers herself")
+_TO_THINGS = words("it its itself one another")
+_TO_PERSONS = words("he his him himself she her hers herself they them their one another")
 _TO_SEVERAL = words(
-    "they their them theirs themselves each both other others together another between among many all most "
-    "none half some few"
+    "they their them theirs themselves each both other others together another between among many all most none half "
+    "few one ones various different similar numerous mixed same alike"
 )
-_COUNTING = words("one ones single sole lone same whole entire various different numerous countless such whose")
-_PERSONS = words(
-    "actor actress performer character hero villain alien ghost vampire zombie monster killer gangster cop soldier "
-    "teacher student kid brother sister friend critic viewer fan reviewer dancer singer musician comedian writer "
-    "author artist woman man girl boy teenager lawyer doctor scientist creature victim witness prisoner guard thief "
-    "crook heroine protagonist director filmmaker screenwriter animal dog cat horse"
+_UNIQUE = words(
+    "one single sole lone same whole entire only other first second third last next final main own right wrong very "
+    "most such different similar various several many few numerous countless certain former latter previous"
 )
-_TO_PLURAL = {"this": "these", "that": "those", "the": "the", "a": "some", "an": "some"}
-_TO_SINGULAR = {"these": "this", "those": "that", "the": "the", "some": "a"}
-_POSSESSIVES = words("my your our his her their its")
-_DETERMINERS = _TO_PLURAL.keys() | _TO_SINGULAR.keys() | _POSSESSIVES
-_OWNED_BY_MANY = words("film movie story tale song joke novel sequel remake episode scene review comment")
-"""Nouns of which "his" or "my" may as well have one as several."""
-_VERBS_TO_PLURAL = {"is": "are", "was": "were", "has": "have", "does": "do"}
-_VERBS_TO_SINGULAR = {"are": "is", "were": "was", "have": "has", "do": "does"}
-_SOME_VERBS = words(
-    "has have had contains includes features offers shows see saw seen watch watched make makes made making write know "
-    "wrote knew use uses used add adds tell tells told bring brings brought delivers delivered provides provided gives "
-    "gave buy bought rent rented read find found"
-)
-_PREPOSITIONS = words(
-    "of in with about from by for on at to through during into behind of against after before despite"
-)
+_DETERMINERS = {
+    True: {"this": "these", "that": "those", "the": "the", "any": "any"},
+    False: {"these": "this", "those": "that", "the": "the", "any": "any", "some": "a"},
+}
+"""By whether the noun becomes a plural; "a" has rules of its own."""
+_SUBJECTS = {
+    True: {"this": "these", "that": "those", "it": "they"},
+    False: {"these": "this", "those": "that", "they": "it"},
+}
 _PARTS = words(
-    "percent one some most all none many each both rest number lot lots couple bunch kind sort type part half "
-    "majority few any "
-    "series pair group cast combination mix mixture blend variety collection string array bit piece middle best worst "
-    "remainder portion blend host handful trio kind pile stream hour minute out because"
+    "kind sort type lot lots bit piece pair set series list number couple bunch group part half rest majority variety "
+    "range collection size way alot"
 )
-_CLAUSE_OPENERS = words("that because when if while although though since and but as where so yet then")
-_PLURAL_ONLY = words("between among amongst throughout of")
-_LINKING = words("tend turn become remain seem appear make prove surround")
+_PREPOSITIONS = words("with about")
+"""Those after which "some" of something may be one."""
+_NO_NUMBER = words("as like than per between among amongst throughout across at behind")
+_VERBS = words(
+    "add be bring build buy contain create deliver design download draw eat feature find get give hear include "
+    "install know like love make need notice offer order own play post provide read receive rent see sell send show "
+    "start take try upload want watch win write"
+)
+"""Those whose object may be "a" or "some" of something."""
+_SAID_OF_SEVERAL = words("mess joke pain waste shame must steal rip-off ripoff plus pleasure delight mystery")
+"""Singular nouns that may be said of several: "these phones are a joke"."""
+_OF_SEVERAL = words("include consist range vary differ compete gather number total")
+_OF_FACTS = ("thing", "problem", "review")
+"""What "this is a ..." says of what was said, or of the text."""
+_BARRED = words("conj cc appos nummod ccomp preconj case neg advcl")
+_VERB_FORMS = {"is": ("am", "is", "are"), "was": ("was", "was", "were")} | {
+    word: (base_form, word, base_form) for word, base_form in (("has", "have"), ("does", "do"))
+}
+_SINGULARS = {"are": "is", "am": "is", "'s": "is", "'re": "is", "'m": "is", "were": "was", "have": "has", "'ve": "has"}
+Change = dict[int, str]
+
+
+def agree(verb: Token, number: str) -> str | None:
+    """A finite verb or auxiliary as it agrees with a subject: `first` (I), `singular` or `plural`. A contraction is
+    written in full; None for what is no form of a verb in the dictionary.
+
+    >>> from audit.text import Analysis
+    >>> [agree(Analysis(text).tokens[1], "plural") for text in ("It is", "It works", "It went")]
+    ['are', 'work', 'went']
+    """
+    word = verb.lower.replace("’", "'")
+    full = _SINGULARS.get(word, word)
+    if full in _VERB_FORMS:
+        new = _VERB_FORMS[full][("first", "singular", "plural").index(number)]
+    elif verb.tag in ("MD", "VBD"):
+        new = word
+    else:
+        lemma = base(word)
+        spellings = (lemma,) if number != "singular" else forms(lemma or "", "VBZ")
+        if not lemma or not spellings:
+            return None
+        new = str(spellings[0])
+    return new.upper() if verb.text.isupper() and len(verb.text) > 1 else new
 
 
 @cache
 def countables() -> tuple[Mapping[str, str], Mapping[str, str]]:
     """(singular -> plural, plural -> singular) of the nouns in data/lexicons/countables.tsv."""
-    many: dict[str, str] = {}
-    for use, noun in _rows():
-        form = plural(noun)
-        if form and use:
-            many[noun] = form
+    nouns = frozenset[str]().union(*_uses().values())
+    many = {noun: plural(noun) or (f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s") for noun in sorted(nouns)}
     return many, {form: noun for noun, form in many.items()}
 
 
 @cache
-def _review_nouns() -> frozenset[str]:
-    """Nouns of which a review has one: "the film" stays."""
-    return frozenset(noun for use, noun in _rows() if use == "any")
-
-
-def _rows() -> list[tuple[str, str]]:
+def _uses() -> Mapping[str, frozenset[str]]:
+    """The nouns of each use, as data/lexicons/countables.tsv explains it."""
     path = data_file("lexicons/countables.tsv")
-    rows = []
+    uses = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line or line.startswith("#"):
-            continue
         use, tab, nouns = line.partition("\t")
-        if not tab or use not in ("the", "any"):
-            raise AuditError(f"{path.name}, line {number}: need `the` or `any`, a tab, and nouns")
-        rows += [(use, noun) for noun in nouns.split()]
-    return rows
+        if line and not line.startswith("#"):
+            if not tab or use not in ("the", "any", "person", "own"):
+                raise AuditError(f"{path.name}, line {number}: need `the`, `any`, `person` or `own`, a tab, and nouns")
+            uses[use] = words(nouns)
+    return uses
 
 
-def changes(tokens: Sequence[Token]) -> list[dict[int, str]]:
-    """One set of replacements (token index -> text) for each noun phrase whose number can be changed safely.
+def changes(tokens: Sequence[Token]) -> list[Change]:
+    """One set of replacements (token index -> text) for each noun phrase whose number can be changed safely; none where
+    the tokens have no trees.
 
     >>> from audit.text import Analysis
     >>> text = Analysis("The scenes are dull.")
@@ -95,219 +117,246 @@ def changes(tokens: Sequence[Token]) -> list[dict[int, str]]:
     ['The scene is dull.']
     """
     plurals, singulars = countables()
-    present = frozenset([token.lower for token in tokens])
-    if (
-        (plurals.keys().isdisjoint(present) and singulars.keys().isdisjoint(present))
-        or "?" in present
-        or present & _COUNTING
-    ):
+    nouns = [token.start for token in tokens if token.lower in (singulars if token.tag == "NNS" else plurals)]
+    tree = tree_of(tokens) if nouns and not any(token.text == "?" for token in tokens) else None
+    if tree is None:
         return []
-    result = []
-    quoted = False
-    for index, token in enumerate(tokens):
-        if token.text in QUOTING:
-            quoted = not quoted
-        word = token.lower
-        to_plural = word in plurals
-        if quoted or not (to_plural or word in singulars) or not token.text.islower():
-            continue
-        if token.tag != ("NN" if to_plural else "NNS"):
-            continue
-        change = _phrase(tokens, index, to_plural, present)
-        if change:
-            result.append(change)
-    return result
+    found = [_Changing(tree, word).change() for word in tree.words if word.start in nouns and word.tag in ("NN", "NNS")]
+    return [change for change in found if change]
 
 
-def _phrase(tokens: Sequence[Token], head: int, to_plural: bool, present: frozenset[str]) -> dict[int, str] | None:
-    start = _determiner(tokens, head)
-    if start is None:
-        return None
-    word, determiner = tokens[head].lower, tokens[start].lower
-    noun = word if to_plural else str(singular_of(word))
-    referring = _TO_SEVERAL if not to_plural else _TO_PERSONS if noun in _PERSONS else _TO_THINGS
-    if referring & (present - {determiner}):
-        return None
-    both = (noun, countables()[0][noun])
-    if sum(token.lower in both for token in tokens) > 1:
-        return None  # "the scene is longer than any other scene"
-    new_head = countables()[0][noun] if to_plural else noun
-    if noun in _review_nouns() and determiner == "the":
-        return None
-    if determiner in _POSSESSIVES and noun not in _OWNED_BY_MANY:
-        return None
-    if determiner in ("this", "that") and noun in _PERSONS:
-        return None  # somebody certain: the writer of the review, the actor
-    if determiner in ("a", "an") and not _several(tokens, start, noun):
-        return None
-    new = {head: new_head}
-    if determiner not in _POSSESSIVES:
-        table = _TO_PLURAL if to_plural else _TO_SINGULAR
-        if determiner not in table:
+class _Changing:
+    """The change of one noun's number: `new` grows while what agrees is gone through, and a method that returns False
+    has met what cannot be mended."""
+
+    def __init__(self, tree: Parse, noun: Word):
+        self.tree, self.noun = tree, noun
+        self.to_plural = noun.tag == "NN"
+        self.denied = any(word.lower in NEGATIONS for word in tree.words[: noun.index])
+        self.new: Change = {}
+
+    def change(self) -> Change | None:
+        """The replacements, or None."""
+        noun, head = self.noun, self.tree.words[self.noun.head]
+        if sum(word.text in QUOTING for word in self.tree.words[: noun.index]) % 2:
+            return None  # in a quotation
+        if noun.relation in ("nsubj", "nsubjpass"):
+            fits = noun.index < head.index and self._phrase(noun, "subject") and self._predicates(head)
+        elif noun.relation == "attr":
+            fits = self._said_of(head)
+        elif noun.relation == "dobj":
+            fits = head.tag.startswith("VB") and self._phrase(noun, "object")
+        else:
+            fits = noun.relation == "pobj" and self._governs(head) and self._phrase(noun, "object")
+        return self.new if fits and not self._referred_to() else None
+
+    def _singular(self, word: Word) -> str | None:
+        """The countable noun that a word is a form of, if it has the number that is to be changed."""
+        plurals, singulars = countables()
+        if word.tag != self.noun.tag or not word.text.islower():
             return None
-        new_determiner = table[determiner]
-        if new_determiner == "a":
-            new_determiner = article("a", tokens[start + 1].text if start + 1 < head else new_head)
-        if new_determiner != determiner:
-            new[start] = new_determiner.capitalize() if tokens[start].text[0].isupper() else new_determiner
-    if to_plural and determiner in _POSSESSIVES and head + 1 < len(tokens) and tokens[head + 1].text == ",":
-        return None  # "her movie, Jesus is Magic"
-    behind = _behind(tokens, head, to_plural)
-    if behind is None:
-        return None
-    role = _role(tokens, start, head, determiner)
-    if role is None:
-        return None
-    if role == "subject":
-        agreed = _agree(tokens, head + 1, to_plural)
-        return None if agreed is None else {**new, **agreed}
-    return {**new, **behind}
+        return singulars.get(word.lower) if word.tag == "NNS" else word.lower if word.lower in plurals else None
 
+    def _after(self, word: Word) -> Word | None:
+        return self.tree.words[word.index + 1] if word.index + 1 < len(self.tree.words) else None
 
-def _several(tokens: Sequence[Token], start: int, noun: str) -> bool:
-    """Whether "some" and a plural read well in place of "a": not for the person or the film that is reviewed."""
-    if noun in _PERSONS or any(token.tag in ("JJS", "RBS") for token in tokens[:start]):
-        return False
-    return not (start and tokens[start - 1].tag == "IN" and noun in _review_nouns())
+    def _governs(self, preposition: Word) -> bool:
+        """Whether a preposition may stand before either number: not "between", "one of", "a lot of"."""
+        whole = self.tree.words[preposition.head]
+        several = preposition.lower == "of" and not self.to_plural and whole.tag not in ("NN", "NNP")
+        return not several and preposition.lower not in _NO_NUMBER and whole.lower not in _PARTS
 
-
-def singular_of(word: str) -> str | None:
-    """The singular that the list of countable nouns has for a plural."""
-    return countables()[1].get(word) or singular(word)
-
-
-def _determiner(tokens: Sequence[Token], head: int) -> int | None:
-    """Index of the phrase's determiner; only adjectives may stand between it and the noun."""
-    at = head - 1
-    while at >= 0 and head - at < 4 and tokens[at].tag in ("JJ", "RB") and tokens[at].text[0].isalpha():
-        if tokens[at].lower in ("not", "more", "as", "so", "too", "first", "second", "third", "last", "next", "final"):
-            return None
-        at -= 1
-    if at < 0 or tokens[at].lower not in _DETERMINERS:
-        return None
-    return None if tokens[at].tag not in ("DT", "PRP$", "IN") else at
-
-
-def _role(tokens: Sequence[Token], start: int, head: int, determiner: str) -> str | None:
-    """ "subject", "object" or None where neither is certain."""
-    before = tokens[start - 1] if start else None
-    after = tokens[head + 1] if head + 1 < len(tokens) else None
-    verb_follows = after is not None and (after.tag in ("VBZ", "VBP", "VBD", "MD") or after.lower in _VERBS_TO_PLURAL)
-    if before is None or before.lower in _CLAUSE_OPENERS or (before.text == "," and start < 6):
-        if before is not None and before.lower in ("and", "as", "but") and not verb_follows:
-            return None
-        if before is not None and before.lower == "and" and start > 1 and tokens[start - 2].tag[:2] in ("NN", "PR"):
-            return None  # "the plot and the scenes are"
-        return "subject" if verb_follows and determiner not in ("a", "an", "some") else None
-    if verb_follows:
-        return None
-    if any(token.lower in NEGATIONS for token in tokens[:start]) and determiner in ("a", "an", "some"):
-        return None
-    if before.tag.startswith("VB"):
-        if base(before.lower) in (None, "be", "become", "seem", "remain", "call", "look", "consider", "feel"):
-            return None
-        if determiner in ("a", "an", "some"):
-            return "object" if before.lower in _SOME_VERBS else None
-        return "object"
-    if before.tag in ("IN", "TO") and before.lower in _PREPOSITIONS:
-        if determiner in ("a", "an", "some"):
-            return "object" if before.lower in ("with", "about") else None
-        return None if before.lower in _PLURAL_ONLY and not _of_plain(tokens, start) else "object"
-    return None
-
-
-def _of_plain(tokens: Sequence[Token], start: int) -> bool:
-    """Whether the noun before "of" asks for no certain number: not "one of", "most of", "a pair of"."""
-    if start < 2 or tokens[start - 1].lower != "of":
-        return False
-    return tokens[start - 2].tag == "NN" and tokens[start - 2].lower not in _PARTS
-
-
-def _behind(tokens: Sequence[Token], head: int, to_plural: bool) -> dict[int, str] | None:
-    """Replacements for words behind the noun that agree with it; None where that is not certain."""
-    if head + 1 >= len(tokens):
-        return {}
-    after = tokens[head + 1]
-    if after.text[0] in "-–/'’&" or after.tag.startswith(("NN", "CD", "JJ", "VBG", "VBN")):
-        return None
-    if after.lower in ("and", "or", "of", "to", "as", "than", "but", "out", "between") or after.tag == "WRB":
-        return None
-    noun = tokens[head].lower
-    if to_plural and after.text == "," and noun in _PERSONS:
-        return None  # "his sister, Sofia"
-    if after.tag == "RB" and head + 2 < len(tokens) and tokens[head + 2].tag in ("VBZ", "VBP"):
-        return None
-    if any(token.tag in ("WDT", "WP") or token.lower in ("who", "which") for token in tokens[head + 2 :]):
-        return None  # "a girl in England who idolizes"
-    if after.lower in ("that", "who", "which"):
-        if head + 2 >= len(tokens):
-            return None
-        verb = tokens[head + 2]
-        if verb.tag in ("PRP", "DT", "PRP$"):
-            return {}
-        return _agree(tokens, head + 2, to_plural)
-    return {}
-
-
-def _agree(tokens: Sequence[Token], at: int, to_plural: bool) -> dict[int, str] | None:
-    """Replacements that make the finite verb at `at` agree; None where that is not certain."""
-    verb, word = tokens[at], tokens[at].lower
-    follow = at + 1
-    while follow < len(tokens) and tokens[follow].tag == "RB":
-        follow += 1
-    after = tokens[follow] if follow < len(tokens) else None
-    if _second_verb(tokens, at):
-        return None
-    table = _VERBS_TO_PLURAL if to_plural else _VERBS_TO_SINGULAR
-    if word in ("is", "are", "was", "were"):
-        # "the film is a mess": the predicate would have to change as well.
-        kind = (
-            after is not None
-            and after.tag in ("JJ", "VBN", "VBG", "IN")
-            and after.lower not in ("that", "if", "like", "about")
-        )
-        fits = kind and not _predicate_noun(tokens, follow)
-        return {at: table[word]} if fits and word in table else None
-    if word in table and verb.text.islower():
-        return {at: table[word]}
-    participle = verb.tag == "VBD" and after is not None and after.tag == "IN" and is_form(word, "VBN")
-    if participle or _names_something(tokens, at):  # "the character played by her"
-        return None
-    if verb.tag == "MD" or (verb.tag == "VBD" and word not in table):
-        return {}
-    lemma = base(word)
-    if lemma is None or lemma in _LINKING or not verb.text.islower():
-        return None
-    if to_plural and verb.tag == "VBZ" and is_form(word, "VBZ"):
-        return {at: lemma}
-    if not to_plural and verb.tag in ("VBP", "VB") and word == lemma:
-        third_person = forms(lemma, "VBZ")
-        return {at: third_person[0]} if third_person else None
-    return None
-
-
-def _names_something(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the verb group ends in a noun that has the subject's number: "must have been the worst film"."""
-    for index in range(at, min(at + 5, len(tokens) - 1)):
-        if tokens[index].lower in ("be", "been", "became", "become", "remained"):
-            return tokens[index + 1].tag in ("DT", "NN", "NNS", "PRP$") or _predicate_noun(tokens, index + 1)
-    return False
-
-
-def _predicate_noun(tokens: Sequence[Token], at: int) -> bool:
-    """Whether adjectives from `at` on end in a noun: "is good fun"."""
-    while at < len(tokens) and tokens[at].tag in ("JJ", "RB", "CC", ",", "VBN"):
-        at += 1
-    return at < len(tokens) and tokens[at].tag.startswith("NN")
-
-
-def _second_verb(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a second verb in the sentence may have the same subject: "the scenes are long and make no sense"."""
-    if at + 1 < len(tokens) and tokens[at + 1].tag == "CC":
-        return True
-    for index in range(at + 1, len(tokens)):
-        if tokens[index].tag in ("VBZ", "VBP") and tokens[index - 1].tag in ("CC", ",", "RB"):
-            return True
-        if tokens[index].text in ".;:":
+    def _phrase(self, noun: Word, role: str) -> bool:
+        """The noun with its determiner and the relative clause that it is the subject of."""
+        tree, singular = self.tree, self._singular(noun)
+        inside, children = tree.under(noun.index), list(tree.children(noun.index))
+        if singular is None or len(inside) != inside[-1].index - inside[0].index + 1 or self._goes_on(noun, role):
             return False
-    return False
+        before = [word for word in inside if word.index < noun.index]
+        determiner = before.pop(0) if before and before[0].relation in ("det", "predet", "poss") else None
+        if any(word.tag in ("JJS", "RBS", "PRP$", "CC", "DT", ",") for word in before):
+            return False
+        for word in children:
+            certain = determiner is not None and determiner.lower == "the" and word.relation == "prep"
+            if word.lower in _UNIQUE or word.relation in _BARRED or (word.relation == "poss" and word != determiner):
+                return False
+            if certain and (word.lower == "of" or not self.to_plural):
+                return False
+            if word.relation == "prep" and tree.child(word.index, "pcomp") is not None:
+                return False  # "this habit of asking"
+            if word.relation in ("relcl", "acl") and not self._clause(noun, word):
+                return False
+        self.new[noun.index] = countables()[0][singular] if self.to_plural else singular
+        if determiner is not None:
+            return self._determine(noun, singular, determiner, before, role)
+        first = before[0] if before else noun
+        self.new[first.index] = f"{article('a', first.text)} {self.new.get(first.index, first.text)}"
+        return role == "said" and not self.to_plural
+
+    def _goes_on(self, noun: Word, role: str) -> bool:
+        """Whether the phrase is longer than the parser has seen ("the scene modes", "the song Running", "two-phone")
+        or what follows says how many there are ("the buttons, such as play and pause")."""
+        following = self.tree.words[noun.index + 1 : noun.index + 3]
+        if any(word.lower in ("such", "including", "like") for word in following):
+            return True
+        if not following:
+            return False
+        after = following[0]
+        if after.tag[:2] in ("NN", "CD", "PO") or after.lower in ("and", "or", "&", "/", "enough"):
+            return True
+        longer = after.tag in ("VBZ", "VBP") or after.lower == "as" or (after.text[0].isupper() and after.text != "I")
+        return (role != "subject" and longer) or (after.start == noun.end and after.text not in ".,!;:)")
+
+    def _determine(self, noun: Word, singular: str, determiner: Word, adjectives: list[Word], role: str) -> bool:
+        """The determiner of the other number."""
+        person, low, head = singular in _uses()["person"], determiner.lower, self.tree.words[noun.head].lower
+        if determiner.relation == "poss":  # not "his book, Mayor", and not "it is his book"
+            after = self._after(noun)
+            own = singular in _uses()["own"] and determiner.tag == "PRP$" and (after is None or after.text != ",")
+            return own and self.to_plural and noun.relation in ("nsubj", "nsubjpass", "dobj")
+        if low == "the" and not (role == "subject" if person else singular in _uses()["the"]):
+            return False  # "elected by the voters"; "the phone" is the one that the text is about
+        if low == "the" and head in ("to", "from"):
+            return False  # "from the scene"
+        vague = role == "subject" or self.denied or (noun.relation == "pobj" and head not in _PREPOSITIONS)
+        vague = vague or singular == "thing" or (person and not adjectives)
+        if (low in ("this", "that") and person) or (low == "some" and vague):
+            return False  # somebody certain: the writer, the actor; "some reviewers say": there are such
+        if low == "any" and not (self.denied or head == "without"):
+            return False  # "in any city"
+        before = self.tree.words[determiner.index - 1]
+        if determiner.index and role == "subject" and (before.tag[:2] == "NN" or (before.text == "," and low == "a")):
+            return False  # "Strout the reporter", "Strout, a reporter"
+        new = _DETERMINERS[self.to_plural].get(low)
+        first = adjectives[0].text if adjectives else self.new[noun.index]
+        if low in ("a", "an") and self.to_plural:
+            new = self._some(noun, singular, role)
+            if new == "some" and (self.denied or first == "more" or first[0].isdigit()):
+                return False
+        elif new == "a":
+            new = article("a", first)
+        if new is not None:
+            self.new[determiner.index] = new.capitalize() if determiner.text[0].isupper() else new
+        return new is not None
+
+    def _some(self, noun: Word, singular: str, role: str) -> str | None:
+        """What stands for "a" before a plural: "some", "any", nothing (""); None where none reads well."""
+        head = self.tree.words[noun.head]
+        if role in ("said", "subject"):
+            return "" if role == "said" else "some" if head.tag == "VBD" else None
+        if head.lower == "without":
+            return None if any(word.lower in NEGATIONS for word in self.tree.words[: head.index]) else "any"
+        if noun.relation == "pobj":  # not "a puzzle with a solution"
+            fits = head.lower == "about"
+        else:  # not "people love a bargain", "I'd get a phone"
+            subjects = [self.tree.subject(verb.index) for verb in (head, self.tree.words[head.head])]
+            own = any(subject is not None and subject.lower in ("i", "we") for subject in subjects)
+            own = own or role == "there" or (head.tag in ("VBD", "VBG") and not any(subjects))  # "bought a shirt"
+            supposed = any(word.lower in ("would", "'d", "if") for word in self.tree.children(head.index))
+            fits = base(head.lower) in _VERBS and own and not supposed
+        whole = any(word.lower == "of" or word.relation == "acl" for word in self.tree.children(noun.index))
+        return "some" if fits and not whole and singular not in _uses()["person"] else None
+
+    def _clause(self, noun: Word, clause: Word) -> bool:
+        """A relative clause, or a participle, behind the noun."""
+        if clause.relation == "acl":
+            return noun.relation in ("dobj", "pobj") and clause.tag in ("VBN", "VBG")
+        subject = self.tree.subject(clause.index)
+        if subject is None or self.tree.words[self.tree.under(clause.index)[0].index - 1].text == ",":
+            return False
+        unclear = self.tree.words[noun.head].lower == "of"  # "a reading of the clause that is wrong"
+        return subject.tag not in ("WDT", "WP") or (not unclear and self._predicates(clause))
+
+    def _predicates(self, verb: Word) -> bool:
+        """The verbs that share a subject agree with it, and so do the nouns that it is said to be."""
+        if not verb.tag.startswith(("VB", "MD")) or verb.relation == "csubj":
+            return False
+        second = [word for word in self.tree.children(verb.index) if word.relation == "conj" and word.tag[:2] == "VB"]
+        for said in [verb, *(word for word in second if self.tree.subject(word.index) is None)]:
+            attribute = self.tree.child(said.index, "attr", "oprd")
+            if base(said.lower) == "be" and self.tree.child(said.index, "ccomp") is not None:
+                return False  # "the problem is that"
+            after = self._after(said)
+            if base(said.lower) in _OF_SEVERAL or (after is not None and after.tag == "NNP"):
+                return False  # "the buyers included", "the man was Charles"
+            if not self._agree(said, verb) or (attribute is not None and not self._attribute(attribute)):
+                return False
+        return True
+
+    def _agree(self, verb: Word, first: Word) -> bool:
+        """A verb, or its auxiliary, agrees; `first` is the first one of those with the same subject."""
+        group = [verb, *(word for word in self.tree.children(verb.index) if word.relation in ("aux", "auxpass"))]
+        finite = next((word for word in group if word.tag in ("VBZ", "VBP", "VBD", "MD")), None)
+        if finite is None and verb.tag == "VB" and verb != first and first.tag in ("VBZ", "VBP"):
+            finite = verb  # "who love me and send it"
+        if finite is None:
+            return verb != first or verb.tag in ("VB", "VBG")
+        new = agree(finite, "plural" if self.to_plural else "singular")
+        if new is None or (finite.lower in ("'s", "’s") and verb.tag == "VBN"):
+            return False  # "it's been"
+        if new != finite.lower:
+            glued = finite.index and self.tree.words[finite.index - 1].end == finite.start
+            self.new[finite.index] = f" {new}" if glued else new
+        return True
+
+    def _attribute(self, said: Word) -> bool:
+        """What the noun is said to be, in its number, or in none."""
+        if self._singular(said) is not None:
+            return self._phrase(said, "said")
+        mass = self.to_plural and said.tag == "NN" and self.tree.child(said.index, "det", "poss", "nummod") is None
+        return mass or said.lower in _SAID_OF_SEVERAL or said.tag.startswith(("JJ", "VB", "IN"))
+
+    def _said_of(self, verb: Word) -> bool:
+        """ "There is a toy", "it is a toy": the subject changes, too."""
+        tree, subject, after = self.tree, self.tree.subject(verb.index), self._after(self.noun)
+        if subject is None or subject.index > verb.index or (base(verb.lower) != "be" and verb.text[0] not in "'’"):
+            return False
+        if any(tree.child(verb.index, relation) for relation in ("ccomp", "xcomp", "advcl", "csubj")):
+            return False
+        if subject.lower == "there":
+            return self._agree(verb, verb) and self._phrase(self.noun, "there")
+        new = _SUBJECTS[self.to_plural].get(subject.lower)
+        opens = subject.index == 0 or tree.words[subject.index - 1].text in ".!:"
+        opens = opens and not any(word.tag.startswith("VB") for word in tree.words[: subject.index])
+        if (
+            new is None
+            or not opens
+            or verb.relation in ("ccomp", "relcl", "acl")
+            or self.noun.lower.startswith(_OF_FACTS)
+        ):
+            return False  # what was said before: "but it was a problem"
+        if any(word.tag == "MD" or word.relation in ("neg", "aux") for word in tree.children(verb.index)):
+            return False
+        if after is not None and (
+            after.text in ("that", "if", ":", "-", "–", "--")
+            or (subject.lower == "it" and after.tag not in (".", ",", "CC", "IN"))
+        ):
+            return False  # "it is a sure bet to", "it's a good thing we came"
+        self.new[subject.index] = new.capitalize() if subject.text[0].isupper() else new
+        return self._predicates(verb)
+
+    def _referred_to(self) -> bool:
+        """Whether another word may refer to the phrase, repeats its noun, or may agree with it although the parser does
+        not say so ("a factory in the Bronx that makes pads")."""
+        singular = str(self._singular(self.noun))
+        person = singular in _uses()["person"]
+        referring = _TO_SEVERAL if not self.to_plural else _TO_PERSONS if person else _TO_THINGS
+        same = (singular, countables()[0][singular])
+        for word in self.tree.words:
+            verb = self.tree.words[word.head]
+            pronoun = word.relation in ("nsubj", "dobj", "pobj")
+            relative = word.tag in ("WDT", "WP") and verb.tag in ("VBZ", "VBP") and verb.index not in self.new
+            if word.index in self.new:
+                continue
+            if word.relation == "conj" and word.tag in ("VBZ", "VBP") and self.tree.subject(word.index) is None:
+                return True
+            if word.lower in referring or word.lower in same:
+                return True
+            if relative and word.relation == "nsubj" and word.index > self.noun.index:
+                return True
+            if self.to_plural:
+                if pronoun and word.tag == "DT" and word.lower in ("this", "that"):
+                    return True
+            elif word.tag == "CD" or (word.lower in ("any", "some") and word.relation != "det"):
+                return True
+        return False

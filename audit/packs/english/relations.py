@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 
 from audit.messages import counted
 from audit.packs.english.clauses import switch
-from audit.packs.english.comparatives import exchange, rephrase
+from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
 from audit.packs.english.coordination import swap, swappable
 from audit.packs.english.emphasis import ADVERBS, article, places
@@ -503,7 +503,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new)
 
 
-@tagged("MR1.3", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed("MR1.3", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def numbers(text: Analysis, choices: random.Random) -> str | None:
     """A singular becomes a plural or a plural a singular, with all that agrees with it; the sentiment stays.
 
@@ -589,7 +589,17 @@ def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
     return switch(text)
 
 
-@tagged("MR4.4", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+# Turned round, a judgement changes its word ("better", "worse") and its subject: "this phone is better than that one"
+# is praise, and many read "that one is worse than this phone" as blame. What says neither good nor bad stays so.
+@parsed(
+    "MR4.4",
+    version="2",
+    task="sentiment",
+    family=_RESTRUCTURING,
+    unit="sentence",
+    check=equivalent,
+    carry=stays("neutral"),
+)
 def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     """A comparison is turned round and said with the antonym; the sentiment stays.
 
@@ -599,11 +609,19 @@ def rephrased_comparison(text: Analysis, choices: random.Random) -> str | None:
     return rephrase(text)
 
 
-@tagged("MR4.5", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=opinionated(different), carry=nothing)
+@parsed(
+    "MR4.5",
+    version="2",
+    task="sentiment",
+    family=_RESTRUCTURING,
+    unit="sentence",
+    check=opinionated(different),
+    carry=nothing,
+)
 def swapped_comparison(text: Analysis, choices: random.Random) -> str | None:
-    """The two sides of a comparison swap places, which says the opposite; the label becomes another one.
+    """The two sides of a comparison that calls one of them better swap places; the label becomes another one.
 
     >>> swapped_comparison(Analysis("The car is faster than the bicycle."), random.Random(0))
     'The bicycle is faster than the car.'
     """
-    return exchange(text)
+    return reverse(text)

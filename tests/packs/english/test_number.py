@@ -22,12 +22,24 @@ def changed(text):
         ("The actors give everything.", "The actor gives everything."),
         ("The character isn't complex.", "The characters aren't complex."),
         (
-            "He gave an amazing performance that dwarfs the rest.",
-            "He gave some amazing performances that dwarf the rest.",
+            "I saw an amazing performance that dwarfs the rest.",
+            "I saw some amazing performances that dwarf the rest.",
         ),
         ("I love this movie.", "I love these movies."),
         ("It has some very funny sequences.", "It has a very funny sequence."),
         ("My favorite episode is in the last season.", "My favorite episodes are in the last season."),
+        ("This movie is a mess.", "These movies are a mess."),
+        ("The scenes begin and end.", "The scene begins and ends."),
+        # What a reader saw and nothing was made of.
+        ("this thing is trash", "these things are trash"),
+        ("It's a very intuitive program.", "They are very intuitive programs."),
+        ("That was not a simple task.", None),
+        ("Those are bad games.", "That is a bad game."),
+        ("Now this player is an awesome player.", "Now these players are awesome players."),
+        ("There is a problem.", "There are some problems."),
+        ("I have some good friends who love me and send gifts.", "I have a good friend who loves me and sends gifts."),
+        ("I can live without a camera.", "I can live without any cameras."),
+        ("The dog has raided the tissues.", "The dogs have raided the tissues."),
     ],
 )
 def test_noun_verb_and_determiner_agree(text, other):
@@ -41,18 +53,38 @@ def test_noun_verb_and_determiner_agree(text, other):
     "text",
     [
         "The film is great.",  # "the film" is the one that is reviewed
-        "This movie is a mess.",  # the predicate would have to change
         "These films are the ones.",
         "This movie must have been the worst movie.",
         "It is one of the scenes that they cut.",
         "The scene has its charm.",
         "The characters know what they want.",
         "Is this film good?",
-        "The scenes begin and end.",
         "the plot and the scenes are dull.",
         "He saw a film-within-a-film.",
         'I liked "these movies" a lot.',
         "It never had a problem.",
+        "I'm glad I have the extra memory.",  # no countable noun
+        "The games are decent, but you only get 2.",
+        "But it was a problem.",  # what was said before
+        "It's a sure bet that he knows.",
+        "The problem is that they stop.",
+        "Press the buttons, such as play.",
+        "You can use the scene modes.",
+        "Keep your eyes off the road.",
+        "In a way I have a lot of time.",
+        "Have a safe trip.",
+        "The camera has a shoe that takes a flash.",
+        "It has the annoying habit of asking you.",
+        "She runs a store in the Bronx that sells hats and has a sale.",
+        "They are elected by the voters.",
+        "The man was Charles Wick.",
+        "It is a reading of this clause that is wrong.",
+        "The buyers included Davis and the Sun.",
+        "He gave in, but not without a protest.",
+        "(America loves a bargain.)",
+        "Every bid to buy out a company must be registered.",
+        "The driver, a student of law, worried all the way.",
+        "Those are reasons enough.",
     ],
 )
 def test_what_cannot_be_mended_makes_nothing(text):
