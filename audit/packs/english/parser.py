@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
 from itertools import pairwise
@@ -35,9 +35,18 @@ class Parse:
 
     words: tuple[Word, ...]
 
+    @cached_property
+    def _below(self) -> dict[int, list[Word]]:
+        """Index of a word -> its children: looked up, so that a long text takes no longer a word than a short one."""
+        below: dict[int, list[Word]] = {}
+        for word in self.words:
+            if word.head != word.index:
+                below.setdefault(word.head, []).append(word)
+        return below
+
     def children(self, index: int) -> Iterator[Word]:
         """What depends on a word, in order."""
-        return (word for word in self.words if word.head == index and word.index != index)
+        return iter(self._below.get(index, ()))
 
     def child(self, index: int, *relations: str) -> Word | None:
         """The first dependent with one of these relations."""
@@ -45,13 +54,10 @@ class Parse:
 
     def under(self, index: int) -> list[Word]:
         """A word and all that hangs on it, in order."""
-        inside = {index}
-        grown = True
-        while grown:
-            more = {word.index for word in self.words if word.head in inside} - inside
-            inside |= more
-            grown = bool(more)
-        return [word for word in self.words if word.index in inside]
+        inside = [index]
+        for parent in inside:
+            inside += [child.index for child in self.children(parent)]
+        return [self.words[place] for place in sorted(inside)]
 
     def roots(self) -> list[Word]:
         """The head of each sentence."""
