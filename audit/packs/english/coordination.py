@@ -1,52 +1,63 @@
 """Words and phrases joined by "and" or "or" whose order may be changed without changing what is said.
 
-Only coordinations whose two sides have the same shape are taken, and only where what stands before and after binds
-to both sides or to neither: "a dark and funny film" yes, "very dark and funny" or "happy and proud of it" no.
+Both conjuncts are of one kind, and what modifies binds to both or to neither: "a dark and funny film" yes, "funny and
+proud of it" or "good songs and jokes" no.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from audit.packs.english.emphasis import article
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.tagging import base, singular
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
-_QUANTITY = words(
-    "second third fourth general particular short other others same such own last next first few many more most "
-    "less least full half overall much several various certain only whole entire very main kind sort lot lots bit "
-    "couple number plenty all everything nothing something anything one ones rest way ways end so still thing "
-    "things stuff etc new worth due able likely everyone anyone someone everybody nobody none time times"
-)
-_COPULAS = words(
-    "is are was were be been being 's 're 'm am seem seems seemed look looks looked feel feels felt sound sounds "
-    "sounded become becomes became stay remain remains remained find found both either neither"
-)
-_LOOSE = words("during because when while throughout but although though if before after")
-_DEGREES = words(
-    "very really so too quite rather pretty somewhat truly also always just still extremely incredibly totally "
-    "completely utterly both fairly terribly genuinely"
-)
-_PEOPLE = words("rich poor young old dead living beautiful damned brave famous bold gifted bad ugly good")
-_CLOSERS = frozenset([".", "!", "?", ";", ":", ",", ")", "...", "--", ""])
-_ADJECTIVES = words("JJ VBN VBG")
-_NOUNS = words("NN NNS")
-_DETERMINERS = words("the a an no some this these that those its his her their")
-_SHARED_OBJECT = words(
-    "write written wrote direct directed produce produced edited filmed shot crafted love loved loves enjoy "
-    "enjoyed enjoys hate hated respect respected admire admired like liked adore adored praised designed "
-    "performed acted staged planned"
-)
 _JOINTS = words("and or")
-_IRREVERSIBLE = words("come go sit stand try wait stop get turn run be do have")
+# Quantities, times, words that point back, and last items that close a list.
+_BARRED = words(
+    "second third fourth general particular short other others same such own last next first few many more most "
+    "less least nothing something anything everything full half overall much several various certain only whole "
+    "entire very main kind sort lot lots bit couple number plenty all one ones rest way ways end ends so still thing "
+    "things stuff etc etc. new worth due able likely everyone anyone someone everybody nobody none time times former "
+    "latter both another theirs mine yours ours hers remainder part above below ever never later soon then now today tomorrow yesterday tonight "
+    "subsequent eventually finally previous following ago since before after day days week weeks month months year "
+    "years morning evening night noon midnight spring summer autumn fall winter monday tuesday wednesday thursday "
+    "friday saturday sunday january february march april may june july august september october november december "
+    "sons co company inc associates thus therefore hence consequently result results resulting whatever whatnot "
+    "again too also n't not minutes seconds hours inches pounds feet cents dollars percent degrees"
+)
+_SHARED_DEGREES = words("very so too really quite pretty extremely incredibly both")
+_ONE = words("a an this that another each every one")
+_NEGATIVE = words("no neither any not n't never without hardly")
+_MODIFIERS = words("amod compound nummod nmod advmod quantmod npadvmod poss det predet neg punct")
+_PLACES = words("in on at for of with by about against without")
+_EASE = words("easy simple quick hard difficult fun nice good great ready")
+_STATES = words(
+    "be have look sound feel seem smell taste cost weigh work need want love hate like enjoy know believe include "
+    "contain offer provide lack deserve respect admire remain represent mean fit support"
+)
+# Verbs done to one object in no order: "written and directed by a child".
+_UNORDERED = words(
+    "write direct produce edit film shoot craft love enjoy hate respect admire like adore praise design perform act "
+    "stage plan"
+)
+_NOMINAL = words("nsubj nsubjpass dobj pobj attr ROOT appos conj npadvmod compound nmod oprd dative")
+_SLANTED = words("and or but nor than / & - ' \" ' ''")
+_POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
+_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’&][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aA,-]")
+_FINITE = words("VBZ VBP VBD MD")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two sides of a coordination as token ranges: tokens[left:middle] and tokens[middle + 1:right]."""
+    """Two conjuncts as ranges of tokens: tokens[left:stop] and tokens[start:right]."""
 
     left: int
-    middle: int
+    stop: int
+    start: int
     right: int
 
 
@@ -55,13 +66,12 @@ def _fixed_pairs() -> frozenset[tuple[str, str]]:
     from audit.resources import data_file
 
     lines = data_file("lexicons/fixed_pairs.tsv").read_text(encoding="utf-8").splitlines()
-    return frozenset(
-        (first, second) for line in lines if not line.startswith("#") for first, second in [line.split("\t")]
-    )
+    pairs = [line.split("\t") for line in lines if not line.startswith("#")]
+    return frozenset((singular(first) or first, singular(second) or second) for first, second in pairs)
 
 
 def swappable(tokens: Sequence[Token]) -> list[Pair]:
-    """Every coordination of one sentence whose sides may be swapped, from left to right.
+    """Every coordination whose conjuncts may be swapped, from left to right; none where there is no parser.
 
     >>> len(swappable(Analysis("The film is wonderful and exciting.").tokens))
     1
@@ -69,261 +79,222 @@ def swappable(tokens: Sequence[Token]) -> list[Pair]:
     []
     """
     joints = [index for index, token in enumerate(tokens) if token.lower in _JOINTS]
-    return [pair for index in joints if (pair := _pair(tokens, index)) is not None]
+    tree = tree_of(tokens) if joints else None
+    return [pair for joint in joints if (pair := _pair(tree, joint)) is not None] if tree is not None else []
 
 
 def swap(analysis: Analysis, pair: Pair) -> str:
-    """The text with the two sides of a coordination swapped; a/an and the capital of a first word are put right."""
+    """The text with two conjuncts swapped; a/an and the capital of a first word are put right."""
     tokens, text = analysis.tokens, analysis.text
-    first = text[tokens[pair.left].start : tokens[pair.middle - 1].end]
-    second = text[tokens[pair.middle + 1].start : tokens[pair.right - 1].end]
-    joint = text[tokens[pair.middle - 1].end : tokens[pair.middle + 1].start]
-    start, end = tokens[pair.left].start, tokens[pair.right - 1].end
-    if pair.left == 0 and first[0].isupper() and not second[0].isupper():
-        second, first = second[0].upper() + second[1:], first[0].lower() + first[1:]
-    before = text[:start]
+    begin, end = tokens[pair.left].start, tokens[pair.right - 1].end
+    first = text[begin : tokens[pair.stop - 1].end]
+    second = text[tokens[pair.start].start : end]
+    joint = text[tokens[pair.stop - 1].end : tokens[pair.start].start]
+    tree = tree_of(tokens)
+    if tree is not None and tree.opens(pair.left) and first[0].isupper():
+        second = second[0].upper() + second[1:]
+        if tree.keeps_capital(pair.left) is False:
+            first = first[0].lower() + first[1:]
+    before = text[:begin]
     if pair.left and tokens[pair.left - 1].lower in ("a", "an"):
         before = before[: tokens[pair.left - 1].start] + article(tokens[pair.left - 1].text, second) + " "
     return before + second + joint + first + text[end:]
 
 
-def _pair(tokens: Sequence[Token], middle: int) -> Pair | None:
-    if not 0 < middle < len(tokens) - 1:
+def _pair(tree: Parse, joint: int) -> Pair | None:
+    word = tree.words[joint]
+    first = tree.words[word.head]
+    conjuncts = [child for child in tree.children(first.index) if child.relation == "conj" and child.index > joint]
+    if word.relation != "cc" or first.index > joint or len(conjuncts) != 1:
         return None
-    first, second = tokens[middle - 1].lower, tokens[middle + 1].lower
-    if first == second or (first, second) in _fixed_pairs() or {first, second} & _QUANTITY:
+    second = conjuncts[0]
+    if not _alone(tree, first, second, word):
         return None
-    if "-" in (first[-1:], second[-1:]) or not (first[0].isalpha() and second[0].isalpha()):
+    left = [w for w in tree.under(first.index) if w.index < joint and w.relation not in ("preconj",)]
+    right = tree.under(second.index)
+    listed = first.relation == "conj"
+    comma = tree.words[joint - 1].text == ","
+    if listed:
+        left = [w for w in left if w.index > _comma_before(tree, first)]
+    if comma:
+        left = left[:-1]
+    if not left or left[-1].index != joint - 1 - comma or right[0].index != joint + 1:
         return None
-    pair = _adjectives(tokens, middle) or _adverbs(tokens, middle) or _noun_phrases(tokens, middle)
-    pair = pair or _verbs(tokens, middle)
-    if pair is None or _is_nested(tokens, pair):
+    if any(side[-1].index - side[0].index != len(side) - 1 for side in (left, right)):
         return None
-    sides = [tokens[index].lower for index in range(pair.left, pair.right) if index != middle]
-    return None if _QUANTITY.intersection(sides) or any(len(side) == 1 and side != "a" for side in sides) else pair
-
-
-def _is_nested(tokens: Sequence[Token], pair: Pair) -> bool:
-    """Whether the coordination is a part of a longer list, whose sides cannot be told."""
-    before, after = _low(tokens, pair.left - 1), _low(tokens, pair.right)
-    return before in ("and", "or", "/", "&", "-", "not", "n't", "nor") or after in (
-        "and",
-        "or",
-        "/",
-        "&",
-        "-",
-        "than",
-        "but",
-    )
-
-
-def _low(tokens: Sequence[Token], index: int) -> str:
-    return tokens[index].lower if 0 <= index < len(tokens) else ""
-
-
-def _tag(tokens: Sequence[Token], index: int) -> str:
-    return tokens[index].tag if 0 <= index < len(tokens) else ""
-
-
-def _adjectives(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """ "dark and funny" before a noun, or after a form of be; also "richly drawn and deeply felt"."""
-    right = middle + 2
-    adverbs = _tag(tokens, middle - 2) == "RB" and _tag(tokens, middle + 1) == "RB"
-    if adverbs:
-        right = middle + 3
-        if not (_low(tokens, middle + 1).endswith("ly") and _low(tokens, middle - 2).endswith("ly")) or right > len(
-            tokens
-        ):
-            return None
-    left = middle - 1 - adverbs
-    first, second = tokens[middle - 1], tokens[right - 1]
-    plain = _adjective_like(first) and _adjective_like(second) and "JJ" in (first.tag, second.tag)
-    if not plain and not (first.tag == second.tag and first.tag in ("JJR", "JJS")):
+    if right[-1].text in (",", ".", ";", ":", "!", "?"):
+        right = right[:-1]
+    pair = _nouns(tree, first, second, left, right)
+    pair = pair or _adjectives(tree, first, second, left, right) or _others(tree, first, second, left, right)
+    if pair is None or comma and not listed:
         return None
-    if (first.text[0].isupper() or second.text[0].isupper()) and left > 0:
-        return None
-    before, mark, after = _low(tokens, left - 1), _tag(tokens, left - 1), _tag(tokens, right)
-    if _low(tokens, right) in _CLOSERS | _LOOSE and _predicative(tokens, left):
-        return Pair(left, middle, right)
-    if before == "the" and {first.lower, second.lower} & _PEOPLE:
-        return None
-    attributive = before in _DETERMINERS or mark in ("IN", "VBZ", "VBD", "VBP", "VBG", "VB") or left == 0
-    both = first.tag == second.tag == "JJ" or adverbs
-    if attributive and before not in _COPULAS and after in ("NN", "NNS") and both:
-        return Pair(left, middle, right)
-    return None
+    return pair if _reads_well(tree, pair) else None
 
 
-def _predicative(tokens: Sequence[Token], left: int) -> bool:
-    """Whether adjectives that start here follow a form of be, maybe by a word of degree or within a list."""
-    before = _low(tokens, left - 1)
-    if before in _DEGREES and _low(tokens, left - 2) in _COPULAS - {"find", "found"}:
-        return True
-    if before == "," and _tag(tokens, left - 2) == "JJ" and _low(tokens, left - 3) in _COPULAS | {","}:
-        return True
-    return before in _COPULAS
+def _comma_before(tree: Parse, word: Word) -> int:
+    """Index of the comma that parts a word from the one before it in a list."""
+    return max((w.index for w in tree.words[word.head : word.index] if w.text == ","), default=word.head)
 
 
-def _adjective_like(token: Token) -> bool:
-    if token.tag in ("JJ", "JJR", "JJS"):
-        return True
-    return token.tag in _ADJECTIVES and token.lower.endswith(("ed", "ing"))
-
-
-def _adverbs(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """ "quickly and quietly"."""
-    first, second = tokens[middle - 1], tokens[middle + 1]
-    if not (first.tag == second.tag == "RB" and first.lower.endswith("ly") and second.lower.endswith("ly")):
-        return None
-    if first.lower in ("only", "really", "truly", "simply", "early", "likely") or second.lower in (
-        "only",
-        "really",
-        "simply",
-    ):
-        return None
-    if _tag(tokens, middle - 2).startswith("RB") or (middle > 1 and _low(tokens, middle - 2) in (",", "so")):
-        return None
-    after = _tag(tokens, middle + 2)
-    if _low(tokens, middle + 2) in _CLOSERS - {","} or after in ("VBN", "JJ", "VBD", "VBZ", "VB"):
-        return Pair(middle - 1, middle, middle + 2)
-    return None
-
-
-def _noun_phrases(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """ "humor and pathos", "the plot and the acting", "great songs and bad jokes", "Tom Hanks and Meg Ryan"."""
-    names = _names(tokens, middle)
-    if names is not None:
-        return names
-    if _tag(tokens, middle - 1) not in _NOUNS:
-        return None
-    left = _phrase_start(tokens, middle)
-    right = _phrase_end(tokens, middle)
-    if right is None or left == middle:
-        return None
-    first, second = tokens[left:middle], tokens[middle + 1 : right]
-    if len(first) == 2 and len(second) == 1 and first[0].tag in ("DT", "PRP$"):
-        return _under_one_determiner(tokens, Pair(left + 1, middle, right))
-    if _shape(first) != _shape(second) or any(
-        token.text[0].isupper() for token in (*first[bool(left == 0) :], *second)
-    ):
-        return None
-    if (first[0].lower in _DETERMINERS) != (second[0].lower in _DETERMINERS):
-        return None
-    owners = {"its", "his", "her", "their", "this", "that", "these", "those"}
-    if first[0].lower != second[0].lower and {first[0].lower, second[0].lower} & owners:
-        return None
-    if not _free_before(tokens, left, first) or not _free_after(tokens, left, right):
-        return None
-    return Pair(left, middle, right)
-
-
-def _under_one_determiner(tokens: Sequence[Token], pair: Pair) -> Pair | None:
-    """ "the acting and directing": the determiner stays where it is."""
-    first, second = tokens[pair.left], tokens[pair.middle + 1]
-    if (
-        first.text[0].isupper()
-        or second.text[0].isupper()
-        or len({first.tag, second.tag}) > (tokens[pair.left - 1].lower not in ("a", "an")) + 1
-    ):
-        return None
-    after, mark = _low(tokens, pair.right), _tag(tokens, pair.right)
-    if mark in ("VBP", "MD", "VBD", "VBZ") and after != "'s":
-        return pair if pair.left == 1 else None
-    if tokens[pair.middle].lower == "or":
-        return pair if after in _CLOSERS else None  # "blur the background or sketch in a setting"
-    return pair if after in _CLOSERS | {"in", "during", "throughout"} else None
-
-
-def _names(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """Two full names of persons: both of two capitalised words."""
-    if middle < 2 or middle + 2 >= len(tokens):
-        return None
-    sides = (*tokens[middle - 2 : middle], *tokens[middle + 1 : middle + 3])
-    if not all(token.tag == "NNP" and token.text[0].isupper() and token.text[1:].islower() for token in sides):
-        return None
-    outside = (_tag(tokens, middle - 3), _tag(tokens, middle + 3))
-    capital = any(0 <= at < len(tokens) and tokens[at].text[0].isupper() for at in (middle - 3, middle + 3))
-    if (
-        capital
-        or set(outside) & {"NN", "NNS", "NNP", "POS", "JJ", "DT"}
-        or _low(tokens, middle - 3) in ("'s", "the", "(")
-    ):
-        return None
-    return Pair(middle - 2, middle, middle + 3) if _low(tokens, middle + 3) not in ("'s", "'") else None
-
-
-def _phrase_start(tokens: Sequence[Token], middle: int) -> int:
-    start = middle - 1
-    while start > 0 and _tag(tokens, start - 1) in ("JJ", "NN", "NNS"):
-        start -= 1
-    if start > 0 and _low(tokens, start - 1) in _DETERMINERS and _tag(tokens, start - 1) in ("DT", "PRP$"):
-        start -= 1
-    return start
-
-
-def _phrase_end(tokens: Sequence[Token], middle: int) -> int | None:
-    end = middle + 1
-    if _low(tokens, end) in _DETERMINERS:
-        end += 1
-    while end < len(tokens) and _tag(tokens, end) == "JJ":
-        end += 1
-    first = end
-    while end < len(tokens) and _tag(tokens, end) in _NOUNS:
-        end += 1
-    return end if end > first else None
-
-
-def _shape(side: Sequence[Token]) -> tuple[str, ...]:
-    """Tags of one side, with determiners counted alike and number ignored where there is no determiner."""
-    marks = ["DT" if token.tag in ("DT", "PRP$") else token.tag for token in side]
-    return tuple("NN" if mark in _NOUNS and marks[0] != "DT" else mark for mark in marks)
-
-
-def _free_before(tokens: Sequence[Token], left: int, side: Sequence[Token]) -> bool:
-    """Whether what stands before the first side binds to both sides."""
-    before, mark = _low(tokens, left - 1), _tag(tokens, left - 1)
-    determined = side[0].lower in _DETERMINERS
-    if left == 0 or before in ("between", "both", "either", "neither", ":", "("):
-        return True
-    if not determined and len(side) == 1 and mark in ("JJ", "VBG", "VBN", "CD", "POS", "NNP", "JJR", "JJS", "RB"):
+def _alone(tree: Parse, first: Word, second: Word, joint: Word) -> bool:
+    """Whether a coordination is no part of another one, but for a list with commas."""
+    if tree.child(second.index, "cc", "conj") is not None:
         return False
-    if before == "," and not determined and len(side) == 1:
-        return _tag(tokens, left - 2) in _NOUNS and _tag(tokens, left - 3) in (",", "IN", "VB", "VBZ", "VBD", "VBG")
-    if mark == "IN" and before != "that":
-        if determined or before == "of":
-            holds = _tag(tokens, left - 2) in _NOUNS or _low(tokens, left - 2) == "full"
-            return not determined and holds and len(side) == 1
-        return True
-    if mark == "VB" and _tag(tokens, left - 2) in ("JJ", "DT", "NN"):
-        return False  # a noun, not a verb
-    return mark in ("VB", "VBZ", "VBD", "VBP", "VBG", "VBN") and before not in _COPULAS
+    if sum(child.relation in ("cc", "conj") for child in tree.children(first.index)) > 2:
+        return False
+    above = first
+    while above.relation == "conj":
+        above = tree.words[above.head]
+        if tree.child(above.index, "cc") is not None:
+            return False
+    return True
 
 
-def _free_after(tokens: Sequence[Token], left: int, right: int) -> bool:
-    """Whether what stands after the second side binds to both sides or to neither."""
-    after, mark = _low(tokens, right), _tag(tokens, right)
-    if right >= len(tokens) or after in (".", "!", "?", ";", ")"):
-        return True
-    if after == "," and _tag(tokens, left - 1) == "IN":
-        return True
-    if mark in ("VBP", "MD", "VBD", "VBZ"):
-        return left == 0 and mark != "VBZ" and after not in ("'s", "is", "was", "has")
-    return after in ("in", "during", "throughout", "because", "when", "while") and left > 0
+def _reads_well(tree: Parse, pair: Pair) -> bool:
+    """Whether neither side points to the other or has a place in time, no pair of words is a fixed one, and what stands
+    around goes with both orders."""
+    first, second = tree.words[pair.left : pair.stop], tree.words[pair.start : pair.right]
+    sides = (*first, *second)
+    if any(word.lower in _BARRED or word.tag in _POINTING or not _WORD.fullmatch(word.text) for word in sides):
+        return False
+    opening = tree.opens(pair.left) and first[0].text[0].isupper()
+    capitals = [word for word in sides[opening:] if word.text[0].isupper() and not word.tag.startswith("NNP")]
+    if capitals and not all(word.text.isupper() for word in sides):
+        return False
+    ends = {(first[0].lower, second[0].lower), (first[-1].lower, second[-1].lower)}
+    if any(_fixed(*end) for end in ends) or first[-1].lower == second[-1].lower:
+        return False
+    after = tree.words[pair.right] if pair.right < len(tree.words) else None
+    if pair.left and tree.words[pair.left - 1].lower in _SLANTED:
+        return False
+    if after is not None and (after.lower in _SLANTED or after.tag in ("WDT", "WP", "VBN", "VBG", "POS")):
+        return False
+    return not opening or tree.keeps_capital(pair.left) is not None
 
 
-def _verbs(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """ "laughed and cried", "written and directed by"."""
-    first, second = tokens[middle - 1], tokens[middle + 1]
-    if first.tag != second.tag or first.tag not in ("VB", "VBD", "VBN", "VBP", "VBZ"):
+@lru_cache(maxsize=4096)
+def _fixed(first: str, second: str) -> bool:
+    return (singular(first) or first, singular(second) or second) in _fixed_pairs()
+
+
+def _span(left: Sequence[Word], right: Sequence[Word]) -> Pair:
+    return Pair(left[0].index, left[-1].index + 1, right[0].index, right[-1].index + 1)
+
+
+def _nouns(tree: Parse, first: Word, second: Word, left: list[Word], right: list[Word]) -> Pair | None:
+    """ "humor and pathos", "the plot and the acting", "the acting and directing", "Tom Hanks and Meg Ryan"."""
+    if not (first.tag.startswith("NN") and second.tag.startswith("NN")) or _top(tree, first).relation not in _NOMINAL:
         return None
-    if {first.lower, second.lower} & (_IRREVERSIBLE | _COPULAS) or _tag(tokens, middle - 2).startswith("RB"):
+    if first.tag.startswith("NNP") != second.tag.startswith("NNP") or _in_title(tree, left, right):
         return None
-    shared = first.lower in _SHARED_OBJECT and second.lower in _SHARED_OBJECT
-    if shared and (
-        _low(tokens, middle + 2) in ("by", "the", "this", "it", "a") or _low(tokens, middle + 2) in _CLOSERS
-    ):
-        return Pair(middle - 1, middle, middle + 2)
-    both_state = first.tag == "VBN" and _low(tokens, middle - 2) in _COPULAS
-    if both_state and _low(tokens, middle + 2) in _CLOSERS - {","}:
-        return Pair(middle - 1, middle, middle + 2)
+    one, other = _determiner(tree, first, left), _determiner(tree, second, right)
+    begin = [w for w in left[len(one) :] if w.index < first.index]
+    follow = [w for w in right[len(other) :] if w.index < second.index]
+    behind, beyond = left[-1].index > first.index, right[-1].index > second.index
+    if any(w.relation not in _MODIFIERS or w.tag in ("VBG", "RB") for w in (*begin, *follow)):
+        return None
+    if _has_compound(follow) and not (_has_compound(begin) and _has_compound(left)):
+        return None  # "sweeping ethics and campaign finance reforms": both may be reforms
+    if not _stands_free(tree, first, right[-1].index + 1):
+        return None
+    if one and other:
+        same = one[-1].lower == other[-1].lower
+        if not same and (_NEGATIVE | words("this these those that")) & {one[-1].lower, other[-1].lower}:
+            return None
+        return _span(left, right) if not beyond or behind else None
+    if other and not one:
+        return None
+    if bool(begin) != bool(follow) or behind:
+        return None
+    if one:
+        number = first.tag == second.tag or one[-1].lower not in _ONE
+        if not number or (beyond and tree.words[second.index + 1].lower != "of") or (begin and beyond):
+            return None
+        end = right if not beyond else [w for w in right if w.index <= second.index]
+        return _span(left[len(one) :], end)
+    return _span(left, right) if not beyond else None
+
+
+def _has_compound(side: Sequence[Word]) -> bool:
+    return any(word.relation in ("compound", "nmod") and not word.tag.startswith("NNP") for word in side)
+
+
+def _stands_free(tree: Parse, first: Word, end: int) -> bool:
+    """Whether no verb or noun behind the second noun shows that it begins something else: "hold it to the nose and bid
+    unpleasantness adieu"."""
+    top = _top(tree, first)
+    after = tree.words[end].tag if end < len(tree.words) else "."
+    if top.relation in ("compound", "nmod"):
+        return True
+    while top.relation in ("pobj", "prep", "conj") and top.head != top.index:
+        top = tree.words[top.head]
+    if after in _FINITE:
+        return top.relation in ("nsubj", "nsubjpass", "ROOT") and top.tag.startswith("NN")
+    return not after.startswith(("NN", "JJ", "DT", "PRP", "VB"))
+
+
+def _top(tree: Parse, word: Word) -> Word:
+    """The first conjunct of a list."""
+    while word.relation == "conj" and word.head < word.index:
+        word = tree.words[word.head]
+    return word
+
+
+def _determiner(tree: Parse, noun: Word, side: Sequence[Word]) -> list[Word]:
+    """The determiner or possessor that a noun phrase begins with."""
+    child = next((w for w in tree.children(noun.index) if w.relation in ("det", "poss", "predet")), None)
+    if child is None or side[0].index > child.index:
+        return []
+    inside = [w for w in side if w.index <= tree.under(child.index)[-1].index]
+    return inside if inside[0] is side[0] else []
+
+
+def _in_title(tree: Parse, left: list[Word], right: list[Word]) -> bool:
+    """Whether capitals around a pair or on one of its sides make it a part of a longer name."""
+    edges = [tree.words[index] for index in (left[0].index - 1, right[-1].index + 1) if 0 <= index < len(tree.words)]
+    if any(w.text[0].isupper() and not tree.opens(w.index) and w.text != "I" for w in edges):
+        return True
+    return False
+
+
+def _adjectives(tree: Parse, first: Word, second: Word, left: list[Word], right: list[Word]) -> Pair | None:
+    """ "dark and funny" before a noun or behind a verb; "easy to use and light"."""
+    kinds = {first.tag, second.tag}
+    if not (kinds <= {"JJ", "VBN", "VBG"} and "JJ" in kinds or kinds in ({"JJR"}, {"JJS"})):
+        return None
+    top = _top(tree, first)
+    if top.relation not in ("acomp", "amod", "oprd", "attr", "ROOT", "ccomp", "conj"):
+        return None
+    begin, follow = (
+        [w for w in side if w.index < head.index] for head, side in ((first, left), (second, right))
+    )
+    behind, beyond = left[-1].index > first.index, right[-1].index > second.index
+    if any(w.relation != "advmod" for w in (*begin, *follow)) and top.relation != "ROOT":
+        return None
+    if any(w.relation not in ("advmod", "npadvmod", "punct") for w in (*begin, *follow)):
+        return None
+    if beyond and not behind and (second.lower not in _EASE or first.lower in _EASE):
+        return None
+    if follow and not begin:
+        return None
+    if begin and not follow:
+        if len(begin) > 1 or begin[0].lower not in _SHARED_DEGREES or behind or beyond:
+            return None
+        return _span(left[1:], right)
+    return _span(left, right)
+
+
+def _others(tree: Parse, first: Word, second: Word, left: list[Word], right: list[Word]) -> Pair | None:
+    """ "slowly and carefully", "in cities and on farms", "written and directed by"."""
+    if first.tag == second.tag == "RB" and len(left) == len(right) == 1:
+        return _span(left, right) if first.lower.endswith("ly") and second.lower.endswith("ly") else None
+    if first.tag == second.tag == "IN" and first.relation in ("prep", "agent") and {first.lower, second.lower} <= _PLACES:
+        return _span(left, right) if len(left) > 1 and len(right) > 1 else None
+    if first.tag != second.tag or first.tag not in ("VBN", "VB", "VBZ", "VBP", "VBD"):
+        return None
+    if left[-1] is first and right[0] is second:
+        unordered = {base(first.lower), base(second.lower)} <= _UNORDERED
+        state = first.tag == "VBN" and tree.child(first.index, "auxpass") is not None and len(right) == 1
+        if unordered or state:
+            return Pair(first.index, first.index + 1, second.index, second.index + 1)
     return None

@@ -471,7 +471,7 @@ def changed_tense(text: Analysis, choices: random.Random) -> str | None:
     return change_tense(text)
 
 
-@tagged("MR4.2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed("MR4.2", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """Words or phrases joined by "and", "or", "either ... or" or "be different from" swap places; the sentiment stays.
 
