@@ -6,14 +6,20 @@ from audit.text.tokens import words
 
 _ENDS = words('. ! ? ... " “ ``')
 _INSIDE_NAMES = words("of and the for in - & '")
-_QUANTIFIERS = words("most many much few several some all both other no every each such any either one more none half")
+_QUANTIFIERS = words(
+    "most many much few several some all both other no every each such any either one more none half "
+    "own same last first next second third least former"
+)
 _NAMES = words("democratic republican democrat christian catholic liberal labor will grant")
 # "The Senate" is no title of a book or a film; "The Mother" may be one.
 _INSTITUTIONS = words(
     "senate house president congress court government administration pentagon kremlin council department commission "
     "bank army navy mayor governor minister secretary party union states state city board committee agency republic "
-    "legislature constitution kingdom assembly parliament bureau office university pope treasury white church times"
+    "institute legislature constitution kingdom assembly parliament bureau office university pope treasury white "
+    "church association society foundation chancellor commissioner prime vice attorney director chairman police fed "
+    "reserve league museum center centre ministry institution act"
 )
+_CLOSED = words("IN RB WRB PRP PRP$ CC EX MD WP PDT")
 _ABSTRACT = ("ness", "ments", "tions")
 
 
@@ -37,7 +43,9 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
         return True
     if word.tag in ("NNP", "NNPS") and not word.lower.endswith(_ABSTRACT):
         return True
-    if word.tag == "JJ" and not known_as(word.lower, "ADJ") and "-" not in word.text:
+    if word.tag in _CLOSED or word.lower in _QUANTIFIERS:
+        return False
+    if word.tag in ("JJ", "NNS") and not any(known_as(word.lower, part) for part in ("ADJ", "NOUN")):
         return True
     if word.lower in _NAMES:
         return None
@@ -47,7 +55,7 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
     run = tree.words[index + 1 : stop]
     while run and not run[-1].text[0].isupper():
         run = run[:-1]
-    if not run or run[0].text == "I" or word.tag in _CLOSED or word.lower in _QUANTIFIERS:
+    if not run or run[0].text == "I":
         return False
     if run[0].text[0].islower():  # "Lord of War", but "Members of Congress"
         return False if run[0].lower != "of" or word.tag == "NNS" else None
@@ -56,6 +64,3 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
     goes_on = tree.words[stop].tag in ("NN", "NNS", "JJ", "CD") if stop < len(tree.words) else False
     plain = any(name.lower in _INSTITUTIONS or name.tag == "NNPS" or name.text.isupper() for name in run)
     return False if goes_on or plain or word.lower not in ("the", "a", "an") else None
-
-
-_CLOSED = words("IN RB WRB PRP PRP$ CC EX MD WP PDT")

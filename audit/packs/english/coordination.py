@@ -23,29 +23,23 @@ _BARRED = words(
     "less least nothing something anything everything full half overall much several various certain only whole "
     "entire very main kind sort lot lots bit couple number plenty all one ones rest way ways end ends so still thing "
     "things stuff etc etc. new worth due able likely everyone anyone someone everybody nobody none time times former "
-    "latter both another theirs mine yours ours hers remainder part above below ever never later soon then now today tomorrow yesterday tonight "
-    "subsequent eventually finally previous following ago since before after day days week weeks month months year "
-    "years morning evening night noon midnight spring summer autumn fall winter monday tuesday wednesday thursday "
-    "friday saturday sunday january february march april may june july august september october november december "
-    "sons co company inc associates thus therefore hence consequently result results resulting whatever whatnot "
-    "again too also n't not minutes seconds hours inches pounds feet cents dollars percent degrees"
+    "latter both another theirs mine yours ours hers remainder part above below ever never later soon then now today "
+    "tomorrow yesterday tonight subsequent eventually finally previous following ago since before after day days week "
+    "weeks month months year years morning evening night noon midnight spring summer autumn fall winter monday tuesday "
+    "wednesday thursday friday saturday sunday january february march april may june july august september october "
+    "november december sons co company inc associates thus therefore hence consequently result results resulting "
+    "whatever whatnot again too also n't not minutes seconds hours inches pounds feet cents dollars percent degrees"
 )
 _SHARED_DEGREES = words("very so too really quite pretty extremely incredibly both")
-_ONE = words("a an this that another each every one")
-_NEGATIVE = words("no neither any not n't never without hardly")
-_MODIFIERS = words("amod compound nummod nmod advmod quantmod npadvmod poss det predet neg punct")
+_SINGLE = words("a an this that another each every one")
+_UNSHARED = words("no neither any this these those that")
 _PLACES = words("in on at for of with by about against without")
 _EASE = words("easy simple hard difficult fun impossible")
-_STATES = words(
-    "be have look sound feel seem smell taste cost weigh work need want love hate like enjoy know believe include "
-    "contain offer provide lack deserve respect admire remain represent mean fit support"
-)
 # Verbs done to one object in no order: "written and directed by a child".
 _UNORDERED = words(
     "write direct produce edit film shoot craft love enjoy hate respect admire like adore praise design perform act "
     "stage plan"
 )
-_NOMINAL = words("nsubj nsubjpass dobj pobj attr ROOT appos conj npadvmod compound nmod oprd dative")
 _SLANTED = words("and or but nor than / & - ' \" ' ''")
 _POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’&][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aA,]")
@@ -60,6 +54,28 @@ class Pair:
     stop: int
     start: int
     right: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Conjunct:
+    """The head of one conjunct and its words in order, without those of other conjuncts."""
+
+    head: Word
+    words: list[Word]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether anything stands behind the head."""
+        return self.words[-1].index > self.head.index
+
+    def before(self, start: int = 0) -> list[Word]:
+        """The words from the given place in it to the head."""
+        return [word for word in self.words[start:] if word.index < self.head.index]
+
+    def span(self, other: "_Conjunct", start: int = 0) -> Pair:
+        """This one, from the given place in it, and another one."""
+        first, second = self.words[start:], other.words
+        return Pair(first[0].index, first[-1].index + 1, second[0].index, second[-1].index + 1)
 
 
 @lru_cache(maxsize=1)
@@ -104,49 +120,36 @@ def swap(analysis: Analysis, pair: Pair) -> str:
 
 def _pair(tree: Parse, joint: int) -> Pair | None:
     word = tree.words[joint]
-    first = tree.words[word.head]
-    conjuncts = [child for child in tree.children(first.index) if child.relation == "conj" and child.index > joint]
-    if word.relation != "cc" or first.index > joint or len(conjuncts) != 1:
+    head = tree.words[word.head]
+    conjuncts = [child for child in tree.children(head.index) if child.relation == "conj" and child.index > joint]
+    if word.relation != "cc" or head.index > joint or len(conjuncts) != 1 or not _alone(tree, head, conjuncts[0]):
         return None
-    second = conjuncts[0]
-    if not _alone(tree, first, second, word):
-        return None
-    left = [w for w in tree.under(first.index) if w.index < joint and w.relation not in ("preconj",)]
-    right = tree.under(second.index)
-    listed = first.relation == "conj"
-    comma = tree.words[joint - 1].text == ","
+    first = [w for w in tree.under(head.index) if w.index < joint and w.relation != "preconj"]
+    second = tree.under(conjuncts[0].index)
+    listed, comma = head.relation == "conj", tree.words[joint - 1].text == ","
     if listed:
-        left = [w for w in left if w.index > _comma_before(tree, first)]
-    if comma:
-        left = left[:-1]
-    if not left or left[-1].index != joint - 1 - comma or right[0].index != joint + 1:
+        commas = [w.index for w in tree.words[head.head : head.index] if w.text == ","]
+        first = [w for w in first if w.index > max(commas, default=head.head)]
+    first = first[: len(first) - comma]
+    if not first or first[-1].index != joint - 1 - comma or second[0].index != joint + 1 or (comma and not listed):
         return None
-    if any(side[-1].index - side[0].index != len(side) - 1 for side in (left, right)):
+    if any(side[-1].index - side[0].index != len(side) - 1 for side in (first, second)):
         return None
-    if right[-1].text in (",", ".", ";", ":", "!", "?"):
-        right = right[:-1]
-    pair = _nouns(tree, first, second, left, right)
-    pair = pair or _adjectives(tree, first, second, left, right) or _others(tree, first, second, left, right)
-    if pair is None or comma and not listed:
-        return None
-    return pair if _reads_well(tree, pair) else None
+    second = second[: len(second) - (second[-1].tag in (",", ".", ":"))]
+    sides = _Conjunct(head, first), _Conjunct(conjuncts[0], second)
+    pair = _nouns(tree, *sides) or _adjectives(tree, *sides) or _others(tree, *sides)
+    return pair if pair is not None and _reads_well(tree, pair) else None
 
 
-def _comma_before(tree: Parse, word: Word) -> int:
-    """Index of the comma that parts a word from the one before it in a list."""
-    return max((w.index for w in tree.words[word.head : word.index] if w.text == ","), default=word.head)
-
-
-def _alone(tree: Parse, first: Word, second: Word, joint: Word) -> bool:
+def _alone(tree: Parse, first: Word, second: Word) -> bool:
     """Whether a coordination is no part of another one, but for a list with commas."""
     if tree.child(second.index, "cc", "conj") is not None:
         return False
     if sum(child.relation in ("cc", "conj") for child in tree.children(first.index)) > 2:
         return False
-    above = first
-    while above.relation == "conj":
-        above = tree.words[above.head]
-        if tree.child(above.index, "cc") is not None:
+    while first.relation == "conj":
+        first = tree.words[first.head]
+        if tree.child(first.index, "cc") is not None:
             return False
     return True
 
@@ -191,72 +194,67 @@ def _lemma(word: str) -> str:
     return singular(word) or base(word) or word
 
 
-def _span(left: Sequence[Word], right: Sequence[Word]) -> Pair:
-    return Pair(left[0].index, left[-1].index + 1, right[0].index, right[-1].index + 1)
-
-
-def _nouns(tree: Parse, first: Word, second: Word, left: list[Word], right: list[Word]) -> Pair | None:
+def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     """ "humor and pathos", "the plot and the acting", "the acting and directing", "Tom Hanks and Meg Ryan"."""
-    if not (first.tag.startswith("NN") and second.tag.startswith("NN")) or _top(tree, first).relation not in _NOMINAL:
+    tags = first.head.tag, second.head.tag
+    names = [tag.startswith("NNP") for tag in tags]
+    if not all(tag.startswith("NN") for tag in tags) or names[0] != names[1] or not _stands_free(tree, first, second):
         return None
-    if first.tag.startswith("NNP") != second.tag.startswith("NNP"):
+    one, other = (_determiner(tree, side) for side in (first, second))
+    begin, follow = first.before(len(one)), second.before(len(other))
+    if any(word.tag in ("VBG", "RB", "DT", "PRP$") for word in (*begin, *follow)):
         return None
-    one, other = _determiner(tree, first, left), _determiner(tree, second, right)
-    begin = [w for w in left[len(one) :] if w.index < first.index]
-    follow = [w for w in right[len(other) :] if w.index < second.index]
-    behind, beyond = left[-1].index > first.index, right[-1].index > second.index
-    if any(w.relation not in _MODIFIERS or w.tag in ("VBG", "RB") for w in (*begin, *follow)):
-        return None
-    if _has_compound(follow) and not (_has_compound(begin) and _has_compound(left)):
+    if _has_compound(follow) and not _has_compound(begin):
         return None  # "sweeping ethics and campaign finance reforms": both may be reforms
-    if not _stands_free(tree, first, left[0].index - 1, right[-1].index + 1):
-        return None
-    if one and other:
-        same = one[-1].lower == other[-1].lower
-        if not same and (_NEGATIVE | words("this these those that")) & {one[-1].lower, other[-1].lower}:
+    if other:
+        determiners = {one[-1].lower, other[-1].lower} if one else set()
+        if not one or (len(determiners) == 2 and determiners & _UNSHARED) or first.goes_on != second.goes_on:
             return None
-        return _span(left, right) if beyond == behind else None
-    if other and not one:
+        return first.span(second)
+    if bool(begin) != bool(follow) or first.goes_on:
         return None
-    if bool(begin) != bool(follow) or behind:
-        return None
-    if begin and (first.tag != second.tag or _has_compound(follow) and not _has_compound(_before(tree, first))):
+    if begin and (tags[0] != tags[1] or (_has_compound(follow) and not _has_compound(_neighbor(tree, first)))):
         return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
-    if begin and one and first.tag.startswith("NNP"):
-        return None  # "the British Fauna and Flora Society"
-    if one:
-        number = first.tag == second.tag or one[-1].lower not in _ONE
-        if not number or (beyond and tree.words[second.index + 1].lower != "of") or (begin and beyond):
-            return None
-        end = right if not beyond else [w for w in right if w.index <= second.index]
-        return _span(left[len(one) :], end)
-    return _span(left, right) if not beyond else None
+    if not one:
+        return None if second.goes_on else first.span(second)
+    if (begin and (names[0] or second.goes_on)) or (tags[0] != tags[1] and one[-1].lower in _SINGLE):
+        return None  # "the British Fauna and Flora Society", "a camera and lenses"
+    if second.goes_on and tree.words[second.head.index + 1].lower != "of":
+        return None
+    return first.span(_Conjunct(second.head, [*follow, second.head]), len(one))
 
 
-def _has_compound(side: Sequence[Word]) -> bool:
-    return any(word.relation in ("compound", "nmod") and not word.tag.startswith("NNP") for word in side)
+def _determiner(tree: Parse, side: _Conjunct) -> list[Word]:
+    """The determiner or possessor that a noun phrase begins with."""
+    child = tree.child(side.head.index, "det", "poss", "predet")
+    inside = tree.under(child.index) if child is not None else []
+    return inside if inside and inside[0] is side.words[0] and inside[-1].index < side.head.index else []
 
 
-def _before(tree: Parse, word: Word) -> list[Word]:
-    """What stands left of the head in the conjunct before this one in a list; its own where there is none."""
-    head = tree.words[word.head] if word.relation == "conj" else word
-    return [child for child in tree.children(head.index) if child.index < head.index]
+def _has_compound(words: Sequence[Word]) -> bool:
+    return any(word.relation in ("compound", "nmod") and not word.tag.startswith("NNP") for word in words)
 
 
-def _stands_free(tree: Parse, first: Word, before: int, end: int) -> bool:
+def _neighbor(tree: Parse, side: _Conjunct) -> list[Word]:
+    """The words of the conjunct before this one in a list; its own where there is none."""
+    head = tree.words[side.head.head] if side.head.relation == "conj" else side.head
+    return list(tree.children(head.index))
+
+
+def _stands_free(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
     """Whether no verb or noun behind the second noun shows that it begins something else: "hold it to the nose and bid
     unpleasantness adieu"."""
-    top = _top(tree, first)
-    after = tree.words[end].tag if end < len(tree.words) else "."
+    top, start, stop = _top(tree, first.head), first.words[0].index, second.words[-1].index + 1
+    after = tree.words[stop].tag if stop < len(tree.words) else "."
     if top.relation in ("compound", "nmod"):
         return True
     while top.relation in ("pobj", "prep", "conj") and top.head != top.index:
         top = tree.words[top.head]
-    if after in _FINITE:
-        if before >= 0 and tree.words[before].tag.startswith("VB"):  # "I saw the film and the acting was bad"
-            return False
-        return top.relation in ("nsubj", "nsubjpass", "ROOT") and top.tag.startswith("NN")
-    return not after.startswith(("NN", "JJ", "DT", "PRP", "VB"))
+    if after not in _FINITE:
+        return not after.startswith(("NN", "JJ", "DT", "PRP", "VB"))
+    if start and tree.words[start - 1].tag.startswith("VB"):
+        return False  # "I saw the film and the acting was bad"
+    return top.relation in ("nsubj", "nsubjpass", "ROOT") and top.tag.startswith("NN")
 
 
 def _top(tree: Parse, word: Word) -> Word:
@@ -266,63 +264,46 @@ def _top(tree: Parse, word: Word) -> Word:
     return word
 
 
-def _determiner(tree: Parse, noun: Word, side: Sequence[Word]) -> list[Word]:
-    """The determiner or possessor that a noun phrase begins with."""
-    child = next((w for w in tree.children(noun.index) if w.relation in ("det", "poss", "predet")), None)
-    if child is None or side[0].index > child.index:
-        return []
-    inside = [w for w in side if w.index <= tree.under(child.index)[-1].index]
-    return inside if inside[0] is side[0] else []
-
-
-def _adjectives(tree: Parse, first: Word, second: Word, left: list[Word], right: list[Word]) -> Pair | None:
-    """ "dark and funny" before a noun or behind a verb; "easy to use and light"."""
-    kinds = {first.tag, second.tag}
-    if kinds == {"JJ", "NNP"} and len(left) == len(right) == 1 and first.relation in ("amod", "compound", "nmod"):
-        return _span(left, right)  # "American and Soviet officials"
-    if not (kinds <= {"JJ", "VBN", "VBG"} and "JJ" in kinds or kinds in ({"JJR"}, {"JJS"})):
+def _adjectives(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
+    """ "dark and funny" before a noun or behind a verb; "light and easy to use"."""
+    kinds, top = {first.head.tag, second.head.tag}, _top(tree, first.head)
+    if kinds == {"JJ", "NNP"} and len(first.words) == len(second.words) == 1 and top.relation != "acomp":
+        return first.span(second)  # "American and Soviet officials"
+    if kinds not in ({"JJ"}, {"JJ", "VBN"}, {"JJ", "VBG"}, {"JJR"}, {"JJS"}):
         return None
-    if kinds != {"JJ"} and not all(known_as(word.lower, "ADJ") for word in (first, second)):
+    if kinds != {"JJ"} and not all(known_as(side.head.lower, "ADJ") for side in (first, second)):
         return None  # "fruitful and multiplied"
-    top = _top(tree, first)
-    if top.relation not in ("acomp", "amod", "oprd", "attr", "ROOT", "ccomp", "conj"):
+    start, stop = first.words[0].index, second.words[-1].index + 1
+    if top.relation == "amod":
+        if start and tree.words[start - 1].tag.startswith("VB") and tree.words[top.head].relation.startswith("nsubj"):
+            return None  # "It is slow and boring scenes follow"
+    elif stop < len(tree.words) and tree.words[stop].tag.startswith("NN"):
         return None
-    if top.relation == "amod" and left[0].index and tree.words[left[0].index - 1].tag.startswith("VB"):
-        if tree.words[top.head].relation.startswith("nsubj"):  # "It is slow and boring scenes follow"
-            return None
-    begin, follow = (
-        [w for w in side if w.index < head.index] for head, side in ((first, left), (second, right))
-    )
-    behind, beyond = left[-1].index > first.index, right[-1].index > second.index
-    if any(w.relation != "advmod" for w in (*begin, *follow)) and top.relation != "ROOT":
+    begin, follow = first.before(), second.before()
+    if any(word.relation != "advmod" for word in (*begin, *follow)):
         return None
-    if any(w.relation not in ("advmod", "npadvmod", "punct") for w in (*begin, *follow)):
+    easy = second.head.lower in _EASE and tree.child(second.head.index, "xcomp", "advcl") is not None
+    if second.goes_on and not (first.goes_on or easy):
         return None
-    if beyond and not behind and (second.lower not in _EASE or tree.child(second.index, "xcomp", "advcl") is None):
+    if bool(begin) == bool(follow):
+        return first.span(second)
+    if follow or first.goes_on or second.goes_on or begin[0].lower not in _SHARED_DEGREES or len(begin) > 1:
         return None
-    if top.relation != "amod" and right[-1].index + 1 < len(tree.words):
-        if tree.words[right[-1].index + 1].tag.startswith("NN"):
-            return None
-    if follow and not begin:
-        return None
-    if begin and not follow:
-        if len(begin) > 1 or begin[0].lower not in _SHARED_DEGREES or behind or beyond:
-            return None
-        return _span(left[1:], right)
-    return _span(left, right)
+    return first.span(second, 1)
 
 
-def _others(tree: Parse, first: Word, second: Word, left: list[Word], right: list[Word]) -> Pair | None:
+def _others(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     """ "slowly and carefully", "in cities and on farms", "written and directed by"."""
-    if first.tag == second.tag == "RB" and len(left) == len(right) == 1:
-        return _span(left, right) if first.lower.endswith("ly") and second.lower.endswith("ly") else None
-    if first.tag == second.tag == "IN" and first.relation in ("prep", "agent") and {first.lower, second.lower} <= _PLACES:
-        return _span(left, right) if len(left) > 1 and len(right) > 1 else None
-    if first.tag != second.tag or first.tag not in ("VBN", "VB", "VBZ", "VBP", "VBD"):
+    heads, single = (first.head, second.head), len(first.words) == len(second.words) == 1
+    if all(head.tag == "RB" and head.lower.endswith("ly") for head in heads):
+        return first.span(second) if single else None
+    if all(head.tag == "IN" and head.lower in _PLACES for head in heads):
+        return first.span(second) if first.goes_on and second.goes_on else None
+    if heads[0].tag != heads[1].tag or heads[0].tag not in ("VBN", "VB", "VBZ", "VBP", "VBD"):
         return None
-    if left[-1] is first and right[0] is second:
-        unordered = {base(first.lower), base(second.lower)} <= _UNORDERED
-        state = first.tag == "VBN" and tree.child(first.index, "auxpass") is not None and len(right) == 1
-        if unordered or state:
-            return Pair(first.index, first.index + 1, second.index, second.index + 1)
-    return None
+    if first.goes_on or second.words[0] is not second.head:
+        return None
+    passive = heads[0].tag == "VBN" and not second.goes_on and tree.child(first.head.index, "auxpass") is not None
+    if not passive and not {base(head.lower) for head in heads} <= _UNORDERED:
+        return None
+    return Pair(heads[0].index, heads[0].index + 1, heads[1].index, heads[1].index + 1)
