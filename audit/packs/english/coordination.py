@@ -32,7 +32,7 @@ _BARRED = words(
 )
 _SHARED_DEGREES = words("very so too really quite pretty extremely incredibly both")
 _SINGLE = words("a an this that another each every one")
-_UNSHARED = words("no neither any this these those that")
+_UNSHARED = words("no neither any all some this these those that")
 _PLACES = words("in on at for of with by about against without")
 _EASE = words("easy simple hard difficult fun impossible")
 # Verbs done to one object in no order: "written and directed by a child".
@@ -43,6 +43,7 @@ _UNORDERED = words(
 _SLANTED = words("and or but nor than / & - ' \" ' ''")
 _POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’&][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aA,]")
+_BINDING = words("JJ JJR JJS RBR RBS NN NNS CD POS DT PRP$")
 _FINITE = words("VBZ VBP VBD MD")
 
 
@@ -180,6 +181,8 @@ def _are_names(tree: Parse, pair: Pair) -> bool:
     edges = [tree.words[index] for index in (pair.left - 1, pair.right) if 0 <= index < len(tree.words)]
     if any(word.text[0].isupper() and word.text != "I" and not opens(tree, word.index) for word in edges):
         return False
+    if pair.left > 1 and edges[0].lower in ("of", "for", "on", "the") and tree.words[pair.left - 2].text[0].isupper():
+        return opens(tree, pair.left - 2)  # "the Board of Standards and Appeals"
     sides = (*tree.words[pair.left : pair.stop], *tree.words[pair.start : pair.right])
     common = [word for word in sides if word.text[0].isupper() and not word.tag.startswith("NNP")]
     return not common or all(word.text[0].isupper() for word in sides)
@@ -216,12 +219,26 @@ def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     if begin and (tags[0] != tags[1] or (_has_compound(follow) and not _has_compound(_neighbor(tree, first)))):
         return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
     if not one:
-        return None if second.goes_on else first.span(second)
+        return None if second.goes_on or not _is_bare(tree, first, second) else first.span(second)
     if (begin and (names[0] or second.goes_on)) or (tags[0] != tags[1] and one[-1].lower in _SINGLE):
         return None  # "the British Fauna and Flora Society", "a camera and lenses"
-    if second.goes_on and tree.words[second.head.index + 1].lower != "of":
+    if tags[0] != tags[1] and known_as(second.head.lower, "VERB"):
+        return None  # "do the dishes and vacuum"
+    if second.goes_on and (tree.words[second.head.index + 1].lower != "of" or one[-1].lower in _SINGLE | _UNSHARED):
         return None
     return first.span(_Conjunct(second.head, [*follow, second.head]), len(one))
+
+
+def _is_bare(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
+    """Whether nothing around two nouns without determiners may bind to the nearer one alone, or make it a verb: "have
+    fun and experiment like crazy"."""
+    start, stop = first.words[0].index, second.words[-1].index + 1
+    before = tree.words[start - 1].tag if start else ""
+    after = tree.words[stop : stop + 1]
+    if before in _BINDING or any(word.lower == "of" for word in after):
+        return False
+    verb = before in ("VB", "VBP") and known_as(second.head.lower, "VERB")
+    return not verb or all(word.tag in (".", ",", ":") for word in after)
 
 
 def _determiner(tree: Parse, side: _Conjunct) -> list[Word]:
@@ -303,7 +320,6 @@ def _others(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
         return None
     if first.goes_on or second.words[0] is not second.head:
         return None
-    passive = heads[0].tag == "VBN" and not second.goes_on and tree.child(first.head.index, "auxpass") is not None
-    if not passive and not {base(head.lower) for head in heads} <= _UNORDERED:
+    if not {base(head.lower) for head in heads} <= _UNORDERED:
         return None
     return Pair(heads[0].index, heads[0].index + 1, heads[1].index, heads[1].index + 1)
