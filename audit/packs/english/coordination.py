@@ -40,6 +40,10 @@ _UNORDERED = words(
     "write direct produce edit film shoot craft love enjoy hate respect admire like adore praise design perform act "
     "stage plan"
 )
+_STATES = words(
+    "be have look sound feel seem smell taste cost weigh work need want love hate like enjoy know believe include "
+    "contain offer provide lack deserve respect admire remain represent mean fit support come play take make run"
+)
 _SLANTED = words("and or but nor than / & - ' \" ' ''")
 _POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’&][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aA,]")
@@ -123,7 +127,13 @@ def _pair(tree: Parse, joint: int) -> Pair | None:
     word = tree.words[joint]
     head = tree.words[word.head]
     conjuncts = [child for child in tree.children(head.index) if child.relation == "conj" and child.index > joint]
-    if word.relation != "cc" or head.index > joint or len(conjuncts) != 1 or not _alone(tree, head, conjuncts[0]):
+    if (
+        word.relation != "cc"
+        or not (word.text.islower() or word.text.isupper())
+        or head.index > joint
+        or len(conjuncts) != 1
+        or not _alone(tree, head, conjuncts[0])
+    ):
         return None
     first = [w for w in tree.under(head.index) if w.index < joint and w.relation != "preconj"]
     second = tree.under(conjuncts[0].index)
@@ -132,13 +142,16 @@ def _pair(tree: Parse, joint: int) -> Pair | None:
         commas = [w.index for w in tree.words[head.head : head.index] if w.text == ","]
         first = [w for w in first if w.index > max(commas, default=head.head)]
     first = first[: len(first) - comma]
-    if not first or first[-1].index != joint - 1 - comma or second[0].index != joint + 1 or (comma and not listed):
+    if not first or first[-1].index != joint - 1 - comma or second[0].index != joint + 1:
         return None
     if any(side[-1].index - side[0].index != len(side) - 1 for side in (first, second)):
         return None
     second = second[: len(second) - (second[-1].tag in (",", ".", ":"))]
     sides = _Conjunct(head, first), _Conjunct(conjuncts[0], second)
-    pair = _nouns(tree, *sides) or _adjectives(tree, *sides) or _others(tree, *sides)
+    if head.tag in ("VBZ", "VBP") or (comma and not listed):
+        pair = _states(tree, *sides)
+    else:
+        pair = _nouns(tree, *sides) or _adjectives(tree, *sides) or _others(tree, *sides)
     return pair if pair is not None and _reads_well(tree, pair) else None
 
 
@@ -200,33 +213,50 @@ def _lemma(word: str) -> str:
 def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     """ "humor and pathos", "the plot and the acting", "the acting and directing", "Tom Hanks and Meg Ryan"."""
     tags = first.head.tag, second.head.tag
-    names = [tag.startswith("NNP") for tag in tags]
-    if not all(tag.startswith("NN") for tag in tags) or names[0] != names[1] or not _stands_free(tree, first, second):
+    if not all(tag.startswith("NN") for tag in tags) or not _stands_free(tree, first, second):
         return None
     one, other = (_determiner(tree, side) for side in (first, second))
     begin, follow = first.before(len(one)), second.before(len(other))
+    goes_on = second.goes_on or _is_continued(tree, first, second)
     if any(word.tag in ("VBG", "RB", "DT", "PRP$") for word in (*begin, *follow)):
         return None
     if _has_compound(follow) and not _has_compound(begin):
         return None  # "sweeping ethics and campaign finance reforms": both may be reforms
     if other:
         determiners = {one[-1].lower, other[-1].lower} if one else set()
-        if not one or (len(determiners) == 2 and determiners & _UNSHARED) or first.goes_on != second.goes_on:
+        if not one or (len(determiners) == 2 and determiners & _UNSHARED) or first.goes_on != goes_on:
             return None
-        return first.span(second)
-    if bool(begin) != bool(follow) or first.goes_on:
+        shared = tags[1].endswith("S") and follow and not begin  # "the Samsung and the Sony phones"
+        return None if shared and follow[-1].relation == "compound" else first.span(second)
+    if first.goes_on or (begin and goes_on):
+        return None
+    if begin and not follow and not one and tags[0] == tags[1] and len(begin) == 1 and _joint(tree, first) == "or":
+        return None if goes_on or begin[0].tag != "JJ" else first.span(second, 1)  # "extra knobs or gizmos"
+    if bool(begin) != bool(follow):
         return None
     if begin and (tags[0] != tags[1] or (_has_compound(follow) and not _has_compound(_neighbor(tree, first)))):
         return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
     if not one:
-        return None if second.goes_on or not _is_bare(tree, first, second) else first.span(second)
-    if (begin and (names[0] or second.goes_on)) or (tags[0] != tags[1] and one[-1].lower in _SINGLE):
+        return None if goes_on or not _is_bare(tree, first, second) else first.span(second)
+    if (begin and tags[0].startswith("NNP")) or (tags[0] != tags[1] and one[-1].lower in _SINGLE):
         return None  # "the British Fauna and Flora Society", "a camera and lenses"
     if tags[0] != tags[1] and known_as(second.head.lower, "VERB"):
         return None  # "do the dishes and vacuum"
-    if second.goes_on and (tree.words[second.head.index + 1].lower != "of" or one[-1].lower in _SINGLE | _UNSHARED):
+    if goes_on and (tree.words[second.head.index + 1].lower != "of" or one[-1].lower in _SINGLE | _UNSHARED):
         return None
     return first.span(_Conjunct(second.head, [*follow, second.head]), len(one))
+
+
+def _joint(tree: Parse, first: _Conjunct) -> str:
+    return tree.words[first.words[-1].index + 1].lower
+
+
+def _is_continued(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
+    """Whether what stands behind both nouns hangs on one of them."""
+    behind, heads = tree.words[second.words[-1].index + 1 :], (first.head.index, second.head.index)
+    if not behind or behind[0].text == ",":
+        return False
+    return any(word.head in heads and word.relation in ("prep", "relcl", "acl", "appos") for word in behind)
 
 
 def _is_bare(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
@@ -263,8 +293,9 @@ def _stands_free(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
     unpleasantness adieu"."""
     top, start, stop = _top(tree, first.head), first.words[0].index, second.words[-1].index + 1
     after = tree.words[stop].tag if stop < len(tree.words) else "."
-    if top.relation in ("compound", "nmod"):
-        return True
+    if top.relation in ("compound", "nmod"):  # but "weep with envy and apartment dwellers bawl"
+        determiner = tree.child(top.head, "det", "poss")
+        return determiner is not None and determiner.index < start
     while top.relation in ("pobj", "prep", "conj") and top.head != top.index:
         top = tree.words[top.head]
     if after not in _FINITE:
@@ -307,6 +338,23 @@ def _adjectives(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None
     if follow or first.goes_on or second.goes_on or begin[0].lower not in _SHARED_DEGREES or len(begin) > 1:
         return None
     return first.span(second, 1)
+
+
+def _states(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
+    """ "it works well and is easy to use", "the screen is bright and the sound is clear"."""
+    heads = first.head, second.head
+    subject, own = (tree.subject(head.index) for head in heads)
+    if any(head.tag not in ("VBZ", "VBP") or base(head.lower) not in _STATES for head in heads) or subject is None:
+        return None
+    inside = tree.under(subject.index)
+    if subject.index > first.head.index or not first.head.text[0].isalpha() or inside[0].index > first.words[0].index:
+        return None
+    if own is not None:
+        return first.span(second) if inside[0] is first.words[0] and own.index < second.head.index else None
+    predicate = [word for word in first.words if word.index > inside[-1].index]
+    if predicate[0] is not first.head or second.words[0] is not second.head or heads[0].tag != heads[1].tag:
+        return None
+    return _Conjunct(first.head, predicate).span(second)
 
 
 def _others(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
