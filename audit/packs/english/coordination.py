@@ -19,16 +19,16 @@ from audit.text.tokens import Token, words
 _JOINTS = words("and or")
 # Quantities, times, words that point back, and last items that close a list.
 _BARRED = words(
-    "second third fourth general particular short other others same such own last next first few many more most "
-    "less least nothing something anything everything full half overall much several various certain only whole "
-    "entire very main kind sort lot lots bit couple number plenty all one ones rest way ways end ends so still thing "
-    "things stuff etc etc. new worth due able likely everyone anyone someone everybody nobody none time times former "
-    "latter both another theirs mine yours ours hers remainder part above below ever never later soon then now today "
-    "tomorrow yesterday tonight subsequent eventually finally previous following ago since before after day days week "
-    "weeks month months year years morning evening night noon midnight spring summer autumn fall winter monday tuesday "
-    "wednesday thursday friday saturday sunday january february march april may june july august september october "
-    "november december sons co company inc associates thus therefore hence consequently result results resulting "
-    "whatever whatnot again too also n't not minutes seconds hours inches pounds feet cents dollars percent degrees"
+    "second third fourth other others same such own last next first few many more most less least nothing something "
+    "anything everything half overall much several certain only very kind sort lot lots bit couple number plenty all "
+    "one ones rest end ends so still thing stuff etc etc. worth due able likely everyone anyone someone everybody "
+    "nobody none time times former latter both another theirs mine yours ours hers remainder part above below ever "
+    "never later soon then now today tomorrow yesterday tonight subsequent eventually finally previous following ago "
+    "since before after day days week weeks month months year years morning evening night noon midnight spring summer "
+    "autumn fall winter monday tuesday wednesday thursday friday saturday sunday january february march april may "
+    "june july august september october november december sons co company inc associates thus therefore hence "
+    "consequently result results resulting whatever whatnot again too also n't not seconds inches pounds feet cents "
+    "dollars percent degrees"
 )
 _SHARED_DEGREES = words("very so too really quite pretty extremely incredibly both")
 _SINGLE = words("a an this that another each every one")
@@ -44,9 +44,11 @@ _STATES = words(
     "be have look sound feel seem smell taste cost weigh work need want love hate like enjoy know believe include "
     "contain offer provide lack deserve respect admire remain represent mean fit support come play take make run"
 )
+_SEEMING = words("be have look sound feel seem smell taste cost")
 _SLANTED = words("and or but nor than / & - ' \" ' ''")
 _POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
-_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’&][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aA,]")
+_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’&][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aAI,]")
+_LOOSE = words("in on at as during throughout because when while if although though since where before after by like")
 _BINDING = words("JJ JJR JJS RBR RBS NN NNS CD POS DT PRP$")
 _FINITE = words("VBZ VBP VBD MD")
 
@@ -148,9 +150,8 @@ def _pair(tree: Parse, joint: int) -> Pair | None:
         return None
     second = second[: len(second) - (second[-1].tag in (",", ".", ":"))]
     sides = _Conjunct(head, first), _Conjunct(conjuncts[0], second)
-    if head.tag in ("VBZ", "VBP") or (comma and not listed):
-        pair = _states(tree, *sides)
-    else:
+    pair = _states(tree, *sides)
+    if pair is None and (listed or not comma):
         pair = _nouns(tree, *sides) or _adjectives(tree, *sides) or _others(tree, *sides)
     return pair if pair is not None and _reads_well(tree, pair) else None
 
@@ -173,7 +174,7 @@ def _reads_well(tree: Parse, pair: Pair) -> bool:
     around goes with both orders."""
     first, second = tree.words[pair.left : pair.stop], tree.words[pair.start : pair.right]
     sides = (*first, *second)
-    if any(word.lower in _BARRED or word.tag in _POINTING or not _WORD.fullmatch(word.text) for word in sides):
+    if any(word.lower in _BARRED or _points(word) or not _WORD.fullmatch(word.text) for word in sides):
         return False
     opening = opens(tree, pair.left) and first[0].text[0].isupper()
     if any(word.text[0].isupper() for word in sides[opening:]) and not _are_names(tree, pair):
@@ -187,6 +188,10 @@ def _reads_well(tree: Parse, pair: Pair) -> bool:
     if after is not None and (after.lower in _SLANTED or after.tag in ("WDT", "WP", "VBN", "VBG", "POS")):
         return False
     return not opening or keeps_capital(tree, pair.left) is not None
+
+
+def _points(word: Word) -> bool:
+    return word.tag in _POINTING and (word.tag != "PRP" or word.relation != "nsubj")
 
 
 def _are_names(tree: Parse, pair: Pair) -> bool:
@@ -224,27 +229,34 @@ def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
         return None  # "sweeping ethics and campaign finance reforms": both may be reforms
     if other:
         determiners = {one[-1].lower, other[-1].lower} if one else set()
+        if not one and tags[0].startswith("NNP"):  # "Congress and the White House"
+            return None if first.goes_on or goes_on else first.span(second)
         if not one or (len(determiners) == 2 and determiners & _UNSHARED) or first.goes_on != goes_on:
             return None
         shared = tags[1].endswith("S") and follow and not begin  # "the Samsung and the Sony phones"
         return None if shared and follow[-1].relation == "compound" else first.span(second)
-    if first.goes_on or (begin and goes_on):
+    if first.goes_on or (goes_on and not _shares_of(tree, first, second, one)):
         return None
     if begin and not follow and not one and tags[0] == tags[1] and len(begin) == 1 and _joint(tree, first) == "or":
-        return None if goes_on or begin[0].tag != "JJ" else first.span(second, 1)  # "extra knobs or gizmos"
+        return first.span(second, 1) if begin[0].tag == "JJ" else None  # "extra knobs or gizmos"
     if bool(begin) != bool(follow):
         return None
     if begin and (tags[0] != tags[1] or (_has_compound(follow) and not _has_compound(_neighbor(tree, first)))):
         return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
     if not one:
-        return None if goes_on or not _is_bare(tree, first, second) else first.span(second)
+        return first.span(second) if _is_bare(tree, first, second) else None
     if (begin and tags[0].startswith("NNP")) or (tags[0] != tags[1] and one[-1].lower in _SINGLE):
         return None  # "the British Fauna and Flora Society", "a camera and lenses"
     if tags[0] != tags[1] and known_as(second.head.lower, "VERB"):
         return None  # "do the dishes and vacuum"
-    if goes_on and (tree.words[second.head.index + 1].lower != "of" or one[-1].lower in _SINGLE | _UNSHARED):
-        return None
     return first.span(_Conjunct(second.head, [*follow, second.head]), len(one))
+
+
+def _shares_of(tree: Parse, first: _Conjunct, second: _Conjunct, determiner: list[Word]) -> bool:
+    """ "the look and feel of the phone"."""
+    if not determiner or determiner[-1].lower != "the" or len(first.words) > len(determiner) + 1:
+        return False
+    return tree.words[second.head.index + 1].lower == "of" and _joint(tree, first) == "and"
 
 
 def _joint(tree: Parse, first: _Conjunct) -> str:
@@ -265,7 +277,7 @@ def _is_bare(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
     start, stop = first.words[0].index, second.words[-1].index + 1
     before = tree.words[start - 1].tag if start else ""
     after = tree.words[stop : stop + 1]
-    if before in _BINDING or any(word.lower == "of" for word in after):
+    if before in _BINDING or any(word.tag in ("IN", "TO") and word.lower not in _LOOSE for word in after):
         return False
     verb = before in ("VB", "VBP") and known_as(second.head.lower, "VERB")
     return not verb or all(word.tag in (".", ",", ":") for word in after)
@@ -292,15 +304,15 @@ def _stands_free(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
     """Whether no verb or noun behind the second noun shows that it begins something else: "hold it to the nose and bid
     unpleasantness adieu"."""
     top, start, stop = _top(tree, first.head), first.words[0].index, second.words[-1].index + 1
-    after = tree.words[stop].tag if stop < len(tree.words) else "."
+    after = next((word.tag for word in tree.words[stop:] if word.tag != "RB"), ".")
     if top.relation in ("compound", "nmod"):  # but "weep with envy and apartment dwellers bawl"
         determiner = tree.child(top.head, "det", "poss")
-        return determiner is not None and determiner.index < start
+        return determiner is not None and determiner.index < start and len(first.words) == len(second.words) == 1
     while top.relation in ("pobj", "prep", "conj") and top.head != top.index:
         top = tree.words[top.head]
     if after not in _FINITE:
         return not after.startswith(("NN", "JJ", "DT", "PRP", "VB"))
-    if start and tree.words[start - 1].tag.startswith("VB"):
+    if start and (tree.words[start - 1].tag.startswith("VB") or tree.words[start - 1].lower == "for"):
         return False  # "I saw the film and the acting was bad"
     return top.relation in ("nsubj", "nsubjpass", "ROOT") and top.tag.startswith("NN")
 
@@ -344,17 +356,27 @@ def _states(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     """ "it works well and is easy to use", "the screen is bright and the sound is clear"."""
     heads = first.head, second.head
     subject, own = (tree.subject(head.index) for head in heads)
-    if any(head.tag not in ("VBZ", "VBP") or base(head.lower) not in _STATES for head in heads) or subject is None:
+    if subject is None or subject.index > first.head.index or not all(_is_state(head) for head in heads):
         return None
     inside = tree.under(subject.index)
-    if subject.index > first.head.index or not first.head.text[0].isalpha() or inside[0].index > first.words[0].index:
+    if inside[0].index > first.words[0].index:
         return None
     if own is not None:
-        return first.span(second) if inside[0] is first.words[0] and own.index < second.head.index else None
+        same = subject.lower == own.lower or "PRP" not in (subject.tag, own.tag)
+        return first.span(second) if same and inside[0] is first.words[0] and own.index < second.head.index else None
     predicate = [word for word in first.words if word.index > inside[-1].index]
-    if predicate[0] is not first.head or second.words[0] is not second.head or heads[0].tag != heads[1].tag:
+    if (
+        not predicate
+        or predicate[0] is not first.head
+        or second.words[0] is not second.head
+        or heads[0].tag != heads[1].tag
+    ):
         return None
     return _Conjunct(first.head, predicate).span(second)
+
+
+def _is_state(verb: Word) -> bool:
+    return base(verb.lower) in (_SEEMING if verb.tag == "VBD" else _STATES) and verb.text[0].isalpha()
 
 
 def _others(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
