@@ -22,7 +22,7 @@ _FORMULAS = (
 )  # fmt: skip
 _OPENERS = words(
     "then oh well hey what who so only not even yes no yeah wow ok okay please sure true granted perhaps maybe again "
-    "unfortunately fortunately admittedly honestly frankly hopefully now sorry hehe haha lol thanks rt how why where"
+    "unfortunately fortunately admittedly honestly frankly hopefully now sorry hehe haha lol aw aww awww ugh thanks rt how why where"
 )
 _POINTING = words("it he she they its his her their him them")
 
@@ -70,7 +70,12 @@ def _although(analysis: Analysis, tree: Parse, mark: int, begin: int, stop: int)
     top = tree.words[first.head] if first.relation == "conj" else first
     if top.relation != "ROOT" or _runs_on(tree, first, mark):
         return None
-    if _is_broken(low[begin:end]) or "?" in low[mark:stop] or not (low[end - 1][-1].isalnum() or low[end - 1] in ")%"):
+    if (
+        _is_broken(low[begin:end])
+        or "-" in low[begin:end]
+        or "?" in low[mark:stop]
+        or not (low[end - 1][-1].isalnum() or low[end - 1] in ")%")
+    ):
         return None
     if not all(_is_statement(analysis, tree, verb, begin) for verb in (top, first)):
         return None
@@ -157,6 +162,8 @@ def _is_statement(analysis: Analysis, tree: Parse, verb: Word, begin: int) -> bo
         return False
     if opening.tag in ("CD", "LS", "MD", "VB", "VBD", "UH") or opening.text.startswith(("@", "#")):
         return False
+    if opening.tag == "RB" and low[begin + 1] == ",":
+        return False  # "Naturally, he had a word to say"
     if any(word in ("not", "n't") and after in ("only", "just", "merely") for word, after in pairwise(low)):
         return False
     return tree.is_finite(verb.index) and not " ".join(low[begin:]).startswith(_FORMULAS)

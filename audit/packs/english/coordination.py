@@ -47,8 +47,8 @@ _STATES = words(
 _SEEMING = words("be have look sound feel seem smell taste cost")
 _SLANTED = words("and or but nor than / & - ' \" ' ''")
 _POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
-_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’&][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aAI,]")
-_LOOSE = words("in on at as during throughout because when while if although though since where before after by like")
+_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aAI,]")
+_LOOSE = words("in on at during throughout because when while if although though since where before after by like")
 _BINDING = words("JJ JJR JJS RBR RBS NN NNS CD POS DT PRP$")
 _FINITE = words("VBZ VBP VBD MD")
 
@@ -220,6 +220,7 @@ def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     tags = first.head.tag, second.head.tag
     if not all(tag.startswith("NN") for tag in tags) or not _stands_free(tree, first, second):
         return None
+    names, listed = [tag.startswith("NNP") for tag in tags], first.head.relation == "conj"
     one, other = (_determiner(tree, side) for side in (first, second))
     begin, follow = first.before(len(one)), second.before(len(other))
     goes_on = second.goes_on or _is_continued(tree, first, second)
@@ -229,8 +230,8 @@ def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
         return None  # "sweeping ethics and campaign finance reforms": both may be reforms
     if other:
         determiners = {one[-1].lower, other[-1].lower} if one else set()
-        if not one and tags[0].startswith("NNP"):  # "Congress and the White House"
-            return None if first.goes_on or goes_on else first.span(second)
+        if not one and names[0]:  # "Congress and the White House"
+            return None if not names[1] or first.goes_on or goes_on or listed else first.span(second)
         if not one or (len(determiners) == 2 and determiners & _UNSHARED) or first.goes_on != goes_on:
             return None
         shared = tags[1].endswith("S") and follow and not begin  # "the Samsung and the Sony phones"
@@ -244,8 +245,8 @@ def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     if begin and (tags[0] != tags[1] or (_has_compound(follow) and not _has_compound(_neighbor(tree, first)))):
         return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
     if not one:
-        return first.span(second) if _is_bare(tree, first, second) else None
-    if (begin and tags[0].startswith("NNP")) or (tags[0] != tags[1] and one[-1].lower in _SINGLE):
+        return first.span(second) if names[0] == names[1] and _is_bare(tree, first, second) else None
+    if (begin and names[0]) or (tags[0] != tags[1] and one[-1].lower in _SINGLE):
         return None  # "the British Fauna and Flora Society", "a camera and lenses"
     if tags[0] != tags[1] and known_as(second.head.lower, "VERB"):
         return None  # "do the dishes and vacuum"
@@ -358,6 +359,8 @@ def _states(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     subject, own = (tree.subject(head.index) for head in heads)
     if subject is None or subject.index > first.head.index or not all(_is_state(head) for head in heads):
         return None
+    if own is not None and own.tag == "DT":
+        return None  # "this is no exception"
     inside = tree.under(subject.index)
     if inside[0].index > first.words[0].index:
         return None
