@@ -22,7 +22,8 @@ _FORMULAS = (
 )  # fmt: skip
 _OPENERS = words(
     "then oh well hey what who so only not even yes no yeah wow ok okay please sure true granted perhaps maybe again "
-    "unfortunately fortunately admittedly honestly frankly hopefully now sorry hehe haha lol aw aww awww ugh thanks rt how why where"
+    "unfortunately fortunately admittedly honestly frankly hopefully now sorry hehe haha lol aw aww awww ugh thanks rt "
+    "how why where rather instead"
 )
 _POINTING = words("it he she they its his her their him them")
 

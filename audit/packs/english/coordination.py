@@ -217,51 +217,64 @@ def _lemma(word: str) -> str:
 
 def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     """ "humor and pathos", "the plot and the acting", "the acting and directing", "Tom Hanks and Meg Ryan"."""
-    tags = first.head.tag, second.head.tag
-    if not all(tag.startswith("NN") for tag in tags) or not _stands_free(tree, first, second):
+    if not (first.head.tag.startswith("NN") and second.head.tag.startswith("NN")):
         return None
-    names, listed = [tag.startswith("NNP") for tag in tags], first.head.relation == "conj"
     one, other = (_determiner(tree, side) for side in (first, second))
     begin, follow = first.before(len(one)), second.before(len(other))
-    goes_on = second.goes_on or _is_continued(tree, first, second)
     if any(word.tag in ("VBG", "RB", "DT", "PRP$") for word in (*begin, *follow)):
+        return None
+    if any(word.tag in (*_FINITE, "VB") for word in (*first.words, *second.words)):
+        return None
+    if not _stands_free(tree, first, second, shared=bool(one) and not other):
         return None
     if _has_compound(follow) and not _has_compound(begin):
         return None  # "sweeping ethics and campaign finance reforms": both may be reforms
     if other:
-        determiners = {one[-1].lower, other[-1].lower} if one else set()
-        if not one and names[0]:  # "Congress and the White House"
-            return None if not names[1] or first.goes_on or goes_on or listed else first.span(second)
-        if not one or (len(determiners) == 2 and determiners & _UNSHARED) or first.goes_on != goes_on:
-            return None
-        shared = tags[1].endswith("S") and follow and not begin  # "the Samsung and the Sony phones"
-        return None if shared and follow[-1].relation == "compound" else first.span(second)
-    if first.goes_on or (goes_on and not _shares_of(tree, first, second, one)):
-        return None
-    if begin and not follow and not one and tags[0] == tags[1] and len(begin) == 1 and _joint(tree, first) == "or":
-        return first.span(second, 1) if begin[0].tag == "JJ" else None  # "extra knobs or gizmos"
-    if bool(begin) != bool(follow):
-        return None
-    if begin and (tags[0] != tags[1] or (_has_compound(follow) and not _has_compound(_neighbor(tree, first)))):
-        return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
+        return _two_phrases(tree, first, second, one, other)
+    return _one_phrase(tree, first, second, one)
+
+
+def _two_phrases(
+    tree: Parse, first: _Conjunct, second: _Conjunct, one: Sequence[Word], other: Sequence[Word]
+) -> Pair | None:
+    """ "the plot and the acting", "Congress and the White House"."""
+    goes_on = second.goes_on or _is_continued(tree, first, second)
     if not one:
-        return first.span(second) if names[0] == names[1] and _is_bare(tree, first, second) else None
-    if (begin and names[0]) or (tags[0] != tags[1] and one[-1].lower in _SINGLE):
-        return None  # "the British Fauna and Flora Society", "a camera and lenses"
-    if tags[0] != tags[1] and known_as(second.head.lower, "VERB"):
-        return None  # "do the dishes and vacuum"
-    return first.span(_Conjunct(second.head, [*follow, second.head]), len(one))
+        named = first.head.tag == second.head.tag == "NNP" and first.head.relation != "conj"
+        return first.span(second) if named and not (first.goes_on or goes_on) else None
+    determiners = {one[-1].lower, other[-1].lower}
+    if (len(determiners) == 2 and determiners & _UNSHARED) or first.goes_on != goes_on:
+        return None
+    follow = second.before(len(other))
+    if follow and follow[-1].relation == "compound" and second.head.tag.endswith("S") and not first.before(len(one)):
+        return None  # "the Samsung and the Sony phones"
+    return first.span(second)
 
 
-def _shares_of(tree: Parse, first: _Conjunct, second: _Conjunct, determiner: list[Word]) -> bool:
-    """ "the look and feel of the phone"."""
-    if not determiner or determiner[-1].lower != "the" or len(first.words) > len(determiner) + 1:
-        return False
-    return tree.words[second.head.index + 1].lower == "of" and _joint(tree, first) == "and"
-
-
-def _joint(tree: Parse, first: _Conjunct) -> str:
-    return tree.words[first.words[-1].index + 1].lower
+def _one_phrase(tree: Parse, first: _Conjunct, second: _Conjunct, determiner: Sequence[Word]) -> Pair | None:
+    """ "humor and pathos", "the acting and directing", "extra knobs or gizmos"."""
+    same, named = first.head.tag == second.head.tag, first.head.tag.startswith("NNP")
+    begin, follow = first.before(len(determiner)), second.before()
+    the, joint = [word.lower for word in determiner[-1:]], tree.words[first.words[-1].index + 1].lower
+    if first.goes_on or named != second.head.tag.startswith("NNP"):
+        return None
+    if second.goes_on or _is_continued(tree, first, second):  # "the look and feel of the phone"
+        of = tree.words[second.head.index + 1].lower == "of"
+        if not of or begin or follow or the != ["the"] or joint != "and":
+            return None
+    elif (not determiner or the[0] in _SINGLE) and not _is_bare(tree, first, second, bool(determiner)):
+        return None
+    if len(begin) == 1 and not follow:
+        return first.span(second, 1) if begin[0].tag == "JJ" and joint == "or" and same and not determiner else None
+    if begin and not (same and follow and (not _has_compound(follow) or _has_compound(_neighbor(tree, first)))):
+        return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
+    if follow and not begin:
+        return None
+    if determiner and ((begin and named) or _has_compound(follow)):
+        return None  # "the British Fauna and Flora Society"
+    if determiner and not same and (the[0] in _SINGLE or known_as(second.head.lower, "VERB")):
+        return None  # "a camera and lenses", "do the dishes and vacuum"
+    return first.span(_Conjunct(second.head, [*follow, second.head]), len(determiner))
 
 
 def _is_continued(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
@@ -272,11 +285,11 @@ def _is_continued(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
     return any(word.head in heads and word.relation in ("prep", "relcl", "acl", "appos") for word in behind)
 
 
-def _is_bare(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
-    """Whether nothing around two nouns without determiners may bind to the nearer one alone, or make it a verb: "have
-    fun and experiment like crazy"."""
+def _is_bare(tree: Parse, first: _Conjunct, second: _Conjunct, determined: bool) -> bool:
+    """Whether nothing around two nouns may bind to the nearer one alone, or make it a verb: "have fun and experiment
+    like crazy"."""
     start, stop = first.words[0].index, second.words[-1].index + 1
-    before = tree.words[start - 1].tag if start else ""
+    before = tree.words[start - 1].tag if start and not determined else ""
     after = tree.words[stop : stop + 1]
     if before in _BINDING or any(word.tag in ("IN", "TO") and word.lower not in _LOOSE for word in after):
         return False
@@ -301,7 +314,7 @@ def _neighbor(tree: Parse, side: _Conjunct) -> list[Word]:
     return list(tree.children(head.index))
 
 
-def _stands_free(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
+def _stands_free(tree: Parse, first: _Conjunct, second: _Conjunct, shared: bool) -> bool:
     """Whether no verb or noun behind the second noun shows that it begins something else: "hold it to the nose and bid
     unpleasantness adieu"."""
     top, start, stop = _top(tree, first.head), first.words[0].index, second.words[-1].index + 1
@@ -313,7 +326,7 @@ def _stands_free(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
         top = tree.words[top.head]
     if after not in _FINITE:
         return not after.startswith(("NN", "JJ", "DT", "PRP", "VB"))
-    if start and (tree.words[start - 1].tag.startswith("VB") or tree.words[start - 1].lower == "for"):
+    if start and not shared and (tree.words[start - 1].tag.startswith("VB") or tree.words[start - 1].lower == "for"):
         return False  # "I saw the film and the acting was bad"
     return top.relation in ("nsubj", "nsubjpass", "ROOT") and top.tag.startswith("NN")
 
@@ -330,15 +343,19 @@ def _adjectives(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None
     kinds, top = {first.head.tag, second.head.tag}, _top(tree, first.head)
     if kinds == {"JJ", "NNP"} and len(first.words) == len(second.words) == 1 and top.relation != "acomp":
         return first.span(second)  # "American and Soviet officials"
-    if kinds not in ({"JJ"}, {"JJ", "VBN"}, {"JJ", "VBG"}, {"JJR"}, {"JJS"}):
+    if not (kinds <= {"JJ", "VBN", "VBG"} or kinds in ({"JJR"}, {"JJS"})):
         return None
-    if kinds != {"JJ"} and not all(known_as(side.head.lower, "ADJ") for side in (first, second)):
+    first = _Conjunct(first.head, first.words[_modified_from(first) :])
+    states = kinds == {"JJ"} or (kinds == {"VBN"} and top.relation == "amod")
+    if not states and not all(known_as(side.head.lower, "ADJ") for side in (first, second)):
         return None  # "fruitful and multiplied"
     start, stop = first.words[0].index, second.words[-1].index + 1
     if top.relation == "amod":
         if start and tree.words[start - 1].tag.startswith("VB") and tree.words[top.head].relation.startswith("nsubj"):
             return None  # "It is slow and boring scenes follow"
-    elif stop < len(tree.words) and tree.words[stop].tag.startswith("NN"):
+    elif stop < len(tree.words) and tree.words[stop].tag in ("NN", "NNS", "TO"):
+        return None  # "small and hard | to turn"
+    elif start and tree.words[start - 1].tag == "DT":
         return None
     begin, follow = first.before(), second.before()
     if any(word.relation != "advmod" for word in (*begin, *follow)):
@@ -353,14 +370,22 @@ def _adjectives(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None
     return first.span(second, 1)
 
 
+def _modified_from(side: _Conjunct) -> int:
+    """Where the adverbs before an adjective begin in its conjunct: its subject may stand before them."""
+    before = side.before()
+    while before and before[-1].relation == "advmod":
+        before.pop()
+    return len(before) if not before or before[-1].relation != "det" else 0
+
+
 def _states(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     """ "it works well and is easy to use", "the screen is bright and the sound is clear"."""
     heads = first.head, second.head
     subject, own = (tree.subject(head.index) for head in heads)
     if subject is None or subject.index > first.head.index or not all(_is_state(head) for head in heads):
         return None
-    if own is not None and own.tag == "DT":
-        return None  # "this is no exception"
+    if (own is not None and own.tag == "DT") or (second.words[-1].lower == "well" and second.words[-2].lower == "as"):
+        return None  # "this is no exception", "they like it as well"
     inside = tree.under(subject.index)
     if inside[0].index > first.words[0].index:
         return None
