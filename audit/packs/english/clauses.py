@@ -23,7 +23,7 @@ _FORMULAS = (
 _OPENERS = words(
     "then oh well hey what who so only not even yes no yeah wow ok okay please sure true granted perhaps maybe again "
     "unfortunately fortunately admittedly honestly frankly hopefully now sorry hehe haha lol aw aww awww ugh thanks rt "
-    "how why where rather instead"
+    "how why where rather instead dang damn gosh"
 )
 _POINTING = words("it he she they its his her their him them")
 
@@ -54,17 +54,24 @@ def _switched(analysis: Analysis, tree: Parse) -> Iterator[str | None]:
         marks = [index for index in sentence if analysis.low[index] in _JOINTS]
         while len(sentence) > 1 and tree.words[sentence[0]].text == "@":
             sentence = sentence[2:]
-        roots = sum(index in sentence for index in (root.index for root in tree.roots()))
-        if len(marks) == 1 and roots == 1 and marks[0] in sentence:
-            way = _although if analysis.low[marks[0]] == "but" else _but
-            yield way(analysis, tree, marks[0], sentence[0], sentence[-1] + 1)
+        roots = [root.index for root in tree.roots() if root.index in sentence]
+        if len(marks) != 1 or marks[0] not in sentence:
+            continue
+        if analysis.low[marks[0]] == "but":
+            yield _although(analysis, tree, marks[0], sentence[0], sentence[-1] + 1, roots)
+        elif len(roots) == 1:
+            yield _but(analysis, tree, marks[0], sentence[0], sentence[-1] + 1)
 
 
-def _although(analysis: Analysis, tree: Parse, mark: int, begin: int, stop: int) -> str | None:
+def _although(analysis: Analysis, tree: Parse, mark: int, begin: int, stop: int, roots: list[int]) -> str | None:
     """X, but Y -> Although X, Y."""
     text, low, joint = analysis.text, analysis.low, tree.words[mark]
     first = tree.words[joint.head]
     second = next((word for word in tree.children(first.index) if word.relation == "conj" and word.index > mark), None)
+    if len(roots) == 2 and roots[0] < mark < roots[1] == first.index:  # the parser ends a sentence before "but"
+        first, second = tree.words[roots[0]], first
+    elif len(roots) != 1:
+        return None
     end = mark - (low[mark - 1] == ",")
     if joint.relation != "cc" or second is None or not begin <= first.index < end:
         return None
@@ -82,15 +89,16 @@ def _although(analysis: Analysis, tree: Parse, mark: int, begin: int, stop: int)
         return None
     if not _is_statement(analysis, tree, second, mark + 1):
         return None
-    if tree.under(second.index)[0].index != mark + 1 and low[mark + 1] != ",":
+    after = next(word.index for word in tree.under(second.index) if word.index != mark)
+    if after != mark + 1 and low[mark + 1] != ",":
         return None  # what stands between belongs to the first clause: "but only", "but not"
     before = text[tree.words[begin].start : tree.words[end - 1].end]
-    after = text[tree.words[mark].end :].lstrip(" ,")
+    rest = text[tree.words[mark].end :].lstrip(" ,")
     uncapital = _uncapital(tree, begin, before)
     if uncapital is None:
         return None
     opening = "although" if tree.words[begin].text[0].islower() or text == text.lower() else "Although"
-    return f"{text[: tree.words[begin].start]}{opening} {uncapital}, {after}"
+    return f"{text[: tree.words[begin].start]}{opening} {uncapital}, {rest}"
 
 
 def _but(analysis: Analysis, tree: Parse, mark: int, begin: int, stop: int) -> str | None:

@@ -185,7 +185,7 @@ def _reads_well(tree: Parse, pair: Pair) -> bool:
     after = tree.words[pair.right] if pair.right < len(tree.words) else None
     if pair.left and tree.words[pair.left - 1].lower in _SLANTED:
         return False
-    if after is not None and (after.lower in _SLANTED or after.tag in ("WDT", "WP", "VBN", "VBG", "POS")):
+    if after is not None and (after.lower in _SLANTED or after.tag in ("WDT", "WP", "POS")):
         return False
     return not opening or keeps_capital(tree, pair.left) is not None
 
@@ -256,7 +256,7 @@ def _one_phrase(tree: Parse, first: _Conjunct, second: _Conjunct, determiner: Se
     same, named = first.head.tag == second.head.tag, first.head.tag.startswith("NNP")
     begin, follow = first.before(len(determiner)), second.before()
     the, joint = [word.lower for word in determiner[-1:]], tree.words[first.words[-1].index + 1].lower
-    if first.goes_on or named != second.head.tag.startswith("NNP"):
+    if first.goes_on or (named != second.head.tag.startswith("NNP") and not determiner):
         return None
     if second.goes_on or _is_continued(tree, first, second):  # "the look and feel of the phone"
         of = tree.words[second.head.index + 1].lower == "of"
@@ -346,10 +346,10 @@ def _adjectives(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None
     if not (kinds <= {"JJ", "VBN", "VBG"} or kinds in ({"JJR"}, {"JJS"})):
         return None
     first = _Conjunct(first.head, first.words[_modified_from(first) :])
-    states = kinds == {"JJ"} or (kinds == {"VBN"} and top.relation == "amod")
+    start, stop = first.words[0].index, second.words[-1].index + 1
+    states = kinds == {"JJ"} or (kinds == {"VBN"} and top.relation == "amod") or len(tree.words) - stop + start < 2
     if not states and not all(known_as(side.head.lower, "ADJ") for side in (first, second)):
         return None  # "fruitful and multiplied"
-    start, stop = first.words[0].index, second.words[-1].index + 1
     if top.relation == "amod":
         if start and tree.words[start - 1].tag.startswith("VB") and tree.words[top.head].relation.startswith("nsubj"):
             return None  # "It is slow and boring scenes follow"
