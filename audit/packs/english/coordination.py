@@ -227,7 +227,7 @@ def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
         return None
     if not _stands_free(tree, first, second, shared=bool(one) and not other):
         return None
-    if _has_compound(follow) and not _has_compound(begin):
+    if _has_compound(follow) and not (_has_compound(begin) or _is_fenced(tree, first)):
         return None  # "sweeping ethics and campaign finance reforms": both may be reforms
     if other:
         return _two_phrases(tree, first, second, one, other)
@@ -264,17 +264,26 @@ def _one_phrase(tree: Parse, first: _Conjunct, second: _Conjunct, determiner: Se
             return None
     elif (not determiner or the[0] in _SINGLE) and not _is_bare(tree, first, second, bool(determiner)):
         return None
+    if not determiner and _is_fenced(tree, first):
+        return first.span(second)
     if len(begin) == 1 and not follow:
         return first.span(second, 1) if begin[0].tag == "JJ" and joint == "or" and same and not determiner else None
     if begin and not (same and follow and (not _has_compound(follow) or _has_compound(_neighbor(tree, first)))):
         return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
     if follow and not begin:
         return None
-    if determiner and ((begin and named) or _has_compound(follow)):
-        return None  # "the British Fauna and Flora Society"
+    if determiner and (_has_compound(follow) or (begin and first.head.tag != "NNS") or (named and not same)):
+        return None  # "the British Fauna and Flora Society", "the trial and appellate bench", "the Americas and Africa"
     if determiner and not same and (the[0] in _SINGLE or known_as(second.head.lower, "VERB")):
         return None  # "a camera and lenses", "do the dishes and vacuum"
     return first.span(_Conjunct(second.head, [*follow, second.head]), len(determiner))
+
+
+def _is_fenced(tree: Parse, first: _Conjunct) -> bool:
+    """Whether the word before a coordination, or a list of names, says where its first conjunct begins."""
+    start = first.words[0].index
+    listed = first.head.relation == "conj" and first.head.tag == tree.words[first.head.head].tag == "NNP"
+    return listed or (start > 0 and tree.words[start - 1].lower in ("between", "both", "either"))
 
 
 def _is_continued(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
@@ -291,7 +300,8 @@ def _is_bare(tree: Parse, first: _Conjunct, second: _Conjunct, determined: bool)
     start, stop = first.words[0].index, second.words[-1].index + 1
     before = tree.words[start - 1].tag if start and not determined else ""
     after = tree.words[stop : stop + 1]
-    if before in _BINDING or any(word.tag in ("IN", "TO") and word.lower not in _LOOSE for word in after):
+    loose = _LOOSE - {"in"} if second.head.tag == "NNP" else _LOOSE  # "Seattle and Suffolk County in New York"
+    if before in _BINDING or any(word.tag in ("IN", "TO") and word.lower not in loose for word in after):
         return False
     verb = before in ("VB", "VBP") and known_as(second.head.lower, "VERB")
     return not verb or all(word.tag in (".", ",", ":") for word in after)

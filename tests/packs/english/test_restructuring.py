@@ -38,6 +38,8 @@ def swapped(text: str) -> list[str]:
         ("It is light and easy to use.", "It is easy to use and light."),
         ("The player works well and is easy to use.", "The player is easy to use and works well."),
         ("The screen is bright and the sound is clear.", "The sound is clear and the screen is bright."),
+        ("They fly between London and New York.", "They fly between New York and London."),
+        ("I saw Kenya, Ghana and South Africa.", "I saw Kenya, South Africa and Ghana."),
         ("They are shown in cities and on farms.", "They are shown on farms and in cities."),
     ],
 )
@@ -71,6 +73,8 @@ def test_swapped(text: str, expected: str) -> None:
         "It was picked and ordered.",
         "Nokias have good sound and this is no exception.",
         "He spoke yesterday and today.",
+        "I met Paul and Seymour Milstein.",
+        "I like the Americas and Africa.",
         "and",
         "",
     ],
