@@ -23,7 +23,7 @@ _FORMULAS = (
 _OPENERS = words(
     "then oh well hey what who so only not even yes no yeah wow ok okay please sure true granted perhaps maybe again "
     "unfortunately fortunately admittedly honestly frankly hopefully now sorry hehe haha lol aw aww awww ugh thanks rt "
-    "how why where rather instead dang damn gosh"
+    "how why where rather instead dang damn gosh despite"
 )
 _POINTING = words("it he she they its his her their him them")
 
@@ -149,10 +149,10 @@ def _is_broken(low: Sequence[str]) -> bool:
 
 
 def _runs_on(tree: Parse, verb: Word, mark: int) -> bool:
-    """Whether "but" may go on with an if-clause ("it is no use if it is good but slow to start"), or two sentences meet
-    before it without a mark."""
+    """Whether "but" may go on with an if-clause ("it is no use if it is good but slow to start"), another clause opens
+    the sentence ("if it is good, I take it"), or two sentences meet without a mark."""
     return any(
-        child.relation in ("ccomp", "parataxis")
+        child.relation in ("ccomp", "parataxis", "advcl")
         if child.index < verb.index
         else child.relation == "advcl"
         and child.index < mark

@@ -28,7 +28,7 @@ _BARRED = words(
     "autumn fall winter monday tuesday wednesday thursday friday saturday sunday january february march april may "
     "june july august september october november december sons co company inc associates thus therefore hence "
     "consequently result results resulting whatever whatnot again too also n't not seconds inches pounds feet cents "
-    "dollars percent degrees"
+    "dollars percent degrees rep sen gov gen corp dept"
 )
 _SHARED_DEGREES = words("very so too really quite pretty extremely incredibly both")
 _SINGLE = words("a an this that another each every one")
@@ -272,11 +272,18 @@ def _one_phrase(tree: Parse, first: _Conjunct, second: _Conjunct, determiner: Se
         return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
     if follow and not begin:
         return None
-    if determiner and (_has_compound(follow) or (begin and first.head.tag != "NNS") or (named and not same)):
+    if determiner and (
+        _has_compound(follow) or (begin and first.head.tag != "NNS") or (named and (not same or _differ(first, second)))
+    ):
         return None  # "the British Fauna and Flora Society", "the trial and appellate bench", "the Americas and Africa"
     if determiner and not same and (the[0] in _SINGLE or known_as(second.head.lower, "VERB")):
         return None  # "a camera and lenses", "do the dishes and vacuum"
     return first.span(_Conjunct(second.head, [*follow, second.head]), len(determiner))
+
+
+def _differ(first: _Conjunct, second: _Conjunct) -> bool:
+    """Whether one of two names alone may have the article: "the Philippines and Brunei"."""
+    return first.head.lower.endswith("s") != second.head.lower.endswith("s")
 
 
 def _is_fenced(tree: Parse, first: _Conjunct) -> bool:
@@ -361,6 +368,8 @@ def _adjectives(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None
     if not states and not all(known_as(side.head.lower, "ADJ") for side in (first, second)):
         return None  # "fruitful and multiplied"
     if top.relation == "amod":
+        if start and tree.words[start - 1].tag == "CD":
+            return None  # "$2,000 fine and two-week suspension"
         if start and tree.words[start - 1].tag.startswith("VB") and tree.words[top.head].relation.startswith("nsubj"):
             return None  # "It is slow and boring scenes follow"
     elif stop < len(tree.words) and tree.words[stop].tag in ("NN", "NNS", "TO"):

@@ -75,6 +75,8 @@ def test_swapped(text: str, expected: str) -> None:
         "He spoke yesterday and today.",
         "I met Paul and Seymour Milstein.",
         "I like the Americas and Africa.",
+        "They went to the Philippines and Brunei.",
+        "He paid a $2,000 fine and two-week suspension was his.",
         "and",
         "",
     ],
@@ -164,6 +166,8 @@ def test_although_elsewhere() -> None:
         "It is not easy, but rather it is hard.",
         "It is no use if the camera has it, but you cannot find it.",
         "Scroll button - it is nice, but it sticks.",
+        "Despite the news, it was quiet, but the price was high.",
+        "If you want it, it is good, but it is slow.",
         "",
     ],
 )
