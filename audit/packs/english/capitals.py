@@ -24,7 +24,13 @@ _ABSTRACT = ("ness", "ments", "tions")
 
 
 def opens(tree: Parse, index: int) -> bool:
-    """Whether a word is the first of a sentence, where a capital says nothing."""
+    """Whether a word is the first of a sentence, where a capital says nothing.
+
+    >>> from audit.packs.english.parser import tree_of
+    >>> from audit.text import Analysis
+    >>> [opens(tree_of(Analysis("It is. I am.").tokens), index) for index in range(4)]
+    [True, False, False, True]
+    """
     return index == 0 or tree.words[index - 1].text in _ENDS
 
 

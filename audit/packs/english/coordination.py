@@ -30,9 +30,12 @@ _BARRED = words(
     "consequently result results resulting whatever whatnot again too also n't not seconds inches pounds feet cents "
     "dollars percent degrees rep sen gov gen corp dept"
 )
+# Adverbs before two adjectives that are said of both.
 _SHARED_DEGREES = words("very so too really quite pretty extremely incredibly both")
+# Determiners that want a singular noun, and those that may not be said of the other noun too.
 _SINGLE = words("a an this that another each every one")
 _UNSHARED = words("no neither any all some this these those that")
+# Prepositions whose phrases come in any order; adjectives that what they are for follows ("easy to use").
 _PLACES = words("in on at for of with by about against without")
 _EASE = words("easy simple hard difficult fun impossible")
 # Verbs done to one object in no order: "written and directed by a child".
@@ -40,6 +43,7 @@ _UNORDERED = words(
     "write direct produce edit film shoot craft love enjoy hate respect admire like adore praise design perform act "
     "stage plan"
 )
+# Verbs that tell a state in the present, and in the past, where others tell events in their order.
 _STATES = words(
     "be have look sound feel seem smell taste cost weigh work need want love hate like enjoy know believe include "
     "contain offer provide lack deserve respect admire remain represent mean fit support come play take make run"
@@ -48,6 +52,7 @@ _SEEMING = words("be have look sound feel seem smell taste cost")
 _SLANTED = words("and or but nor than / & - ' \" ' ''")
 _POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aAI,]")
+# What may follow two nouns and be said of both, and tags of what before them may be said of the first alone.
 _LOOSE = words("in on at during throughout because when while if although though since where before after by like")
 _BINDING = words("JJ JJR JJS RBR RBS NN NNS CD POS DT PRP$")
 _FINITE = words("VBZ VBP VBD MD")
@@ -108,7 +113,12 @@ def swappable(tokens: Sequence[Token]) -> list[Pair]:
 
 
 def swap(analysis: Analysis, pair: Pair) -> str:
-    """The text with two conjuncts swapped; a/an and the capital of a first word are put right."""
+    """The text with two conjuncts swapped; a/an and the capital of a first word are put right.
+
+    >>> text = Analysis("It is a dark and honest film.")
+    >>> swap(text, swappable(text.tokens)[0])
+    'It is an honest and dark film.'
+    """
     tokens, text = analysis.tokens, analysis.text
     begin, end = tokens[pair.left].start, tokens[pair.right - 1].end
     first = text[begin : tokens[pair.stop - 1].end]
@@ -255,14 +265,14 @@ def _one_phrase(tree: Parse, first: _Conjunct, second: _Conjunct, determiner: Se
     """ "humor and pathos", "the acting and directing", "extra knobs or gizmos"."""
     same, named = first.head.tag == second.head.tag, first.head.tag.startswith("NNP")
     begin, follow = first.before(len(determiner)), second.before()
-    the, joint = [word.lower for word in determiner[-1:]], tree.words[first.words[-1].index + 1].lower
+    lower, joint = [word.lower for word in determiner[-1:]], tree.words[first.words[-1].index + 1].lower
     if first.goes_on or (named != second.head.tag.startswith("NNP") and not determiner):
         return None
     if second.goes_on or _is_continued(tree, first, second):  # "the look and feel of the phone"
         of = tree.words[second.head.index + 1].lower == "of"
-        if not of or begin or follow or the != ["the"] or joint != "and":
+        if not of or begin or follow or lower != ["the"] or joint != "and":
             return None
-    elif (not determiner or the[0] in _SINGLE) and not _is_bare(tree, first, second, bool(determiner)):
+    elif (not determiner or lower[0] in _SINGLE) and not _is_bare(tree, first, second, bool(determiner)):
         return None
     if not determiner and _is_fenced(tree, first):
         return first.span(second)
@@ -276,7 +286,7 @@ def _one_phrase(tree: Parse, first: _Conjunct, second: _Conjunct, determiner: Se
         _has_compound(follow) or (begin and first.head.tag != "NNS") or (named and (not same or _differ(first, second)))
     ):
         return None  # "the British Fauna and Flora Society", "the trial and appellate bench", "the Americas and Africa"
-    if determiner and not same and (the[0] in _SINGLE or known_as(second.head.lower, "VERB")):
+    if determiner and not same and (lower[0] in _SINGLE or known_as(second.head.lower, "VERB")):
         return None  # "a camera and lenses", "do the dishes and vacuum"
     return first.span(_Conjunct(second.head, [*follow, second.head]), len(determiner))
 
@@ -358,8 +368,8 @@ def _top(tree: Parse, word: Word) -> Word:
 def _adjectives(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     """ "dark and funny" before a noun or behind a verb; "light and easy to use"."""
     kinds, top = {first.head.tag, second.head.tag}, _top(tree, first.head)
-    if kinds == {"JJ", "NNP"} and len(first.words) == len(second.words) == 1 and top.relation != "acomp":
-        return first.span(second)  # "American and Soviet officials"
+    if kinds == {"JJ", "NNP"} and all(len(side.words) == 1 and side.head.text[0].isupper() for side in (first, second)):
+        return first.span(second) if top.relation != "acomp" else None  # "American and Soviet officials"
     if not (kinds <= {"JJ", "VBN", "VBG"} or kinds in ({"JJR"}, {"JJS"})):
         return None
     first = _Conjunct(first.head, first.words[_modified_from(first) :])
