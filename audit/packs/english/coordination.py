@@ -1,53 +1,93 @@
 """Words and phrases joined by "and" or "or" whose order may be changed without changing what is said.
 
-Only coordinations whose two sides have the same shape are taken, and only where what stands before and after binds
-to both sides or to neither: "a dark and funny film" yes, "very dark and funny" or "happy and proud of it" no.
+Both conjuncts are of one kind, and what modifies binds to both or to neither: "a dark and funny film" yes, "funny and
+proud of it" or "good songs and jokes" no.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from audit.packs.english.capitals import keeps_capital, opens
 from audit.packs.english.emphasis import article
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.tagging import base, known_as, singular
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
-_QUANTITY = words(
-    "second third fourth general particular short other others same such own last next first few many more most "
-    "less least full half overall much several various certain only whole entire very main kind sort lot lots bit "
-    "couple number plenty all everything nothing something anything one ones rest way ways end so still thing "
-    "things stuff etc new worth due able likely everyone anyone someone everybody nobody none time times"
-)
-_COPULAS = words(
-    "is are was were be been being 's 're 'm am seem seems seemed look looks looked feel feels felt sound sounds "
-    "sounded become becomes became stay remain remains remained find found both either neither"
-)
-_LOOSE = words("during because when while throughout but although though if before after")
-_DEGREES = words(
-    "very really so too quite rather pretty somewhat truly also always just still extremely incredibly totally "
-    "completely utterly both fairly terribly genuinely"
-)
-_PEOPLE = words("rich poor young old dead living beautiful damned brave famous bold gifted bad ugly good")
-_CLOSERS = frozenset([".", "!", "?", ";", ":", ",", ")", "...", "--", ""])
-_ADJECTIVES = words("JJ VBN VBG")
-_NOUNS = words("NN NNS")
-_DETERMINERS = words("the a an no some this these that those its his her their")
-_SHARED_OBJECT = words(
-    "write written wrote direct directed produce produced edited filmed shot crafted love loved loves enjoy "
-    "enjoyed enjoys hate hated respect respected admire admired like liked adore adored praised designed "
-    "performed acted staged planned"
-)
 _JOINTS = words("and or")
-_IRREVERSIBLE = words("come go sit stand try wait stop get turn run be do have")
+# Quantities, times, words that point back, and last items that close a list.
+_BARRED = words(
+    "second third fourth other others same such own last next first few many more most less least nothing something "
+    "anything everything half overall much several certain only very kind sort lot lots bit couple number plenty all "
+    "one ones rest end ends so still thing stuff etc etc. worth due able likely everyone anyone someone everybody "
+    "nobody none time times former latter both another theirs mine yours ours hers remainder part above below ever "
+    "never later soon then now today tomorrow yesterday tonight subsequent eventually finally previous following ago "
+    "since before after day days week weeks month months year years morning evening night noon midnight spring summer "
+    "autumn fall winter monday tuesday wednesday thursday friday saturday sunday january february march april may "
+    "june july august september october november december sons co company inc associates thus therefore hence "
+    "consequently result results resulting whatever whatnot again too also n't not seconds inches pounds feet cents "
+    "dollars percent degrees rep sen gov gen corp dept"
+)
+# Adverbs before two adjectives that are said of both.
+_SHARED_DEGREES = words("very so too really quite pretty extremely incredibly both")
+# Determiners that want a singular noun, and those that may not be said of the other noun too.
+_SINGLE = words("a an this that another each every one")
+_UNSHARED = words("no neither any all some this these those that")
+# Prepositions whose phrases come in any order; adjectives that what they are for follows ("easy to use").
+_PLACES = words("in on at for of with by about against without")
+_EASE = words("easy simple hard difficult fun impossible")
+# Verbs done to one object in no order: "written and directed by a child".
+_UNORDERED = words(
+    "write direct produce edit film shoot craft love enjoy hate respect admire like adore praise design perform act "
+    "stage plan"
+)
+# Verbs that tell a state in the present, and in the past, where others tell events in their order.
+_STATES = words(
+    "be have look sound feel seem smell taste cost weigh work need want love hate like enjoy know believe include "
+    "contain offer provide lack deserve respect admire remain represent mean fit support come play take make run"
+)
+_SEEMING = words("be have look sound feel seem smell taste cost")
+_SLANTED = words("and or but nor than / & - ' \" ' ''")
+_POINTING = words("PRP PRP$ WDT WP WRB CD EX FW LS SYM UH")
+_WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|Jr|Gen|Gov|Sen|Rep|St)\.|[aAI,]")
+# What may follow two nouns and be said of both, and tags of what before them may be said of the first alone.
+_LOOSE = words("in on at during throughout because when while if although though since where before after by like")
+_BINDING = words("JJ JJR JJS RBR RBS NN NNS CD POS DT PRP$")
+_FINITE = words("VBZ VBP VBD MD")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two sides of a coordination as token ranges: tokens[left:middle] and tokens[middle + 1:right]."""
+    """Two conjuncts as ranges of tokens: tokens[left:stop] and tokens[start:right]."""
 
     left: int
-    middle: int
+    stop: int
+    start: int
     right: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Conjunct:
+    """The head of one conjunct and its words in order, without those of other conjuncts."""
+
+    head: Word
+    words: list[Word]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether anything stands behind the head."""
+        return self.words[-1].index > self.head.index
+
+    def before(self, start: int = 0) -> list[Word]:
+        """The words from the given place in it to the head."""
+        return [word for word in self.words[start:] if word.index < self.head.index]
+
+    def span(self, other: "_Conjunct", start: int = 0) -> Pair:
+        """This one, from the given place in it, and another one."""
+        first, second = self.words[start:], other.words
+        return Pair(first[0].index, first[-1].index + 1, second[0].index, second[-1].index + 1)
 
 
 @lru_cache(maxsize=1)
@@ -55,13 +95,12 @@ def _fixed_pairs() -> frozenset[tuple[str, str]]:
     from audit.resources import data_file
 
     lines = data_file("lexicons/fixed_pairs.tsv").read_text(encoding="utf-8").splitlines()
-    return frozenset(
-        (first, second) for line in lines if not line.startswith("#") for first, second in [line.split("\t")]
-    )
+    pairs = [line.split("\t") for line in lines if not line.startswith("#")]
+    return frozenset((_lemma(first), _lemma(second)) for first, second in pairs)
 
 
 def swappable(tokens: Sequence[Token]) -> list[Pair]:
-    """Every coordination of one sentence whose sides may be swapped, from left to right.
+    """Every coordination whose conjuncts may be swapped, from left to right; none where there is no parser.
 
     >>> len(swappable(Analysis("The film is wonderful and exciting.").tokens))
     1
@@ -69,261 +108,345 @@ def swappable(tokens: Sequence[Token]) -> list[Pair]:
     []
     """
     joints = [index for index, token in enumerate(tokens) if token.lower in _JOINTS]
-    return [pair for index in joints if (pair := _pair(tokens, index)) is not None]
+    tree = tree_of(tokens) if joints else None
+    return [pair for joint in joints if (pair := _pair(tree, joint)) is not None] if tree is not None else []
 
 
 def swap(analysis: Analysis, pair: Pair) -> str:
-    """The text with the two sides of a coordination swapped; a/an and the capital of a first word are put right."""
+    """The text with two conjuncts swapped; a/an and the capital of a first word are put right.
+
+    >>> text = Analysis("It is a dark and honest film.")
+    >>> swap(text, swappable(text.tokens)[0])
+    'It is an honest and dark film.'
+    """
     tokens, text = analysis.tokens, analysis.text
-    first = text[tokens[pair.left].start : tokens[pair.middle - 1].end]
-    second = text[tokens[pair.middle + 1].start : tokens[pair.right - 1].end]
-    joint = text[tokens[pair.middle - 1].end : tokens[pair.middle + 1].start]
-    start, end = tokens[pair.left].start, tokens[pair.right - 1].end
-    if pair.left == 0 and first[0].isupper() and not second[0].isupper():
-        second, first = second[0].upper() + second[1:], first[0].lower() + first[1:]
-    before = text[:start]
+    begin, end = tokens[pair.left].start, tokens[pair.right - 1].end
+    first = text[begin : tokens[pair.stop - 1].end]
+    second = text[tokens[pair.start].start : end]
+    joint = text[tokens[pair.stop - 1].end : tokens[pair.start].start]
+    tree = tree_of(tokens)
+    if tree is not None and opens(tree, pair.left) and first[0].isupper():
+        second = second[0].upper() + second[1:]
+        if keeps_capital(tree, pair.left) is False:
+            first = first[0].lower() + first[1:]
+    before = text[:begin]
     if pair.left and tokens[pair.left - 1].lower in ("a", "an"):
         before = before[: tokens[pair.left - 1].start] + article(tokens[pair.left - 1].text, second) + " "
     return before + second + joint + first + text[end:]
 
 
-def _pair(tokens: Sequence[Token], middle: int) -> Pair | None:
-    if not 0 < middle < len(tokens) - 1:
-        return None
-    first, second = tokens[middle - 1].lower, tokens[middle + 1].lower
-    if first == second or (first, second) in _fixed_pairs() or {first, second} & _QUANTITY:
-        return None
-    if "-" in (first[-1:], second[-1:]) or not (first[0].isalpha() and second[0].isalpha()):
-        return None
-    pair = _adjectives(tokens, middle) or _adverbs(tokens, middle) or _noun_phrases(tokens, middle)
-    pair = pair or _verbs(tokens, middle)
-    if pair is None or _is_nested(tokens, pair):
-        return None
-    sides = [tokens[index].lower for index in range(pair.left, pair.right) if index != middle]
-    return None if _QUANTITY.intersection(sides) or any(len(side) == 1 and side != "a" for side in sides) else pair
-
-
-def _is_nested(tokens: Sequence[Token], pair: Pair) -> bool:
-    """Whether the coordination is a part of a longer list, whose sides cannot be told."""
-    before, after = _low(tokens, pair.left - 1), _low(tokens, pair.right)
-    return before in ("and", "or", "/", "&", "-", "not", "n't", "nor") or after in (
-        "and",
-        "or",
-        "/",
-        "&",
-        "-",
-        "than",
-        "but",
-    )
-
-
-def _low(tokens: Sequence[Token], index: int) -> str:
-    return tokens[index].lower if 0 <= index < len(tokens) else ""
-
-
-def _tag(tokens: Sequence[Token], index: int) -> str:
-    return tokens[index].tag if 0 <= index < len(tokens) else ""
-
-
-def _adjectives(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """ "dark and funny" before a noun, or after a form of be; also "richly drawn and deeply felt"."""
-    right = middle + 2
-    adverbs = _tag(tokens, middle - 2) == "RB" and _tag(tokens, middle + 1) == "RB"
-    if adverbs:
-        right = middle + 3
-        if not (_low(tokens, middle + 1).endswith("ly") and _low(tokens, middle - 2).endswith("ly")) or right > len(
-            tokens
-        ):
-            return None
-    left = middle - 1 - adverbs
-    first, second = tokens[middle - 1], tokens[right - 1]
-    plain = _adjective_like(first) and _adjective_like(second) and "JJ" in (first.tag, second.tag)
-    if not plain and not (first.tag == second.tag and first.tag in ("JJR", "JJS")):
-        return None
-    if (first.text[0].isupper() or second.text[0].isupper()) and left > 0:
-        return None
-    before, mark, after = _low(tokens, left - 1), _tag(tokens, left - 1), _tag(tokens, right)
-    if _low(tokens, right) in _CLOSERS | _LOOSE and _predicative(tokens, left):
-        return Pair(left, middle, right)
-    if before == "the" and {first.lower, second.lower} & _PEOPLE:
-        return None
-    attributive = before in _DETERMINERS or mark in ("IN", "VBZ", "VBD", "VBP", "VBG", "VB") or left == 0
-    both = first.tag == second.tag == "JJ" or adverbs
-    if attributive and before not in _COPULAS and after in ("NN", "NNS") and both:
-        return Pair(left, middle, right)
-    return None
-
-
-def _predicative(tokens: Sequence[Token], left: int) -> bool:
-    """Whether adjectives that start here follow a form of be, maybe by a word of degree or within a list."""
-    before = _low(tokens, left - 1)
-    if before in _DEGREES and _low(tokens, left - 2) in _COPULAS - {"find", "found"}:
-        return True
-    if before == "," and _tag(tokens, left - 2) == "JJ" and _low(tokens, left - 3) in _COPULAS | {","}:
-        return True
-    return before in _COPULAS
-
-
-def _adjective_like(token: Token) -> bool:
-    if token.tag in ("JJ", "JJR", "JJS"):
-        return True
-    return token.tag in _ADJECTIVES and token.lower.endswith(("ed", "ing"))
-
-
-def _adverbs(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """ "quickly and quietly"."""
-    first, second = tokens[middle - 1], tokens[middle + 1]
-    if not (first.tag == second.tag == "RB" and first.lower.endswith("ly") and second.lower.endswith("ly")):
-        return None
-    if first.lower in ("only", "really", "truly", "simply", "early", "likely") or second.lower in (
-        "only",
-        "really",
-        "simply",
-    ):
-        return None
-    if _tag(tokens, middle - 2).startswith("RB") or (middle > 1 and _low(tokens, middle - 2) in (",", "so")):
-        return None
-    after = _tag(tokens, middle + 2)
-    if _low(tokens, middle + 2) in _CLOSERS - {","} or after in ("VBN", "JJ", "VBD", "VBZ", "VB"):
-        return Pair(middle - 1, middle, middle + 2)
-    return None
-
-
-def _noun_phrases(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """ "humor and pathos", "the plot and the acting", "great songs and bad jokes", "Tom Hanks and Meg Ryan"."""
-    names = _names(tokens, middle)
-    if names is not None:
-        return names
-    if _tag(tokens, middle - 1) not in _NOUNS:
-        return None
-    left = _phrase_start(tokens, middle)
-    right = _phrase_end(tokens, middle)
-    if right is None or left == middle:
-        return None
-    first, second = tokens[left:middle], tokens[middle + 1 : right]
-    if len(first) == 2 and len(second) == 1 and first[0].tag in ("DT", "PRP$"):
-        return _under_one_determiner(tokens, Pair(left + 1, middle, right))
-    if _shape(first) != _shape(second) or any(
-        token.text[0].isupper() for token in (*first[bool(left == 0) :], *second)
-    ):
-        return None
-    if (first[0].lower in _DETERMINERS) != (second[0].lower in _DETERMINERS):
-        return None
-    owners = {"its", "his", "her", "their", "this", "that", "these", "those"}
-    if first[0].lower != second[0].lower and {first[0].lower, second[0].lower} & owners:
-        return None
-    if not _free_before(tokens, left, first) or not _free_after(tokens, left, right):
-        return None
-    return Pair(left, middle, right)
-
-
-def _under_one_determiner(tokens: Sequence[Token], pair: Pair) -> Pair | None:
-    """ "the acting and directing": the determiner stays where it is."""
-    first, second = tokens[pair.left], tokens[pair.middle + 1]
+def _pair(tree: Parse, joint: int) -> Pair | None:
+    word = tree.words[joint]
+    head = tree.words[word.head]
+    conjuncts = [child for child in tree.children(head.index) if child.relation == "conj" and child.index > joint]
     if (
-        first.text[0].isupper()
-        or second.text[0].isupper()
-        or len({first.tag, second.tag}) > (tokens[pair.left - 1].lower not in ("a", "an")) + 1
+        word.relation != "cc"
+        or not (word.text.islower() or word.text.isupper())
+        or head.index > joint
+        or len(conjuncts) != 1
+        or not _alone(tree, head, conjuncts[0])
     ):
         return None
-    after, mark = _low(tokens, pair.right), _tag(tokens, pair.right)
-    if mark in ("VBP", "MD", "VBD", "VBZ") and after != "'s":
-        return pair if pair.left == 1 else None
-    if tokens[pair.middle].lower == "or":
-        return pair if after in _CLOSERS else None  # "blur the background or sketch in a setting"
-    return pair if after in _CLOSERS | {"in", "during", "throughout"} else None
-
-
-def _names(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """Two full names of persons: both of two capitalised words."""
-    if middle < 2 or middle + 2 >= len(tokens):
+    first = [w for w in tree.under(head.index) if w.index < joint and w.relation != "preconj"]
+    second = tree.under(conjuncts[0].index)
+    listed, comma = head.relation == "conj", tree.words[joint - 1].text == ","
+    if listed:
+        commas = [w.index for w in tree.words[head.head : head.index] if w.text == ","]
+        first = [w for w in first if w.index > max(commas, default=head.head)]
+    first = first[: len(first) - comma]
+    if not first or first[-1].index != joint - 1 - comma or second[0].index != joint + 1:
         return None
-    sides = (*tokens[middle - 2 : middle], *tokens[middle + 1 : middle + 3])
-    if not all(token.tag == "NNP" and token.text[0].isupper() and token.text[1:].islower() for token in sides):
+    if any(side[-1].index - side[0].index != len(side) - 1 for side in (first, second)):
         return None
-    outside = (_tag(tokens, middle - 3), _tag(tokens, middle + 3))
-    capital = any(0 <= at < len(tokens) and tokens[at].text[0].isupper() for at in (middle - 3, middle + 3))
-    if (
-        capital
-        or set(outside) & {"NN", "NNS", "NNP", "POS", "JJ", "DT"}
-        or _low(tokens, middle - 3) in ("'s", "the", "(")
-    ):
-        return None
-    return Pair(middle - 2, middle, middle + 3) if _low(tokens, middle + 3) not in ("'s", "'") else None
+    second = second[: len(second) - (second[-1].tag in (",", ".", ":"))]
+    sides = _Conjunct(head, first), _Conjunct(conjuncts[0], second)
+    pair = _states(tree, *sides)
+    if pair is None and (listed or not comma):
+        pair = _nouns(tree, *sides) or _adjectives(tree, *sides) or _others(tree, *sides)
+    return pair if pair is not None and _reads_well(tree, pair) else None
 
 
-def _phrase_start(tokens: Sequence[Token], middle: int) -> int:
-    start = middle - 1
-    while start > 0 and _tag(tokens, start - 1) in ("JJ", "NN", "NNS"):
-        start -= 1
-    if start > 0 and _low(tokens, start - 1) in _DETERMINERS and _tag(tokens, start - 1) in ("DT", "PRP$"):
-        start -= 1
-    return start
-
-
-def _phrase_end(tokens: Sequence[Token], middle: int) -> int | None:
-    end = middle + 1
-    if _low(tokens, end) in _DETERMINERS:
-        end += 1
-    while end < len(tokens) and _tag(tokens, end) == "JJ":
-        end += 1
-    first = end
-    while end < len(tokens) and _tag(tokens, end) in _NOUNS:
-        end += 1
-    return end if end > first else None
-
-
-def _shape(side: Sequence[Token]) -> tuple[str, ...]:
-    """Tags of one side, with determiners counted alike and number ignored where there is no determiner."""
-    marks = ["DT" if token.tag in ("DT", "PRP$") else token.tag for token in side]
-    return tuple("NN" if mark in _NOUNS and marks[0] != "DT" else mark for mark in marks)
-
-
-def _free_before(tokens: Sequence[Token], left: int, side: Sequence[Token]) -> bool:
-    """Whether what stands before the first side binds to both sides."""
-    before, mark = _low(tokens, left - 1), _tag(tokens, left - 1)
-    determined = side[0].lower in _DETERMINERS
-    if left == 0 or before in ("between", "both", "either", "neither", ":", "("):
-        return True
-    if not determined and len(side) == 1 and mark in ("JJ", "VBG", "VBN", "CD", "POS", "NNP", "JJR", "JJS", "RB"):
+def _alone(tree: Parse, first: Word, second: Word) -> bool:
+    """Whether a coordination is no part of another one, but for a list with commas."""
+    if tree.child(second.index, "cc", "conj") is not None:
         return False
-    if before == "," and not determined and len(side) == 1:
-        return _tag(tokens, left - 2) in _NOUNS and _tag(tokens, left - 3) in (",", "IN", "VB", "VBZ", "VBD", "VBG")
-    if mark == "IN" and before != "that":
-        if determined or before == "of":
-            holds = _tag(tokens, left - 2) in _NOUNS or _low(tokens, left - 2) == "full"
-            return not determined and holds and len(side) == 1
-        return True
-    if mark == "VB" and _tag(tokens, left - 2) in ("JJ", "DT", "NN"):
-        return False  # a noun, not a verb
-    return mark in ("VB", "VBZ", "VBD", "VBP", "VBG", "VBN") and before not in _COPULAS
+    if sum(child.relation in ("cc", "conj") for child in tree.children(first.index)) > 2:
+        return False
+    while first.relation == "conj":
+        first = tree.words[first.head]
+        if tree.child(first.index, "cc") is not None:
+            return False
+    return True
 
 
-def _free_after(tokens: Sequence[Token], left: int, right: int) -> bool:
-    """Whether what stands after the second side binds to both sides or to neither."""
-    after, mark = _low(tokens, right), _tag(tokens, right)
-    if right >= len(tokens) or after in (".", "!", "?", ";", ")"):
-        return True
-    if after == "," and _tag(tokens, left - 1) == "IN":
-        return True
-    if mark in ("VBP", "MD", "VBD", "VBZ"):
-        return left == 0 and mark != "VBZ" and after not in ("'s", "is", "was", "has")
-    return after in ("in", "during", "throughout", "because", "when", "while") and left > 0
+def _reads_well(tree: Parse, pair: Pair) -> bool:
+    """Whether neither side points to the other or has a place in time, no pair of words is a fixed one, and what stands
+    around goes with both orders."""
+    first, second = tree.words[pair.left : pair.stop], tree.words[pair.start : pair.right]
+    sides = (*first, *second)
+    if any(word.lower in _BARRED or _points(word) or not _WORD.fullmatch(word.text) for word in sides):
+        return False
+    opening = opens(tree, pair.left) and first[0].text[0].isupper()
+    if any(word.text[0].isupper() for word in sides[opening:]) and not _are_names(tree, pair):
+        return False
+    ends = {(first[0].lower, second[0].lower), (first[-1].lower, second[-1].lower)}
+    if any(_fixed(*end) for end in ends) or first[-1].lower == second[-1].lower:
+        return False
+    after = tree.words[pair.right] if pair.right < len(tree.words) else None
+    if pair.left and tree.words[pair.left - 1].lower in _SLANTED:
+        return False
+    if after is not None and (after.lower in _SLANTED or after.tag in ("WDT", "WP", "POS")):
+        return False
+    return not opening or keeps_capital(tree, pair.left) is not None
 
 
-def _verbs(tokens: Sequence[Token], middle: int) -> Pair | None:
-    """ "laughed and cried", "written and directed by"."""
-    first, second = tokens[middle - 1], tokens[middle + 1]
-    if first.tag != second.tag or first.tag not in ("VB", "VBD", "VBN", "VBP", "VBZ"):
+def _points(word: Word) -> bool:
+    return word.tag in _POINTING and (word.tag != "PRP" or word.relation != "nsubj")
+
+
+def _are_names(tree: Parse, pair: Pair) -> bool:
+    """Whether words with capitals are names for themselves: no parts of a title, no words that happen to have one."""
+    edges = [tree.words[index] for index in (pair.left - 1, pair.right) if 0 <= index < len(tree.words)]
+    if any(word.text[0].isupper() and word.text != "I" and not opens(tree, word.index) for word in edges):
+        return False
+    if pair.left > 1 and edges[0].lower in ("of", "for", "on", "the") and tree.words[pair.left - 2].text[0].isupper():
+        return opens(tree, pair.left - 2)  # "the Board of Standards and Appeals"
+    sides = (*tree.words[pair.left : pair.stop], *tree.words[pair.start : pair.right])
+    common = [word for word in sides if word.text[0].isupper() and not word.tag.startswith("NNP")]
+    return not common or all(word.text[0].isupper() for word in sides)
+
+
+@lru_cache(maxsize=4096)
+def _fixed(first: str, second: str) -> bool:
+    return (_lemma(first), _lemma(second)) in _fixed_pairs()
+
+
+def _lemma(word: str) -> str:
+    return singular(word) or base(word) or word
+
+
+def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
+    """ "humor and pathos", "the plot and the acting", "the acting and directing", "Tom Hanks and Meg Ryan"."""
+    if not (first.head.tag.startswith("NN") and second.head.tag.startswith("NN")):
         return None
-    if {first.lower, second.lower} & (_IRREVERSIBLE | _COPULAS) or _tag(tokens, middle - 2).startswith("RB"):
+    one, other = (_determiner(tree, side) for side in (first, second))
+    begin, follow = first.before(len(one)), second.before(len(other))
+    if any(word.tag in ("VBG", "RB", "DT", "PRP$") for word in (*begin, *follow)):
         return None
-    shared = first.lower in _SHARED_OBJECT and second.lower in _SHARED_OBJECT
-    if shared and (
-        _low(tokens, middle + 2) in ("by", "the", "this", "it", "a") or _low(tokens, middle + 2) in _CLOSERS
+    if any(word.tag in (*_FINITE, "VB") for word in (*first.words, *second.words)):
+        return None
+    if not _stands_free(tree, first, second, shared=bool(one) and not other):
+        return None
+    if _has_compound(follow) and not (_has_compound(begin) or _is_fenced(tree, first)):
+        return None  # "sweeping ethics and campaign finance reforms": both may be reforms
+    if other:
+        return _two_phrases(tree, first, second, one, other)
+    return _one_phrase(tree, first, second, one)
+
+
+def _two_phrases(
+    tree: Parse, first: _Conjunct, second: _Conjunct, one: Sequence[Word], other: Sequence[Word]
+) -> Pair | None:
+    """ "the plot and the acting", "Congress and the White House"."""
+    goes_on = second.goes_on or _is_continued(tree, first, second)
+    if not one:
+        named = first.head.tag == second.head.tag == "NNP" and first.head.relation != "conj"
+        return first.span(second) if named and not (first.goes_on or goes_on) else None
+    determiners = {one[-1].lower, other[-1].lower}
+    if (len(determiners) == 2 and determiners & _UNSHARED) or first.goes_on != goes_on:
+        return None
+    follow = second.before(len(other))
+    if follow and follow[-1].relation == "compound" and second.head.tag.endswith("S") and not first.before(len(one)):
+        return None  # "the Samsung and the Sony phones"
+    return first.span(second)
+
+
+def _one_phrase(tree: Parse, first: _Conjunct, second: _Conjunct, determiner: Sequence[Word]) -> Pair | None:
+    """ "humor and pathos", "the acting and directing", "extra knobs or gizmos"."""
+    same, named = first.head.tag == second.head.tag, first.head.tag.startswith("NNP")
+    begin, follow = first.before(len(determiner)), second.before()
+    lower, joint = [word.lower for word in determiner[-1:]], tree.words[first.words[-1].index + 1].lower
+    if first.goes_on or (named != second.head.tag.startswith("NNP") and not determiner):
+        return None
+    if second.goes_on or _is_continued(tree, first, second):  # "the look and feel of the phone"
+        of = tree.words[second.head.index + 1].lower == "of"
+        if not of or begin or follow or lower != ["the"] or joint != "and":
+            return None
+    elif (not determiner or lower[0] in _SINGLE) and not _is_bare(tree, first, second, bool(determiner)):
+        return None
+    if not determiner and _is_fenced(tree, first):
+        return first.span(second)
+    if len(begin) == 1 and not follow:
+        return first.span(second, 1) if begin[0].tag == "JJ" and joint == "or" and same and not determiner else None
+    if begin and not (same and follow and (not _has_compound(follow) or _has_compound(_neighbor(tree, first)))):
+        return None  # "shutter priority and manual modes", "palm, palm kernel or coconut oil"
+    if follow and not begin:
+        return None
+    if determiner and (
+        _has_compound(follow) or (begin and first.head.tag != "NNS") or (named and (not same or _differ(first, second)))
     ):
-        return Pair(middle - 1, middle, middle + 2)
-    both_state = first.tag == "VBN" and _low(tokens, middle - 2) in _COPULAS
-    if both_state and _low(tokens, middle + 2) in _CLOSERS - {","}:
-        return Pair(middle - 1, middle, middle + 2)
-    return None
+        return None  # "the British Fauna and Flora Society", "the trial and appellate bench", "the Americas and Africa"
+    if determiner and not same and (lower[0] in _SINGLE or known_as(second.head.lower, "VERB")):
+        return None  # "a camera and lenses", "do the dishes and vacuum"
+    return first.span(_Conjunct(second.head, [*follow, second.head]), len(determiner))
+
+
+def _differ(first: _Conjunct, second: _Conjunct) -> bool:
+    """Whether one of two names alone may have the article: "the Philippines and Brunei"."""
+    return first.head.lower.endswith("s") != second.head.lower.endswith("s")
+
+
+def _is_fenced(tree: Parse, first: _Conjunct) -> bool:
+    """Whether the word before a coordination, or a list of names, says where its first conjunct begins."""
+    start = first.words[0].index
+    listed = first.head.relation == "conj" and first.head.tag == tree.words[first.head.head].tag == "NNP"
+    return listed or (start > 0 and tree.words[start - 1].lower in ("between", "both", "either"))
+
+
+def _is_continued(tree: Parse, first: _Conjunct, second: _Conjunct) -> bool:
+    """Whether what stands behind both nouns hangs on one of them."""
+    behind, heads = tree.words[second.words[-1].index + 1 :], (first.head.index, second.head.index)
+    if not behind or behind[0].text == ",":
+        return False
+    return any(word.head in heads and word.relation in ("prep", "relcl", "acl", "appos") for word in behind)
+
+
+def _is_bare(tree: Parse, first: _Conjunct, second: _Conjunct, determined: bool) -> bool:
+    """Whether nothing around two nouns may bind to the nearer one alone, or make it a verb: "have fun and experiment
+    like crazy"."""
+    start, stop = first.words[0].index, second.words[-1].index + 1
+    before = tree.words[start - 1].tag if start and not determined else ""
+    after = tree.words[stop : stop + 1]
+    loose = _LOOSE - {"in"} if second.head.tag == "NNP" else _LOOSE  # "Seattle and Suffolk County in New York"
+    if before in _BINDING or any(word.tag in ("IN", "TO") and word.lower not in loose for word in after):
+        return False
+    verb = before in ("VB", "VBP") and known_as(second.head.lower, "VERB")
+    return not verb or all(word.tag in (".", ",", ":") for word in after)
+
+
+def _determiner(tree: Parse, side: _Conjunct) -> list[Word]:
+    """The determiner or possessor that a noun phrase begins with."""
+    child = tree.child(side.head.index, "det", "poss", "predet")
+    inside = tree.under(child.index) if child is not None else []
+    return inside if inside and inside[0] is side.words[0] and inside[-1].index < side.head.index else []
+
+
+def _has_compound(words: Sequence[Word]) -> bool:
+    return any(word.relation in ("compound", "nmod") and not word.tag.startswith("NNP") for word in words)
+
+
+def _neighbor(tree: Parse, side: _Conjunct) -> list[Word]:
+    """The words of the conjunct before this one in a list; its own where there is none."""
+    head = tree.words[side.head.head] if side.head.relation == "conj" else side.head
+    return list(tree.children(head.index))
+
+
+def _stands_free(tree: Parse, first: _Conjunct, second: _Conjunct, shared: bool) -> bool:
+    """Whether no verb or noun behind the second noun shows that it begins something else: "hold it to the nose and bid
+    unpleasantness adieu"."""
+    top, start, stop = _top(tree, first.head), first.words[0].index, second.words[-1].index + 1
+    after = next((word.tag for word in tree.words[stop:] if word.tag != "RB"), ".")
+    if top.relation in ("compound", "nmod"):  # but "weep with envy and apartment dwellers bawl"
+        determiner = tree.child(top.head, "det", "poss")
+        return determiner is not None and determiner.index < start and len(first.words) == len(second.words) == 1
+    while top.relation in ("pobj", "prep", "conj") and top.head != top.index:
+        top = tree.words[top.head]
+    if after not in _FINITE:
+        return not after.startswith(("NN", "JJ", "DT", "PRP", "VB"))
+    if start and not shared and (tree.words[start - 1].tag.startswith("VB") or tree.words[start - 1].lower == "for"):
+        return False  # "I saw the film and the acting was bad"
+    return top.relation in ("nsubj", "nsubjpass", "ROOT") and top.tag.startswith("NN")
+
+
+def _top(tree: Parse, word: Word) -> Word:
+    """The first conjunct of a list."""
+    while word.relation == "conj" and word.head < word.index:
+        word = tree.words[word.head]
+    return word
+
+
+def _adjectives(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
+    """ "dark and funny" before a noun or behind a verb; "light and easy to use"."""
+    kinds, top = {first.head.tag, second.head.tag}, _top(tree, first.head)
+    if kinds == {"JJ", "NNP"} and all(len(side.words) == 1 and side.head.text[0].isupper() for side in (first, second)):
+        return first.span(second) if top.relation != "acomp" else None  # "American and Soviet officials"
+    if not (kinds <= {"JJ", "VBN", "VBG"} or kinds in ({"JJR"}, {"JJS"})):
+        return None
+    first = _Conjunct(first.head, first.words[_modified_from(first) :])
+    start, stop = first.words[0].index, second.words[-1].index + 1
+    states = kinds == {"JJ"} or (kinds == {"VBN"} and top.relation == "amod") or len(tree.words) - stop + start < 2
+    if not states and not all(known_as(side.head.lower, "ADJ") for side in (first, second)):
+        return None  # "fruitful and multiplied"
+    if top.relation == "amod":
+        if start and tree.words[start - 1].tag == "CD":
+            return None  # "$2,000 fine and two-week suspension"
+        if start and tree.words[start - 1].tag.startswith("VB") and tree.words[top.head].relation.startswith("nsubj"):
+            return None  # "It is slow and boring scenes follow"
+    elif stop < len(tree.words) and tree.words[stop].tag in ("NN", "NNS", "TO"):
+        return None  # "small and hard | to turn"
+    elif start and tree.words[start - 1].tag == "DT":
+        return None
+    begin, follow = first.before(), second.before()
+    if any(word.relation != "advmod" for word in (*begin, *follow)):
+        return None
+    easy = second.head.lower in _EASE and tree.child(second.head.index, "xcomp", "advcl") is not None
+    if second.goes_on and not (first.goes_on or easy):
+        return None
+    if bool(begin) == bool(follow):
+        return first.span(second)
+    if follow or first.goes_on or second.goes_on or begin[0].lower not in _SHARED_DEGREES or len(begin) > 1:
+        return None
+    return first.span(second, 1)
+
+
+def _modified_from(side: _Conjunct) -> int:
+    """Where the adverbs before an adjective begin in its conjunct: its subject may stand before them."""
+    before = side.before()
+    while before and before[-1].relation == "advmod":
+        before.pop()
+    return len(before) if not before or before[-1].relation != "det" else 0
+
+
+def _states(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
+    """ "it works well and is easy to use", "the screen is bright and the sound is clear"."""
+    heads = first.head, second.head
+    subject, own = (tree.subject(head.index) for head in heads)
+    if subject is None or subject.index > first.head.index or not all(_is_state(head) for head in heads):
+        return None
+    if (own is not None and own.tag == "DT") or (second.words[-1].lower == "well" and second.words[-2].lower == "as"):
+        return None  # "this is no exception", "they like it as well"
+    inside = tree.under(subject.index)
+    if inside[0].index > first.words[0].index:
+        return None
+    if own is not None:
+        same = subject.lower == own.lower or "PRP" not in (subject.tag, own.tag)
+        return first.span(second) if same and inside[0] is first.words[0] and own.index < second.head.index else None
+    predicate = [word for word in first.words if word.index > inside[-1].index]
+    if (
+        not predicate
+        or predicate[0] is not first.head
+        or second.words[0] is not second.head
+        or heads[0].tag != heads[1].tag
+    ):
+        return None
+    return _Conjunct(first.head, predicate).span(second)
+
+
+def _is_state(verb: Word) -> bool:
+    return base(verb.lower) in (_SEEMING if verb.tag == "VBD" else _STATES) and verb.text[0].isalpha()
+
+
+def _others(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
+    """ "slowly and carefully", "in cities and on farms", "written and directed by"."""
+    heads, single = (first.head, second.head), len(first.words) == len(second.words) == 1
+    if all(head.tag == "RB" and head.lower.endswith("ly") for head in heads):
+        return first.span(second) if single else None
+    if all(head.tag == "IN" and head.lower in _PLACES for head in heads):
+        return first.span(second) if first.goes_on and second.goes_on else None
+    if heads[0].tag != heads[1].tag or heads[0].tag not in ("VBN", "VB", "VBZ", "VBP", "VBD"):
+        return None
+    if first.goes_on or second.words[0] is not second.head:
+        return None
+    if not {base(head.lower) for head in heads} <= _UNORDERED:
+        return None
+    return Pair(heads[0].index, heads[0].index + 1, heads[1].index, heads[1].index + 1)

@@ -564,7 +564,9 @@ def changed_tense(text: Analysis, choices: random.Random) -> str | None:
     return change_tense(text)
 
 
-@tagged("MR4.2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed(
+    "MR4.2", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged
+)
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """Words or phrases joined by "and", "or", "either ... or" or "be different from" swap places; the sentiment stays.
 
@@ -579,7 +581,9 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     return exchange(text, "from")
 
 
-@parsed("MR4.3", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged)
+@parsed(
+    "MR4.3", version="2", task="sentiment", family=_RESTRUCTURING, unit="sentence", check=equivalent, carry=unchanged
+)
 def switched_conjunction(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round; the sentiment stays.
 

@@ -28,6 +28,18 @@ def swapped(text: str) -> list[str]:
         ("It is either brilliant or stupid.", "It is either stupid or brilliant."),
         ("It was written and directed by a child.", "It was directed and written by a child."),
         ("Funny and clever film.", "Clever and funny film."),
+        ("Rallies and ribbons", "Ribbons and rallies"),
+        ("extra knobs or gizmos", "extra gizmos or knobs"),
+        ("Meandering and confusing.", "Confusing and meandering."),
+        ("I like the plot, the songs and the jokes.", "I like the plot, the jokes and the songs."),
+        ("American and Soviet officials met.", "Soviet and American officials met."),
+        ("He likes the weight and size of the phone.", "He likes the size and weight of the phone."),
+        ("It is light and easy to use.", "It is easy to use and light."),
+        ("The player works well and is easy to use.", "The player is easy to use and works well."),
+        ("The screen is bright and the sound is clear.", "The sound is clear and the screen is bright."),
+        ("They fly between London and New York.", "They fly between New York and London."),
+        ("I saw Kenya, Ghana and South Africa.", "I saw Kenya, South Africa and Ghana."),
+        ("They are shown in cities and on farms.", "They are shown on farms and in cities."),
     ],
 )
 def test_swapped(text: str, expected: str) -> None:
@@ -48,6 +60,22 @@ def test_swapped(text: str, expected: str) -> None:
         "a man and his dog.",
         "this film and its message.",
         "not good and bad",
+        "bait and switch.",
+        "We need salt, trees and flowers from Spain.",  # the flowers alone may be from Spain
+        "They have sweeping ethics and campaign finance reforms.",
+        "They like the motorola and the sony phones.",
+        "I like the Board of Standards and Appeals.",
+        "He sold cars of all ages and walks of life.",
+        "Return it for an exchange and hope for the best.",
+        "Have fun and experiment like crazy.",
+        "It was small and hard to turn.",
+        "It was picked and ordered.",
+        "Nokias have good sound and this is no exception.",
+        "He spoke yesterday and today.",
+        "I met Paul and Seymour Milstein.",
+        "I like the Americas and Africa.",
+        "They went to the Philippines and Brunei.",
+        "He paid a $2,000 fine and two-week suspension was his.",
         "and",
         "",
     ],
@@ -77,12 +105,37 @@ def test_swapping_twice_gives_the_source(one: str, two: str) -> None:
         ("There's a reason, but we don't know it.", "Although there's a reason, we don't know it."),
         ("I like it, but I will not buy it.", "Although I like it, I will not buy it."),
         ("the film is long, but it keeps its pace.", "although the film is long, it keeps its pace."),
-        ("The Mother is long, but it keeps its pace.", "Although The Mother is long, it keeps its pace."),
+        ("The Senate is slow, but it keeps its word.", "Although the Senate is slow, it keeps its word."),
+        ("The Symantec site works, but it is slow.", "Although the Symantec site works, it is slow."),
+        ("American cars are big, but they are slow.", "Although American cars are big, they are slow."),
+        ("IBM is big, but it is slow.", "Although IBM is big, it is slow."),
     ],
 )
 def test_but_and_although(but: str, although: str) -> None:
     assert switch(Analysis(but)) == although
     assert switch(Analysis(although)) == but
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Many states levy such a tax but none collect much.",
+            "Although many states levy such a tax, none collect much.",
+        ),
+        ("Talkiness is a fault, but I liked it.", "Although talkiness is a fault, I liked it."),
+        ("Collateral Damage is loud, but it is dull.", "Although Collateral Damage is loud, it is dull."),
+        ("@anonymous I lost it, but I am fine.", "@anonymous Although I lost it, I am fine."),
+        ("Ugh. I don't like it, but I have it.", "Ugh. Although I don't like it, I have it."),
+        (
+            "The plot is thin and the jokes are old, but I liked it.",
+            "Although the plot is thin and the jokes are old, I liked it.",
+        ),
+        ("The key (a big one) is fine, but I lost it.", "Although the key (a big one) is fine, I lost it."),
+    ],
+)
+def test_but_in_other_texts(text: str, expected: str) -> None:
+    assert switch(Analysis(text)) == expected
 
 
 def test_although_elsewhere() -> None:
@@ -104,6 +157,16 @@ def test_although_elsewhere() -> None:
         "But it is good.",
         "Although good, it is long.",
         "It is long, but it is good, but it is old.",
+        "The Mother is long, but it keeps its pace.",  # "The Mother" is a title, "The Senate" is none: who can tell?
+        "Skin Of Man gets a few laughs, but it is long.",
+        "Ice Age won't drop your jaw, but it will make you smile.",
+        "Naturally, he had a word to say, but he was silent.",
+        "Perhaps it was a prank, but it was fine.",
+        "It is not easy, but rather it is hard.",
+        "It is no use if the camera has it, but you cannot find it.",
+        "Scroll button - it is nice, but it sticks.",
+        "Despite the news, it was quiet, but the price was high.",
+        "If you want it, it is good, but it is slow.",
         "",
     ],
 )

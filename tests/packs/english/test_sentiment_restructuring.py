@@ -80,6 +80,7 @@ def test_one_of_several_coordinations_is_drawn() -> None:
     assert follow_ups == {
         "The plot is silly and dull, and the songs are loud and ugly.",
         "The plot is dull and silly, and the songs are ugly and loud.",
+        "The songs are loud and ugly, and the plot is dull and silly.",
     }
 
 

@@ -1,0 +1,72 @@
+"""Capitals that words have only because they open a sentence."""
+
+from audit.packs.english.parser import Parse
+from audit.packs.english.tagging import known_as
+from audit.text.tokens import words
+
+_ENDS = words('. ! ? ... " “ ``')
+_INSIDE_NAMES = words("of and the for in - & '")
+_QUANTIFIERS = words(
+    "most many much few several some all both other no every each such any either one more none half "
+    "own same last first next second third least former"
+)
+_NAMES = words("democratic republican democrat christian catholic liberal labor will grant")
+# "The Senate" is no title of a book or a film; "The Mother" may be one.
+_INSTITUTIONS = words(
+    "senate house president congress court government administration pentagon kremlin council department commission "
+    "bank army navy mayor governor minister secretary party union states state city board committee agency republic "
+    "institute legislature constitution kingdom assembly parliament bureau office university pope treasury white "
+    "church association society foundation chancellor commissioner prime vice attorney director chairman police fed "
+    "reserve league museum center centre ministry institution act"
+)
+_CLOSED = words("IN RB WRB PRP PRP$ CC EX MD WP PDT")
+_ABSTRACT = ("ness", "ments", "tions")
+
+
+def opens(tree: Parse, index: int) -> bool:
+    """Whether a word is the first of a sentence, where a capital says nothing.
+
+    >>> from audit.packs.english.parser import tree_of
+    >>> from audit.text import Analysis
+    >>> [opens(tree_of(Analysis("It is. I am.").tokens), index) for index in range(4)]
+    [True, False, False, True]
+    """
+    return index == 0 or tree.words[index - 1].text in _ENDS
+
+
+def keeps_capital(tree: Parse, index: int) -> bool | None:
+    """Whether the first word of a sentence keeps its capital inside one; None where that cannot be told: it may begin a
+    title.
+
+    >>> from audit.packs.english.parser import tree_of
+    >>> from audit.text import Analysis
+    >>> texts = "The film is long.", "American films are long.", "The Mother is long."
+    >>> [keeps_capital(tree_of(Analysis(text).tokens), 0) for text in texts]
+    [False, True, None]
+    """
+    word = tree.words[index]
+    if word.text[0].islower() or word.text == "I" or (len(word.text) > 1 and not word.text[1:].islower()):
+        return True
+    if word.tag in ("NNP", "NNPS") and not word.lower.endswith(_ABSTRACT):
+        return True
+    if word.tag in _CLOSED or word.lower in _QUANTIFIERS:
+        return False
+    if word.tag in ("JJ", "NNS") and not any(known_as(word.lower, part) for part in ("ADJ", "NOUN")):
+        return True
+    if word.lower in _NAMES:
+        return None
+    stop = index + 1
+    while stop < len(tree.words) and (tree.words[stop].text[0].isupper() or tree.words[stop].lower in _INSIDE_NAMES):
+        stop += 1
+    run = tree.words[index + 1 : stop]
+    while run and not run[-1].text[0].isupper():
+        run = run[:-1]
+    if not run or run[0].text == "I":
+        return False
+    if run[0].text[0].islower():  # "Lord of War", but "Members of Congress"
+        return False if run[0].lower != "of" or word.tag == "NNS" else None
+    if word.tag != "DT":
+        return None
+    goes_on = tree.words[stop].tag in ("NN", "NNS", "JJ", "CD") if stop < len(tree.words) else False
+    plain = any(name.lower in _INSTITUTIONS or name.tag == "NNPS" or name.text.isupper() for name in run)
+    return False if goes_on or plain or word.lower not in ("the", "a", "an") else None
