@@ -20,6 +20,7 @@ _LONG = 10
 _SHORTEST = 6
 """Tokens of a sentence that may move: what is shorter is a heading."""
 _ENDS = re.compile(r"[。！][”’」』）)]*\Z")
+_ENDED = re.compile(r"[。！？!?.．…][”’」』）)》\"']*\Z")
 _BALANCED = (("“", "”"), ("‘", "’"), ("「", "」"), ("《", "》"), ("（", "）"), ("【", "】"), ("(", ")"), ("[", "]"))
 
 
@@ -105,6 +106,16 @@ def _may_follow(sentence: Sequence[Token], text: str, before: Sequence[Token], n
     ):
         return False
     return new_line or not _reports(before) or _reports(sentence)
+
+
+def is_heading(text: Analysis, at: int) -> bool:
+    """Whether a sentence (by index) is a line of its own that no mark ends: a title, a label, a caption.
+
+    >>> [is_heading(Analysis("标题\\n甲走。乙来", "zh"), at) for at in range(3)]
+    [True, False, False]
+    """
+    begins, ends = not at or "\n" in _gap(text, at), at + 1 == len(text.spans) or "\n" in _gap(text, at + 1)
+    return begins and ends and not _ENDED.search(text.text[slice(*text.spans[at])])
 
 
 def by_sentence(text: Analysis) -> list[list[Token]]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Literal
 
-from audit.packs.chinese.coherence import exchangeable
+from audit.packs.chinese.coherence import exchangeable, is_heading
 from audit.packs.chinese.countries import (
     Country,
     Parted,
@@ -705,8 +705,10 @@ def reordered(
         return None
     order = list(range(len(texts[0].spans)))
     if not coherent:
-        while order == sorted(order):  # a shuffle may change nothing; there are two to change at least
-            order[1:] = choices.sample(order[1:], len(order) - 1)
+        moving = [index for index in order if not is_heading(texts[0], index)][1:]
+        while len(moving) > 1 and order == sorted(order):  # a shuffle may change nothing
+            for place, index in zip(moving, choices.sample(moving, len(moving)), strict=True):
+                order[place] = index
     elif is_traditional(texts[0].text):
         return None
     else:

@@ -121,6 +121,22 @@ def test_all_but_the_first_are_shuffled():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "reordered"),
+    [
+        ("标题\n甲走。乙来。丙在。", "标题\n甲走。丙在。乙来。"),  # the title, and the first sentence
+        ("甲走。\n小标题（图）\n乙来。\n丙在。", "甲走。\n小标题（图）\n丙在。\n乙来。"),
+        ("甲走。乙来。丙在", "甲走。丙在。乙来。"),  # a sentence that the end of the text closed
+        ("甲走。\n乙来。丙在", "甲走。\n丙在。乙来。"),
+        ("甲走\n乙来。", None),
+        ("标题\n甲走。乙来。", None),
+        ("甲\n乙\n丙", None),
+    ],
+)
+def test_headings_stay_and_take_no_full_stop(text, reordered):
+    assert follow_up_of(text, coherent=False) == reordered
+
+
 PIECES = [
     PLACE,
     STAFF,
