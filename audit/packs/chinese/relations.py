@@ -659,7 +659,7 @@ _ELSE: _Replacements = tuple((marks, _to_half) for marks in _HALF)
 # MR7 of the study of Chinese systems: the order of two texts, or of a text's sentences, is changed.
 
 _REORDERING = "reordering"
-_REORDERING_PARAMS: Mapping[str, object] = {"tagger": "jieba", "coherent": False, "exchanges": 1}
+_REORDERING_PARAMS: Mapping[str, object] = {"tagger": "jieba", "coherent": True, "exchanges": 1}
 _wrong_exchanges = partial(wrong_count, name="exchanges")
 
 
@@ -677,6 +677,7 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     7,
     family=_REORDERING,
     tasks=("summarization", "classification"),
+    version="2",
     params=_REORDERING_PARAMS,
     check_params=_wrong_exchanges,
 )
@@ -685,21 +686,23 @@ def reordered(
     choices: random.Random,
     *,
     tagger: str = "jieba",
-    coherent: bool = False,
+    coherent: bool = True,
     exchanges: int = 1,
 ) -> Rewritten | None:
-    """All sentences but the first are put in random order; the output stays.
+    """Sentences that do not need each other change places; the output stays.
 
-    The first one says what the text is about, with the dateline of news before it; that it stays is ours, as in the
-    study's one example (table 4), where its text says no more than "change the order of sentences". A text loses its
-    thread: many a 但是 or 他 then stands before what it refers to. `coherent`: at most `exchanges` sentences change
-    places with the next one, only where both say side by side what they say, which few texts do. A text of fewer than
-    three sentences makes no group; nor does a coherent one in traditional characters, whose words the taggers do not
-    know.
+    At most `exchanges` sentences change places with the next one, only where both say side by side what they say, which
+    few texts do. Without `coherent`, the study's own form: all sentences but the first are put in random order. That
+    the first one stays is ours; it says what the text is about, as in the study's one example (table 4), where its
+    text says no more than "change the order of sentences". Such a text loses its thread: many a 但是 or 他 then stands
+    before what it refers to. Headings stay in both forms. A text of fewer than three sentences makes no group.
 
     >>> text = Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh")
     >>> reordered([text], random.Random(0)).texts
     ('会议开始。要把质量放在第二的位置。要把安全放在第一的位置。',)
+    >>> text = Analysis("天亮了。她起床。但是天又黑了。", "zh")
+    >>> reordered([text], random.Random(0)), reordered([text], random.Random(0), coherent=False).texts
+    (None, ('天亮了。但是天又黑了。她起床。',))
     """
     if len(texts) != 1 or len(texts[0].spans) < 3:
         return None
