@@ -199,9 +199,7 @@ def _is_somebody(sentence: Sequence[Token]) -> bool:
 
 def _tells_when(sentence: Sequence[Token]) -> bool:
     """Whether a sentence says when something was, or that it is over."""
-    return any(
-        token.tag == "t" or token.text in _words("happened") or token.text[-1] in "年月日" for token in sentence
-    )
+    return any(token.tag == "t" or token.text in _words("happened") or token.text[-1] in "年月日" for token in sentence)
 
 
 def _in_place(text: Analysis, at: int) -> bool:

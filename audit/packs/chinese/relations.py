@@ -13,6 +13,7 @@ import string
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Literal
 
 from audit.packs.chinese.coherence import exchangeable, is_heading
@@ -26,7 +27,17 @@ from audit.packs.chinese.countries import (
     national,
     stand_ins,
 )
-from audit.packs.chinese.people import COMMON, GIVEN, NICKNAMES, Gender, Occupation, Person, occupations, people
+from audit.packs.chinese.people import (
+    COMMON,
+    FAMILIES,
+    GIVEN,
+    NICKNAMES,
+    Gender,
+    Occupation,
+    Person,
+    occupations,
+    people,
+)
 from audit.packs.chinese.synonyms import THESAURI, best, bounds, fits, pairs, replaceable, thesaurus
 from audit.packs.chinese.taggers import DEFAULT, is_traditional
 from audit.packs.chinese.taggers import chinese as tokens_of
@@ -283,18 +294,17 @@ def _ends_as_organisation(tokens: Sequence[Token], at: int) -> bool:
 # Source: Jin, Ding, Zhou 2022, MRPpbs1 of section 3.1.1; its examples replace 小明 by 小红
 # and 练束梅 by 白露. One person is replaced wherever the texts name them, whichever way; everybody else stays.
 
-_FAMILIES = (
-    "".join(COMMON) + "沈韩程吕丁苏卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵"
-    "万钱严覃武戴莫孔向汤马林罗高黄叶董余杜田于"
-)
 _FORMS = re.compile(
-    f"([{_FAMILIES}])(?:先生|女士|小姐|阿姨|大爷|大妈|大叔|大姐|大哥|师傅|太太|奶奶|爷爷|老师|同学|老太|老汉|"
+    f"([{FAMILIES}])(?:先生|女士|小姐|阿姨|大爷|大妈|大叔|大姐|大哥|师傅|太太|奶奶|爷爷|老师|同学|老太|老汉|"
     f"某某|某|姓|总|"
     "局长|主任|书记|所长|医生|教授|律师|警官|院长|校长|经理|老板|法官|队长|部长|大夫|博士)"
-    f"|[小老]([王李张刘陈杨赵吴徐孙朱胡郭梁郑宋])|姓([{_FAMILIES}])"
+    f"|(?<![个只])[小老]([王李张刘陈杨赵吴徐孙朱胡郭梁郑宋])|姓([{FAMILIES}])"
 )
-"""How news calls people by their family name; 小 and 老 stand before those that make no other word with it (小康)."""
+"""How news calls people by their family name; 小 and 老 stand before those that make no other word with it (小康, and
+一个小胡, which is won at mahjong)."""
 _PRONOUNS = {"他": "她", "她": "他", "他们": "她们", "她们": "他们"}
+_COUNTED_BY = tuple("个只条点把些")
+_IN_WORD = re.compile("其他|吉他|维他|排他|利他|他人|他杀|他乡|他国|他日")
 _GENDERED = re.compile(
     "[男女父母爸妈爹娘哥姐弟妹爷奶叔姨舅姑嫂婶夫妻帅妇婚孕僧尼兄郎媳婿孙]|汉子|老汉|大汉|先生|小姐|太太|儿子|"
     "小伙|王子|公主|国王|"
@@ -303,7 +313,7 @@ _GENDERED = re.compile(
 """Words that say, or strongly suggest, whether somebody is a man or a woman."""
 
 
-@chinese(1, family="same-property substitution", params={"tagger": DEFAULT})
+@chinese(1, family="same-property substitution", version="2", params={"tagger": DEFAULT})
 def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """A person's name, or a pronoun, is replaced by another wherever it stands; the output stays.
 
@@ -342,7 +352,8 @@ def _rename_person(person: Person, texts: Sequence[Analysis], joined: str, choic
     """A full name by another; the given name alone likewise."""
     rest = joined.replace(person.name, "")
     keeps = any(
-        token.text[0] == person.family[0] and token.tag == "nr" and token.text != person.name
+        (token.text == person.family or (token.text[0] == person.family[0] and token.tag == "nr"))
+        and token.text != person.name
         for text in texts
         for token in text.tokens
     ) or any(person.family in family for family in _families_called_by(rest))
@@ -401,7 +412,18 @@ def _rename_family(family: str, texts: Sequence[Analysis], joined: str, choices:
 
 
 def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
-    """小明 by 小红; by 小刚 where the texts say that it is a boy."""
+    """小明 by 小红; by 小刚 where the texts say that it is a boy. None where it may be no name: 一个小红点."""
+    for text in texts:
+        for token, after in pairwise((*text.tokens, None)):
+            if (
+                token
+                and token.text == old
+                and (
+                    text.text[max(token.start - 1, 0) : token.start] in _COUNTED_BY
+                    or (after and after.tag[0] == "n" and after.start == token.end)
+                )
+            ):
+                return None
     same = "他" in joined or "她" in joined or bool(_GENDERED.search(joined))
     candidates = [
         nickname
@@ -417,6 +439,13 @@ def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.R
     """他 by 她 or the other way; None where both stand, or the texts name or describe a man or a woman."""
     if ("他" in joined.replace("其他", "") and "她" in joined) or _GENDERED.search(joined):
         return None
+    if any(
+        _IN_WORD.search(text.text[max(token.start - 1, 0) : token.end + 1])
+        for text in texts
+        for token in text.tokens
+        if token.text in _PRONOUNS
+    ):
+        return None  # taggers cut 及其 + 他
     tokens = [token for text in texts for token in text.tokens]
     if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):
         return None
