@@ -51,10 +51,11 @@ def exchangeable(text: Analysis) -> list[int]:
     """Sentences (by index) that may change places with the next one.
 
     Both say side by side what they say: both report what somebody says (会议指出……。会议强调……。), or tell nothing that
-    happened and are both demands (要……。要……。) or items of one list (A股份拟10转5股。B股份拟10转7股。). Neither of the two, nor what follows them, takes up a
-    sentence by a link, a pronoun or a word that points. The second has no name and no noun in its first clause that the
-    first brings up, nor has what follows one of the second. Both stand in one line, or are lines of their own. The
-    first sentence of a text says what it is about (and where news comes from: 新华社北京1月1日电) and stays.
+    happened and are both demands (要……。要……。) or items of one list (A股份拟10转5股。B股份拟10转7股。). Neither of the
+    two, nor what follows them, takes up a sentence by a link, a pronoun or a word that points. The second has no name
+    and no noun in its first clause that the first brings up, nor has what follows one of the second. Both stand in one
+    line, or are lines of their own. The first sentence of a text says what it is about (and where news comes from:
+    新华社北京1月1日电) and stays.
 
     >>> exchangeable(Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh"))
     [1]

@@ -39,8 +39,9 @@ from audit.packs.chinese.people import (
     people,
 )
 from audit.packs.chinese.synonyms import THESAURI, best, bounds, fits, pairs, replaceable, thesaurus
-from audit.packs.chinese.taggers import DEFAULT, is_traditional
+from audit.packs.chinese.taggers import DEFAULT
 from audit.packs.chinese.taggers import chinese as tokens_of
+from audit.packs.chinese.traditional import as_simplified, in_simplified
 from audit.relations.base import Carry, CheckParams, Rewrite, Rewriting, Rewritten, Words, WordsCheck, unchanged
 from audit.relations.expect import (
     TITLES,
@@ -158,11 +159,12 @@ _PLAIN_LETTERS = frozenset("美英法德俄韩澳")
 
 
 @chinese(2, family=_SAME_PROPERTY, params={"tagger": DEFAULT})
+@in_simplified
 def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """One country is replaced by another wherever it stands; the output stays.
 
     No group where the name is part of another one (中国移动, 美国纽约, a title), or the text also speaks of the country
-    by its letter (美方, 中美), or, of China, as one's own (我国). Texts in traditional characters make no group.
+    by its letter (美方, 中美), or, of China, as one's own (我国).
 
     >>> country([Analysis("他去年在法国留学。", "zh")], random.Random(0)).words
     (('法国', '芬兰'),)
@@ -174,7 +176,7 @@ def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEF
     tagged = [Parted(text.text, text.tagged_by(tagger).tokens) for text in texts]
     text_words = frozenset(token.text for text in tagged for token in text.tokens)
     candidates = [all_countries[name] for name in mentioned if _stands_alone(all_countries[name], tagged, text_words)]
-    if not candidates or any(is_traditional(text.text) for text in texts):
+    if not candidates:
         return None
     choices.shuffle(candidates)
     for old in candidates:
@@ -314,12 +316,13 @@ _GENDERED = re.compile(
 
 
 @chinese(1, family="same-property substitution", version="2", params={"tagger": DEFAULT})
+@in_simplified
 def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """A person's name, or a pronoun, is replaced by another wherever it stands; the output stays.
 
     A full name keeps its gender as far as pronouns and the name itself tell, and its family name where the texts also
     call somebody by it (王教授). Pronouns change in texts that name nobody, where nothing else says whether somebody is
-    a man or a woman. Texts in traditional characters make no group.
+    a man or a woman.
 
     >>> name([Analysis("记者练束梅报道。", "zh")], random.Random(1)).words
     (('练束梅', '陈晓芳'),)
@@ -336,8 +339,6 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     ]
     if not candidates and any(pronoun in joined for pronoun in _PRONOUNS):
         candidates = [_exchange_pronouns]
-    if not candidates or is_traditional(joined):
-        return None
     choices.shuffle(candidates)
     for replace in candidates:
         words = replace(tagged, joined, choices)
@@ -479,11 +480,11 @@ _NOT_AFTER = words(
 
 
 @chinese(3, family="same-property substitution", params={"tagger": DEFAULT})
+@in_simplified
 def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """One occupation is replaced by another wherever it stands; the output stays.
 
-    No group where the word is part of a longer one (记者会, 货车司机, 王老师). Texts in traditional characters make no
-    group.
+    No group where the word is part of a longer one (记者会, 货车司机, 王老师).
 
     >>> occupation([Analysis("一名律师说，他同意。", "zh")], random.Random(0)).texts
     ('一名公证员说，他同意。',)
@@ -494,7 +495,7 @@ def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = 
         return None
     tagged = [text.tagged_by(tagger) for text in texts]
     candidates = [all_occupations[name] for name in mentioned if _occupation_alone(all_occupations[name], tagged)]
-    if not candidates or any(is_traditional(text.text) for text in texts):
+    if not candidates:
         return None
     choices.shuffle(candidates)
     for old in candidates:
@@ -741,10 +742,11 @@ def reordered(
         while len(moving) > 1 and order == sorted(order):  # a shuffle may change nothing
             for place, index in zip(moving, choices.sample(moving, len(moving)), strict=True):
                 order[place] = index
-    elif is_traditional(texts[0].text):
-        return None
     else:
-        _exchange(order, exchangeable(texts[0].tagged_by(tagger)), choices, exchanges)
+        plain = as_simplified(texts[0])
+        if plain.spans != texts[0].spans:
+            return None
+        _exchange(order, exchangeable(plain.tagged_by(tagger)), choices, exchanges)
     return Rewritten((rearrange(texts[0], order),)) if order != sorted(order) else None
 
 
@@ -770,6 +772,7 @@ def _wrong_thesaurus(params: Mapping[str, object]) -> str | None:
 
 
 @chinese(5, family=_SYNONYMS, params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@in_simplified
 def nouns(
     texts: Sequence[Analysis],
     choices: random.Random,
@@ -787,6 +790,7 @@ def nouns(
 
 
 @chinese(6, family=_SYNONYMS, params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@in_simplified
 def verbs(
     texts: Sequence[Analysis],
     choices: random.Random,
@@ -806,10 +810,7 @@ def verbs(
 def _replace_with_synonyms(
     kind: Literal["n", "v"], texts: Sequence[Analysis], choices: random.Random, name: str, tagger: str, words: int
 ) -> Rewritten | None:
-    """The follow-up with words of this kind replaced; none for texts in traditional characters, which the thesauri
-    do not have."""
-    if any(is_traditional(text.text) for text in texts):
-        return None
+    """The follow-up with words of this kind replaced."""
     tagged = [text.tagged_by(tagger) for text in texts]
     synonyms = _candidates(kind, tagged, name, tagger)
     new: dict[str, str] = {}

@@ -87,10 +87,6 @@ def test_two_words_can_be_replaced():
     assert double.texts == ("大夫问了病人。",)
 
 
-def test_a_text_in_traditional_characters_makes_no_group():
-    assert texts_of(nouns, "醫生來了，見了患者。") is None
-
-
 @pytest.mark.parametrize("text", ["", "😀😀", "The doctor came.", "ＡＢＣ，１２３。", "\n \n"])
 def test_odd_texts_make_no_group(text):
     assert texts_of(nouns, text) is None
