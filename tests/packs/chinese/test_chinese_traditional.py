@@ -15,7 +15,7 @@ def rewritten(relation, *texts, seed=1):
 @pytest.mark.parametrize(
     ("relation", "text", "words"),
     [
-        (name, "記者李強報導，這裡下雨。", "李強"),
+        (name, "記者李強表示，這裡下雨。", "李強"),
         (name, "王女士說，這裡的東西很貴。", "王女士"),
         (name, "他的房子很大，這裡沒有別的東西。", "他"),
         (country, "他去年在法國留學。", "法國"),
