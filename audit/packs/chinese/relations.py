@@ -139,7 +139,7 @@ _NAMES_AFTER = words(
     "铁路 核电 国际 国家 人民 联合 太平洋 艺电 通用 现代 人居 福利彩票 星际争霸 黄页 知网 视觉 裁判 长城 "
     "航天 航空 航油 交建 建筑 化工 信达 信托 保险 证券 "
     "期货 基金 商业 世界 全球 海关 海运 远洋 南方 东方 北方 中央 中铁 民航 民生 招商 动向 风险 社科 科学 "
-    "工商 农业 进出口 足球 好人 梦 共产党 国防 帝国 王朝 皇家 革命"
+    "水务 燃气 航运 工商 农业 进出口 足球 好人 梦 共产党 国防 帝国 王朝 皇家 革命"
 )
 """Words of names that begin with a country's."""
 _COUNTED = frozenset("一两三四五六七八九十百千万亿几数多第个家名位次架艘年条部场项栋列套代批种")
@@ -158,7 +158,7 @@ _PLAIN_LETTERS = frozenset("美英法德俄韩澳")
 """Letters of countries that are words of their own in hardly any text on one."""
 
 
-@chinese(2, family=_SAME_PROPERTY, params={"tagger": DEFAULT})
+@chinese(2, family=_SAME_PROPERTY, version="2", params={"tagger": DEFAULT})
 @in_simplified
 def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """One country is replaced by another wherever it stands; the output stays.
@@ -465,21 +465,23 @@ _BEFORE = words("v vd d ad p c u m q r f t s w k y b x")
 """Tags of words that stand before an occupation and are no part of it."""
 _AFTER = words("w u d ad p c k r nr t m s f y x")
 """Tags of words that stand after an occupation and make no longer word with it."""
+_DRIVEN = re.compile("出租车|的士|公交|大巴|客车|网约车|货车|卡车")
+"""What no deliverer drives: in texts that have one of these, drivers stay drivers."""
 _DESCRIBING = words("老 年轻 著名 知名 优秀 好 大 女 男 美女 资深 普通 专业 新 小 真 假")
 _NOT_BEFORE = words(
     "实习 见习 代理 辩护 委托 执业 注册 主治 助理 首席 总 准 副 金牌 特级 高级 女子 男子 肇事 网约 过往 刑事 "
-    "民事 离婚 装修 施工 建筑 打工 装卸 号"
+    "民事 离婚 装修 施工 建筑 打工 装卸 号 驾驶 出租 出租车"
 )
 """Words that go with the occupation that they stand before, and not with others."""
 _NOT_AFTER = words(
     "培训 招聘 考试 面试 报名 认证 管理 评选 大赛 协会 招待会 会 站 节 证 团 手记 资格 联合会 俱乐部 事务所 "
     "执业 执法 家属 之家 家 部 队 室 界 级 开车 驾车 驾驶 开庭 审理 判决 宣判 判 判令 判处 裁定 驳回 手术 诊断 "
-    "授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教"
+    "授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教 合奏 合奏团 乐团 合唱团"
 )
 """Words that make a compound with the occupation before them, or say what only it does."""
 
 
-@chinese(3, family="same-property substitution", params={"tagger": DEFAULT})
+@chinese(3, family="same-property substitution", version="2", params={"tagger": DEFAULT})
 @in_simplified
 def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """One occupation is replaced by another wherever it stands; the output stays.
@@ -509,6 +511,8 @@ def _occupation_alone(occupation: Occupation, texts: Sequence[Analysis]) -> bool
     """Whether the word is the occupation, and no part of another word, wherever it stands in the texts."""
     for text in texts:
         if any(occupation.name in title for title in TITLES.findall(text.text)):
+            return False
+        if occupation.name in ("司机", "驾驶员") and _DRIVEN.search(text.text):
             return False
         tokens = text.tokens
         for at, token in enumerate(tokens):
@@ -771,7 +775,7 @@ def _wrong_thesaurus(params: Mapping[str, object]) -> str | None:
     return wrong_count(params, "words")
 
 
-@chinese(5, family=_SYNONYMS, params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@chinese(5, family=_SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
 @in_simplified
 def nouns(
     texts: Sequence[Analysis],
@@ -789,7 +793,7 @@ def nouns(
     return _replace_with_synonyms("n", texts, choices, thesaurus, tagger, words)
 
 
-@chinese(6, family=_SYNONYMS, params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@chinese(6, family=_SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
 @in_simplified
 def verbs(
     texts: Sequence[Analysis],
