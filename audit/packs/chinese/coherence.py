@@ -15,8 +15,10 @@ from audit.text.analysis import Analysis
 from audit.text.tokens import Token
 
 _ORDINAL = re.compile(r"[（(]?[0-9０-９一二三四五六七八九十①-⑳]{1,3}[）)、.．:：是要]|第[一二三四五六七八九十0-9]")
+_COUNTS = re.compile(r"一是|其一|[：:，。；]首先")
+"""What a sentence has that begins to count: the next one goes on."""
 _PAUSES = frozenset("，。！？；：:")
-_OPENING = 2
+_OPENING = 3
 """Tokens at the beginning by whose tags items of a list are told."""
 _FEWEST = 5
 """Words of such an item."""
@@ -87,7 +89,9 @@ def exchangeable(text: Analysis) -> list[int]:
 
 
 def _movable(sentence: Sequence[Token], text: str) -> bool:
-    return len(sentence) >= _SHORTEST and _is_complete(text) and not dangles(sentence, text) and not _pronouns(sentence)
+    if len(sentence) < _SHORTEST or not _is_complete(text) or _COUNTS.search(text):
+        return False
+    return not dangles(sentence, text) and not _pronouns(sentence)
 
 
 def _are_parallel(first: Sequence[Token], second: Sequence[Token]) -> bool:
@@ -104,9 +108,10 @@ def _are_parallel(first: Sequence[Token], second: Sequence[Token]) -> bool:
 def _are_items(first: Sequence[Token], second: Sequence[Token]) -> bool:
     """Whether two sentences are items of one list: they begin alike, are about as long, and share half their words.
 
-    What begins with a number may count. Marks and particles are no words.
+    What begins with a number may count, and what begins with a person may tell a story. Marks and particles are no words.
     """
-    if [token.tag for token in first[:_OPENING]] != [token.tag for token in second[:_OPENING]] or first[0].tag == "m":
+    opening = [token.tag for token in first[:_OPENING]]
+    if opening != [token.tag for token in second[:_OPENING]] or opening[0] == "m" or "nr" in opening:
         return False
     one, other = ({token.text for token in sentence if token.tag[0] not in "wuy"} for sentence in (first, second))
     shorter, longer = sorted((len(one), len(other)))

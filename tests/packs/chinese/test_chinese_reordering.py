@@ -40,8 +40,8 @@ def test_two_reports_change_places():
 
 
 def test_two_items_of_a_list_change_places():
-    lead = "进食时有讲究。"
-    first, second = "进食蚝类时最好搭配葡萄酒和柠檬，可以杀菌和提鲜。", "进食贝类时最好搭配少量白酒，可以杀菌。"
+    lead = "双方都有委托诉讼代理人，是南昌的律师。"
+    first, second = "委托诉讼代理人：余彬，南昌甲律师事务所律师。", "委托诉讼代理人：聂骁，南昌甲律师事务所律师。"
     assert follow_up_of(lead + first + second) == lead + second + first
 
 
@@ -65,6 +65,8 @@ def test_two_items_of_a_list_change_places():
         LEAD + PLACE + "加强员工的管理，改善附近的宿舍。",  # 要 may go on
         LEAD + "公司位于上海市中心的老城区，交通方便。员工住在附近的宿舍，生活舒适。",  # no items of one list
         LEAD + "三级：走路发飘，活动受限，无法直线走路。四级：吃饭发飘，活动受限，无法正常吃饭。",  # they count
+        LEAD + "突出两个要素，一是品牌要素。注重产品的品牌，设立产品的标志。",  # it begins to count
+        "被告人张强、李明开设赌场。被告人张强获利两万元，李明获利一万元。被告人张强约定抽头，李明约定不抽头。",
         LEAD + "厂长表示，今天一切都好。" + STAFF,  # a report beside what is none
         LEAD + "我妻子说，今天一切都好。" + "厂长问，明天一切都好吗。",  # a conversation
         LEAD + PLACE + STAFF + "员工的条件很好。",  # what follows takes up the second
