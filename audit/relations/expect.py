@@ -220,7 +220,8 @@ def rearrange(text: Analysis, order: Sequence[int]) -> str:
             closed = chinese and any(sign in gap for sign in "\n\r")
             if not (follows or closed) and parts[-1][-1].isalnum():
                 parts.append("。" if chinese else ".")
-            parts.append(gap or ("" if follows or parts[-1][-1] in _WIDE else " "))
+            apart = not follows and parts[-1][-1] not in _WIDE and (text.text[start].isascii() or not chinese)
+            parts.append(gap or " " * apart)
         parts.append(text.text[start:end])
     return "".join(parts)
 

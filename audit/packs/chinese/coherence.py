@@ -108,7 +108,7 @@ def _are_parallel(first: Sequence[Token], second: Sequence[Token]) -> bool:
 def _are_items(first: Sequence[Token], second: Sequence[Token]) -> bool:
     """Whether two sentences are items of one list: they begin alike, are about as long, and share half their words.
 
-    What begins with a number may count, and what begins with a person may tell a story. Marks and particles are no words.
+    What begins with a number may count, with a person may tell a story. Marks and particles are no words.
     """
     opening = [token.tag for token in first[:_OPENING]]
     if opening != [token.tag for token in second[:_OPENING]] or opening[0] == "m" or "nr" in opening:
@@ -135,14 +135,13 @@ def _may_follow(sentence: Sequence[Token], text: str, before: Sequence[Token], n
     return new_line or not _reports(before) or _reports(sentence)
 
 
-def is_heading(text: Analysis, at: int) -> bool:
-    """Whether a sentence (by index) is a line of its own that no mark ends: a title, a label, a caption.
+def is_ended(sentence: str) -> bool:
+    """Whether a mark ends a sentence; none ends titles, credits, and what a text breaks off with.
 
-    >>> [is_heading(Analysis("标题\\n甲走。乙来", "zh"), at) for at in range(3)]
-    [True, False, False]
+    >>> is_ended("他说：“走。”"), is_ended("图（一）")
+    (True, False)
     """
-    begins, ends = not at or "\n" in _gap(text, at), at + 1 == len(text.spans) or "\n" in _gap(text, at + 1)
-    return begins and ends and not _ENDED.search(text.text[slice(*text.spans[at])])
+    return bool(_ENDED.search(sentence))
 
 
 def by_sentence(text: Analysis) -> list[list[Token]]:

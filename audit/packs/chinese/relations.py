@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Literal
 
-from audit.packs.chinese.coherence import exchangeable, is_heading
+from audit.packs.chinese.coherence import exchangeable, is_ended
 from audit.packs.chinese.countries import (
     Country,
     Parted,
@@ -729,7 +729,8 @@ def reordered(
     few texts do. Without `coherent`, the study's own form: all sentences but the first are put in random order. That
     the first one stays is ours; it says what the text is about, as in the study's one example (table 4), where its
     text says no more than "change the order of sentences". Such a text loses its thread: many a 但是 or 他 then stands
-    before what it refers to. Headings stay in both forms. A text of fewer than three sentences makes no group.
+    before what it refers to. What no mark ends (titles, credits) stays in both forms, so that no mark is added. A text
+    of fewer than three sentences makes no group.
 
     >>> text = Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh")
     >>> reordered([text], random.Random(0)).texts
@@ -742,7 +743,7 @@ def reordered(
         return None
     order = list(range(len(texts[0].spans)))
     if not coherent:
-        moving = [index for index in order if not is_heading(texts[0], index)][1:]
+        moving = [index for index, (start, end) in enumerate(texts[0].spans) if is_ended(texts[0].text[start:end])][1:]
         while len(moving) > 1 and order == sorted(order):  # a shuffle may change nothing
             for place, index in zip(moving, choices.sample(moving, len(moving)), strict=True):
                 order[place] = index

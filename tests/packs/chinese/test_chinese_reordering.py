@@ -129,14 +129,15 @@ def test_all_but_the_first_are_shuffled():
     [
         ("标题\n甲走。乙来。丙在。", "标题\n甲走。丙在。乙来。"),  # the title, and the first sentence
         ("甲走。\n小标题（图）\n乙来。\n丙在。", "甲走。\n小标题（图）\n丙在。\n乙来。"),
-        ("甲走。乙来。丙在", "甲走。丙在。乙来。"),  # a sentence that the end of the text closed
-        ("甲走。\n乙来。丙在", "甲走。\n丙在。乙来。"),
+        ("甲走。乙来。丙在。编辑：丁", "甲走。丙在。乙来。编辑：丁"),
+        ("甲走!乙来?丙在。", "甲走!丙在。乙来?"),  # half-width marks, without a space
+        ("甲走。乙来。丙在", None),
         ("甲走\n乙来。", None),
         ("标题\n甲走。乙来。", None),
         ("甲\n乙\n丙", None),
     ],
 )
-def test_headings_stay_and_take_no_full_stop(text, reordered):
+def test_what_no_mark_ends_stays_and_no_mark_is_added(text, reordered):
     assert follow_up_of(text, coherent=False) == reordered
 
 
@@ -165,9 +166,8 @@ def test_the_follow_up_has_the_same_sentences(pieces, seed, coherent, exchanges)
     if follow_up is None:
         return
     before, after = Analysis(text, "zh"), Analysis(follow_up, "zh")
-    if coherent:  # a heading within a shuffled text gets its full stop
-        assert sorted(text[a:b] for a, b in before.spans) == sorted(follow_up[a:b] for a, b in after.spans)
-        assert len(follow_up) == len(text.rstrip())
+    assert sorted(text[a:b] for a, b in before.spans) == sorted(follow_up[a:b] for a, b in after.spans)
+    assert len(follow_up) == len(text.rstrip())
     assert follow_up.startswith(text[slice(*before.spans[0])].strip()[:2]) or not coherent
 
 
