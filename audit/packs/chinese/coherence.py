@@ -15,7 +15,7 @@ from audit.text.analysis import Analysis
 from audit.text.tokens import Token
 
 _ORDINAL = re.compile(r"[（(]?[0-9０-９一二三四五六七八九十①-⑳]{1,3}[）)、.．:：是要]|第[一二三四五六七八九十0-9]")
-_COUNTS = re.compile(r"一是|其一|[：:，。；]首先")
+_COUNTS = re.compile(r"一是|其一|[：:，。；]首先|(?:有|包括)[：:]")
 """What a sentence has that begins to count: the next one goes on."""
 _PAUSES = frozenset("，。！？；：:")
 _OPENING = 3
@@ -97,6 +97,8 @@ def _movable(sentence: Sequence[Token], text: str) -> bool:
 def _are_parallel(first: Sequence[Token], second: Sequence[Token]) -> bool:
     """Whether two sentences say side by side what they say: reports, demands, or items of one list."""
     if _reports(first) and _reports(second):
+        if first[0].text == second[0].text and _tells_when(first):
+            return False  # the same speaker begins with what was
         return all(map(_is_somebody, (first, second))) and _advises(first) == _advises(second)
     if _reports(first) or _reports(second) or _tells_when(first) or _tells_when(second):
         return False

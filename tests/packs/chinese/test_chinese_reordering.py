@@ -67,6 +67,8 @@ def test_two_items_of_a_list_change_places():
         LEAD + "三级：走路发飘，活动受限，无法直线走路。四级：吃饭发飘，活动受限，无法正常吃饭。",  # they count
         LEAD + "突出两个要素，一是品牌要素。注重产品的品牌，设立产品的标志。",  # it begins to count
         "被告人张强、李明开设赌场。被告人张强获利两万元，李明获利一万元。被告人张强约定抽头，李明约定不抽头。",
+        LEAD + "推进老城区的改造，方便交通。实施办法有：安排员工的宿舍。",
+        LEAD + "厂长说，工厂在1995年建成。厂长表示，今天一切都好。",  # the same speaker goes on
         LEAD + "厂长表示，今天一切都好。" + STAFF,  # a report beside what is none
         LEAD + "我妻子说，今天一切都好。" + "厂长问，明天一切都好吗。",  # a conversation
         LEAD + PLACE + STAFF + "员工的条件很好。",  # what follows takes up the second
