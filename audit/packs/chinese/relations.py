@@ -146,7 +146,7 @@ _COUNTED = frozenset("一两三四五六七八九十百千万亿几数多第个�
 _UNITS = ("年", "月", "日", "名", "个", "家", "岁", "位")
 _BODIES = tuple(words("会 局 部 院 所 社 厅 署 公司 集团 银行 中心 大学 联盟 组织 学校 中学 法院 党"))
 _WORKS = tuple(
-    words("报 网 杯 奖 节 展 台 赛 刊 版 杂志 论坛 平台 频道 指数 系统 计划 战略 邦 州 省 市 县 区 岛 城 语 话 战争 游")
+    words("报 网 杯 奖 节 展 台 赛 刊 版 杂志 论坛 平台 频道 指数 系统 计划 战略 邦 州 省 市 县 区 岛 城 语 话 战争 游 周")
 )
 _SENTENCE = 100
 """Tokens on either side, at most, that count as the same sentence."""
@@ -476,7 +476,7 @@ _NOT_BEFORE = words(
 _NOT_AFTER = words(
     "培训 招聘 考试 面试 报名 认证 管理 评选 大赛 协会 招待会 会 站 节 证 团 手记 资格 联合会 俱乐部 事务所 "
     "执业 执法 家属 之家 家 部 队 室 界 级 开车 驾车 驾驶 开庭 审理 判决 宣判 判 判令 判处 裁定 驳回 手术 诊断 "
-    "授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教 合奏 合奏团 乐团 合唱团"
+    "授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教 合奏 合奏团 乐团 合唱团 摄像 监控"
 )
 """Words that make a compound with the occupation before them, or say what only it does."""
 
