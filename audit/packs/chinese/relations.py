@@ -146,7 +146,9 @@ _COUNTED = frozenset("一两三四五六七八九十百千万亿几数多第个�
 _UNITS = ("年", "月", "日", "名", "个", "家", "岁", "位")
 _BODIES = tuple(words("会 局 部 院 所 社 厅 署 公司 集团 银行 中心 大学 联盟 组织 学校 中学 法院 党"))
 _WORKS = tuple(
-    words("报 网 杯 奖 节 展 台 赛 刊 版 杂志 论坛 平台 频道 指数 系统 计划 战略 邦 州 省 市 县 区 岛 城 语 话 战争 游 周")
+    words(
+        "报 网 杯 奖 节 展 台 赛 刊 版 杂志 论坛 平台 频道 指数 系统 计划 战略 邦 州 省 市 县 区 岛 城 语 话 战争 游 周"
+    )
 )
 _SENTENCE = 100
 """Tokens on either side, at most, that count as the same sentence."""
