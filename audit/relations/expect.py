@@ -198,7 +198,7 @@ def rearrange(text: Analysis, order: Sequence[int]) -> str:
     The white space between sentences keeps its place when all sentences stay, so that paragraphs stay paragraphs;
     where some go, what stood before each remaining sentence goes with it. A sentence that ended its document without
     a mark gets a full stop when another one follows it. Chinese sentences need no space between them, and are left as
-    they are where the one that followed still follows.
+    they are where the one that followed still follows, or where the line ends with them: a heading takes no stop.
 
     >>> rearrange(Analysis("One. Two.\\n\\nThree"), [2, 0, 1])
     'Three. One.\\n\\nTwo.'
@@ -206,6 +206,8 @@ def rearrange(text: Analysis, order: Sequence[int]) -> str:
     'One. Three.'
     >>> rearrange(Analysis("甲走。乙来。丙在", "zh"), [2, 0, 1])
     '丙在。甲走。乙来。'
+    >>> rearrange(Analysis("标题\\n甲走。乙来。", "zh"), [0, 2, 1])
+    '标题\\n乙来。甲走。'
     """
     chinese = text.language == "zh"
     gaps = _gaps(text)
@@ -215,9 +217,11 @@ def rearrange(text: Analysis, order: Sequence[int]) -> str:
         follows = chinese and place > 0 and order[place - 1] == index - 1
         if place:
             gap = gaps[place] if len(order) == len(text.spans) else gaps[index]
-            if not follows and parts[-1][-1].isalnum():
+            closed = chinese and any(sign in gap for sign in "\n\r")
+            if not (follows or closed) and parts[-1][-1].isalnum():
                 parts.append("。" if chinese else ".")
-            parts.append(gap or ("" if follows or parts[-1][-1] in _WIDE else " "))
+            apart = not follows and parts[-1][-1] not in _WIDE and (text.text[start].isascii() or not chinese)
+            parts.append(gap or " " * apart)
         parts.append(text.text[start:end])
     return "".join(parts)
 

@@ -15,11 +15,17 @@ from audit.text.analysis import Analysis
 from audit.text.tokens import Token
 
 _ORDINAL = re.compile(r"[（(]?[0-9０-９一二三四五六七八九十①-⑳]{1,3}[）)、.．:：是要]|第[一二三四五六七八九十0-9]")
+_COUNTS = re.compile(r"一是|其一|[：:，。；]首先|(?:有|包括)[：:]")
+"""What a sentence has that begins to count: the next one goes on."""
 _PAUSES = frozenset("，。！？；：:")
-_LONG = 10
+_OPENING = 3
+"""Tokens at the beginning by whose tags items of a list are told."""
+_FEWEST = 5
+"""Words of such an item."""
 _SHORTEST = 6
 """Tokens of a sentence that may move: what is shorter is a heading."""
 _ENDS = re.compile(r"[。！][”’」』）)]*\Z")
+_ENDED = re.compile(r"[。！？!?.．…][”’」』）)》\"']*\Z")
 _BALANCED = (("“", "”"), ("‘", "’"), ("「", "」"), ("《", "》"), ("（", "）"), ("【", "】"), ("(", ")"), ("[", "]"))
 
 
@@ -47,12 +53,13 @@ def exchangeable(text: Analysis) -> list[int]:
     """Sentences (by index) that may change places with the next one.
 
     Both say side by side what they say: both report what somebody says (会议指出……。会议强调……。), or tell nothing that
-    happened and are both demands (要……。要……。) or descriptions. Neither of the two, nor what follows them, takes up a
-    sentence by a link, a pronoun or a word that points. The second has no name and no noun in its first clause that the
-    first brings up, nor has what follows one of the second. Both stand in one line, or are lines of their own. The
-    first sentence of a text says what it is about (and where news comes from: 新华社北京1月1日电) and stays.
+    happened and are both demands (要……。要……。) or items of one list (A股份拟10转5股。B股份拟10转7股。). Neither of the
+    two, nor what follows them, takes up a sentence by a link, a pronoun or a word that points. The second has no name
+    and no noun in its first clause that the first brings up, nor has what follows one of the second. Both stand in one
+    line, or are lines of their own. The first sentence of a text says what it is about (and where news comes from:
+    新华社北京1月1日电) and stays.
 
-    >>> exchangeable(Analysis("厂里有事。公司位于上海市中心的老城区，交通方便。员工住在附近的宿舍，生活舒适。", "zh"))
+    >>> exchangeable(Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh"))
     [1]
     """
     tokens = by_sentence(text)
@@ -69,6 +76,7 @@ def exchangeable(text: Analysis) -> list[int]:
         and _is_complete(pieces[at - 1])
         and _in_place(text, at)
         and _are_parallel(tokens[at], tokens[at + 1])
+        and not _parts_list(tokens, at)
         and not _takes_up(tokens[at + 1], at, first)
         and (
             at + 2 == len(tokens)
@@ -81,19 +89,41 @@ def exchangeable(text: Analysis) -> list[int]:
 
 
 def _movable(sentence: Sequence[Token], text: str) -> bool:
-    return len(sentence) >= _SHORTEST and _is_complete(text) and not dangles(sentence, text) and not _pronouns(sentence)
+    if len(sentence) < _SHORTEST or not _is_complete(text) or _COUNTS.search(text):
+        return False
+    return not dangles(sentence, text) and not _pronouns(sentence)
 
 
 def _are_parallel(first: Sequence[Token], second: Sequence[Token]) -> bool:
-    """Whether two sentences say side by side what they say: reports, demands, or descriptions."""
+    """Whether two sentences say side by side what they say: reports, demands, or items of one list."""
     if _reports(first) and _reports(second):
+        if first[0].text == second[0].text and _tells_when(first):
+            return False  # the same speaker begins with what was
         return all(map(_is_somebody, (first, second))) and _advises(first) == _advises(second)
-    if _reports(first) or _reports(second) or _narrates(first) or _narrates(second):
+    if _reports(first) or _reports(second) or _tells_when(first) or _tells_when(second):
         return False
     if _demands(first) and _demands(second):
-        return True
-    # 是一种……: what something is comes first.
-    return _describes(first) and _describes(second) and not any(token.text.startswith("一") for token in first)
+        return first[0].text == second[0].text or not {first[0].text, second[0].text} & _words("modal")
+    return _are_items(first, second)
+
+
+def _are_items(first: Sequence[Token], second: Sequence[Token]) -> bool:
+    """Whether two sentences are items of one list: they begin alike, are about as long, and share half their words.
+
+    What begins with a number may count, with a person may tell a story. Marks and particles are no words.
+    """
+    opening = [token.tag for token in first[:_OPENING]]
+    if opening != [token.tag for token in second[:_OPENING]] or opening[0] == "m" or "nr" in opening:
+        return False
+    one, other = ({token.text for token in sentence if token.tag[0] not in "wuy"} for sentence in (first, second))
+    shorter, longer = sorted((len(one), len(other)))
+    return shorter >= _FEWEST and longer <= 2 * shorter and len(one & other) >= shorter / 2
+
+
+def _parts_list(tokens: Sequence[Sequence[Token]], at: int) -> bool:
+    """Whether one of two sentences, alone, begins as the one before or behind them does: the other one explains it."""
+    begins = [sentence[0].text if sentence else "" for sentence in tokens[at - 1 : at + 3]]
+    return begins[1] != begins[2] and not {begins[0], begins[-1] if len(begins) == 4 else ""}.isdisjoint(begins[1:3])
 
 
 def _may_follow(sentence: Sequence[Token], text: str, before: Sequence[Token], new_line: bool) -> bool:
@@ -105,6 +135,15 @@ def _may_follow(sentence: Sequence[Token], text: str, before: Sequence[Token], n
     ):
         return False
     return new_line or not _reports(before) or _reports(sentence)
+
+
+def is_ended(sentence: str) -> bool:
+    """Whether a mark ends a sentence; none ends titles, credits, and what a text breaks off with.
+
+    >>> is_ended("他说：“走。”"), is_ended("图（一）")
+    (True, False)
+    """
+    return bool(_ENDED.search(sentence))
 
 
 def by_sentence(text: Analysis) -> list[list[Token]]:
@@ -165,17 +204,9 @@ def _is_somebody(sentence: Sequence[Token]) -> bool:
     return sentence[0].tag[:1] in ("n", "j") and "我" not in (token.text for token in _clause(sentence))
 
 
-def _describes(sentence: Sequence[Token]) -> bool:
-    """Whether a sentence is a long one with a subject of its own: short ones are headings, cries and talk."""
-    return len(sentence) >= _LONG and sentence[0].tag[:1] in ("n", "j") and sentence[-1].text != "！"
-
-
-def _narrates(sentence: Sequence[Token]) -> bool:
-    """Whether a sentence tells what happened, when, or of a person, or has a label or number before a colon."""
-    return any(
-        token.tag in ("t", "nr") or token.text in _words("happened") or token.text[-1] in "：:年月日"
-        for token in sentence
-    )
+def _tells_when(sentence: Sequence[Token]) -> bool:
+    """Whether a sentence says when something was, or that it is over."""
+    return any(token.tag == "t" or token.text in _words("happened") or token.text[-1] in "年月日" for token in sentence)
 
 
 def _in_place(text: Analysis, at: int) -> bool:

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from typing import Any
 
 from audit.errors import NotInstalled
-from audit.packs.chinese.people import surname
+from audit.packs.chinese.people import DOTS, surname
 from audit.packs.chinese.taggers import from_jieba
 from audit.text.tokens import Token
 
@@ -71,7 +71,7 @@ def correct_tags(words: Sequence[Word], abroad: AbstractSet[int] = frozenset()) 
 
 def _person(word: str, after: str, abroad: bool) -> str:
     """The tag of what jieba calls a person."""
-    if "·" in word:
+    if not set(DOTS).isdisjoint(word):
         return "nr"
     codes = cilin().get(word, ())
     if any(code.startswith(_PEOPLE) and code[-1] == "#" for code in codes):
@@ -137,7 +137,7 @@ def _with_joined_names(words: Sequence[Word]) -> list[Word]:
             joined[-1] = (before + word, "nr", start)
         elif (
             adjacent
-            and word == "·"
+            and word in DOTS
             and place == at + 1
             and "nr" in (kind, its)
             and _is_all_letters(before)
@@ -152,7 +152,7 @@ def _with_joined_names(words: Sequence[Word]) -> list[Word]:
 
 
 def _is_all_letters(word: str) -> bool:
-    return word.replace("·", "").isalpha()
+    return all(sign.isalpha() or sign in DOTS for sign in word)
 
 
 def _is_given_name(word: str) -> bool:
@@ -181,7 +181,7 @@ def cilin() -> dict[str, tuple[str, ...]]:
     return codes
 
 
-RULES = "1"
+RULES = "2"
 """Version of the corrections of jieba's tags; part of the tagger's version."""
 _RUN = frozenset("…⋯—─")
 _HALF = {code: code - 0xFEE0 for first, last in ("０９", "ＡＺ", "ａｚ") for code in range(ord(first), ord(last) + 1)}

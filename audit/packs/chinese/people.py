@@ -1,8 +1,10 @@
 """People in Chinese text: who is surely named in it, how else it speaks of them, and names that may stand for theirs.
 
 A tagger takes many words for names, most often those of foreign places. So a name counts only where all its places
-allow for one and at least one asks for one: after a title (记者李强), before what people do (李强表示); or where it
-stands often. Foreign names (约翰·史密斯) count as none: which part of them is called alone cannot be told.
+allow for one, none may be cut short (邱志|承认为), and at least one asks for one: after a title (记者李强), before what
+people do (李强表示), by the characters of a usual name; or where it stands often. Firms speak, too: a word of two
+characters needs a title. Foreign names (约翰·史密斯) count as none: which part of them is called alone cannot be told;
+those that are spelled like Chinese ones (潘基文) cannot be told from them.
 """
 
 import re
@@ -61,6 +63,11 @@ def _word_tuple(text: str) -> tuple[str, ...]:
 
 COMMON = tuple("王李张刘陈杨赵周吴徐孙朱胡郭何梁郑宋谢唐许邓冯曹彭袁潘蒋蔡魏")
 """Family names that stand in; none is a word that joins what stands beside it."""
+FAMILIES = (
+    "".join(COMMON) + "沈韩程吕丁苏卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵"
+    "万钱严覃武戴莫孔向汤马林罗高黄叶董余杜田于"
+)
+"""Family names that many bear."""
 GIVEN: dict[Gender, tuple[str, ...]] = {
     "male": _word_tuple(
         "建国 志强 国强 文杰 俊杰 立军 志刚 家豪 伟民 浩然 海涛 永刚 建军 少华 德明 子豪 世杰 卫东 振宇 宏伟"
@@ -72,17 +79,27 @@ GIVEN: dict[Gender, tuple[str, ...]] = {
 }
 """Given names that stand in, reviewed: each is a name and nothing else, and women, men or both bear it."""
 NICKNAMES: dict[Gender, tuple[str, ...]] = {
-    "male": ("小明", "小刚", "小强", "小军", "小亮", "小杰", "小勇", "小涛"),
+    "male": ("小明", "小刚", "小军", "小亮", "小杰", "小勇", "小涛"),
     "female": ("小红", "小丽", "小芳", "小娟", "小敏", "小玲", "小燕", "小婷"),
     "neutral": (),
 }
-"""Names of children in stories and textbooks."""
+"""Names of children in stories and textbooks; 小强 is a cockroach as often."""
 _FEMALE = frozenset(
-    "芳娜丽艳娟霞燕玲丹萍梅莉婷颖雪慧倩琴洁莹琳芬兰秀珍桂淑娇妍娅媛姗婕娥嫣媚黛菁蓉薇菲蕾蓓怡女凤花妹姣婵"
+    "芳娜丽艳娟霞燕玲丹萍梅莉婷颖雪慧倩琴洁莹琳芬兰秀珍桂淑娇妍娅媛姗婕娥嫣媚黛菁蓉薇菲蕾蓓怡女凤花妹姣婵美莲茜巧贞蕊"
 )
 _MALE = frozenset("伟强磊勇军刚涛超鹏辉飞斌浩健峰龙雄彪武虎彬钢豪毅胜国邦汉雷柱")
+_GIVEN = (
+    _FEMALE
+    | _MALE
+    | frozenset(
+        "".join(given_name for given_names in GIVEN.values() for given_name in given_names)
+        + "东云亮佳俊倩兵冬凯岩帅帆平彬想成敏旭晶杨柳楠欢欣波洋玉瑜瑞璐畅荣鑫雷静香庆祥福永新义仁礼智忠学天清林松柏"
+        "森光耀兴安康乐培元宝昌发富贵根全顺喜增先进继保景树良才启益友仲季连锡铭钧锋锐镇"
+    )
+)
+"""Characters of given names."""
 _TITLES = _word_tuple(
-    "记者 教授 经理 董事长 主任 院长 校长 局长 书记 县长 市长 区长 镇长 乡长 村长 主席 部长 队长 律师 民警 "
+    "团长 记者 教授 经理 董事长 主任 院长 校长 局长 书记 县长 市长 区长 镇长 乡长 村长 主席 部长 队长 律师 民警 "
     "医生 医师 大夫 护士 演员 导演 歌手 作家 "
     "画家 主持人 司机 村民 市民 居民 嫌疑人 被告人 被告 原告 男子 女子 学生 球员 选手 教练 主帅 负责人 "
     "秘书长 分析师 研究员 博士 老师 教师 网友 设计师 "
@@ -91,7 +108,7 @@ _TITLES = _word_tuple(
     "经济学家 评论员 交警 警察 政委 员工 职工 工人 农民 业主 车主 店主 户主 患者 受害人 当事人 申请人 上诉人 "
     "驾驶员 作者 编剧 明星 艺人 老人 青年 妻子 "
     "丈夫 父亲 母亲 儿子 女儿 师傅 战士 辅警 小伙 女孩 男孩 女生 男生 姑娘 工程师 建筑师 摄影师 行长 台长 "
-    "馆长 社长 主编 署长 司长 总理 院士 先生 女士 小姐 "
+    "馆长 社长 主编 署长 司长 总理 院士 "
     "厂长 班长 组长 干事 干部 党员 退伍军人 队员 男友 女友 同事 朋友 好友 邻居 哥哥 弟弟 姐姐 妹妹"
 )
 _NAMED = words("叫 名叫 叫做 叫作 人叫 告诉")
@@ -103,6 +120,7 @@ _SPEECH = words(
 )
 _AFTER_TITLES = words(
     "先生 女士 小姐 教授 老师 博士 院士 同志 局长 书记 主任 等人 本人 夫妇 一家 律师 医生 县长 市长 部长 "
+    "阿姨 大爷 大妈 大叔 大姐 大哥 师傅 太太 奶奶 爷爷 老太 老汉 "
     "主席 校长 院长 董事长 经理 总经理 总裁 导演 同学 大夫 警官 法官 检察官 队长 所长 一行"
 )
 _KIN = words(
@@ -111,16 +129,21 @@ _KIN = words(
 )
 _SHORT_AFTER = frozenset(
     "的说在是和与等也又就还都已曾将被把对向从给为以于因并则却才再便称有到去来想要让当任道及或而跟自只仅正更很"
-    "没不能会可一二两三四五六七八九十"
+    "没不能会可一二两三四五六七八九十走笑问答写住看"
 )
+_AFTER_TWO = frozenset("的说在是和与等也又就还都已将被把对向从给称")
+"""Of those, what is hardly a third character of the name: 何俊有 is no 何俊 who has something."""
 _SHORT_BEFORE = frozenset(
     "女男子妻父母夫弟兄姐妹称叫名的说在是和与等对向从给为以于因并被把由让跟及或将请找据经即员者师"
 )
 _NO_GIVEN = frozenset(
     "总帅时城县市区镇乡村路街桥寺庙州队杯赛奖省岛店馆院厂族党派教会部某姓氏说称表在对向从将已曾让被把的了和与是"
-    "也都就还又等不没很有这那么吗吧"
+    "也都就还又等不没很有这那么吗吧坝嘴庄湾坪沟坡岭洼屯性亦均皆仅即则却曾未"
 )
+DOTS = "·•・‧∙"
+"""Signs between the parts of foreign names."""
 _FOREIGN = frozenset("斯尔姆顿茨兹勒蒂弗夫佐韦迪塔洛贝奥巴卡伊蒙诺尼戈鲁莱赫森德特克拉罗萨鲍普纳娅莎")
+_QUOTES = ("“", "”", "‘", "’", "「", "」", '"')
 _FIRM = re.compile("律师(?:事务)?所")
 """Words that turn the personal name before them into the name of a firm."""
 _DESCRIBED = re.compile("[（(，,](?:化名|男[，,、）)]|女[，,、）)])")
@@ -129,7 +152,7 @@ _NO_FAMILIES = frozenset("萨沃桑贝巴索伊海哈米那哥师")
 """Family names that far more often begin a foreign name, or end a title (鉴赏师 + 姚先生)."""
 _NO_NAMES = words(
     "周知 顾问 张贴 花旗 黄龙 高度 安全 温度 荣誉 白领 支付宝 华为 金融 明确 康复 易胜博 万科 金山 高校 白银 "
-    "黄金 祖国 党和 明星 晋级"
+    "黄金 祖国 党和 明星 晋级 高盛 麦考林 董秘 高管 罗老号 高水平 金龙鱼 王老吉 黄金周"
 )
 
 
@@ -164,14 +187,20 @@ def people(texts: Sequence[Analysis]) -> list[Person]:
     for text in texts:
         for name, end, before, after in _name_candidates(text):
             seen[name] += 1
-            if not (_allows_before(before) and _allows_after(name, after)) or _FIRM.match(text.text, end):
+            if (
+                not (_allows_before(before) and _allows_after(name, after))
+                or _FIRM.match(text.text, end)
+                or (text.text[end - len(name) - 1 : end - len(name)] in _QUOTES and text.text[end : end + 1] in _QUOTES)
+                or _may_be_cut(name, text.text[end : end + 3])
+            ):
                 weak.add(name)
-            elif _asks_for_name(before, after) or _DESCRIBED.match(text.text, end):
+            elif _asks_for_name(name, before, after) or _DESCRIBED.match(text.text, end):
                 strong.add(name)
     persons = []
     for name, times in seen.items():
         family = surname(name) or ""
-        if name not in weak and (name in strong or (times > 2 and len(name) > 2)):
+        part = any(name != other and (name.startswith(other) or other.startswith(name)) for other in seen)
+        if name not in weak and not part and (name in strong or (len(name) > 2 and (times > 2 or _is_usual(name)))):
             persons.append(Person(family, name[len(family) :]))
     return persons
 
@@ -183,15 +212,37 @@ def _name_candidates(text: Analysis) -> Iterator[tuple[str, int, Token | None, T
     while at < len(tokens):
         for size in (1, 2):
             parts = tokens[at : at + size]
-            if len(parts) == size and _may_be_name(parts):
-                before = tokens[at - 1] if at and tokens[at - 1].end == parts[0].start else None
-                after = tokens[at + size] if at + size < len(tokens) else None
-                if after and after.start != parts[-1].end:
-                    after = None
+            if len(parts) < size:
+                break
+            before = tokens[at - 1] if at and tokens[at - 1].end == parts[0].start else None
+            after = tokens[at + size] if at + size < len(tokens) else None
+            if after and after.start != parts[-1].end:
+                after = None
+            if _may_be_name(parts) or _stands_as_name(parts, before, after):
                 yield "".join(part.text for part in parts), parts[-1].end, before, after
                 at += size - 1
                 break
         at += 1
+
+
+def _stands_as_name(parts: Sequence[Token], before: Token | None, after: Token | None) -> bool:
+    """Whether words that the tagger takes for others stand as a name does: 团长 + 赵 + 劲松 + 告诉."""
+    name = "".join(part.text for part in parts)
+    return (
+        2 <= len(name) <= 3
+        and name[0] in FAMILIES
+        and before is not None
+        and before.text.endswith(_TITLES)
+        and after is not None
+        and after.text[:2] in _SPEECH
+        and all(part.tag[0] in "nv" for part in parts)
+        and _may_be_name([Token(name, "nr", parts[0].start, parts[-1].end)])
+    )
+
+
+def _may_be_cut(name: str, after: str) -> bool:
+    """Whether the character after a name of two may be its third: 邱志 + 承认为 (or 认为), 邓浩 + 志在."""
+    return len(name) == 2 and (after[1:] in _SPEECH or (after[:1] in _GIVEN and after[1:2] in _SHORT_AFTER))
 
 
 def _may_be_name(parts: Sequence[Token]) -> bool:
@@ -223,7 +274,7 @@ def _may_be_name(parts: Sequence[Token]) -> bool:
 
 def _allows_before(token: Token | None) -> bool:
     if token is None or token.tag == "w":
-        return token is None or token.text[0] not in "·•-—_《"
+        return token is None or token.text[0] not in DOTS + "-—_《"
     if token.tag in ("nr", "nx", "m") or token.text in ("小", "老", "阿", "大"):
         return False
     return len(token.text) > 1 or token.text in _SHORT_BEFORE or token.tag[0] in "pcdurvw"
@@ -231,20 +282,31 @@ def _allows_before(token: Token | None) -> bool:
 
 def _allows_after(name: str, token: Token | None) -> bool:
     if token is None or token.tag == "w":
-        return token is None or token.text[0] not in "·•-—_》"
+        return token is None or token.text[0] not in DOTS + "-—_》"
     if token.tag in ("nr", "nx"):
         return False
+    if len(name) == 2 and len(token.text) == 1:
+        return token.text in _AFTER_TWO or token.text in _KIN
     if len(token.text) == 1:
-        return token.text in _SHORT_AFTER or token.text in _KIN or (len(name) > 2 and token.tag[0] in "vpcdur")
+        return token.text in _SHORT_AFTER or token.text in _KIN or token.tag[0] in "pcdur"
     if token.text in _AFTER_TITLES or token.text in _KIN or token.text[:2] in _SPEECH:
         return True
     return token.tag[0] in "vpcdurtmfl" and token.tag != "vn"
 
 
-def _asks_for_name(before: Token | None, after: Token | None) -> bool:
+def _is_usual(name: str) -> bool:
+    """Whether a word that may be a name of three characters is one by its characters, too: 王虎鸣, not 马自达."""
+    return name[0] in FAMILIES and name[0] not in "于向" and not _GIVEN.isdisjoint(name[1:])
+
+
+def _asks_for_name(name: str, before: Token | None, after: Token | None) -> bool:
+    """Whether what stands beside a name asks for a person. Firms speak, too (高盛表示): not in words of two characters,
+    nor by a family name that few bear."""
     if before is not None and (before.text in _NAMED or before.text.endswith(_TITLES)):
         return True
-    return after is not None and (after.text[:2] in _SPEECH or after.text in _AFTER_TITLES)
+    if after is None or after.text in _AFTER_TITLES:
+        return after is not None
+    return after.text[:2] in _SPEECH and len(name) > 2 and name[0] in FAMILIES
 
 
 # Occupations in Chinese text, and which one may stand for another.

@@ -13,9 +13,10 @@ import string
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Literal
 
-from audit.packs.chinese.coherence import exchangeable
+from audit.packs.chinese.coherence import exchangeable, is_ended
 from audit.packs.chinese.countries import (
     Country,
     Parted,
@@ -26,10 +27,21 @@ from audit.packs.chinese.countries import (
     national,
     stand_ins,
 )
-from audit.packs.chinese.people import COMMON, GIVEN, NICKNAMES, Gender, Occupation, Person, occupations, people
+from audit.packs.chinese.people import (
+    COMMON,
+    FAMILIES,
+    GIVEN,
+    NICKNAMES,
+    Gender,
+    Occupation,
+    Person,
+    occupations,
+    people,
+)
 from audit.packs.chinese.synonyms import THESAURI, best, bounds, fits, pairs, replaceable, thesaurus
-from audit.packs.chinese.taggers import DEFAULT, is_traditional
+from audit.packs.chinese.taggers import DEFAULT
 from audit.packs.chinese.taggers import chinese as tokens_of
+from audit.packs.chinese.traditional import as_simplified, in_simplified
 from audit.relations.base import Carry, CheckParams, Rewrite, Rewriting, Rewritten, Words, WordsCheck, unchanged
 from audit.relations.expect import (
     TITLES,
@@ -127,14 +139,16 @@ _NAMES_AFTER = words(
     "铁路 核电 国际 国家 人民 联合 太平洋 艺电 通用 现代 人居 福利彩票 星际争霸 黄页 知网 视觉 裁判 长城 "
     "航天 航空 航油 交建 建筑 化工 信达 信托 保险 证券 "
     "期货 基金 商业 世界 全球 海关 海运 远洋 南方 东方 北方 中央 中铁 民航 民生 招商 动向 风险 社科 科学 "
-    "工商 农业 进出口 足球 好人 梦 共产党 国防 帝国 王朝 皇家 革命"
+    "水务 燃气 航运 工商 农业 进出口 足球 好人 梦 共产党 国防 帝国 王朝 皇家 革命"
 )
 """Words of names that begin with a country's."""
 _COUNTED = frozenset("一两三四五六七八九十百千万亿几数多第个家名位次架艘年条部场项栋列套代批种")
 _UNITS = ("年", "月", "日", "名", "个", "家", "岁", "位")
 _BODIES = tuple(words("会 局 部 院 所 社 厅 署 公司 集团 银行 中心 大学 联盟 组织 学校 中学 法院 党"))
 _WORKS = tuple(
-    words("报 网 杯 奖 节 展 台 赛 刊 版 杂志 论坛 平台 频道 指数 系统 计划 战略 邦 州 省 市 县 区 岛 城 语 话 战争 游")
+    words(
+        "报 网 杯 奖 节 展 台 赛 刊 版 杂志 论坛 平台 频道 指数 系统 计划 战略 邦 州 省 市 县 区 岛 城 语 话 战争 游 周"
+    )
 )
 _SENTENCE = 100
 """Tokens on either side, at most, that count as the same sentence."""
@@ -146,12 +160,13 @@ _PLAIN_LETTERS = frozenset("美英法德俄韩澳")
 """Letters of countries that are words of their own in hardly any text on one."""
 
 
-@chinese(2, family=_SAME_PROPERTY, params={"tagger": DEFAULT})
+@chinese(2, family=_SAME_PROPERTY, version="2", params={"tagger": DEFAULT})
+@in_simplified
 def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """One country is replaced by another wherever it stands; the output stays.
 
     No group where the name is part of another one (中国移动, 美国纽约, a title), or the text also speaks of the country
-    by its letter (美方, 中美), or, of China, as one's own (我国). Texts in traditional characters make no group.
+    by its letter (美方, 中美), or, of China, as one's own (我国).
 
     >>> country([Analysis("他去年在法国留学。", "zh")], random.Random(0)).words
     (('法国', '芬兰'),)
@@ -163,7 +178,7 @@ def country(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEF
     tagged = [Parted(text.text, text.tagged_by(tagger).tokens) for text in texts]
     text_words = frozenset(token.text for text in tagged for token in text.tokens)
     candidates = [all_countries[name] for name in mentioned if _stands_alone(all_countries[name], tagged, text_words)]
-    if not candidates or any(is_traditional(text.text) for text in texts):
+    if not candidates:
         return None
     choices.shuffle(candidates)
     for old in candidates:
@@ -283,18 +298,17 @@ def _ends_as_organisation(tokens: Sequence[Token], at: int) -> bool:
 # Source: Jin, Ding, Zhou 2022, MRPpbs1 of section 3.1.1; its examples replace 小明 by 小红
 # and 练束梅 by 白露. One person is replaced wherever the texts name them, whichever way; everybody else stays.
 
-_FAMILIES = (
-    "".join(COMMON) + "沈韩程吕丁苏卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵"
-    "万钱严覃武戴莫孔向汤马林罗高黄叶董余杜田于"
-)
 _FORMS = re.compile(
-    f"([{_FAMILIES}])(?:先生|女士|小姐|阿姨|大爷|大妈|大叔|大姐|大哥|师傅|太太|奶奶|爷爷|老师|同学|老太|老汉|"
+    f"([{FAMILIES}])(?:先生|女士|小姐|阿姨|大爷|大妈|大叔|大姐|大哥|师傅|太太|奶奶|爷爷|老师|同学|老太|老汉|"
     f"某某|某|姓|总|"
     "局长|主任|书记|所长|医生|教授|律师|警官|院长|校长|经理|老板|法官|队长|部长|大夫|博士)"
-    f"|[小老]([王李张刘陈杨赵吴徐孙朱胡郭梁郑宋])|姓([{_FAMILIES}])"
+    f"|(?<![个只])[小老]([王李张刘陈杨赵吴徐孙朱胡郭梁郑宋])|姓([{FAMILIES}])"
 )
-"""How news calls people by their family name; 小 and 老 stand before those that make no other word with it (小康)."""
+"""How news calls people by their family name; 小 and 老 stand before those that make no other word with it (小康, and
+一个小胡, which is won at mahjong)."""
 _PRONOUNS = {"他": "她", "她": "他", "他们": "她们", "她们": "他们"}
+_COUNTED_BY = tuple("个只条点把些")
+_IN_WORD = re.compile("其他|吉他|维他|排他|利他|他人|他杀|他乡|他国|他日")
 _GENDERED = re.compile(
     "[男女父母爸妈爹娘哥姐弟妹爷奶叔姨舅姑嫂婶夫妻帅妇婚孕僧尼兄郎媳婿孙]|汉子|老汉|大汉|先生|小姐|太太|儿子|"
     "小伙|王子|公主|国王|"
@@ -303,13 +317,14 @@ _GENDERED = re.compile(
 """Words that say, or strongly suggest, whether somebody is a man or a woman."""
 
 
-@chinese(1, family="same-property substitution", params={"tagger": DEFAULT})
+@chinese(1, family="same-property substitution", version="2", params={"tagger": DEFAULT})
+@in_simplified
 def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """A person's name, or a pronoun, is replaced by another wherever it stands; the output stays.
 
     A full name keeps its gender as far as pronouns and the name itself tell, and its family name where the texts also
     call somebody by it (王教授). Pronouns change in texts that name nobody, where nothing else says whether somebody is
-    a man or a woman. Texts in traditional characters make no group.
+    a man or a woman.
 
     >>> name([Analysis("记者练束梅报道。", "zh")], random.Random(1)).words
     (('练束梅', '陈晓芳'),)
@@ -326,8 +341,6 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     ]
     if not candidates and any(pronoun in joined for pronoun in _PRONOUNS):
         candidates = [_exchange_pronouns]
-    if not candidates or is_traditional(joined):
-        return None
     choices.shuffle(candidates)
     for replace in candidates:
         words = replace(tagged, joined, choices)
@@ -342,7 +355,8 @@ def _rename_person(person: Person, texts: Sequence[Analysis], joined: str, choic
     """A full name by another; the given name alone likewise."""
     rest = joined.replace(person.name, "")
     keeps = any(
-        token.text[0] == person.family[0] and token.tag == "nr" and token.text != person.name
+        (token.text == person.family or (token.text[0] == person.family[0] and token.tag == "nr"))
+        and token.text != person.name
         for text in texts
         for token in text.tokens
     ) or any(person.family in family for family in _families_called_by(rest))
@@ -401,7 +415,18 @@ def _rename_family(family: str, texts: Sequence[Analysis], joined: str, choices:
 
 
 def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
-    """小明 by 小红; by 小刚 where the texts say that it is a boy."""
+    """小明 by 小红; by 小刚 where the texts say that it is a boy. None where it may be no name: 一个小红点."""
+    for text in texts:
+        for token, after in pairwise((*text.tokens, None)):
+            if (
+                token
+                and token.text == old
+                and (
+                    text.text[max(token.start - 1, 0) : token.start] in _COUNTED_BY
+                    or (after and after.tag[0] == "n" and after.start == token.end)
+                )
+            ):
+                return None
     same = "他" in joined or "她" in joined or bool(_GENDERED.search(joined))
     candidates = [
         nickname
@@ -417,6 +442,13 @@ def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.R
     """他 by 她 or the other way; None where both stand, or the texts name or describe a man or a woman."""
     if ("他" in joined.replace("其他", "") and "她" in joined) or _GENDERED.search(joined):
         return None
+    if any(
+        _IN_WORD.search(text.text[max(token.start - 1, 0) : token.end + 1])
+        for text in texts
+        for token in text.tokens
+        if token.text in _PRONOUNS
+    ):
+        return None  # taggers cut 及其 + 他
     tokens = [token for text in texts for token in text.tokens]
     if any(token.tag == "nr" and len(token.text) > 1 for token in tokens):
         return None
@@ -435,26 +467,28 @@ _BEFORE = words("v vd d ad p c u m q r f t s w k y b x")
 """Tags of words that stand before an occupation and are no part of it."""
 _AFTER = words("w u d ad p c k r nr t m s f y x")
 """Tags of words that stand after an occupation and make no longer word with it."""
+_DRIVEN = re.compile("出租车|的士|公交|大巴|客车|网约车|货车|卡车")
+"""What no deliverer drives: in texts that have one of these, drivers stay drivers."""
 _DESCRIBING = words("老 年轻 著名 知名 优秀 好 大 女 男 美女 资深 普通 专业 新 小 真 假")
 _NOT_BEFORE = words(
     "实习 见习 代理 辩护 委托 执业 注册 主治 助理 首席 总 准 副 金牌 特级 高级 女子 男子 肇事 网约 过往 刑事 "
-    "民事 离婚 装修 施工 建筑 打工 装卸 号"
+    "民事 离婚 装修 施工 建筑 打工 装卸 号 驾驶 出租 出租车"
 )
 """Words that go with the occupation that they stand before, and not with others."""
 _NOT_AFTER = words(
     "培训 招聘 考试 面试 报名 认证 管理 评选 大赛 协会 招待会 会 站 节 证 团 手记 资格 联合会 俱乐部 事务所 "
     "执业 执法 家属 之家 家 部 队 室 界 级 开车 驾车 驾驶 开庭 审理 判决 宣判 判 判令 判处 裁定 驳回 手术 诊断 "
-    "授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教"
+    "授课 讲课 上课 执导 导演 主演 演唱 创作 代理 辩护 执教 合奏 合奏团 乐团 合唱团 摄像 监控"
 )
 """Words that make a compound with the occupation before them, or say what only it does."""
 
 
-@chinese(3, family="same-property substitution", params={"tagger": DEFAULT})
+@chinese(3, family="same-property substitution", version="2", params={"tagger": DEFAULT})
+@in_simplified
 def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAULT) -> Rewritten | None:
     """One occupation is replaced by another wherever it stands; the output stays.
 
-    No group where the word is part of a longer one (记者会, 货车司机, 王老师). Texts in traditional characters make no
-    group.
+    No group where the word is part of a longer one (记者会, 货车司机, 王老师).
 
     >>> occupation([Analysis("一名律师说，他同意。", "zh")], random.Random(0)).texts
     ('一名公证员说，他同意。',)
@@ -465,7 +499,7 @@ def occupation(texts: Sequence[Analysis], choices: random.Random, tagger: str = 
         return None
     tagged = [text.tagged_by(tagger) for text in texts]
     candidates = [all_occupations[name] for name in mentioned if _occupation_alone(all_occupations[name], tagged)]
-    if not candidates or any(is_traditional(text.text) for text in texts):
+    if not candidates:
         return None
     choices.shuffle(candidates)
     for old in candidates:
@@ -479,6 +513,8 @@ def _occupation_alone(occupation: Occupation, texts: Sequence[Analysis]) -> bool
     """Whether the word is the occupation, and no part of another word, wherever it stands in the texts."""
     for text in texts:
         if any(occupation.name in title for title in TITLES.findall(text.text)):
+            return False
+        if occupation.name in ("司机", "驾驶员") and _DRIVEN.search(text.text):
             return False
         tokens = text.tokens
         for at, token in enumerate(tokens):
@@ -659,7 +695,7 @@ _ELSE: _Replacements = tuple((marks, _to_half) for marks in _HALF)
 # MR7 of the study of Chinese systems: the order of two texts, or of a text's sentences, is changed.
 
 _REORDERING = "reordering"
-_REORDERING_PARAMS: Mapping[str, object] = {"tagger": "jieba", "coherent": False, "exchanges": 1}
+_REORDERING_PARAMS: Mapping[str, object] = {"tagger": "jieba", "coherent": True, "exchanges": 1}
 _wrong_exchanges = partial(wrong_count, name="exchanges")
 
 
@@ -677,6 +713,7 @@ def swapped(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | No
     7,
     family=_REORDERING,
     tasks=("summarization", "classification"),
+    version="2",
     params=_REORDERING_PARAMS,
     check_params=_wrong_exchanges,
 )
@@ -685,32 +722,38 @@ def reordered(
     choices: random.Random,
     *,
     tagger: str = "jieba",
-    coherent: bool = False,
+    coherent: bool = True,
     exchanges: int = 1,
 ) -> Rewritten | None:
-    """All sentences but the first are put in random order; the output stays.
+    """Sentences that do not need each other change places; the output stays.
 
-    The first one says what the text is about, with the dateline of news before it; that it stays is ours, as in the
-    study's one example (table 4), where its text says no more than "change the order of sentences". A text loses its
-    thread: many a 但是 or 他 then stands before what it refers to. `coherent`: at most `exchanges` sentences change
-    places with the next one, only where both say side by side what they say, which few texts do. A text of fewer than
-    three sentences makes no group; nor does a coherent one in traditional characters, whose words the taggers do not
-    know.
+    At most `exchanges` sentences change places with the next one, only where both say side by side what they say, which
+    few texts do. Without `coherent`, the study's own form: all sentences but the first are put in random order. That
+    the first one stays is ours; it says what the text is about, as in the study's one example (table 4), where its
+    text says no more than "change the order of sentences". Such a text loses its thread: many a 但是 or 他 then stands
+    before what it refers to. What no mark ends (titles, credits) stays in both forms, so that no mark is added. A text
+    of fewer than three sentences makes no group.
 
     >>> text = Analysis("会议开始。要把安全放在第一的位置。要把质量放在第二的位置。", "zh")
     >>> reordered([text], random.Random(0)).texts
     ('会议开始。要把质量放在第二的位置。要把安全放在第一的位置。',)
+    >>> text = Analysis("天亮了。她起床。但是天又黑了。", "zh")
+    >>> reordered([text], random.Random(0)), reordered([text], random.Random(0), coherent=False).texts
+    (None, ('天亮了。但是天又黑了。她起床。',))
     """
     if len(texts) != 1 or len(texts[0].spans) < 3:
         return None
     order = list(range(len(texts[0].spans)))
     if not coherent:
-        while order == sorted(order):  # a shuffle may change nothing; there are two to change at least
-            order[1:] = choices.sample(order[1:], len(order) - 1)
-    elif is_traditional(texts[0].text):
-        return None
+        moving = [index for index, (start, end) in enumerate(texts[0].spans) if is_ended(texts[0].text[start:end])][1:]
+        while len(moving) > 1 and order == sorted(order):  # a shuffle may change nothing
+            for place, index in zip(moving, choices.sample(moving, len(moving)), strict=True):
+                order[place] = index
     else:
-        _exchange(order, exchangeable(texts[0].tagged_by(tagger)), choices, exchanges)
+        plain = as_simplified(texts[0])
+        if plain.spans != texts[0].spans:
+            return None
+        _exchange(order, exchangeable(plain.tagged_by(tagger)), choices, exchanges)
     return Rewritten((rearrange(texts[0], order),)) if order != sorted(order) else None
 
 
@@ -735,7 +778,8 @@ def _wrong_thesaurus(params: Mapping[str, object]) -> str | None:
     return wrong_count(params, "words")
 
 
-@chinese(5, family=_SYNONYMS, params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@chinese(5, family=_SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@in_simplified
 def nouns(
     texts: Sequence[Analysis],
     choices: random.Random,
@@ -752,7 +796,8 @@ def nouns(
     return _replace_with_synonyms("n", texts, choices, thesaurus, tagger, words)
 
 
-@chinese(6, family=_SYNONYMS, params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@chinese(6, family=_SYNONYMS, version="2", params=_SYNONYM_PARAMS, check_params=_wrong_thesaurus)
+@in_simplified
 def verbs(
     texts: Sequence[Analysis],
     choices: random.Random,
@@ -772,10 +817,7 @@ def verbs(
 def _replace_with_synonyms(
     kind: Literal["n", "v"], texts: Sequence[Analysis], choices: random.Random, name: str, tagger: str, words: int
 ) -> Rewritten | None:
-    """The follow-up with words of this kind replaced; none for texts in traditional characters, which the thesauri
-    do not have."""
-    if any(is_traditional(text.text) for text in texts):
-        return None
+    """The follow-up with words of this kind replaced."""
     tagged = [text.tagged_by(tagger) for text in texts]
     synonyms = _candidates(kind, tagged, name, tagger)
     new: dict[str, str] = {}

@@ -157,9 +157,25 @@ _EDGE = "PUNCT"
 _ASPECTS = frozenset("了过着")
 _NO_OBJECT = frozenset("wupcydfx")
 """First letters of the tags of what a verb does not act on: marks, particles, conjunctions, adverbs and the like."""
+_BODIES = (
+    "中心",
+    "协会",
+    "学会",
+    "促进会",
+    "委员会",
+    "研究会",
+    "基金会",
+    "联盟",
+    "办公室",
+    "研究所",
+    "研究院",
+    "服务站",
+)
+_HOUSES = ("酒店", "宾馆", "饭店", "大厦", "公司", "集团", "医院", "学院", "银行", "俱乐部", "广场", "花园", "公寓")
+"""Words that names of bodies, and of houses and firms, end with."""
 _NO_NOUN = frozenset({"nr", "ns", "nt", "nz", "nx", "Ng"})
-_OPENING = frozenset("“‘「『《〈【")
-_CLOSING = frozenset("”’」』》〉】")
+_OPENING = frozenset("“‘「『《〈【[")
+_CLOSING = frozenset("”’」』》〉】]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +267,25 @@ def _free(tokens: Sequence[Token], at: int, kind: str) -> bool:
     for other in (before, after):
         if other is not None and (other.tag in ("nt", "nz", "nx") or other.text in ("·", "-", "•")):
             return False
-    return kind != "n" or after is None or not after.tag.startswith("n")
+    if kind == "n" and after is not None and after.tag.startswith("n"):
+        return False
+    return not _names_something(tokens, at, kind)
+
+
+def _names_something(tokens: Sequence[Token], at: int, kind: str) -> bool:
+    """Whether the word and those after it, without a particle between them, end as a name does: 富豪 + 东方 + 酒店.
+
+    Behind a verb only what is called by what it does: 产业 + 促进 + 中心, not 推动 + 公司 + 发展.
+    """
+    if kind == "v" and not (at and tokens[at - 1].tag[0] == "n" and tokens[at - 1].end == tokens[at].start):
+        return False
+    for place in range(at + 1, min(at + 5, len(tokens))):
+        token = tokens[place]
+        if token.tag[0] not in "nsfvab" or token.start != tokens[place - 1].end:
+            return False
+        if token.text.endswith(_BODIES if kind == "v" else (*_BODIES, *_HOUSES)):
+            return place == at + 1 or kind == "n"
+    return False
 
 
 def fits(tokens: Sequence[Token], at: int, pair: Pair) -> bool:

@@ -76,3 +76,7 @@ def test_only_members_of_the_united_nations_are_countries():
     assert {"中国", "美国", "法国", "阿联酋", "沙特阿拉伯"} <= names
     assert len(names) == len({country.code for country in countries().values()}) == 146
     assert all("（" not in name and len(name) > 1 for name in names)
+
+
+def test_a_firm_that_is_called_by_a_country_stays():
+    assert follow_up_of(2, "美国水务公司宣布涨价。") is None

@@ -68,6 +68,10 @@ def test_the_given_name_alone_changes_too_and_is_left_where_it_is_a_word():
     assert follow_up_of(1, "记者李建国表示同意，建国以来没有变。") is None
 
 
+def test_a_family_name_that_stands_alone_keeps_it():
+    assert follow_up_of(1, "蒋介石表示，反蒋的人很多。")[0][0].startswith("蒋")
+
+
 def test_people_known_by_family_name_and_title():
     (follow_up,), words = _only("王女士说，王女士的车丢了。")
     new = words["王女士"]
@@ -101,6 +105,7 @@ def test_pronouns_change_together():
         "自己和大家都好。",
         "他们卖掉了公司。",  # a firm, or men and women
         "吉他很贵。",
+        "苹果、三星及其他公司都参加了会议。",  # the tagger cuts 及其 + 他
     ],
 )
 def test_pronouns_stay_where_a_change_would_not_agree_or_could_not_be_told(text):
@@ -117,6 +122,9 @@ def test_pronouns_stay_where_a_change_would_not_agree_or_could_not_be_told(text)
         "李宁公司宣布涨价。",
         "小梁村很大。",
         "记者李强报道，李强国没有报道。",  # one name in another
+        "房间里发现了小强，大家都怕。",  # a cockroach
+        "打出一个小胡，赢了。",  # mahjong
+        "开机后有一个小红亮点。",
     ],
 )
 def test_what_is_not_surely_a_person_or_part_of_a_longer_name_stays(text):

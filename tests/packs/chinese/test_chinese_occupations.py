@@ -67,3 +67,8 @@ def test_the_list_is_one_of_plain_professions():
             assert 2 <= len(name) <= 5
             assert name.isalpha()
     assert not set(all_occupations) & {"总统", "主席", "总理", "销售总监", "经理", "书记", "其他"}
+
+
+@pytest.mark.parametrize("text", ["音乐家合奏团来了。", "出租驾驶司机很多。", "出租车上，司机说他很累。"])
+def test_what_only_this_occupation_does_stays(text):
+    assert follow_up_of(3, text) is None

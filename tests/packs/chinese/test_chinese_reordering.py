@@ -14,9 +14,9 @@ from audit.tasks import Input
 from audit.text import Analysis
 
 LEAD = "新华社北京1月1日电 厂里有事。"
-PLACE = "公司位于上海市中心的老城区，交通方便。"
-STAFF = "员工住在附近的宿舍，生活舒适。"
-GOODS = "产品的质量好，价格低，样子美观。"
+PLACE = "要把车间建在市中心的老城区，方便交通。"
+STAFF = "要把员工安排在附近的宿舍，改善生活。"
+GOODS = "要把产品做好，降低价格。"
 
 
 def follow_up_of(text, seed=0, coherent=True, **params):
@@ -30,7 +30,7 @@ def test_two_texts_change_places():
     assert swapped(pair[:1], random.Random(0)) is None
 
 
-def test_two_descriptions_change_places_and_the_first_sentence_stays():
+def test_two_demands_change_places_and_the_first_sentence_stays():
     assert follow_up_of(LEAD + PLACE + STAFF) == LEAD + STAFF + PLACE
 
 
@@ -39,9 +39,10 @@ def test_two_reports_change_places():
     assert follow_up_of(LEAD + first + second) == LEAD + second + first
 
 
-def test_two_demands_change_places():
-    first, second = "要把安全放在第一的位置。", "要把质量放在第二的位置。"
-    assert follow_up_of(LEAD + first + second) == LEAD + second + first
+def test_two_items_of_a_list_change_places():
+    lead = "双方都有委托诉讼代理人，是南昌的律师。"
+    first, second = "委托诉讼代理人：余彬，南昌甲律师事务所律师。", "委托诉讼代理人：聂骁，南昌甲律师事务所律师。"
+    assert follow_up_of(lead + first + second) == lead + second + first
 
 
 @pytest.mark.parametrize(
@@ -51,33 +52,37 @@ def test_two_demands_change_places():
         "😀😀",
         PLACE,  # one sentence
         PLACE + STAFF,  # the first one stays
-        LEAD + PLACE + "员工很多。",  # short ones are headings and talk
+        LEAD + PLACE + "要把员工安排。",  # short ones are headings and talk
         LEAD + PLACE + "但是" + STAFF,
-        LEAD + PLACE + "他的" + STAFF,
-        LEAD + PLACE + "该公司的" + STAFF,
-        LEAD + PLACE + "员工也住在附近的宿舍，生活舒适。",
+        LEAD + PLACE + "要把他的员工安排在附近的宿舍，改善生活。",
+        LEAD + PLACE + "要把该厂的员工安排在附近的宿舍，改善生活。",
+        LEAD + PLACE + "要把员工也安排在附近的宿舍，改善生活。",
         LEAD + PLACE + "二是" + STAFF,
-        LEAD + PLACE + "员工搬进了附近的宿舍，生活舒适。",  # what happened
-        LEAD + PLACE + "员工去年住在附近的宿舍，生活舒适。",  # when
-        LEAD + PLACE + "员工张三住在附近的宿舍，生活舒适。",  # a person
-        LEAD + PLACE + "员工2018年5月1日住在附近的宿舍，生活舒适。",
-        LEAD + PLACE + "员工代表表示，宿舍的条件很好。",  # a report beside what is none
+        LEAD + PLACE + "要把员工安排进了附近的宿舍，改善生活。",  # what happened
+        LEAD + PLACE + "要把员工在明年安排在附近的宿舍，改善生活。",  # when
+        LEAD + PLACE + "要把员工在2018年5月1日安排在附近的宿舍，改善生活。",
+        LEAD + PLACE + "员工住在附近的宿舍，生活舒适。",  # a description beside a demand
+        LEAD + PLACE + "加强员工的管理，改善附近的宿舍。",  # 要 may go on
+        LEAD + "公司位于上海市中心的老城区，交通方便。员工住在附近的宿舍，生活舒适。",  # no items of one list
+        LEAD + "三级：走路发飘，活动受限，无法直线走路。四级：吃饭发飘，活动受限，无法正常吃饭。",  # they count
+        LEAD + "突出两个要素，一是品牌要素。注重产品的品牌，设立产品的标志。",  # it begins to count
+        "被告人张强、李明开设赌场。被告人张强获利两万元，李明获利一万元。被告人张强约定抽头，李明约定不抽头。",
+        LEAD + "推进老城区的改造，方便交通。实施办法有：安排员工的宿舍。",
+        LEAD + "厂长说，工厂在1995年建成。厂长表示，今天一切都好。",  # the same speaker goes on
+        LEAD + "厂长表示，今天一切都好。" + STAFF,  # a report beside what is none
         LEAD + "我妻子说，今天一切都好。" + "厂长问，明天一切都好吗。",  # a conversation
-        LEAD + PLACE + STAFF + "生活的条件很好。",  # what follows takes up the second
-        LEAD + PLACE + "员工：住在附近的宿舍，生活舒适。",  # a label
-        LEAD + "公司是一家大型的企业，交通方便。" + STAFF,  # what it is comes first
-        LEAD + "员工拥有附近的宿舍，生活舒适。" + "宿舍的窗户朝着南面的花园，光线很好。",  # the one before brings it up
+        LEAD + PLACE + STAFF + "员工的条件很好。",  # what follows takes up the second
+        LEAD + "要把员工安排在附近的宿舍。" + "要把宿舍建在市中心的老城区。",  # the second takes up the first
         LEAD + PLACE + STAFF + "但是宿舍太小。",  # what follows leans on the second
-        LEAD + PLACE + "员工住在哪里的宿舍，生活舒适吗？",
+        LEAD + PLACE + "要把员工安排在哪里的宿舍，改善生活？",
         LEAD + "公司的要求如下：" + PLACE + STAFF[:-1],
-        LEAD + PLACE + "员工住在“附近的宿舍，生活舒适。",  # a quotation that does not end
-        LEAD + "厂长表示，今天一切都好。" + PLACE + STAFF,  # still what he says?
+        LEAD + PLACE + "要把员工安排在“附近的宿舍，改善生活。",  # a quotation that does not end
+        LEAD + "实施甲行动，打好基础。推进老城区的改造，方便交通。实施乙行动，提高产量。",  # 推进 is a part of 甲
         "廠裡有事。公司位於上海市中心的老城區，交通方便。員工住在附近的宿舍，生活舒適。",  # traditional
     ],
 )
 def test_what_may_lean_on_another_sentence_stays(text):
-    follow_up = follow_up_of(text)
-    assert follow_up is None or follow_up == LEAD + "厂长表示，今天一切都好。" + STAFF + PLACE
+    assert follow_up_of(text) is None
 
 
 def test_what_goes_before_advice_stays_before_it():
@@ -86,7 +91,7 @@ def test_what_goes_before_advice_stays_before_it():
 
 def test_lines_of_their_own_stay_lines():
     assert follow_up_of(f"{LEAD}\n{PLACE}\n{STAFF}\n") == f"{LEAD}\n{STAFF}\n{PLACE}"
-    assert follow_up_of(f"{LEAD}\n{PLACE}\n{STAFF}{GOODS}\n") != f"{LEAD}\n{STAFF}\n{PLACE}{GOODS}"
+    assert follow_up_of(f"{LEAD}\n{PLACE}\n{STAFF}{GOODS}\n") == f"{LEAD}\n{PLACE}\n{GOODS}{STAFF}"
 
 
 def test_sentences_without_a_mark_elsewhere_stay_as_they_are():
@@ -121,6 +126,23 @@ def test_all_but_the_first_are_shuffled():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "reordered"),
+    [
+        ("标题\n甲走。乙来。丙在。", "标题\n甲走。丙在。乙来。"),  # the title, and the first sentence
+        ("甲走。\n小标题（图）\n乙来。\n丙在。", "甲走。\n小标题（图）\n丙在。\n乙来。"),
+        ("甲走。乙来。丙在。编辑：丁", "甲走。丙在。乙来。编辑：丁"),
+        ("甲走!乙来?丙在。", "甲走!丙在。乙来?"),  # half-width marks, without a space
+        ("甲走。乙来。丙在", None),
+        ("甲走\n乙来。", None),
+        ("标题\n甲走。乙来。", None),
+        ("甲\n乙\n丙", None),
+    ],
+)
+def test_what_no_mark_ends_stays_and_no_mark_is_added(text, reordered):
+    assert follow_up_of(text, coherent=False) == reordered
+
+
 PIECES = [
     PLACE,
     STAFF,
@@ -146,9 +168,8 @@ def test_the_follow_up_has_the_same_sentences(pieces, seed, coherent, exchanges)
     if follow_up is None:
         return
     before, after = Analysis(text, "zh"), Analysis(follow_up, "zh")
-    if coherent:  # a heading within a shuffled text gets its full stop
-        assert sorted(text[a:b] for a, b in before.spans) == sorted(follow_up[a:b] for a, b in after.spans)
-        assert len(follow_up) == len(text.rstrip())
+    assert sorted(text[a:b] for a, b in before.spans) == sorted(follow_up[a:b] for a, b in after.spans)
+    assert len(follow_up) == len(text.rstrip())
     assert follow_up.startswith(text[slice(*before.spans[0])].strip()[:2]) or not coherent
 
 

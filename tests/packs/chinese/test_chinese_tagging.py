@@ -112,7 +112,7 @@ def test_a_tagger_that_is_not_known_is_named_with_those_that_are(name):
 
 def test_a_tagger_is_made_once_and_has_a_version():
     assert tagger_of("jieba") is tagger_of("jieba")
-    assert version_of("jieba") == "jieba 0.42.1, rules 1"
+    assert version_of("jieba") == "jieba 0.42.1, rules 2"
 
 
 def test_an_analysis_is_tagged_by_whom_it_names():
