@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from audit.messages import counted
+from audit.packs.english.capitals import in_capitals
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase
 from audit.packs.english.contractions import contract, expand
@@ -34,7 +35,6 @@ from audit.relations.expect import (
 from audit.resources import data_file
 from audit.tasks import Input, Output
 from audit.text import Analysis
-from audit.text.tokens import words
 
 _TOOLS = ("lemminflect", "textblob")
 """What the extra `english` brings for words and tags."""
@@ -98,11 +98,6 @@ def negation_words(text: Analysis, choices: random.Random) -> str | None:
 # (Information and Software Technology 150, 2022), section 4.3.1 (3) and table 3.
 
 _CAPITALIZING = "capitalizing words"
-# Tagged as nouns or adjectives, but they stand for a pronoun or determiner: nobody shouts them for emphasis.
-_PLAIN = words(
-    "i such many much few own same several certain other another more most less least nothing anything something "
-    "everything everyone someone anyone nobody none one ones lot lots bit kind sort due"
-)
 
 
 @plain("MR3.1", task="sentiment", family=_CAPITALIZING, unit="sentence", check=equivalent, carry=unchanged)
@@ -123,22 +118,29 @@ def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     return changed if changed != text.text else None
 
 
-@tagged("MR3.2", task="sentiment", family=_CAPITALIZING, unit="sentence", check=opinionated(stronger), carry=unchanged)
-def capitalized_words(text: Analysis, choices: random.Random) -> str | None:
+@tagged(
+    "MR3.2",
+    version="2",
+    task="sentiment",
+    family=_CAPITALIZING,
+    unit="sentence",
+    check=opinionated(stronger),
+    carry=unchanged,
+    params=_STRICT,
+)
+def capitalized_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """Nouns and adjectives are written in upper case; the sentiment grows stronger.
+
+    `strict`: only where one of them praises or blames, so that there is a sentiment to strengthen. The study took all
+    texts.
 
     >>> capitalized_words(Analysis("The flower is beautiful."), random.Random(0))
     'The FLOWER is BEAUTIFUL.'
     """
-    new: dict[int, str] = {}
-    for index, token in enumerate(text.tokens):
-        if token.tag[:2] in ("NN", "JJ") and len(token.text) > 1 and token.lower not in _PLAIN:
-            upper = token.text.upper()
-            if upper != token.text:
-                new[index] = upper
-        elif index - 1 in new and token.lower in ("'s", "’s") and token.start == text.tokens[index - 1].end:
-            new[index] = token.text.upper()
-    return text.replace(new) if new else None
+    new = in_capitals(text)
+    if not new or (strict and new.keys().isdisjoint(polar_words(text))):
+        return None
+    return text.replace(new)
 
 
 # MR6.1 and MR6.2 of the task `sentiment`: sentences of known sentiment are added to a document one by one.

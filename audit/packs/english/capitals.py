@@ -1,0 +1,66 @@
+"""Nouns and adjectives of an English text in upper case."""
+
+import re
+from collections.abc import Sequence
+
+from audit.packs.english.parser import Word
+from audit.packs.english.tagging import known_as
+from audit.text.analysis import Analysis
+from audit.text.tokens import Token, words
+
+# Tagged as nouns or adjectives, but they stand for a pronoun or determiner, which nobody shouts for emphasis, or are
+# verbs or pronouns written as they are spoken.
+_PLAIN = words(
+    "i such many much few own same several certain other another more most less least nothing anything something "
+    "everything everyone someone anyone nobody none one ones lot lots bit kind sort due enough "
+    "im ive ya u ur coulda woulda shoulda gonna wanna dont doesnt didnt isnt wasnt cant wont didn doesn isn wasn"
+)
+_INTERJECTION = re.compile(
+    r"(?:a+h+|a+w+|b?wa?ha(?:ha)*|e+w+|(?:ha|he|ja)+h?|h+m+|hey+|hi+|hello+|lo+l+z?|lmf?ao|m+h+m+|no+|nope|o+h+|omf?g|oops|"
+    r"oy|ok(?:ay)?|please|pls|plz|rofl|ta|ugh+|uh+|um+|w+o+w+|woo+|woot|yea+h*|yeh|yep|yup|ye+s+|ya+y+|yeah?|yo|xo+|so+)"
+)
+_NAMES = re.compile(
+    r"[@#]\w\S*|\S+@\S+|\w+://\S+|www\.\S+|\w[\w.-]*\.(?:com?|org|net|edu|gov|ly)\b\S*|&#?\w+;", re.IGNORECASE
+)
+"""Handles, tags and addresses, which are other ones in another case; and characters written as in HTML."""
+_BEFORE_NOUNS = words("amod compound nmod")
+_AFTER_VERBS = words("DT PRP PRP$ TO WRB WP")
+
+
+def in_capitals(analysis: Analysis) -> dict[int, str]:
+    """Index of each noun and adjective that is not in upper case -> the word in upper case, with its 's.
+
+    >>> in_capitals(Analysis("The flower's leaves are beautiful, @rose."))
+    {1: 'FLOWER', 2: "'S", 3: 'LEAVES', 5: 'BEAUTIFUL'}
+    """
+    new: dict[int, str] = {}
+    names = [match.span() for match in _NAMES.finditer(analysis.text)]
+    for index, token in enumerate(analysis.tokens):
+        upper = token.text.upper()
+        if any(start <= token.start < end for start, end in names) or upper == token.text:
+            continue
+        if _is_noun_or_adjective(token) and not _is_verb_without_subject(analysis.tokens, index):
+            new[index] = upper
+        elif index - 1 in new and analysis.low[index] == "'s" and token.start == analysis.tokens[index - 1].end:
+            new[index] = upper
+    return new
+
+
+def _is_noun_or_adjective(token: Token) -> bool:
+    word = token.lower
+    if len(word) == 1 or word in _PLAIN or _INTERJECTION.fullmatch(word):
+        return False
+    relation, before_noun = "", False
+    if isinstance(token, Word):
+        relation, before_noun = token.relation, token.head > token.index
+    if token.tag.startswith(("NN", "JJ")):
+        return relation != "intj"
+    return before_noun and relation in _BEFORE_NOUNS and token.tag.startswith("VB") and not known_as(word, "ADV")
+
+
+def _is_verb_without_subject(tokens: Sequence[Token], index: int) -> bool:
+    """Whether what is tagged as a noun at the beginning of a sentence governs what follows: "Love this place"."""
+    if tokens[index].tag != "NN" or (index and tokens[index - 1].text[-1].isalnum()):
+        return False
+    after = tokens[index + 1 : index + 2]
+    return bool(after) and after[0].tag in _AFTER_VERBS and known_as(tokens[index].lower, "VERB")
