@@ -1,13 +1,17 @@
 """Where an emphasizing adverb can stand in English, and which one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from audit.errors import AuditError
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.polarity import polar_words
+from audit.packs.english.tagging import base, forms
 from audit.packs.english.vocabulary import NEGATIONS, QUOTING
 from audit.resources import data_file
-from audit.text.tokens import Token, words
+from audit.text.analysis import Analysis
+from audit.text.tokens import words
 
 ADVERBS: Mapping[str, tuple[str, ...]] = {
     "very": ("very", "really", "extremely"),
@@ -15,32 +19,47 @@ ADVERBS: Mapping[str, tuple[str, ...]] = {
     "truly": ("truly", "really"),
     "really": ("really",),
 }
-_COPULAS = words(
-    "is are was were be been being am 's 're 'm ’s ’re ’m seems seem seemed looks look looked feels feel felt sounds "
-    "sound sounded becomes become became gets got get remains remained stays stayed"
+_PLACES = ("any", "predicative", "verb")
+# Adjective and nouns that name one thing, or wish one: an adverb before them reads wrong.
+_FIXED = {
+    "good": words(
+        "guy guys deal luck bit old ol morning mornin night evening afternoon day health many number part portion half "
+        "chunk measure faith will use reason side times cop boy girl intentions grief god lord heavens friday works sense "
+        "taste looks"
+    ),
+    "bad": words("guy guys luck times cop boy girl faith taste debt debts hair check checks ass"),
+    "great": words("deal length lengths many number part grandmother grandfather depression white war escape"),
+    "happy": words(
+        "birthday anniversary holidays new belated ending endings hour thanksgiving easter christmas halloween mother "
+        "father monday tuesday wednesday thursday friday saturday sunday"
+    ),
+    "sweet": words("spot tooth home potato potatoes corn dreams"),
+    "beautiful": words("people"),
+    "perfect": words("storm pitch"),
+    "solid": words("state waste wood rock gold fuel"),
+    "smart": words("phone phones card cards bomb bombs ass money"),
+    "toxic": words("waste wastes chemicals"),
+    "easy": words("money listening street"),
+    "honest": words("broker"),
+    "violent": words("crime crimes"),
+    "romantic": words("comedy comedies drama lead interest subplot"),
+    "moving": words("camera picture pictures image images parts company"),
+    "emotional": words("depth core impact connection level content power"),
+    "rich": words("people kid man"),
+}  # fmt: skip
+_ADVERSATIVE = words("but yet however nevertheless nonetheless")
+_CONCESSIVE = words("although though while whereas despite albeit")
+# What is under these, or after them in the same phrase, is not stated: it is wished, asked, compared or not there.
+_UNREAL = NEGATIONS - {"little", "few"} | words(
+    "if whether unless than like as except unlike instead versus but from until till almost nearly how what why so too "
+    "any enough may might could should need want wish hope hopefully wonder ask doubt deserve expect seek try pretend "
+    "promise suppose supposedly"
 )
-_LIKING = words("love loved hate hated enjoyed enjoy liked like")
-_SOFTENERS = words(
-    "so too as more most less least very really quite rather pretty fairly somewhat how enough all much many bit "
-    "little kind sort even ever still just almost nearly not n't n’t what such that no only equally well far"
-)
-_INTENSE = words("very really truly extremely absolutely utterly so")
-# Adjective and noun that name one thing; an adverb before them reads wrong.
-_FIXED = words(
-    "good-guy good-guys bad-guy bad-guys good-thing bad-thing good-deal great-deal good-news bad-news good-luck "
-    "good-idea bad-idea good-bit good-old great-length great-lengths comic-book comic-books comic-relief comic-strip "
-    "good-part good-side bad-side good-fun good-morning good-night good-evening great-britain great-depression "
-    "romantic-comedy romantic-comedies romantic-drama romantic-lead romantic-interest romantic-subplot "
-    "sweet-spot sweet-tooth sweet-home cool-down sad-sack pretty-woman dumb-luck rich-people rich-kid rich-man "
-    "beautiful-mind good-boy good-girl bad-boy bad-girl bad-movie bad-movies great-grandmother great-grandfather "
-    "good-taste bad-taste good-intentions best-picture good-will good-cop bad-cop weak-link clever-clogs good-times "
-    "good-time great-time bad-times good-ol great-ones good-ones bad-ones good-measure good-use good-faith good-reason "
-    "moving-camera moving-picture moving-pictures moving-image moving-images moving-parts moving-company "
-    "comic-timing comic-actor comic-genius emotional-rescue emotional-depth emotional-core emotional-impact"
-    "emotional-connection emotional-level emotional-content emotional-power beautiful-people talented-mr cheesy-grin "
-    "good-evil bad-evil great-white great-war great-escape great-dictator good-earth good-shepherd silly-putty "
-    "bad-acting good-acting good-portion good-half good-many great-many good-chunk good-number"
-)
+_REPORTING = words("think know say find feel believe guess see hear mean make keep consider call swear tell prove be")
+_SEARCHING = words("look search hope wait wish ask hunt shop")
+_UNSTATED = words("advcl pcomp csubj csubjpass acl")
+_BEFORE_ADVERBS = words("also always definitely now actually overall still both already again")
+_BARRED_BEFORE = words("such what quite how only most more less so too every each either any no as even bit little")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,54 +68,187 @@ class Place:
 
     index: int
     degree: str
+    opens: bool
+    """Whether the token begins a sentence, so that the adverb takes its capital."""
 
 
 @cache
-def gradable() -> Mapping[str, tuple[str, bool]]:
-    """Adjective -> (degree, whether it may stand before a noun), from data/lexicons/gradable.tsv."""
-    adjectives: dict[str, tuple[str, bool]] = {}
+def gradable() -> Mapping[str, tuple[str, str]]:
+    """Adjective, or form of a verb of liking -> (degree, place), from data/lexicons/gradable.tsv."""
+    entries: dict[str, tuple[str, str]] = {}
     path = data_file("lexicons/gradable.tsv")
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line or line.startswith("#"):
             continue
         columns = line.split("\t")
-        if len(columns) != 3 or columns[0] not in ADVERBS or columns[1] not in ("any", "predicative"):
-            raise AuditError(f"{path.name}, line {number}: need degree, place and adjectives, separated by tabs")
+        if len(columns) != 3 or columns[0] not in ADVERBS or columns[1] not in _PLACES:
+            raise AuditError(f"{path.name}, line {number}: need degree, place and words, separated by tabs")
         for word in columns[2].split():
-            adjectives.setdefault(word, (columns[0], columns[1] == "any"))
-    return adjectives
+            inflected = [form for tag in ("VBZ", "VBD") for form in forms(word, tag)] if columns[1] == "verb" else []
+            for form in (word, *inflected):
+                entries.setdefault(form, (columns[0], columns[1]))
+    return entries
 
 
-def places(tokens: Sequence[Token]) -> list[Place]:
-    """Every place where an adverb reads well, in order.
+def places(analysis: Analysis, strict: bool = True) -> list[Place]:
+    """Every place where an adverb reads well and makes the text's sentiment stronger, in order; none without trees.
 
-    Nothing that is negated, compared, or already modified is emphasized: "not very good" is weaker than "not good".
+    Nothing that is negated, compared, conceded, only wished, or already modified is emphasized: "not very good" is weaker
+    than "not good". `strict`: only words that praise or blame, and only where all do the same that are not conceded.
 
-    >>> from audit.text import Analysis
-    >>> [place.index for place in places(Analysis("The apple is sweet.").tokens)]
+    >>> [place.index for place in places(Analysis("The apple is sweet."))]
     [3]
+    >>> places(Analysis("It looked cool, but it broke."))
+    []
     """
-    adjectives = gradable()
-    present = [token.lower for token in tokens]
-    if adjectives.keys().isdisjoint(present) and _LIKING.isdisjoint(present):
+    entries = gradable()
+    if entries.keys().isdisjoint(analysis.words):
         return []
-    result: list[Place] = []
-    barred = False
+    tree = tree_of(analysis.tokens)
+    if tree is None:
+        return []
+    found: list[Place] = []
     quoted = False
-    for index, (word, token) in enumerate(zip(present, tokens, strict=True)):
-        if token.text in QUOTING:
+    for word in tree.words:
+        if word.text in QUOTING:
             quoted = not quoted
-        elif word in NEGATIONS or token.tag in ("JJS", "RBS"):
-            barred = True
-        elif token.text in ".;:" or token.text in ("but", "--", "?", "!"):
-            barred = False
-        elif word in adjectives and not barred and not quoted and token.tag != "VB":
-            degree, attributive = adjectives[word]
-            if _reads(tokens, index, attributive):
-                result.append(Place(index, degree))
-        elif word in _LIKING and not barred and not quoted and _verb_reads(tokens, index):
-            result.append(Place(index, "really"))
-    return result
+        elif word.lower in entries and not quoted:
+            degree, place = entries[word.lower]
+            opens = _opens(tree, word.index)
+            reads = _verb_reads if place == "verb" else _adjective_reads
+            if (opens or not word.text.istitle()) and reads(tree, word, place) and _is_stated(tree, word):
+                found.append(Place(word.index, degree, opens))
+    if not found:
+        return []
+    conceded = _conceded(tree)
+    found = [place for place in found if place.index not in conceded]
+    if not strict:
+        return found
+    poles = dict.fromkeys([place.index for place in found if analysis.low[place.index].startswith("like")], 1)
+    poles |= {index: pole for index, pole in polar_words(analysis).items() if index not in conceded}
+    return [place for place in found if place.index in poles] if len(set(poles.values())) == 1 else []
+
+
+def _adjective_reads(tree: Parse, word: Word, place: str) -> bool:
+    before, after = _neighbours(tree, word)
+    if word.tag not in ("JJ", "VBN", "VBG", "RB", "NN") or (word.tag in ("RB", "NN") and word.relation != "acomp"):
+        return False
+    if after is not None and (after.lower in ("enough", "than", "as") or after.text[0] in "-/'’"):
+        return False
+    if before is not None and not _may_stand_before(before):
+        return False
+    if any(child.index < word.index and child.relation.endswith(("advmod", "npadvmod")) for child in tree.children(word.index)):
+        return False
+    first = word
+    while first.relation == "conj" and tree.words[first.head].tag[:2] in ("JJ", "VB") and not tree.subject(first.index):
+        first = tree.words[first.head]
+    if first is not word and tree.child(first.index, "advmod", "neg"):
+        return False  # "so clear and bright"
+    if after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD")):
+        noun = tree.words[first.head]
+        return (
+            place == "any"
+            and first.relation == "amod"
+            and noun.index > word.index
+            and not noun.tag.startswith("NNP")
+            and after.tag not in ("NNP", "NNPS", "VBN", "VBG", "CD")
+            and not _FIXED.get(word.lower, frozenset()) & {after.lower, noun.lower}
+            and (before is None or before.tag not in ("JJ", "JJS", "JJR", "NN", "NNP", "VBN", "VBG") or _opens(tree, word.index))
+        )
+    if first.relation in ("amod", "compound", "nsubj", "pobj", "dobj", "advmod") and first.head > word.index:
+        return False
+    return first.relation in ("acomp", "attr", "oprd", "ccomp", "ROOT", "advmod", "conj", "xcomp")
+
+
+def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
+    before, after = _neighbours(tree, word)
+    if not word.tag.startswith("VB") or word.tag == "VBG" or (before is not None and before.tag[:2] == "RB" and not _may_stand_before(before)):
+        return False
+    helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
+    subject = tree.subject(word.index)
+    if subject is None:
+        bare = word.lower in ("love", "hate", "loved", "hated") and not helpers and word.relation == "ROOT"
+        return bare and _opens(tree, word.index) and after is not None and after.tag in ("DT", "PRP", "PRP$", "WRB")
+    if after is None or subject.index > word.index or subject.tag in ("WP", "WDT"):
+        return False
+    allowed = words("have has had 've will 'll") | (words("would 'd") if word.lower == "recommend" else frozenset())
+    return helpers <= allowed and (word.tag != "VB" or bool(helpers))
+
+
+def _is_stated(tree: Parse, word: Word) -> bool:
+    """Whether a reader takes the word for what the text says: nothing above it is negated, wished, asked or compared."""
+    if _ending(tree, word.index) == "?":
+        return False
+    for node in _upwards(tree, word):
+        if node is not word and (base(node.lower) or node.lower) in _UNREAL:
+            return False
+        for child in tree.children(node.index):
+            if child.index < word.index and child.lower.replace("’", "'") in _UNREAL or child.relation == "neg":
+                return False
+            if child.relation == "aux" and child.tag == "TO":
+                return False
+        if node.relation in _UNSTATED and not (node.relation == "advcl" and tree.child(node.index, "mark") in ()):
+            return False
+        head = tree.words[node.head]
+        if node.relation == "ccomp" and (base(head.lower) or head.lower) not in _REPORTING:
+            return False
+        if node.lower == "for" and base(head.lower) in _SEARCHING:
+            return False
+    return True
+
+
+def _conceded(tree: Parse) -> set[int]:
+    """Indices of words that the text says less for than for others: before "but", under "although" or "despite"."""
+    conceded: set[int] = set()
+    for word in tree.words:
+        start = _beginning(tree, word.index)
+        if word.lower in _ADVERSATIVE and word.relation != "prep":
+            conceded.update(range(0 if word.index == start else start, word.index))
+        elif word.lower == "though" and word.relation == "advmod":
+            conceded.update(range(start))
+        elif word.lower in _CONCESSIVE:
+            conceded.update(below.index for below in tree.under(word.index if word.relation == "prep" else word.head))
+    return conceded
+
+
+def _upwards(tree: Parse, word: Word) -> Iterator[Word]:
+    """The word, what it depends on, and so on up to the head of the sentence."""
+    yield word
+    while word.head != word.index:
+        word = tree.words[word.head]
+        yield word
+
+
+def _neighbours(tree: Parse, word: Word) -> tuple[Word | None, Word | None]:
+    after = tree.words[word.index + 1] if word.index + 1 < len(tree.words) else None
+    return tree.words[word.index - 1] if word.index else None, after
+
+
+def _may_stand_before(word: Word) -> bool:
+    """Whether an emphasizing adverb reads well right after this word."""
+    if word.lower in _BARRED_BEFORE or word.text[-1] in "-/":
+        return False
+    return not word.tag.startswith("RB") or word.lower in _BEFORE_ADVERBS
+
+
+def _beginning(tree: Parse, index: int) -> int:
+    """Index of the first word of the sentence, a handle before it left out."""
+    while index and not tree.words[index - 1].text.endswith((".", "!", "?")) and not _is_handle(tree, index - 1):
+        index -= 1
+    return index
+
+
+def _is_handle(tree: Parse, index: int) -> bool:
+    return index > 0 and tree.words[index - 1].text == "@"
+
+
+def _opens(tree: Parse, index: int) -> bool:
+    return _beginning(tree, index) == index
+
+
+def _ending(tree: Parse, index: int) -> str:
+    """The mark that ends the sentence."""
+    return next((word.text[-1] for word in tree.words[index:] if word.text.endswith((".", "!", "?"))), "")
 
 
 def article(before: str, after: str) -> str:
@@ -125,64 +277,3 @@ def starts_with_vowel_sound(word: str) -> bool:
     if lower.startswith(("uni", "use", "usu", "eu", "one", "once", "ubiq", "utop", "u.")):
         return lower.startswith(("unin", "unim", "unid"))
     return lower[:1] in tuple("aeiou") or lower[:2] in ("8", "11", "18")
-
-
-def _reads(tokens: Sequence[Token], index: int, attributive: bool) -> bool:
-    before = tokens[index - 1] if index else None
-    after = tokens[index + 1] if index + 1 < len(tokens) else None
-    if after is not None and (
-        after.lower in ("enough", "than", "as") or after.lower.startswith("ol") or after.text[0] in "-/'’"
-    ):
-        return False
-    if before is not None and (before.text[-1] in "-/" or before.tag in ("NNP", "NNPS")):
-        return False
-    if tokens[index].text[0].isupper() and index:
-        return False  # part of a name, or already shouted
-    if any(token.lower in _INTENSE for token in tokens[max(0, index - 3) : index]):
-        return False
-    before_noun = after is not None and after.tag[:2] in ("NN", "JJ", "VB") and after.tag not in ("VBZ", "VBD", "VBP")
-    if tokens[index].lower == "kind" and after is not None and after.lower == "of":
-        return False
-    if tokens[index].lower == "pretty" and after is not None and after.tag in ("JJ", "RB"):
-        return False  # the adverb
-    if before_noun:
-        return attributive and _before_noun_reads(tokens, index)
-    if before is None:
-        return after is None or after.text in ",.;" or after.lower == "and"
-    return _is_predicate(tokens, index) and (after is None or after.tag not in ("CD", "DT", "PRP"))
-
-
-def _before_noun_reads(tokens: Sequence[Token], index: int) -> bool:
-    word, after = tokens[index].lower, tokens[index + 1]
-    if f"{word}-{after.lower}" in _FIXED or after.tag in ("NNP", "NNPS"):
-        return False
-    if index == 0:
-        return True
-    before = tokens[index - 1].lower
-    if before in ("a", "an"):
-        earlier = tokens[index - 2].lower if index > 1 else ""
-        return earlier not in _SOFTENERS and earlier not in ("such", "what", "quite", "half", "many")
-    return before in ("some", "its", "his", "her", "their", "this", "these", "with", "has", "by", "of") or (
-        tokens[index - 1].tag == "IN" and before not in ("as", "than", "like", "so", "that")
-    )
-
-
-def _is_predicate(tokens: Sequence[Token], index: int) -> bool:
-    """Whether the adjective follows a copula ("is sweet", "is dull, silly"), and nothing modifies it yet."""
-    before = tokens[index - 1]
-    if before.lower in _SOFTENERS or before.tag in ("RB", "RBR", "RBS"):
-        return False
-    if before.lower == "be" and tokens[index - 2].lower == "to":
-        return False  # "to be honest", "too dull to be funny"
-    if any(token.lower in ("as", "than", "how", "however") for token in tokens[max(0, index - 3) : index]):
-        return False  # "as shameful as it is scary"
-    return before.lower in _COPULAS
-
-
-def _verb_reads(tokens: Sequence[Token], index: int) -> bool:
-    if index == 0 or index + 1 >= len(tokens) or tokens[index - 1].lower not in ("i", "we", "they"):
-        return False
-    if index > 1 and tokens[index - 2].lower in ("as", "than", "what", "why", "how", "if", "that", "did", "do"):
-        return False
-    after = tokens[index + 1]
-    return after.tag in ("DT", "PRP", "PRP$", "TO", "VBG") or after.lower in ("how", "when")

@@ -48,36 +48,37 @@ _STRICT = {"strict": True}
 _ADDING = "adding words"
 
 
-@tagged(
+@parsed(
     "MR2.1",
+    version="2",
     task="sentiment",
     family=_ADDING,
     unit="sentence",
     check=opinionated(stronger),
     carry=stays("positive", "negative"),
+    params=_STRICT,
 )
-def emphasizing_adverbs(text: Analysis, choices: random.Random) -> str | None:
+def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """An emphasizing adverb is put before an adjective or a verb of liking; the sentiment grows stronger.
+
+    `strict`: only before words that praise or blame, where no others weigh against them. The study took all adjectives.
 
     >>> emphasizing_adverbs(Analysis("The apple is sweet."), random.Random(2))
     'The apple is very sweet.'
     """
-    candidates = places(text.tokens)
+    candidates = places(text, strict)
     if not candidates:
         return None
     place = choices.choice(candidates)
     adverb = choices.choice(ADVERBS[place.degree])
-    token = text.tokens[place.index]
-    if token.text.isupper() and len(token.text) > 1:
+    word = text.tokens[place.index].text
+    if word.isupper() and len(word) > 1:
         adverb = adverb.upper()
-    word = token.text
-    if place.index == 0 and word[0].isupper() and not word.isupper():
+    elif place.opens and word[0].isupper():
         adverb, word = adverb.capitalize(), word.lower()
     new = {place.index: f"{adverb} {word}"}
     if place.index:
-        before = text.tokens[place.index - 1]
-        if before.lower in ("a", "an"):
-            new[place.index - 1] = article(before.text, adverb)
+        new[place.index - 1] = article(text.tokens[place.index - 1].text, adverb)
     return text.replace(new)
 
 
