@@ -39,9 +39,8 @@ def in_capitals(analysis: Analysis) -> dict[int, str]:
         upper = token.text.upper()
         if any(start <= token.start < end for start, end in names) or upper == token.text:
             continue
-        if _is_noun_or_adjective(token) and not _is_verb_without_subject(analysis.tokens, index):
-            new[index] = upper
-        elif index - 1 in new and analysis.low[index] == "'s" and token.start == analysis.tokens[index - 1].end:
+        follows = index - 1 in new and analysis.low[index] == "'s" and token.start == analysis.tokens[index - 1].end
+        if follows or (_is_noun_or_adjective(token) and not _is_verb_without_subject(analysis.tokens, index)):
             new[index] = upper
     return new
 

@@ -23,15 +23,15 @@ _PLACES = ("any", "predicative", "verb")
 # Adjective and nouns that name one thing, or wish one: an adverb before them reads wrong.
 _FIXED = {
     "good": words(
-        "guy guys deal luck bit old ol morning mornin night evening afternoon day health many number part portion half "
-        "chunk measure faith will use reason side times cop boy girl intentions grief god lord heavens friday works sense "
-        "taste looks"
+        "going guy guys deal luck bit old ol morning mornin night evening afternoon day health many number part "
+        "portion half chunk measure faith will use reason side times cop boy girl intentions grief god lord heavens "
+        "friday works sense taste looks"
     ),
     "bad": words("guy guys luck times cop boy girl faith taste debt debts hair check checks ass"),
     "great": words("deal length lengths many number part grandmother grandfather depression white war escape"),
     "happy": words(
         "birthday anniversary holidays new belated ending endings hour thanksgiving easter christmas halloween mother "
-        "father monday tuesday wednesday thursday friday saturday sunday"
+        "father monday tuesday wednesday thursday friday saturday sunday 4th"
     ),
     "sweet": words("spot tooth home potato potatoes corn dreams"),
     "beautiful": words("people"),
@@ -46,20 +46,29 @@ _FIXED = {
     "moving": words("camera picture pictures image images parts company"),
     "emotional": words("depth core impact connection level content power"),
     "rich": words("people kid man"),
-}  # fmt: skip
+}
+_CALLS = words("sweet cool great good neat")
+"""Adjectives that are calls where they stand alone: "Sweet!"."""
 _ADVERSATIVE = words("but yet however nevertheless nonetheless")
 _CONCESSIVE = words("although though while whereas despite albeit")
 # What is under these, or after them in the same phrase, is not stated: it is wished, asked, compared or not there.
 _UNREAL = NEGATIONS - {"little", "few"} | words(
-    "if whether unless than like as except unlike instead versus but from until till almost nearly how what why so too "
-    "any enough may might could should need want wish hope hopefully wonder ask doubt deserve expect seek try pretend "
-    "promise suppose supposedly"
+    "if whether unless than like as except unlike instead versus but from until till almost nearly how what why any "
+    "enough may might could should would 'd need want wish hope hopefully wonder ask doubt deserve expect seek try "
+    "pretend promise suppose supposedly"
 )
 _REPORTING = words("think know say find feel believe guess see hear mean make keep consider call swear tell prove be")
+_SEEMING = words("seem appear manage turn prove happen find continue")
 _SEARCHING = words("look search hope wait wish ask hunt shop")
-_UNSTATED = words("advcl pcomp csubj csubjpass acl")
-_BEFORE_ADVERBS = words("also always definitely now actually overall still both already again")
-_BARRED_BEFORE = words("such what quite how only most more less so too every each either any no as even bit little")
+_PREDICATES = words("acomp attr oprd ccomp ROOT advmod conj xcomp")
+_UNSTATED = words("pcomp csubj csubjpass")
+_BEFORE_ADVERBS = words(
+    "also always often sometimes usually generally definitely now actually overall still both already again just"
+)
+_BARRED_BEFORE = words(
+    "such what quite how only most more less so too every each either any no as even bit little "
+    "fucking freaking damn goddamn bloody"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +100,11 @@ def gradable() -> Mapping[str, tuple[str, str]]:
 
 
 def places(analysis: Analysis, strict: bool = True) -> list[Place]:
-    """Every place where an adverb reads well and makes the text's sentiment stronger, in order; none without trees.
+    """Every place where an adverb reads well and makes the sentiment stronger, in order; none without trees.
 
-    Nothing that is negated, compared, conceded, only wished, or already modified is emphasized: "not very good" is weaker
-    than "not good". `strict`: only words that praise or blame, and only where all do the same that are not conceded.
+    Nothing that is negated, compared, conceded, only wished, or already modified is emphasized: "not very good" is
+    weaker than "not good". `strict`: only words that praise or blame, and only where all that are not conceded do the
+    same.
 
     >>> [place.index for place in places(Analysis("The apple is sweet."))]
     [3]
@@ -131,38 +141,51 @@ def places(analysis: Analysis, strict: bool = True) -> list[Place]:
 
 def _adjective_reads(tree: Parse, word: Word, place: str) -> bool:
     before, after = _neighbours(tree, word)
-    if word.tag not in ("JJ", "VBN", "VBG", "RB", "NN") or (word.tag in ("RB", "NN") and word.relation != "acomp"):
+    if word.tag not in ("JJ", "VBN", "VBG") and not (word.tag in ("RB", "NN") and word.relation == "acomp"):
         return False
     if after is not None and (after.lower in ("enough", "than", "as") or after.text[0] in "-/'’"):
         return False
     if before is not None and not _may_stand_before(before):
         return False
-    if any(child.index < word.index and child.relation.endswith(("advmod", "npadvmod")) for child in tree.children(word.index)):
+    if any(child.index < word.index and child.relation.endswith("advmod") for child in tree.children(word.index)):
         return False
     first = word
     while first.relation == "conj" and tree.words[first.head].tag[:2] in ("JJ", "VB") and not tree.subject(first.index):
         first = tree.words[first.head]
     if first is not word and tree.child(first.index, "advmod", "neg"):
         return False  # "so clear and bright"
+    noun = tree.words[first.head]
+    if first.relation == "amod" and noun.index > word.index:
+        return place == "any" and _reads_before_noun(tree, word, noun)
     if after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD")):
-        noun = tree.words[first.head]
-        return (
-            place == "any"
-            and first.relation == "amod"
-            and noun.index > word.index
-            and not noun.tag.startswith("NNP")
-            and after.tag not in ("NNP", "NNPS", "VBN", "VBG", "CD")
-            and not _FIXED.get(word.lower, frozenset()) & {after.lower, noun.lower}
-            and (before is None or before.tag not in ("JJ", "JJS", "JJR", "NN", "NNP", "VBN", "VBG") or _opens(tree, word.index))
-        )
-    if first.relation in ("amod", "compound", "nsubj", "pobj", "dobj", "advmod") and first.head > word.index:
         return False
-    return first.relation in ("acomp", "attr", "oprd", "ccomp", "ROOT", "advmod", "conj", "xcomp")
+    if (
+        after is not None
+        and after.text in ".!"
+        and _opens(tree, word.index)
+        and gradable()[word.lower][0] != "absolutely"
+    ):
+        return False  # "Sweet!"
+    return first.relation in _PREDICATES and noun.index <= first.index
+
+
+def _reads_before_noun(tree: Parse, word: Word, noun: Word) -> bool:
+    before, after = _neighbours(tree, word)
+    if noun.tag.startswith("NNP") or after is None or after.tag in ("NNP", "NNPS", "VBN", "VBG", "VBD", "CD"):
+        return False
+    if {after.lower, noun.lower} & _FIXED.get(word.lower, frozenset()):
+        return False
+    modifies = before is not None and before.head == noun.index and before.relation in ("amod", "compound", "nummod")
+    return not modifies  # "the other good one"
 
 
 def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
     before, after = _neighbours(tree, word)
-    if not word.tag.startswith("VB") or word.tag == "VBG" or (before is not None and before.tag[:2] == "RB" and not _may_stand_before(before)):
+    if (
+        not word.tag.startswith("VB")
+        or word.tag == "VBG"
+        or (before is not None and before.tag[:2] == "RB" and not _may_stand_before(before))
+    ):
         return False
     helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
     subject = tree.subject(word.index)
@@ -172,28 +195,31 @@ def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
     if after is None or subject.index > word.index or subject.tag in ("WP", "WDT"):
         return False
     allowed = words("have has had 've will 'll") | (words("would 'd") if word.lower == "recommend" else frozenset())
+    if word.lower.startswith("like") and after.tag == "TO":
+        return False
     return helpers <= allowed and (word.tag != "VB" or bool(helpers))
 
 
 def _is_stated(tree: Parse, word: Word) -> bool:
-    """Whether a reader takes the word for what the text says: nothing above it is negated, wished, asked or compared."""
+    """Whether a reader takes the word for what the text says: nothing above it is negated, wished or compared."""
     if _ending(tree, word.index) == "?":
         return False
     for node in _upwards(tree, word):
-        if node is not word and (base(node.lower) or node.lower) in _UNREAL:
+        head = tree.words[node.head]
+        lemma, head_lemma = base(node.lower) or node.lower, base(head.lower) or head.lower
+        if (node is not word and lemma in _UNREAL) or (node.lower == "for" and head_lemma in _SEARCHING):
+            return False
+        if node.relation in _UNSTATED or (node.relation == "ccomp" and head_lemma not in _REPORTING):
+            return False
+        if node.relation in ("advcl", "acl") and not (node.tag == "VBG" and tree.child(node.index, "mark") is None):
             return False
         for child in tree.children(node.index):
-            if child.index < word.index and child.lower.replace("’", "'") in _UNREAL or child.relation == "neg":
+            if child.relation == "neg" or (
+                child.tag == "TO" and child.relation == "aux" and head_lemma not in _SEEMING
+            ):
                 return False
-            if child.relation == "aux" and child.tag == "TO":
+            if child.index < word.index and child.relation not in ("prep", "cc") and child.lower in _UNREAL:
                 return False
-        if node.relation in _UNSTATED and not (node.relation == "advcl" and tree.child(node.index, "mark") in ()):
-            return False
-        head = tree.words[node.head]
-        if node.relation == "ccomp" and (base(head.lower) or head.lower) not in _REPORTING:
-            return False
-        if node.lower == "for" and base(head.lower) in _SEARCHING:
-            return False
     return True
 
 
