@@ -416,7 +416,7 @@ def contractions(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new) if new else None
 
 
-@tagged("MR1.2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR1.2", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms; the sentiment stays.
 
