@@ -136,6 +136,8 @@ def _fits(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:
         return False  # "children's" against "kids'"
     if after.text[0] in "-–/" and after.start == token.end:
         return False
+    if after.text == "." and index + 2 < len(tokens) and token.end == after.start == tokens[index + 2].start - 1:
+        return False  # an address: "pic.example.com"
     if "modifier" in synonym.flags:
         return True
     return after.tag not in ("VBG", "CD") and not (after.tag.startswith("NN") and _is_compound(token, index + 1))
