@@ -25,12 +25,12 @@ _FIXED = {
     "good": words(
         "going guy guys deal luck bit old ol morning mornin night evening afternoon day health many number part "
         "portion half chunk measure faith will use reason side times cop boy girl intentions grief god lord heavens "
-        "friday works sense taste looks"
+        "friday works sense taste looks conscience"
     ),
     "bad": words("guy guys luck times cop boy girl faith taste debt debts hair check checks ass"),
     "great": words("deal length lengths many number part grandmother grandfather depression white war escape"),
     "happy": words(
-        "birthday anniversary holidays new belated ending endings hour thanksgiving easter christmas halloween mother "
+        "birthday anniversary holiday holidays new belated ending endings hour thanksgiving easter christmas halloween mother "
         "father monday tuesday wednesday thursday friday saturday sunday 4th"
     ),
     "sweet": words("spot tooth home potato potatoes corn dreams"),
@@ -42,6 +42,8 @@ _FIXED = {
     "easy": words("money listening street"),
     "honest": words("broker"),
     "violent": words("crime crimes"),
+    "nice": words("word words"),
+    "cool": words("weather air temperature temperatures night nights wind breeze water wet place"),
     "romantic": words("comedy comedies drama lead interest subplot"),
     "moving": words("camera picture pictures image images parts company"),
     "emotional": words("depth core impact connection level content power"),
@@ -149,6 +151,8 @@ def _adjective_reads(tree: Parse, word: Word, place: str) -> bool:
         return False
     if any(child.index < word.index and child.relation.endswith("advmod") for child in tree.children(word.index)):
         return False
+    if word.tag != "JJ" and tree.child(word.index, "aux", "auxpass", "dobj", "agent"):
+        return False  # a verb: "is appealing the decision"
     first = word
     while first.relation == "conj" and tree.words[first.head].tag[:2] in ("JJ", "VB") and not tree.subject(first.index):
         first = tree.words[first.head]
@@ -194,7 +198,11 @@ def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
         return bare and _opens(tree, word.index) and after is not None and after.tag in ("DT", "PRP", "PRP$", "WRB")
     if after is None or subject.index > word.index or subject.tag in ("WP", "WDT"):
         return False
-    allowed = words("have has had 've will 'll") | (words("would 'd") if word.lower == "recommend" else frozenset())
+    allowed = words("have has had 've will 'll")
+    if word.lower.startswith("recommend"):
+        if subject.lower not in ("i", "we"):
+            return False
+        allowed |= words("would 'd")
     if word.lower.startswith("like") and after.tag == "TO":
         return False
     return helpers <= allowed and (word.tag != "VB" or bool(helpers))
