@@ -1,9 +1,11 @@
 """Nouns and adjectives of an English text in upper case."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from audit.packs.english.emphasis import opens_sentence
 from audit.packs.english.parser import Word
+from audit.packs.english.polarity import polar_words
 from audit.packs.english.tagging import known_as
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
@@ -12,12 +14,14 @@ from audit.text.tokens import Token, words
 # verbs or pronouns written as they are spoken.
 _PLAIN = words(
     "i such many much few own same several certain other another more most less least nothing anything something "
-    "everything everyone someone anyone nobody none one ones lot lots bit kind sort due enough "
-    "im ive ya u ur coulda woulda shoulda gonna wanna dont doesnt didnt isnt wasnt cant wont didn doesn isn wasn"
+    "everything everyone someone anyone nobody none one ones lot lots bit kind sort due enough im ive ya u ur coulda "
+    "woulda shoulda gonna wanna tryna finna imma lemme gimme dunno kinda sorta outta cuz coz tho thru wld dont doesnt "
+    "didnt isnt wasnt aint cant wont didn doesn isn wasn"
 )
 _INTERJECTION = re.compile(
-    r"(?:a+h+|a+w+|b?wa?ha(?:ha)*|e+w+|(?:ha|he|ja)+h?|h+m+|hey+|hi+|hello+|lo+l+z?|lmf?ao|m+h+m+|no+|nope|o+h+|omf?g|oops|"
-    r"oy|ok(?:ay)?|please|pls|plz|rofl|ta|ugh+|uh+|um+|w+o+w+|woo+|woot|yea+h*|yeh|yep|yup|ye+s+|ya+y+|yeah?|yo|xo+|so+)"
+    r"(?:a+h+|a+w+|boo+|brb|btw|b?wa?ha(?:ha)*|e+w+|fyi|(?:ha|he|ja)+h?|hello+|hey+|hi+|hm+|hoo+|idk|imh?o|lmf?ao|lo+l+z?|"
+    r"mhm+|mm+|no+|nope|o+h+|ok(?:ay)?|omf?g|oops|oy|please|pls|plz|rofl|smh|so+|ta|tbh|u+gh+|u+h+|um+|wow+|woo+t?|wtf|"
+    r"xo+|ya+y+|yea+h*|yeh|yep|yes+|yo|yup)"
 )
 _NAMES = re.compile(
     r"[@#]\w\S*|\S+@\S+|\w+://\S+|www\.\S+|\w[\w.-]*\.(?:com?|org|net|edu|gov|ly)\b\S*|&#?\w+;", re.IGNORECASE
@@ -45,6 +49,18 @@ def in_capitals(analysis: Analysis) -> dict[int, str]:
     return new
 
 
+def praise_or_blame(analysis: Analysis, shouted: Mapping[int, str]) -> bool:
+    """Whether one of these words praises or blames, other than in a title.
+
+    >>> analysis = Analysis("I saw ''Toxic Parents''.")
+    >>> praise_or_blame(analysis, in_capitals(analysis))
+    False
+    """
+    tokens = analysis.tokens
+    polar = polar_words(analysis).keys() & shouted.keys()
+    return any(not tokens[index].text.istitle() or opens_sentence(tokens, index) for index in polar)
+
+
 def _is_noun_or_adjective(token: Token) -> bool:
     word = token.lower
     if len(word) == 1 or word in _PLAIN or _INTERJECTION.fullmatch(word):
@@ -53,7 +69,8 @@ def _is_noun_or_adjective(token: Token) -> bool:
     if isinstance(token, Word):
         relation, before_noun = token.relation, token.head > token.index
     if token.tag.startswith(("NN", "JJ")):
-        return relation != "intj"
+        is_verb = token.tag == "NN" and known_as(word, "VERB") and not (known_as(word, "NOUN") or known_as(word, "ADJ"))
+        return relation != "intj" and not is_verb
     return before_noun and relation in _BEFORE_NOUNS and token.tag.startswith("VB") and not known_as(word, "ADV")
 
 

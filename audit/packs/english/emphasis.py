@@ -1,6 +1,6 @@
 """Where an emphasizing adverb can stand in English, and which one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +11,7 @@ from audit.packs.english.tagging import base, forms
 from audit.packs.english.vocabulary import NEGATIONS, QUOTING
 from audit.resources import data_file
 from audit.text.analysis import Analysis
-from audit.text.tokens import words
+from audit.text.tokens import Token, words
 
 ADVERBS: Mapping[str, tuple[str, ...]] = {
     "very": ("very", "really", "extremely"),
@@ -30,8 +30,8 @@ _FIXED = {
     "bad": words("guy guys luck times cop boy girl faith taste debt debts hair check checks ass"),
     "great": words("deal length lengths many number part grandmother grandfather depression white war escape"),
     "happy": words(
-        "birthday anniversary holiday holidays new belated ending endings hour thanksgiving easter christmas halloween mother "
-        "father monday tuesday wednesday thursday friday saturday sunday 4th"
+        "birthday anniversary holiday holidays new belated ending endings hour thanksgiving easter christmas halloween "
+        "mother father monday tuesday wednesday thursday friday saturday sunday 4th"
     ),
     "sweet": words("spot tooth home potato potatoes corn dreams"),
     "beautiful": words("people"),
@@ -60,6 +60,7 @@ _UNREAL = NEGATIONS - {"little", "few"} | words(
     "pretend promise suppose supposedly"
 )
 _REPORTING = words("think know say find feel believe guess see hear mean make keep consider call swear tell prove be")
+_SAYING = words("say think claim believe feel find call tell swear")
 _SEEMING = words("seem appear manage turn prove happen find continue")
 _SEARCHING = words("look search hope wait wish ask hunt shop")
 _PREDICATES = words("acomp attr oprd ccomp ROOT advmod conj xcomp")
@@ -69,7 +70,7 @@ _BEFORE_ADVERBS = words(
 )
 _BARRED_BEFORE = words(
     "such what quite how only most more less so too every each either any no as even bit little "
-    "fucking freaking damn goddamn bloody"
+    "fucking freaking fraking fricking frickin damn goddamn bloody"
 )
 
 
@@ -126,7 +127,7 @@ def places(analysis: Analysis, strict: bool = True) -> list[Place]:
             quoted = not quoted
         elif word.lower in entries and not quoted:
             degree, place = entries[word.lower]
-            opens = _opens(tree, word.index)
+            opens = opens_sentence(tree.words, word.index)
             reads = _verb_reads if place == "verb" else _adjective_reads
             if (opens or not word.text.istitle()) and reads(tree, word, place) and _is_stated(tree, word):
                 found.append(Place(word.index, degree, opens))
@@ -166,7 +167,7 @@ def _adjective_reads(tree: Parse, word: Word, place: str) -> bool:
     if (
         after is not None
         and after.text in ".!"
-        and _opens(tree, word.index)
+        and opens_sentence(tree.words, word.index)
         and gradable()[word.lower][0] != "absolutely"
     ):
         return False  # "Sweet!"
@@ -195,7 +196,12 @@ def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
     subject = tree.subject(word.index)
     if subject is None:
         bare = word.lower in ("love", "hate", "loved", "hated") and not helpers and word.relation == "ROOT"
-        return bare and _opens(tree, word.index) and after is not None and after.tag in ("DT", "PRP", "PRP$", "WRB")
+        return (
+            bare
+            and opens_sentence(tree.words, word.index)
+            and after is not None
+            and after.tag in ("DT", "PRP", "PRP$", "WRB")
+        )
     if after is None or subject.index > word.index or subject.tag in ("WP", "WDT"):
         return False
     allowed = words("have has had 've will 'll")
@@ -219,6 +225,11 @@ def _is_stated(tree: Parse, word: Word) -> bool:
             return False
         if node.relation in _UNSTATED or (node.relation == "ccomp" and head_lemma not in _REPORTING):
             return False
+        if node.lower == "be" and node.tag == "VB" and tree.child(node.index, "nsubj", "aux") is None:
+            return False  # "Be nice."
+        reports = [child for child in tree.children(node.index) if child.relation == "parataxis"]
+        if any(_is_hearsay(tree, verb) for verb in ([*reports, head] if node.relation == "ccomp" else reports)):
+            return False
         if node.relation in ("advcl", "acl") and not (node.tag == "VBG" and tree.child(node.index, "mark") is None):
             return False
         for child in tree.children(node.index):
@@ -229,6 +240,13 @@ def _is_stated(tree: Parse, word: Word) -> bool:
             if child.index < word.index and child.relation not in ("prep", "cc") and child.lower in _UNREAL:
                 return False
     return True
+
+
+def _is_hearsay(tree: Parse, verb: Word) -> bool:
+    """Whether somebody else says or thinks so."""
+    subject = tree.subject(verb.index)
+    lemma = base(verb.lower) or verb.lower
+    return lemma in _SAYING and subject is not None and subject.lower not in ("i", "we", "you", "it")
 
 
 def _conceded(tree: Parse) -> set[int]:
@@ -265,19 +283,18 @@ def _may_stand_before(word: Word) -> bool:
     return not word.tag.startswith("RB") or word.lower in _BEFORE_ADVERBS
 
 
+def opens_sentence(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a token is the first of its sentence, a handle before it left out.
+
+    >>> [opens_sentence(Analysis("@rose Great work. Thanks").tokens, index) for index in (2, 3, 5)]
+    [True, False, True]
+    """
+    return not index or tokens[index - 1].text[-1] in ".!?" or (index > 1 and tokens[index - 2].text == "@")
+
+
 def _beginning(tree: Parse, index: int) -> int:
-    """Index of the first word of the sentence, a handle before it left out."""
-    while index and not tree.words[index - 1].text.endswith((".", "!", "?")) and not _is_handle(tree, index - 1):
-        index -= 1
-    return index
-
-
-def _is_handle(tree: Parse, index: int) -> bool:
-    return index > 0 and tree.words[index - 1].text == "@"
-
-
-def _opens(tree: Parse, index: int) -> bool:
-    return _beginning(tree, index) == index
+    """Index of the first word of the sentence."""
+    return next(at for at in range(index, -1, -1) if opens_sentence(tree.words, at))
 
 
 def _ending(tree: Parse, index: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from audit.messages import counted
-from audit.packs.english.capitals import in_capitals
+from audit.packs.english.capitals import in_capitals, praise_or_blame
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase
 from audit.packs.english.contractions import contract, expand
@@ -139,9 +139,7 @@ def capitalized_words(text: Analysis, choices: random.Random, strict: bool = Tru
     'The FLOWER is BEAUTIFUL.'
     """
     new = in_capitals(text)
-    if not new or (strict and new.keys().isdisjoint(polar_words(text))):
-        return None
-    return text.replace(new)
+    return text.replace(new) if new and (not strict or praise_or_blame(text, new)) else None
 
 
 # MR6.1 and MR6.2 of the task `sentiment`: sentences of known sentiment are added to a document one by one.

@@ -58,6 +58,10 @@ def test_places(text, words):
         "It would be nice if it worked.",
         "If you have a good camera, stay.",
         "Sweet!",
+        "The company is appealing the decision.",
+        "Be nice.",
+        "They say that it is awful.",
+        "The board has recommended it.",
     ],
 )
 @pytest.mark.parametrize("strict", [True, False])

@@ -53,11 +53,11 @@ def test_no_letters_with_case_no_group(text):
     assert follow_up_of("MR3.2", text) is None or text == "这部电影很好。"
 
 
-@pytest.mark.parametrize("text", ["The router has four ports.", "He was betrayed by the committee."])
+@pytest.mark.parametrize("text", ["The router has four ports.", "He was betrayed by it.", "I saw the film Toxic Parents."])
 def test_strict_no_group_where_no_shouted_word_praises_or_blames(text):
     assert follow_up_of("MR3.2", text) is None
     loose = configured(get_relation("sentiment", "MR3.2"), {"strict": False})
-    assert loose.perturb(Analysis(text), random.Random(0))
+    assert (loose.perturb(Analysis(text), random.Random(0)) is None) is ("betrayed" in text)
 
 
 def test_nothing_to_shout():
