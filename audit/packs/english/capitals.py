@@ -15,8 +15,8 @@ from audit.text.tokens import Token, words
 _PLAIN = words(
     "i such many much few own same several certain other another more most less least nothing anything something "
     "everything everyone someone anyone nobody none one ones lot lots bit kind sort due enough im ive ya u ur coulda "
-    "woulda shoulda gonna wanna tryna finna imma lemme gimme dunno kinda sorta outta cuz coz tho thru wld dont doesnt "
-    "didnt isnt wasnt aint cant wont didn doesn isn wasn"
+    "woulda shoulda couldve wouldve shouldve gonna wanna tryna finna imma lemme gimme dunno kinda sorta outta cuz coz "
+    "tho thru wld dont doesnt didnt isnt wasnt aint cant wont didn doesn isn wasn"
 )
 _INTERJECTION = re.compile(
     r"(?:a+h+|a+w+|boo+|brb|btw|b?wa?ha(?:ha)*|e+w+|fyi|(?:ha|he|ja)+h?|hello+|hey+|hi+|hm+|hoo+|idk|imh?o|lmf?ao|lo+l+z?|"
@@ -44,7 +44,7 @@ def in_capitals(analysis: Analysis) -> dict[int, str]:
         if any(start <= token.start < end for start, end in names) or upper == token.text:
             continue
         follows = index - 1 in new and analysis.low[index] == "'s" and token.start == analysis.tokens[index - 1].end
-        if follows or (_is_noun_or_adjective(token) and not _is_verb_without_subject(analysis.tokens, index)):
+        if follows or _is_noun_or_adjective(analysis.tokens, index):
             new[index] = upper
     return new
 
@@ -61,22 +61,29 @@ def praise_or_blame(analysis: Analysis, shouted: Mapping[int, str]) -> bool:
     return any(not tokens[index].text.istitle() or opens_sentence(tokens, index) for index in polar)
 
 
-def _is_noun_or_adjective(token: Token) -> bool:
+def _is_noun_or_adjective(tokens: Sequence[Token], index: int) -> bool:
+    token = tokens[index]
     word = token.lower
     if len(word) == 1 or word in _PLAIN or _INTERJECTION.fullmatch(word):
         return False
-    relation, before_noun = "", False
-    if isinstance(token, Word):
-        relation, before_noun = token.relation, token.head > token.index
     if token.tag.startswith(("NN", "JJ")):
         is_verb = token.tag == "NN" and known_as(word, "VERB") and not (known_as(word, "NOUN") or known_as(word, "ADJ"))
-        return relation != "intj" and not is_verb
-    return before_noun and relation in _BEFORE_NOUNS and token.tag.startswith("VB") and not known_as(word, "ADV")
+        is_call = isinstance(token, Word) and token.relation == "intj"
+        return not (is_verb or is_call or _governs(tokens, index))
+    if not isinstance(token, Word) or not token.tag.startswith("VB") or known_as(word, "ADV"):
+        return False
+    before = tokens[index - 1] if index else None
+    modifies = token.head > index and token.relation in _BEFORE_NOUNS
+    return modifies or (isinstance(before, Word) and before.head == index and before.relation == "amod")
 
 
-def _is_verb_without_subject(tokens: Sequence[Token], index: int) -> bool:
-    """Whether what is tagged as a noun at the beginning of a sentence governs what follows: "Love this place"."""
-    if tokens[index].tag != "NN" or (index and tokens[index - 1].text[-1].isalnum()):
+def _governs(tokens: Sequence[Token], index: int) -> bool:
+    """Whether what is tagged as a noun begins a sentence as its verb: "Love this place", "Sounds like fun"."""
+    if tokens[index].tag not in ("NN", "NNS") or not opens_sentence(tokens, index):
         return False
     after = tokens[index + 1 : index + 2]
-    return bool(after) and after[0].tag in _AFTER_VERBS and known_as(tokens[index].lower, "VERB")
+    return (
+        bool(after)
+        and (after[0].tag in _AFTER_VERBS or after[0].lower == "like")
+        and known_as(tokens[index].lower, "VERB")
+    )

@@ -35,7 +35,7 @@ _FIXED = {
     ),
     "sweet": words("spot tooth home potato potatoes corn dreams"),
     "beautiful": words("people"),
-    "perfect": words("storm pitch"),
+    "perfect": words("storm pitch world"),
     "solid": words("state waste wood rock gold fuel"),
     "smart": words("phone phones card cards bomb bombs ass money"),
     "toxic": words("waste wastes chemicals"),
@@ -147,6 +147,8 @@ def _adjective_reads(tree: Parse, word: Word, place: str) -> bool:
     if word.tag not in ("JJ", "VBN", "VBG") and not (word.tag in ("RB", "NN") and word.relation == "acomp"):
         return False
     if after is not None and (after.lower in ("enough", "than", "as") or after.text[0] in "-/'’"):
+        return False
+    if [token.lower for token in tree.words[word.index : word.index + 3]] == ["good", "to", "go"]:
         return False
     if before is not None and not _may_stand_before(before):
         return False

@@ -36,6 +36,7 @@ def follow_up_of(name, text):
         ("MR3.2", "Bad phone calls again.", "BAD PHONE CALLS again."),
         ("MR3.2", "None of the bad ones work.", "None of the BAD ones work."),
         ("MR3.2", "Love this place, lol, great food.", "Love this PLACE, lol, GREAT FOOD."),
+        ("MR3.2", "@rose Sounds like a good time.", "@rose Sounds like a GOOD TIME."),
         (
             "MR3.2",
             "@rose great post #fun http://url_removed &amp; a.b@c.org",
@@ -53,7 +54,9 @@ def test_no_letters_with_case_no_group(text):
     assert follow_up_of("MR3.2", text) is None or text == "这部电影很好。"
 
 
-@pytest.mark.parametrize("text", ["The router has four ports.", "He was betrayed by it.", "I saw the film Toxic Parents."])
+@pytest.mark.parametrize(
+    "text", ["The router has four ports.", "He was betrayed by it.", "I saw the film Toxic Parents."]
+)
 def test_strict_no_group_where_no_shouted_word_praises_or_blames(text):
     assert follow_up_of("MR3.2", text) is None
     loose = configured(get_relation("sentiment", "MR3.2"), {"strict": False})

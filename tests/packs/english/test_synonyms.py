@@ -58,6 +58,7 @@ def test_synonyms_keep_number_case_and_article(text, other):
         "The product is an ad 2600.",
         "Ask @store and #movie.",
         "He lost the plot.",
+        "It kept him company.",
         "The critics say that the tax is too high.",  # of a policy: no reviewers
     ],
 )
