@@ -20,35 +20,7 @@ ADVERBS: Mapping[str, tuple[str, ...]] = {
     "really": ("really",),
 }
 _PLACES = ("any", "predicative", "verb")
-# Adjective and nouns that name one thing, or wish one: an adverb before them reads wrong.
-_FIXED = {
-    "good": words(
-        "going guy guys deal luck bit old ol morning mornin night evening afternoon day health many number part "
-        "portion half chunk measure faith will use reason side times cop boy girl intentions grief god lord heavens "
-        "friday works sense taste looks conscience"
-    ),
-    "bad": words("guy guys luck times cop boy girl faith taste debt debts hair check checks ass"),
-    "great": words("deal length lengths many number part grandmother grandfather depression white war escape"),
-    "happy": words(
-        "birthday anniversary holiday holidays new belated ending endings hour thanksgiving easter christmas halloween "
-        "mother father monday tuesday wednesday thursday friday saturday sunday 4th"
-    ),
-    "sweet": words("spot tooth home potato potatoes corn dreams"),
-    "beautiful": words("people"),
-    "perfect": words("storm pitch world"),
-    "solid": words("state waste wood rock gold fuel"),
-    "smart": words("phone phones card cards bomb bombs ass money"),
-    "toxic": words("waste wastes chemicals"),
-    "easy": words("money listening street"),
-    "honest": words("broker"),
-    "violent": words("crime crimes"),
-    "nice": words("word words"),
-    "cool": words("weather air temperature temperatures night nights wind breeze water wet place"),
-    "romantic": words("comedy comedies drama lead interest subplot"),
-    "moving": words("camera picture pictures image images parts company"),
-    "emotional": words("depth core impact connection level content power"),
-    "rich": words("people kid man"),
-}
+_NEVER = "never"
 _CALLS = words("sweet cool great good neat")
 """Adjectives that are calls where they stand alone: "Sweet!"."""
 _ADVERSATIVE = words("but yet however nevertheless nonetheless")
@@ -64,6 +36,7 @@ _SAYING = words("say think claim believe feel find call tell swear")
 _SEEMING = words("seem appear manage turn prove happen find continue")
 _SEARCHING = words("look search hope wait wish ask hunt shop")
 _PREDICATES = words("acomp attr oprd ccomp ROOT advmod conj xcomp")
+_HELPERS = words("have has had 've will 'll")
 _UNSTATED = words("pcomp csubj csubjpass")
 _BEFORE_ADVERBS = words(
     "also always often sometimes usually generally definitely now actually overall still both already again just"
@@ -88,18 +61,29 @@ class Place:
 def gradable() -> Mapping[str, tuple[str, str]]:
     """Adjective, or form of a verb of liking -> (degree, place), from data/lexicons/gradable.tsv."""
     entries: dict[str, tuple[str, str]] = {}
+    for degree, place, line in _lines():
+        for word in line if degree != _NEVER else ():
+            inflected = [form for tag in ("VBZ", "VBD") for form in forms(word, tag)] if place == "verb" else []
+            for form in (word, *inflected):
+                entries.setdefault(form, (degree, place))
+    return entries
+
+
+@cache
+def _fixed() -> Mapping[str, frozenset[str]]:
+    """Adjective -> nouns with which it names one thing, from the same file."""
+    return {adjective: frozenset(nouns) for degree, adjective, nouns in _lines() if degree == _NEVER}
+
+
+def _lines() -> Iterator[tuple[str, str, list[str]]]:
     path = data_file("lexicons/gradable.tsv")
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line or line.startswith("#"):
             continue
         columns = line.split("\t")
-        if len(columns) != 3 or columns[0] not in ADVERBS or columns[1] not in _PLACES:
+        if len(columns) != 3 or (columns[0] != _NEVER and (columns[0] not in ADVERBS or columns[1] not in _PLACES)):
             raise AuditError(f"{path.name}, line {number}: need degree, place and words, separated by tabs")
-        for word in columns[2].split():
-            inflected = [form for tag in ("VBZ", "VBD") for form in forms(word, tag)] if columns[1] == "verb" else []
-            for form in (word, *inflected):
-                entries.setdefault(form, (columns[0], columns[1]))
-    return entries
+        yield columns[0], columns[1], columns[2].split()
 
 
 def places(analysis: Analysis, strict: bool = True) -> list[Place]:
@@ -166,13 +150,8 @@ def _adjective_reads(tree: Parse, word: Word, place: str) -> bool:
         return place == "any" and _reads_before_noun(tree, word, noun)
     if after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD")):
         return False
-    if (
-        after is not None
-        and after.text in ".!"
-        and opens_sentence(tree.words, word.index)
-        and gradable()[word.lower][0] != "absolutely"
-    ):
-        return False  # "Sweet!"
+    if word.lower in _CALLS and opens_sentence(tree.words, word.index) and (after is None or after.text in ".!"):
+        return False
     return first.relation in _PREDICATES and noun.index <= first.index
 
 
@@ -180,7 +159,7 @@ def _reads_before_noun(tree: Parse, word: Word, noun: Word) -> bool:
     before, after = _neighbours(tree, word)
     if noun.tag.startswith("NNP") or after is None or after.tag in ("NNP", "NNPS", "VBN", "VBG", "VBD", "CD"):
         return False
-    if {after.lower, noun.lower} & _FIXED.get(word.lower, frozenset()):
+    if {after.lower, noun.lower} & _fixed().get(word.lower, frozenset()):
         return False
     modifies = before is not None and before.head == noun.index and before.relation in ("amod", "compound", "nummod")
     return not modifies  # "the other good one"
@@ -188,32 +167,22 @@ def _reads_before_noun(tree: Parse, word: Word, noun: Word) -> bool:
 
 def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
     before, after = _neighbours(tree, word)
-    if (
-        not word.tag.startswith("VB")
-        or word.tag == "VBG"
-        or (before is not None and before.tag[:2] == "RB" and not _may_stand_before(before))
-    ):
+    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None:
+        return False
+    if before is not None and before.tag[:2] == "RB" and not _may_stand_before(before):
         return False
     helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
     subject = tree.subject(word.index)
-    if subject is None:
-        bare = word.lower in ("love", "hate", "loved", "hated") and not helpers and word.relation == "ROOT"
-        return (
-            bare
-            and opens_sentence(tree.words, word.index)
-            and after is not None
-            and after.tag in ("DT", "PRP", "PRP$", "WRB")
-        )
-    if after is None or subject.index > word.index or subject.tag in ("WP", "WDT"):
+    if subject is None:  # "Love this place."
+        opens = word.relation == "ROOT" and opens_sentence(tree.words, word.index) and not helpers
+        return opens and word.lower.startswith(("love", "hate")) and after.tag in ("DT", "PRP", "PRP$", "WRB")
+    if subject.index > word.index or subject.tag in ("WP", "WDT") or helpers - _HELPERS:
         return False
-    allowed = words("have has had 've will 'll")
-    if word.lower.startswith("recommend"):
-        if subject.lower not in ("i", "we"):
-            return False
-        allowed |= words("would 'd")
+    if word.lower.startswith("recommend") and subject.lower not in ("i", "we"):
+        return False
     if word.lower.startswith("like") and after.tag == "TO":
         return False
-    return helpers <= allowed and (word.tag != "VB" or bool(helpers))
+    return word.tag != "VB" or bool(helpers)
 
 
 def _is_stated(tree: Parse, word: Word) -> bool:
