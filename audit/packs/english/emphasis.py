@@ -36,7 +36,7 @@ _SAYING = words("say think claim believe feel find call tell swear")
 _SEEMING = words("seem appear manage turn prove happen find continue")
 _SEARCHING = words("look search hope wait wish ask hunt shop")
 _PREDICATES = words("acomp attr oprd ccomp ROOT advmod conj xcomp")
-_HELPERS = words("have has had 've will 'll")
+_HELPERS = words("have has had 've will 'll would 'd")
 _UNSTATED = words("pcomp csubj csubjpass")
 _BEFORE_ADVERBS = words(
     "also always often sometimes usually generally definitely now actually overall still both already again just"
@@ -45,6 +45,9 @@ _BARRED_BEFORE = words(
     "such what quite how only most more less so too every each either any no as even bit little "
     "fucking freaking fraking fricking frickin damn goddamn bloody"
 )
+
+
+_BARRED_AFTER = words("enough than as")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +133,14 @@ def _adjective_reads(tree: Parse, word: Word, place: str) -> bool:
     before, after = _neighbours(tree, word)
     if word.tag not in ("JJ", "VBN", "VBG") and not (word.tag in ("RB", "NN") and word.relation == "acomp"):
         return False
-    if after is not None and (after.lower in ("enough", "than", "as") or after.text[0] in "-/'’"):
+    if after is not None and (after.lower in _BARRED_AFTER or (after.text[0] in "-/'’" and after.start == word.end)):
         return False
     if [token.lower for token in tree.words[word.index : word.index + 3]] == ["good", "to", "go"]:
         return False
     if before is not None and not _may_stand_before(before):
         return False
-    if any(child.index < word.index and child.relation.endswith("advmod") for child in tree.children(word.index)):
+    modifiers = [child for child in tree.children(word.index) if child.relation.endswith("advmod")]
+    if any(child.index < word.index and child.lower not in _BEFORE_ADVERBS for child in modifiers):
         return False
     if word.tag != "JJ" and tree.child(word.index, "aux", "auxpass", "dobj", "agent"):
         return False  # a verb: "is appealing the decision"
@@ -162,7 +166,7 @@ def _reads_before_noun(tree: Parse, word: Word, noun: Word) -> bool:
     if {after.lower, noun.lower} & _fixed().get(word.lower, frozenset()):
         return False
     modifies = before is not None and before.head == noun.index and before.relation in ("amod", "compound", "nummod")
-    return not modifies  # "the other good one"
+    return not modifies and (before is None or before.lower != "feel")  # "the other good one", "a feel good film"
 
 
 def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
@@ -178,7 +182,7 @@ def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
         return opens and word.lower.startswith(("love", "hate")) and after.tag in ("DT", "PRP", "PRP$", "WRB")
     if subject.index > word.index or subject.tag in ("WP", "WDT") or helpers - _HELPERS:
         return False
-    if word.lower.startswith("recommend") and subject.lower not in ("i", "we"):
+    if word.lower.startswith("recommend") and (subject.lower not in ("i", "we") or after.lower == "against"):
         return False
     if word.lower.startswith("like") and after.tag == "TO":
         return False
@@ -194,21 +198,24 @@ def _is_stated(tree: Parse, word: Word) -> bool:
         lemma, head_lemma = base(node.lower) or node.lower, base(head.lower) or head.lower
         if (node is not word and lemma in _UNREAL) or (node.lower == "for" and head_lemma in _SEARCHING):
             return False
-        if node.relation in _UNSTATED or (node.relation == "ccomp" and head_lemma not in _REPORTING):
+        reported = node.relation == "ccomp" and node.index > head.index  # else a sentence with a comma after it
+        if node.relation in _UNSTATED or (reported and head_lemma not in _REPORTING):
             return False
         if node.lower == "be" and node.tag == "VB" and tree.child(node.index, "nsubj", "aux") is None:
             return False  # "Be nice."
         reports = [child for child in tree.children(node.index) if child.relation == "parataxis"]
         if any(_is_hearsay(tree, verb) for verb in ([*reports, head] if node.relation == "ccomp" else reports)):
             return False
-        if node.relation in ("advcl", "acl") and not (node.tag == "VBG" and tree.child(node.index, "mark") is None):
+        mark = tree.child(node.index, "mark")
+        if node.relation in ("advcl", "acl") and not (mark.lower == "because" if mark else node.tag == "VBG"):
             return False
         for child in tree.children(node.index):
             if child.relation == "neg" or (
                 child.tag == "TO" and child.relation == "aux" and head_lemma not in _SEEMING
             ):
                 return False
-            if child.index < word.index and child.relation not in ("prep", "cc") and child.lower in _UNREAL:
+            unreal = child.lower.replace("’", "'") in _UNREAL and child.relation not in ("prep", "cc")
+            if child.index < word.index and unreal and (lemma != "recommend" or child.relation != "aux"):
                 return False
     return True
 
