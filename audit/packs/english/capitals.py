@@ -28,6 +28,7 @@ _NAMES = re.compile(
 )
 """Handles, tags and addresses, which are other ones in another case; and characters written as in HTML."""
 _BEFORE_NOUNS = words("amod compound nmod")
+_OF_VERBS = words("dobj aux dative")
 _AFTER_VERBS = words("DT PRP PRP$ TO WRB WP")
 
 
@@ -78,8 +79,12 @@ def _is_noun_or_adjective(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _governs(tokens: Sequence[Token], index: int) -> bool:
-    """Whether what is tagged as a noun begins a sentence as its verb: "Love this place", "Sounds like fun"."""
-    if tokens[index].tag not in ("NN", "NNS") or not opens_sentence(tokens, index):
+    """Whether what is tagged as a noun is a verb: "Love this place", "Sounds like fun", "tried to contact them"."""
+    if tokens[index].tag not in ("NN", "NNS"):
+        return False
+    if any(isinstance(word, Word) and word.head == index and word.relation in _OF_VERBS for word in tokens):
+        return known_as(tokens[index].lower, "VERB")
+    if not opens_sentence(tokens, index):
         return False
     after = tokens[index + 1 : index + 2]
     return (

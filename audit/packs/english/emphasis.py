@@ -173,7 +173,7 @@ def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
     before, after = _neighbours(tree, word)
     if word.tag[:2] != "VB" or word.tag == "VBG" or after is None:
         return False
-    if before is not None and before.tag[:2] == "RB" and not _may_stand_before(before):
+    if before is not None and not _may_stand_before(before):
         return False
     helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
     subject = tree.subject(word.index)
@@ -256,7 +256,7 @@ def _neighbours(tree: Parse, word: Word) -> tuple[Word | None, Word | None]:
 
 def _may_stand_before(word: Word) -> bool:
     """Whether an emphasizing adverb reads well right after this word."""
-    if word.lower in _BARRED_BEFORE or word.text[-1] in "-/":
+    if word.lower in _BARRED_BEFORE or word.text[-1] in "-/#@":
         return False
     return not word.tag.startswith("RB") or word.lower in _BEFORE_ADVERBS
 
