@@ -65,7 +65,10 @@ def praise_or_blame(analysis: Analysis, shouted: Mapping[int, str]) -> bool:
 def _is_noun_or_adjective(tokens: Sequence[Token], index: int) -> bool:
     token = tokens[index]
     word = token.lower
-    if len(word) == 1 or word in _PLAIN or _INTERJECTION.fullmatch(word):
+    after = tokens[index + 1].lower if index + 1 < len(tokens) else ""
+    if len(word) == 1 or word in _PLAIN or _INTERJECTION.fullmatch(word) or after in ("n't", "n’t"):
+        return False
+    if word == "way" and after in ("too", "more"):
         return False
     if token.tag.startswith(("NN", "JJ")):
         is_verb = token.tag == "NN" and known_as(word, "VERB") and not (known_as(word, "NOUN") or known_as(word, "ADJ"))

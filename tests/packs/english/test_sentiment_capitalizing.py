@@ -36,6 +36,7 @@ def follow_up_of(name, text):
         ("MR3.2", "Bad phone calls again.", "BAD PHONE CALLS again."),
         ("MR3.2", "None of the bad ones work.", "None of the BAD ones work."),
         ("MR3.2", "Love this place, lol, great food.", "Love this PLACE, lol, GREAT FOOD."),
+        ("MR3.2", "That ain't good, way too slow.", "That ain't GOOD, way too SLOW."),
         ("MR3.2", "@rose Sounds like a good time.", "@rose Sounds like a GOOD TIME."),
         (
             "MR3.2",
