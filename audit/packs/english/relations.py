@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from audit.messages import counted
-from audit.packs.english.capitals import in_capitals, praise_or_blame
+from audit.packs.english.upper_case import in_capitals, praise_or_blame
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase
 from audit.packs.english.contractions import contract, expand
