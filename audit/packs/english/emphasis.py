@@ -1,12 +1,16 @@
 """Where an emphasizing adverb can stand in English, and which one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from audit.errors import AuditError
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.polarity import polar_words
+from audit.packs.english.tagging import base, forms
 from audit.packs.english.vocabulary import NEGATIONS, QUOTING
 from audit.resources import data_file
+from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
 ADVERBS: Mapping[str, tuple[str, ...]] = {
@@ -15,32 +19,35 @@ ADVERBS: Mapping[str, tuple[str, ...]] = {
     "truly": ("truly", "really"),
     "really": ("really",),
 }
-_COPULAS = words(
-    "is are was were be been being am 's 're 'm ’s ’re ’m seems seem seemed looks look looked feels feel felt sounds "
-    "sound sounded becomes become became gets got get remains remained stays stayed"
+_PLACES = ("any", "predicative", "verb")
+_NEVER = "never"
+_CALLS = words("sweet cool great good neat")
+"""Adjectives that are calls where they stand alone: "Sweet!"."""
+_ADVERSATIVE = words("but yet however nevertheless nonetheless")
+_CONCESSIVE = words("although though while whereas despite albeit")
+# What is under these, or after them in the same phrase, is not stated: it is wished, asked, compared or not there.
+_UNREAL = NEGATIONS - {"little", "few"} | words(
+    "if whether unless than like as except unlike instead versus but from until till almost nearly how what why any "
+    "enough may might could should would 'd need want wish hope hopefully wonder ask doubt deserve expect seek try "
+    "pretend promise suppose supposedly"
 )
-_LIKING = words("love loved hate hated enjoyed enjoy liked like")
-_SOFTENERS = words(
-    "so too as more most less least very really quite rather pretty fairly somewhat how enough all much many bit "
-    "little kind sort even ever still just almost nearly not n't n’t what such that no only equally well far"
+_REPORTING = words("think know say find feel believe guess see hear mean make keep consider call swear tell prove be")
+_SAYING = words("say think claim believe feel find call tell swear")
+_SEEMING = words("seem appear manage turn prove happen find continue")
+_SEARCHING = words("look search hope wait wish ask hunt shop")
+_PREDICATES = words("acomp attr oprd ccomp ROOT advmod conj xcomp")
+_HELPERS = words("have has had 've will 'll would 'd")
+_UNSTATED = words("pcomp csubj csubjpass")
+_BEFORE_ADVERBS = words(
+    "also always often sometimes usually generally definitely now actually overall still both already again just"
 )
-_INTENSE = words("very really truly extremely absolutely utterly so")
-# Adjective and noun that name one thing; an adverb before them reads wrong.
-_FIXED = words(
-    "good-guy good-guys bad-guy bad-guys good-thing bad-thing good-deal great-deal good-news bad-news good-luck "
-    "good-idea bad-idea good-bit good-old great-length great-lengths comic-book comic-books comic-relief comic-strip "
-    "good-part good-side bad-side good-fun good-morning good-night good-evening great-britain great-depression "
-    "romantic-comedy romantic-comedies romantic-drama romantic-lead romantic-interest romantic-subplot "
-    "sweet-spot sweet-tooth sweet-home cool-down sad-sack pretty-woman dumb-luck rich-people rich-kid rich-man "
-    "beautiful-mind good-boy good-girl bad-boy bad-girl bad-movie bad-movies great-grandmother great-grandfather "
-    "good-taste bad-taste good-intentions best-picture good-will good-cop bad-cop weak-link clever-clogs good-times "
-    "good-time great-time bad-times good-ol great-ones good-ones bad-ones good-measure good-use good-faith good-reason "
-    "moving-camera moving-picture moving-pictures moving-image moving-images moving-parts moving-company "
-    "comic-timing comic-actor comic-genius emotional-rescue emotional-depth emotional-core emotional-impact"
-    "emotional-connection emotional-level emotional-content emotional-power beautiful-people talented-mr cheesy-grin "
-    "good-evil bad-evil great-white great-war great-escape great-dictator good-earth good-shepherd silly-putty "
-    "bad-acting good-acting good-portion good-half good-many great-many good-chunk good-number"
+_BARRED_BEFORE = words(
+    "such what quite how only most more less so too every each either any no as even bit little "
+    "fucking freaking fraking fricking frickin damn goddamn bloody"
 )
+
+
+_BARRED_AFTER = words("enough than as")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,54 +56,228 @@ class Place:
 
     index: int
     degree: str
+    opens: bool
+    """Whether the token begins a sentence, so that the adverb takes its capital."""
 
 
 @cache
-def gradable() -> Mapping[str, tuple[str, bool]]:
-    """Adjective -> (degree, whether it may stand before a noun), from data/lexicons/gradable.tsv."""
-    adjectives: dict[str, tuple[str, bool]] = {}
+def gradable() -> Mapping[str, tuple[str, str]]:
+    """Adjective, or form of a verb of liking -> (degree, place), from data/lexicons/gradable.tsv."""
+    entries: dict[str, tuple[str, str]] = {}
+    for degree, place, line in _lines():
+        for word in line if degree != _NEVER else ():
+            inflected = [form for tag in ("VBZ", "VBD") for form in forms(word, tag)] if place == "verb" else []
+            for form in (word, *inflected):
+                entries.setdefault(form, (degree, place))
+    return entries
+
+
+@cache
+def _fixed() -> Mapping[str, frozenset[str]]:
+    """Adjective -> nouns with which it names one thing, from the same file."""
+    return {adjective: frozenset(nouns) for degree, adjective, nouns in _lines() if degree == _NEVER}
+
+
+def _lines() -> Iterator[tuple[str, str, list[str]]]:
     path = data_file("lexicons/gradable.tsv")
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line or line.startswith("#"):
             continue
         columns = line.split("\t")
-        if len(columns) != 3 or columns[0] not in ADVERBS or columns[1] not in ("any", "predicative"):
-            raise AuditError(f"{path.name}, line {number}: need degree, place and adjectives, separated by tabs")
-        for word in columns[2].split():
-            adjectives.setdefault(word, (columns[0], columns[1] == "any"))
-    return adjectives
+        if len(columns) != 3 or (columns[0] != _NEVER and (columns[0] not in ADVERBS or columns[1] not in _PLACES)):
+            raise AuditError(f"{path.name}, line {number}: need degree, place and words, separated by tabs")
+        yield columns[0], columns[1], columns[2].split()
 
 
-def places(tokens: Sequence[Token]) -> list[Place]:
-    """Every place where an adverb reads well, in order.
+def places(analysis: Analysis, strict: bool = True) -> list[Place]:
+    """Every place where an adverb reads well and makes the sentiment stronger, in order; none without trees.
 
-    Nothing that is negated, compared, or already modified is emphasized: "not very good" is weaker than "not good".
+    Nothing that is negated, compared, conceded, only wished, or already modified is emphasized: "not very good" is
+    weaker than "not good". `strict`: only words that praise or blame, and only where all that are not conceded do the
+    same.
 
-    >>> from audit.text import Analysis
-    >>> [place.index for place in places(Analysis("The apple is sweet.").tokens)]
+    >>> [place.index for place in places(Analysis("The apple is sweet."))]
     [3]
+    >>> places(Analysis("It looked cool, but it broke."))
+    []
     """
-    adjectives = gradable()
-    present = [token.lower for token in tokens]
-    if adjectives.keys().isdisjoint(present) and _LIKING.isdisjoint(present):
+    entries = gradable()
+    if entries.keys().isdisjoint(analysis.words):
         return []
-    result: list[Place] = []
-    barred = False
+    tree = tree_of(analysis.tokens)
+    if tree is None:
+        return []
+    found: list[Place] = []
     quoted = False
-    for index, (word, token) in enumerate(zip(present, tokens, strict=True)):
-        if token.text in QUOTING:
+    for word in tree.words:
+        if word.text in QUOTING:
             quoted = not quoted
-        elif word in NEGATIONS or token.tag in ("JJS", "RBS"):
-            barred = True
-        elif token.text in ".;:" or token.text in ("but", "--", "?", "!"):
-            barred = False
-        elif word in adjectives and not barred and not quoted and token.tag != "VB":
-            degree, attributive = adjectives[word]
-            if _reads(tokens, index, attributive):
-                result.append(Place(index, degree))
-        elif word in _LIKING and not barred and not quoted and _verb_reads(tokens, index):
-            result.append(Place(index, "really"))
-    return result
+        elif word.lower in entries and not quoted:
+            degree, place = entries[word.lower]
+            opens = opens_sentence(tree.words, word.index)
+            reads = _verb_reads if place == "verb" else _adjective_reads
+            if (opens or not word.text.istitle()) and reads(tree, word, place) and _is_stated(tree, word):
+                found.append(Place(word.index, degree, opens))
+    if not found:
+        return []
+    conceded = _conceded(tree)
+    found = [place for place in found if place.index not in conceded]
+    if not strict:
+        return found
+    poles = dict.fromkeys([place.index for place in found if analysis.low[place.index].startswith("like")], 1)
+    poles |= {index: pole for index, pole in polar_words(analysis).items() if index not in conceded}
+    return [place for place in found if place.index in poles] if len(set(poles.values())) == 1 else []
+
+
+def _adjective_reads(tree: Parse, word: Word, place: str) -> bool:
+    before, after = _neighbours(tree, word)
+    if word.tag not in ("JJ", "VBN", "VBG") and not (word.tag in ("RB", "NN") and word.relation == "acomp"):
+        return False
+    if after is not None and (after.lower in _BARRED_AFTER or (after.text[0] in "-/'’" and after.start == word.end)):
+        return False
+    if [token.lower for token in tree.words[word.index : word.index + 3]] == ["good", "to", "go"]:
+        return False
+    if before is not None and not _may_stand_before(before):
+        return False
+    modifiers = [child for child in tree.children(word.index) if child.relation.endswith("advmod")]
+    if any(child.index < word.index and child.lower not in _BEFORE_ADVERBS for child in modifiers):
+        return False
+    if word.tag != "JJ" and tree.child(word.index, "aux", "auxpass", "dobj", "agent"):
+        return False  # a verb: "is appealing the decision"
+    first = word
+    while first.relation == "conj" and tree.words[first.head].tag[:2] in ("JJ", "VB") and not tree.subject(first.index):
+        first = tree.words[first.head]
+    if first is not word and tree.child(first.index, "advmod", "neg"):
+        return False  # "so clear and bright"
+    noun = tree.words[first.head]
+    if first.relation == "amod" and noun.index > word.index:
+        return place == "any" and _reads_before_noun(tree, word, noun)
+    if after is not None and after.tag.startswith(("NN", "JJ", "VBN", "VBG", "CD")):
+        return False
+    if word.lower in _CALLS and opens_sentence(tree.words, word.index) and (after is None or after.text in ".!"):
+        return False
+    return first.relation in _PREDICATES and noun.index <= first.index
+
+
+def _reads_before_noun(tree: Parse, word: Word, noun: Word) -> bool:
+    before, after = _neighbours(tree, word)
+    if noun.tag.startswith("NNP") or after is None or after.tag in ("NNP", "NNPS", "VBN", "VBG", "VBD", "CD"):
+        return False
+    if {after.lower, noun.lower} & _fixed().get(word.lower, frozenset()):
+        return False
+    modifies = before is not None and before.head == noun.index and before.relation in ("amod", "compound", "nummod")
+    return not modifies and (before is None or before.lower != "feel")  # "the other good one", "a feel good film"
+
+
+def _verb_reads(tree: Parse, word: Word, place: str) -> bool:
+    before, after = _neighbours(tree, word)
+    if word.tag[:2] != "VB" or word.tag == "VBG" or after is None:
+        return False
+    if before is not None and not _may_stand_before(before):
+        return False
+    helpers = {child.lower for child in tree.children(word.index) if child.relation in ("aux", "auxpass")}
+    subject = tree.subject(word.index)
+    if subject is None:  # "Love this place."
+        opens = word.relation == "ROOT" and opens_sentence(tree.words, word.index) and not helpers
+        return opens and word.lower.startswith(("love", "hate")) and after.tag in ("DT", "PRP", "PRP$", "WRB")
+    if subject.index > word.index or subject.tag in ("WP", "WDT") or helpers - _HELPERS:
+        return False
+    if word.lower.startswith("recommend") and (subject.lower not in ("i", "we") or after.lower == "against"):
+        return False
+    if word.lower.startswith("like") and after.tag == "TO":
+        return False
+    return word.tag != "VB" or bool(helpers)
+
+
+def _is_stated(tree: Parse, word: Word) -> bool:
+    """Whether a reader takes the word for what the text says: nothing above it is negated, wished or compared."""
+    if _ending(tree, word.index) == "?":
+        return False
+    for node in _upwards(tree, word):
+        head = tree.words[node.head]
+        lemma, head_lemma = base(node.lower) or node.lower, base(head.lower) or head.lower
+        if (node is not word and lemma in _UNREAL) or (node.lower == "for" and head_lemma in _SEARCHING):
+            return False
+        reported = node.relation == "ccomp" and node.index > head.index  # else a sentence with a comma after it
+        if node.relation in _UNSTATED or (reported and head_lemma not in _REPORTING):
+            return False
+        if node.lower == "be" and node.tag == "VB" and tree.child(node.index, "nsubj", "aux") is None:
+            return False  # "Be nice."
+        reports = [child for child in tree.children(node.index) if child.relation == "parataxis"]
+        if any(_is_hearsay(tree, verb) for verb in ([*reports, head] if node.relation == "ccomp" else reports)):
+            return False
+        mark = tree.child(node.index, "mark")
+        if node.relation in ("advcl", "acl") and not (mark.lower == "because" if mark else node.tag == "VBG"):
+            return False
+        for child in tree.children(node.index):
+            if child.relation == "neg" or (
+                child.tag == "TO" and child.relation == "aux" and head_lemma not in _SEEMING
+            ):
+                return False
+            unreal = child.lower.replace("’", "'") in _UNREAL and child.relation not in ("prep", "cc")
+            if child.index < word.index and unreal and (lemma != "recommend" or child.relation != "aux"):
+                return False
+    return True
+
+
+def _is_hearsay(tree: Parse, verb: Word) -> bool:
+    """Whether somebody else says or thinks so."""
+    subject = tree.subject(verb.index)
+    lemma = base(verb.lower) or verb.lower
+    return lemma in _SAYING and subject is not None and subject.lower not in ("i", "we", "you", "it")
+
+
+def _conceded(tree: Parse) -> set[int]:
+    """Indices of words that the text says less for than for others: before "but", under "although" or "despite"."""
+    conceded: set[int] = set()
+    for word in tree.words:
+        start = _beginning(tree, word.index)
+        if word.lower in _ADVERSATIVE and word.relation != "prep":
+            conceded.update(range(0 if word.index == start else start, word.index))
+        elif word.lower == "though" and word.relation == "advmod":
+            conceded.update(range(start))
+        elif word.lower in _CONCESSIVE:
+            conceded.update(below.index for below in tree.under(word.index if word.relation == "prep" else word.head))
+    return conceded
+
+
+def _upwards(tree: Parse, word: Word) -> Iterator[Word]:
+    """The word, what it depends on, and so on up to the head of the sentence."""
+    yield word
+    while word.head != word.index:
+        word = tree.words[word.head]
+        yield word
+
+
+def _neighbours(tree: Parse, word: Word) -> tuple[Word | None, Word | None]:
+    after = tree.words[word.index + 1] if word.index + 1 < len(tree.words) else None
+    return tree.words[word.index - 1] if word.index else None, after
+
+
+def _may_stand_before(word: Word) -> bool:
+    """Whether an emphasizing adverb reads well right after this word."""
+    if word.lower in _BARRED_BEFORE or word.text[-1] in "-/#@":
+        return False
+    return not word.tag.startswith("RB") or word.lower in _BEFORE_ADVERBS
+
+
+def opens_sentence(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a token is the first of its sentence, a handle before it left out.
+
+    >>> [opens_sentence(Analysis("@rose Great work. Thanks").tokens, index) for index in (2, 3, 5)]
+    [True, False, True]
+    """
+    return not index or tokens[index - 1].text[-1] in ".!?" or (index > 1 and tokens[index - 2].text == "@")
+
+
+def _beginning(tree: Parse, index: int) -> int:
+    """Index of the first word of the sentence."""
+    return next(at for at in range(index, -1, -1) if opens_sentence(tree.words, at))
+
+
+def _ending(tree: Parse, index: int) -> str:
+    """The mark that ends the sentence."""
+    return next((word.text[-1] for word in tree.words[index:] if word.text.endswith((".", "!", "?"))), "")
 
 
 def article(before: str, after: str) -> str:
@@ -125,64 +306,3 @@ def starts_with_vowel_sound(word: str) -> bool:
     if lower.startswith(("uni", "use", "usu", "eu", "one", "once", "ubiq", "utop", "u.")):
         return lower.startswith(("unin", "unim", "unid"))
     return lower[:1] in tuple("aeiou") or lower[:2] in ("8", "11", "18")
-
-
-def _reads(tokens: Sequence[Token], index: int, attributive: bool) -> bool:
-    before = tokens[index - 1] if index else None
-    after = tokens[index + 1] if index + 1 < len(tokens) else None
-    if after is not None and (
-        after.lower in ("enough", "than", "as") or after.lower.startswith("ol") or after.text[0] in "-/'’"
-    ):
-        return False
-    if before is not None and (before.text[-1] in "-/" or before.tag in ("NNP", "NNPS")):
-        return False
-    if tokens[index].text[0].isupper() and index:
-        return False  # part of a name, or already shouted
-    if any(token.lower in _INTENSE for token in tokens[max(0, index - 3) : index]):
-        return False
-    before_noun = after is not None and after.tag[:2] in ("NN", "JJ", "VB") and after.tag not in ("VBZ", "VBD", "VBP")
-    if tokens[index].lower == "kind" and after is not None and after.lower == "of":
-        return False
-    if tokens[index].lower == "pretty" and after is not None and after.tag in ("JJ", "RB"):
-        return False  # the adverb
-    if before_noun:
-        return attributive and _before_noun_reads(tokens, index)
-    if before is None:
-        return after is None or after.text in ",.;" or after.lower == "and"
-    return _is_predicate(tokens, index) and (after is None or after.tag not in ("CD", "DT", "PRP"))
-
-
-def _before_noun_reads(tokens: Sequence[Token], index: int) -> bool:
-    word, after = tokens[index].lower, tokens[index + 1]
-    if f"{word}-{after.lower}" in _FIXED or after.tag in ("NNP", "NNPS"):
-        return False
-    if index == 0:
-        return True
-    before = tokens[index - 1].lower
-    if before in ("a", "an"):
-        earlier = tokens[index - 2].lower if index > 1 else ""
-        return earlier not in _SOFTENERS and earlier not in ("such", "what", "quite", "half", "many")
-    return before in ("some", "its", "his", "her", "their", "this", "these", "with", "has", "by", "of") or (
-        tokens[index - 1].tag == "IN" and before not in ("as", "than", "like", "so", "that")
-    )
-
-
-def _is_predicate(tokens: Sequence[Token], index: int) -> bool:
-    """Whether the adjective follows a copula ("is sweet", "is dull, silly"), and nothing modifies it yet."""
-    before = tokens[index - 1]
-    if before.lower in _SOFTENERS or before.tag in ("RB", "RBR", "RBS"):
-        return False
-    if before.lower == "be" and tokens[index - 2].lower == "to":
-        return False  # "to be honest", "too dull to be funny"
-    if any(token.lower in ("as", "than", "how", "however") for token in tokens[max(0, index - 3) : index]):
-        return False  # "as shameful as it is scary"
-    return before.lower in _COPULAS
-
-
-def _verb_reads(tokens: Sequence[Token], index: int) -> bool:
-    if index == 0 or index + 1 >= len(tokens) or tokens[index - 1].lower not in ("i", "we", "they"):
-        return False
-    if index > 1 and tokens[index - 2].lower in ("as", "than", "what", "why", "how", "if", "that", "did", "do"):
-        return False
-    after = tokens[index + 1]
-    return after.tag in ("DT", "PRP", "PRP$", "TO", "VBG") or after.lower in ("how", "when")

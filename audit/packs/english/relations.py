@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from audit.messages import counted
+from audit.packs.english.upper_case import in_capitals, praise_or_blame
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
@@ -35,7 +36,6 @@ from audit.relations.expect import (
 from audit.resources import data_file
 from audit.tasks import Input, Output
 from audit.text import Analysis
-from audit.text.tokens import words
 
 _TOOLS = ("lemminflect", "textblob")
 """What the extra `english` brings for words and tags."""
@@ -49,36 +49,37 @@ _STRICT = {"strict": True}
 _ADDING = "adding words"
 
 
-@tagged(
+@parsed(
     "MR2.1",
+    version="2",
     task="sentiment",
     family=_ADDING,
     unit="sentence",
     check=opinionated(stronger),
     carry=stays("positive", "negative"),
+    params=_STRICT,
 )
-def emphasizing_adverbs(text: Analysis, choices: random.Random) -> str | None:
+def emphasizing_adverbs(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """An emphasizing adverb is put before an adjective or a verb of liking; the sentiment grows stronger.
+
+    `strict`: only before words that praise or blame, where no others weigh against them. The study took all adjectives.
 
     >>> emphasizing_adverbs(Analysis("The apple is sweet."), random.Random(2))
     'The apple is very sweet.'
     """
-    candidates = places(text.tokens)
+    candidates = places(text, strict)
     if not candidates:
         return None
     place = choices.choice(candidates)
     adverb = choices.choice(ADVERBS[place.degree])
-    token = text.tokens[place.index]
-    if token.text.isupper() and len(token.text) > 1:
+    word = text.tokens[place.index].text
+    if word.isupper() and len(word) > 1:
         adverb = adverb.upper()
-    word = token.text
-    if place.index == 0 and word[0].isupper() and not word.isupper():
+    elif place.opens and word[0].isupper():
         adverb, word = adverb.capitalize(), word.lower()
     new = {place.index: f"{adverb} {word}"}
     if place.index:
-        before = text.tokens[place.index - 1]
-        if before.lower in ("a", "an"):
-            new[place.index - 1] = article(before.text, adverb)
+        new[place.index - 1] = article(text.tokens[place.index - 1].text, adverb)
     return text.replace(new)
 
 
@@ -110,11 +111,6 @@ def negation_words(text: Analysis, choices: random.Random, strict: bool = True) 
 # (Information and Software Technology 150, 2022), section 4.3.1 (3) and table 3.
 
 _CAPITALIZING = "capitalizing words"
-# Tagged as nouns or adjectives, but they stand for a pronoun or determiner: nobody shouts them for emphasis.
-_PLAIN = words(
-    "i such many much few own same several certain other another more most less least nothing anything something "
-    "everything everyone someone anyone nobody none one ones lot lots bit kind sort due"
-)
 
 
 @plain("MR3.1", task="sentiment", family=_CAPITALIZING, unit="sentence", check=equivalent, carry=unchanged)
@@ -135,22 +131,27 @@ def reversed_case(text: Analysis, choices: random.Random) -> str | None:
     return changed if changed != text.text else None
 
 
-@tagged("MR3.2", task="sentiment", family=_CAPITALIZING, unit="sentence", check=opinionated(stronger), carry=unchanged)
-def capitalized_words(text: Analysis, choices: random.Random) -> str | None:
+@tagged(
+    "MR3.2",
+    version="2",
+    task="sentiment",
+    family=_CAPITALIZING,
+    unit="sentence",
+    check=opinionated(stronger),
+    carry=unchanged,
+    params=_STRICT,
+)
+def capitalized_words(text: Analysis, choices: random.Random, strict: bool = True) -> str | None:
     """Nouns and adjectives are written in upper case; the sentiment grows stronger.
+
+    `strict`: only where one of them praises or blames, so that there is a sentiment to strengthen. The study took all
+    texts.
 
     >>> capitalized_words(Analysis("The flower is beautiful."), random.Random(0))
     'The FLOWER is BEAUTIFUL.'
     """
-    new: dict[int, str] = {}
-    for index, token in enumerate(text.tokens):
-        if token.tag[:2] in ("NN", "JJ") and len(token.text) > 1 and token.lower not in _PLAIN:
-            upper = token.text.upper()
-            if upper != token.text:
-                new[index] = upper
-        elif index - 1 in new and token.lower in ("'s", "’s") and token.start == text.tokens[index - 1].end:
-            new[index] = token.text.upper()
-    return text.replace(new) if new else None
+    new = in_capitals(text)
+    return text.replace(new) if new and (not strict or praise_or_blame(text, new)) else None
 
 
 # MR6.1 and MR6.2 of the task `sentiment`: sentences of known sentiment are added to a document one by one.
@@ -487,7 +488,7 @@ def contractions(text: Analysis, choices: random.Random) -> str | None:
     return text.replace(new) if new else None
 
 
-@tagged("MR1.2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
+@tagged("MR1.2", version="2", task="sentiment", family=_REPLACING, unit="sentence", check=equivalent, carry=unchanged)
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms; the sentiment stays.
 

@@ -10,14 +10,17 @@ from pathlib import Path
 
 from audit.errors import AuditError
 from audit.packs.english.emphasis import article
+from audit.packs.english.parser import Word
 from audit.packs.english.tagging import plural
 from audit.packs.english.vocabulary import QUOTING
 from audit.resources import data_file
 from audit.text.tokens import Token
 
 _FLAGS = frozenset({"singular", "plural", "compound", "modifier"})
-_LISTS = frozenset({"after", "before", "not-after", "not-before"})
+_LISTS = frozenset({"after", "before", "not-after", "not-before", "with", "without"})
 _PUNCTUATION = "PUNCT"
+_ACRONYMS = frozenset({"TV", "PC"})
+"""Their capitals say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +72,18 @@ def replacements(tokens: Sequence[Token]) -> dict[str, dict[int, str]]:
         return {}
     by_noun: dict[str, dict[int, str]] = {}
     quoted = False
-    present: frozenset[str] | None = None
+    present = frozenset(lower)
+    stems: frozenset[str] | None = None
     for index, word in enumerate(lower):
         if word in QUOTING:
             quoted = not quoted
         if word not in entries or quoted or _is_name(tokens, index):
             continue
         for synonym in entries[word]:
-            if not _fits(tokens, index, synonym):
+            if not _suits(present, synonym) or not _fits(tokens, index, synonym):
                 continue
-            present = present or frozenset([other.rstrip("s") for other in lower])
-            if synonym.new.rstrip("s") in present:
+            stems = stems or frozenset([other.rstrip("s") for other in lower])
+            if synonym.new.rstrip("s") in stems:
                 continue
             _replace_word(by_noun.setdefault(synonym.noun, {}), tokens, index, synonym.new)
             break
@@ -90,7 +94,7 @@ def _replace_word(new: dict[int, str], tokens: Sequence[Token], index: int, syno
     text = tokens[index].text
     if text.isupper() and len(text) > 2:
         synonym = synonym.upper()
-    elif text[0].isupper() and text.lower() != "tv":
+    elif text[0].isupper() and text not in _ACRONYMS:
         synonym = synonym.capitalize()
     elif synonym == "tv" and text.lower() != "tv":
         synonym = "TV" if any(token.text[0].isupper() for token in tokens) else "tv"
@@ -101,6 +105,12 @@ def _replace_word(new: dict[int, str], tokens: Sequence[Token], index: int, syno
             new[index - 1] = new_article
 
 
+def _suits(present: frozenset[str], synonym: Synonym) -> bool:
+    """Whether the words of the text allow the synonym: a picture is a photo where there is a camera."""
+    needed, barred = synonym.lists.get("with"), synonym.lists.get("without", frozenset())
+    return (needed is None or not needed.isdisjoint(present)) and barred.isdisjoint(present)
+
+
 def _fits(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:
     token = tokens[index]
     if not token.tag.startswith("NN") or token.tag.endswith("S") != (synonym.tag == "NNS"):
@@ -109,14 +119,16 @@ def _fits(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:
     after = tokens[index + 1] if index + 1 < len(tokens) else None
     left = before.lower if before is not None else _PUNCTUATION
     right = after.lower if after is not None and after.text[0].isalnum() else _PUNCTUATION
+    if before is not None and not before.text[-1].isalnum() and left != "'s":
+        left = _PUNCTUATION
     lists = synonym.lists
     if left in lists.get("not-after", ()) or right in lists.get("not-before", ()):
         return False
     if ("after" in lists and left not in lists["after"]) or ("before" in lists and right not in lists["before"]):
         return False
-    if before is not None and (before.text[-1] in "-–—/" and before.end == token.start):
+    if before is not None and (before.text[-1] in "-–—/@#" and before.end == token.start):
         return False
-    if before is not None and before.tag.startswith("NN") and "compound" not in synonym.flags:
+    if "compound" not in synonym.flags and before is not None and _is_compound(before, index):
         return False
     if after is None:
         return True
@@ -124,13 +136,26 @@ def _fits(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:
         return False  # "children's" against "kids'"
     if after.text[0] in "-–/" and after.start == token.end:
         return False
-    return "modifier" in synonym.flags or not (after.tag.startswith(("NN", "CD")) or after.tag == "VBG")
+    if after.text == "." and index + 2 < len(tokens) and token.end == after.start == tokens[index + 2].start - 1:
+        return False  # an address: "pic.example.com"
+    if "modifier" in synonym.flags:
+        return True
+    return after.tag not in ("VBG", "CD") and not (after.tag.startswith("NN") and _is_compound(token, index + 1))
+
+
+def _is_compound(token: Token, head: int) -> bool:
+    """Whether a noun is part of a compound with the noun after it, as the tree has it; without a tree every one is."""
+    if not token.tag.startswith("NN"):
+        return False
+    return not isinstance(token, Word) or (
+        token.head >= head and token.relation in ("compound", "nmod", "amod", "poss")
+    )
 
 
 def _is_name(tokens: Sequence[Token], index: int) -> bool:
     """Whether a capital makes the word a part of a title or name: "Scary Movie"."""
     text = tokens[index].text
-    if not text[0].isupper() or text.lower() == "tv":
+    if not text[0].isupper() or text in _ACRONYMS:
         return False
     if text.isupper() and len(text) > 2:
         return False

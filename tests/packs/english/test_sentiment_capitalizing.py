@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.relations import Outcome, get_relation
+from audit.relations.registry import configured
 from audit.tasks import Output
 from audit.text import Analysis
 
@@ -27,8 +28,21 @@ def follow_up_of(name, text):
         ),
         ("MR3.1", "THIS IS BAD.", "this is bad."),
         ("MR3.1", "THIS IS bad.", "this is bad."),
-        ("MR3.2", "the film's look is odd.", "the FILM'S LOOK is ODD."),
-        ("MR3.2", "I saw several of the films.", "I saw several of the FILMS."),
+        ("MR3.2", "the film's look is bad.", "the FILM'S LOOK is BAD."),
+        ("MR3.2", "I enjoyed several of the great films.", "I enjoyed several of the GREAT FILMS."),
+        # What a reader found: verbs and interjections shouted, nouns and adjectives missed, handles and links changed.
+        ("MR3.2", "There were awful lanes to use.", "There were AWFUL LANES to use."),
+        ("MR3.2", "His parting words were awful.", "His PARTING WORDS were AWFUL."),
+        ("MR3.2", "Bad phone calls again.", "BAD PHONE CALLS again."),
+        ("MR3.2", "None of the bad ones work.", "None of the BAD ones work."),
+        ("MR3.2", "Love this place, lol, great food.", "Love this PLACE, lol, GREAT FOOD."),
+        ("MR3.2", "That ain't good, way too slow.", "That ain't GOOD, way too SLOW."),
+        ("MR3.2", "@rose Sounds like a good time.", "@rose Sounds like a GOOD TIME."),
+        (
+            "MR3.2",
+            "@rose great post #fun http://url_removed &amp; a.b@c.org",
+            "@rose GREAT POST #fun http://url_removed &amp; a.b@c.org",
+        ),
     ],
 )
 def test_case(name, source, follow_up):
@@ -39,6 +53,15 @@ def test_case(name, source, follow_up):
 def test_no_letters_with_case_no_group(text):
     assert follow_up_of("MR3.1", text) is None
     assert follow_up_of("MR3.2", text) is None or text == "这部电影很好。"
+
+
+@pytest.mark.parametrize(
+    "text", ["The router has four ports.", "He was betrayed by it.", "I saw the film Toxic Parents."]
+)
+def test_strict_no_group_where_no_shouted_word_praises_or_blames(text):
+    assert follow_up_of("MR3.2", text) is None
+    loose = configured(get_relation("sentiment", "MR3.2"), {"strict": False})
+    assert (loose.perturb(Analysis(text), random.Random(0)) is None) is ("betrayed" in text)
 
 
 def test_nothing_to_shout():
