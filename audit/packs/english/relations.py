@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from audit.messages import counted
-from audit.packs.english.upper_case import in_capitals, praise_or_blame
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
@@ -21,6 +20,7 @@ from audit.packs.english.number import changes
 from audit.packs.english.polarity import polar_words
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tense import change_tense
+from audit.packs.english.upper_case import in_capitals, praise_or_blame
 from audit.relations import registry
 from audit.relations.base import Check, Member, Outcome, Source, Steps, Verdict, nothing, stays, unchanged
 from audit.relations.expect import (
