@@ -16,10 +16,11 @@ _PLAIN = words(
     "i such many much few own same several certain other another more most less least nothing anything something "
     "everything everyone someone anyone nobody none one ones lot lots bit kind sort due enough im ive ya u ur coulda "
     "woulda shoulda couldve wouldve shouldve gonna wanna tryna finna imma lemme gimme dunno kinda sorta outta cuz coz "
-    "tho thru wld dont doesnt didnt isnt wasnt aint cant wont didn doesn isn wasn"
+    "tho thru wld dont doesnt didnt isnt wasnt aint cant wont didn doesn isn wasn "
+    "thats whats shes hes theyre theres wheres youre weve youve id ill bout til till bloody uber huzzah"
 )
 _INTERJECTION = re.compile(
-    r"(?:a+h+|a+w+|boo+|brb|btw|b?wa?ha(?:ha)*|e+w+|fyi|(?:ha|he|ja)+h?|hello+|hey+|hi+|hm+|hoo+|idk|imh?o|lmf?ao|lo+l+z?|"
+    r"(?:a+h+|a+w+|boo+|brb|btw|b?w?a?(?:ha)+h?|e+w+|fyi|(?:ha|he|ja)+h?|hello+|hey+|hi+|hm+|hoo+|idk|imh?o|lmf?ao|lo+l+z?|"
     r"mhm+|mm+|no+|nope|o+h+|ok(?:ay)?|omf?g|oops|oy|please|pls|plz|rofl|smh|so+|ta|tbh|u+gh+|u+h+|um+|wow+|woo+t?|wtf|"
     r"xo+|ya+y+|yea+h*|yeh|yep|yes+|yo|yup)"
 )
@@ -66,7 +67,13 @@ def _is_noun_or_adjective(tokens: Sequence[Token], index: int) -> bool:
     token = tokens[index]
     word = token.lower
     after = tokens[index + 1].lower if index + 1 < len(tokens) else ""
-    if len(word) == 1 or word in _PLAIN or _INTERJECTION.fullmatch(word) or after in ("n't", "n’t"):
+    if (
+        len(word) == 1
+        or any(map(str.isdecimal, word))
+        or word in _PLAIN
+        or _INTERJECTION.fullmatch(word)
+        or after in ("n't", "n’t")
+    ):
         return False
     if word == "way" and after in ("too", "more"):
         return False

@@ -49,7 +49,7 @@ def test_it_is_trained_once_and_says_so(small, capsys, kind):
     about = json.loads(next(small.glob("*.json")).read_text("utf-8"))
     assert about["texts"] == about["held_out"] == 36
     assert about["held_out_accuracy"] > 0.9
-    assert {file.suffix for file in small.iterdir()} == {".npz", ".json"}
+    assert {file.suffix for file in small.iterdir()} == {".npz", ".json", ".lock"}
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".json"])
