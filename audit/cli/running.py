@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from audit.cli.console import Reply, answer, chatter_to_stderr, say, table
+from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, say, table
 from audit.cli.options import (
     AUDITED_FOLLOW_UPS,
     DATA,
@@ -33,6 +33,7 @@ from audit.cli.options import (
     written_to,
 )
 from audit.errors import AuditError
+from audit.keys import canonical
 
 if TYPE_CHECKING:
     from audit.corpora.recordings import Recording
@@ -393,11 +394,13 @@ def _lines(recording: "Recording", document: dict[str, Any]) -> list[str]:
 @command("relations", DATA, "the relations there are", "audit relations --task sentiment")
 def relations(task: Annotated[str | None, text("only of this task", "TASK")] = None) -> Reply:
     """The relations there are, of every task. `preserves_truth` says that every answer about the source is carried
-    unchanged to the follow-ups, so that nobody is asked about those.
+    unchanged to the follow-ups, so that nobody is asked about those. What stands behind a summary in brackets can be
+    changed with `audit run --set`.
     """
     from audit.relations import all_relations
 
     _check_task(task)
+    chosen = all_relations(task)
     rows = [
         {
             "relation": relation.name,
@@ -408,9 +411,17 @@ def relations(task: Annotated[str | None, text("only of this task", "TASK")] = N
             "preserves_truth": relation.carry.preserves_truth,
             "summary": relation.summary,
         }
-        for relation in all_relations(task)
+        for relation in chosen
     ]
-    return Reply(rows, table)
+
+    def with_parameters(rows: Rows) -> list[str]:
+        own = [
+            ", ".join(f"{name}={canonical(value)}" for name, value in relation.params.items()) for relation in chosen
+        ]
+        ends = [f" ({parameters})" if parameters else "" for parameters in own]
+        return table([{**row, "summary": f"{row['summary']}{end}"} for row, end in zip(rows, ends, strict=True)])
+
+    return Reply(rows, with_parameters)
 
 
 @command("systems", DATA, "the systems there are", "audit systems", "audit systems --pairs")

@@ -297,3 +297,11 @@ def test_the_version_in_a_folder_with_a_file_named_as_one_of_pythons(name, tmp_p
     command = [sys.executable, "-m", "audit", "--version"]
     done = subprocess.run(command, cwd=tmp_path, env=its_environment(), capture_output=True, text=True, check=True)
     assert done.stdout == f"audit {audit.__version__}\n"
+
+
+def test_relations_show_the_parameters_that_can_be_set(capsys):
+    assert main(["relations", "--task", "sentiment"]) == 0
+    lines = {line.split()[0]: line.rstrip() for line in capsys.readouterr().out.splitlines()}
+    assert lines["MR1.4"].endswith("grows stronger. (strict=true)")
+    assert lines["MR6.1"].endswith("(sentences=3)")
+    assert lines["MR3.1"].endswith("the sentiment stays.")
