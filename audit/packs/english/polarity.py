@@ -19,6 +19,8 @@ _POLES = {"positive": 1, "negative": -1}
 _TAGS = {"ADJ": ("JJ", "VBN", "VBG"), "ADV": ("RB",), "NOUN": ("NN",), "VERB": ("VB",)}
 _SHARES = words("acomp attr dobj amod advmod xcomp oprd conj")
 """Relations of a word to a head whose negation is its own."""
+_MOST = words("recommend praise thank love admire")
+"""Negated and with "enough" they praise all the more."""
 _REACH = 3
 """Words that a negation reaches to its right, where there are no trees."""
 
@@ -76,6 +78,8 @@ def polar_words(analysis: Analysis) -> dict[int, int]:
 
 def _is_negated(analysis: Analysis, index: int) -> bool:
     tree, low = tree_of(analysis.tokens), analysis.low
+    if low[index] in _MOST and "enough" in low[index + 1 : index + 4]:
+        return False  # "I cannot recommend it enough"
     if tree is None:
         return not NEGATIONS.isdisjoint(low[max(0, index - _REACH) : index])
     word, heads = tree.words[index], {index}

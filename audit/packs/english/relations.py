@@ -419,8 +419,8 @@ def without_same(source: Source, choices: random.Random, strict: bool = True) ->
 
     With a positive document and the labels positive, negative, "Good. Bad." becomes "Bad.". Inapplicable where the
     document is neutral, or where nothing or everything would be removed; and, where `strict`, unless what is removed
-    leans as the document's label says and what remains leans the other way, by words that praise or blame: a system may
-    be wrong about its sentences. The study took all documents.
+    leans as the document's label says and what remains, a third at most, leans the other way, by words that praise or
+    blame: a system may be wrong about its sentences. The study took all documents.
     """
     return (yield from _remove_sentences(source, lambda whole, part: whole != part, different, strict))
 
@@ -459,7 +459,10 @@ def _remove_sentences(
 
 
 def _turns(text: Analysis, label: str, remaining: Sequence[int]) -> bool:
-    """Whether the document leans as its label says, and all that remains (indices of sentences) the other way."""
+    """Whether the document leans as its label says, and what remains (indices of sentences), a third at most, the other
+    way: the more remains, the surer praise or blame is among it in words that no list has."""
+    if 3 * len(remaining) > len(text.spans):
+        return False
     way = 1 if label == "positive" else -1
     poles = [[way * pole for pole in polar_words(sentence).values()] for sentence in text.sentences]
     kept = [pole for index in remaining for pole in poles[index]]

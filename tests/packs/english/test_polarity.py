@@ -22,6 +22,7 @@ def test_no_form_is_praise_and_blame_as_the_same_part_of_speech():
         ("Nobody would recommend it.", -1),
         ("It was not bad at all.", 1),
         ("It never fails.", 1),
+        ("I cannot recommend it enough.", 1),
     ],
 )
 @pytest.mark.parametrize("with_trees", [True, False])

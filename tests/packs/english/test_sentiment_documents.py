@@ -17,7 +17,7 @@ from audit.relations.registry import configured, with_lines
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
-DOCUMENT = "Good start. Bad middle.\n\nGreat lovely end. Poor sound."
+DOCUMENT = "Good start. Bad middle.\n\nGreat end. Poor sound."
 
 
 def source(text: str) -> Source:
@@ -37,10 +37,10 @@ def by_words(text: str) -> Output:
 
 
 def walked(
-    name: str, document: Source, system: Callable[[str], Output] = by_words
+    name: str, document: Source, system: Callable[[str], Output] = by_words, **params: object
 ) -> tuple[list[list[Member]], Verdict | None]:
-    """Rounds of members and the verdict of one relation on one source."""
-    steps = get_relation("sentiment", name).steps(document)
+    """Rounds of members and the verdict of one relation with these parameters on one source."""
+    steps = configured(get_relation("sentiment", name), params).steps(document)
     rounds: list[list[Member]] = []
     try:
         members = next(steps)
@@ -58,13 +58,13 @@ def follow_ups(rounds: list[list[Member]]) -> list[str]:
 def test_grouping_by_label() -> None:
     rounds, verdict = walked("MR5.2", source(DOCUMENT))
     assert [member.role for member in rounds[0]] == ["source"] + ["probe"] * 4
-    assert follow_ups(rounds) == ["Good start. Great lovely end.\n\nBad middle. Poor sound."]
+    assert follow_ups(rounds) == ["Good start. Great end.\n\nBad middle. Poor sound."]
     assert verdict is not None
     assert verdict.outcome is Outcome.SATISFIED
 
 
 def test_grouping_what_is_grouped_makes_no_group() -> None:
-    rounds, verdict = walked("MR5.2", source("Good start. Great lovely end. Bad middle."))
+    rounds, verdict = walked("MR5.2", source("Good start. Great end. Bad middle."))
     assert verdict is None
     assert follow_ups(rounds) == []
 
@@ -75,10 +75,10 @@ def test_groups_ordered_by_score() -> None:
         for seed in range(40)
     }
     assert orders == {
-        "Good start. Great lovely end.\n\nBad middle. Poor sound.",
-        "Great lovely end. Good start.\n\nBad middle. Poor sound.",
-        "Good start. Great lovely end.\n\nPoor sound. Bad middle.",
-        "Great lovely end. Good start.\n\nPoor sound. Bad middle.",
+        "Good start. Great end.\n\nBad middle. Poor sound.",
+        "Great end. Good start.\n\nBad middle. Poor sound.",
+        "Good start. Great end.\n\nPoor sound. Bad middle.",
+        "Great end. Good start.\n\nPoor sound. Bad middle.",
     }
 
 
@@ -123,11 +123,11 @@ def test_rearranging_loses_no_word(parts: list[str], choices: random.Random) -> 
     ("name", "expected", "outcome"),
     [
         ("MR7.1", "Bad middle. Poor sound.", Outcome.SATISFIED),
-        ("MR7.2", "Good start.\n\nGreat lovely end.", Outcome.SATISFIED),
+        ("MR7.2", "Good start.\n\nGreat end.", Outcome.SATISFIED),
     ],
 )
 def test_removing(name: str, expected: str, outcome: Outcome) -> None:
-    rounds, verdict = walked(name, source(DOCUMENT))
+    rounds, verdict = walked(name, source(DOCUMENT), **({"strict": False} if name == "MR7.1" else {}))
     assert [[member.role for member in members] for members in rounds] == [["source"], ["probe"] * 4, ["follow_up"]]
     assert follow_ups(rounds) == [expected]
     assert verdict is not None
@@ -145,8 +145,8 @@ def test_a_neutral_document_runs_no_sentence(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("MR7.1", "Good start. Great lovely end.", "every sentence would be removed"),
-        ("MR7.2", "Good start. Great lovely end.", "no sentence would be removed"),
+        ("MR7.1", "Good start. Great end.", "every sentence would be removed"),
+        ("MR7.2", "Good start. Great end.", "no sentence would be removed"),
     ],
 )
 def test_nothing_or_everything_removed(name: str, text: str, reason: str) -> None:
@@ -182,21 +182,21 @@ def test_a_quotation_is_moved_whole(text: str, expected: list[str] | int) -> Non
     assert expected in (sentences, len(sentences))
 
 
-def test_what_remains_must_lean_the_other_way_unless_the_study_is_followed() -> None:
-    text = "Good start, and I love the sound. Bad cable, yet a great manual, and excellent help."
-
-    def system(text: str) -> Output:
-        return Output("negative" if text.startswith("Bad") else "positive", 0.9)
-
-    assert walked("MR7.1", source(text), system)[1] == Verdict(
-        Outcome.INAPPLICABLE, reason="what remains does not clearly lean the other way"
-    )
-    followed = configured(get_relation("sentiment", "MR7.1"), {"strict": False})
-    steps = followed.steps(source(text))
-    next(steps)
-    steps.send([system(text)])
-    (follow_up,) = steps.send([Output("positive", 0.9), Output("negative", 0.9)])
-    assert follow_up.input.text == "Bad cable, yet a great manual, and excellent help."
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Good start. Great sound, and I love it. Bad cable.", ["Bad cable."]),
+        ("Good start. Great sound, and I love it. Bad cable, yet a great manual.", []),  # praise remains
+        ("Good start, and I love it. Bad cable.", []),  # half of it remains
+        ("Good start, an awful one. Great trash, such a mess. Bad cable.", []),  # the document blames
+    ],
+)
+def test_what_remains_must_lean_the_other_way_unless_the_study_is_followed(text: str, expected: list[str]) -> None:
+    rounds, verdict = walked("MR7.1", source(text))
+    assert follow_ups(rounds) == expected
+    assert verdict is not None
+    assert verdict.reason == (None if expected else "what remains does not clearly lean the other way")
+    assert follow_ups(walked("MR7.1", source(text), strict=False)[0]) == [text[text.index("Bad") :]]
 
 
 @pytest.mark.parametrize("name", ["MR5.2", "MR5.3", "MR7.1", "MR7.2"])
