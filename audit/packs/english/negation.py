@@ -4,7 +4,7 @@ from collections.abc import Container
 from itertools import pairwise
 
 from audit.packs.english.parser import Parse, Word, tree_of
-from audit.packs.english.polarity import leaning, polar_words
+from audit.packs.english.polarity import leaning, lexicon, polar_words
 from audit.packs.english.tagging import base
 from audit.packs.english.vocabulary import BE_FINITE, NEGATIONS, QUOTES
 from audit.text.analysis import Analysis
@@ -226,6 +226,8 @@ def _with_do(tree: Parse, verb: Word) -> dict[int, str] | None:
         and tree.words[start - 1].lower not in _SENTENCE_ADVERBS
     ):
         start -= 1
+    if any("RB" in lexicon().get(word.lower, ()) for word in tree.words[start : verb.index]):
+        return None  # "does not nicely serve"
     first = tree.words[start]
     negation = "not"
     if verb.text.isupper() and len(verb.text) > 1:

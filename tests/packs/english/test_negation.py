@@ -50,6 +50,7 @@ def test_negations(text, other):
     [
         "It is not good.",
         "It never works.",
+        "It nicely serves as an examination.",
         "Nothing is good.",
         "Is it good?",
         "It is dull but the acting is good.",
