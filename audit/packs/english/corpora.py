@@ -199,7 +199,7 @@ _LABELS = {"0": "negative", "1": "positive"}
 _MEASURED = {
     ("rotten-tomatoes", "e2d083513199.1"): 8_530,
     ("imdb", "e2d083513199.1"): 25_000,
-    ("imdb-sentences", "e2d083513199.1.2af64409"): 124_590,
+    ("imdb-sentences", "e2d083513199.1.37efd66d"): 124_576,
 }
 """Sizes of the content that a fingerprint names, so that lists need not count; another content is counted."""
 _AT_ONCE = 32
