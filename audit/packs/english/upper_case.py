@@ -17,7 +17,8 @@ _PLAIN = words(
     "everything everyone someone anyone nobody none one ones lot lots bit kind sort due enough im ive ya u ur coulda "
     "woulda shoulda couldve wouldve shouldve gonna wanna tryna finna imma lemme gimme dunno kinda sorta outta cuz coz "
     "tho thru wld dont doesnt didnt isnt wasnt aint cant wont didn doesn isn wasn "
-    "thats whats shes hes theyre theres wheres youre weve youve id ill bout til till bloody uber huzzah"
+    "thats whats shes hes theyre theres wheres youre weve youve id ill bout til till bloody uber huzzah "
+    "today tonight tomorrow yesterday alot"
 )
 _INTERJECTION = re.compile(
     r"(?:a+h+|a+w+|boo+|brb|btw|b?w?a?(?:ha)+h?|e+w+|fyi|(?:ha|he|ja)+h?|hello+|hey+|hi+|hm+|hoo+|idk|imh?o|lmf?ao|lo+l+z?|"
@@ -84,6 +85,8 @@ def _is_noun_or_adjective(tokens: Sequence[Token], index: int) -> bool:
     if not isinstance(token, Word) or not token.tag.startswith("VB") or known_as(word, "ADV"):
         return False
     before = tokens[index - 1] if index else None
+    if token.tag == "VBN" and token.relation in ("acomp", "oprd"):
+        return True  # "seems overloaded"
     modifies = token.head > index and token.relation in _BEFORE_NOUNS
     return modifies or (isinstance(before, Word) and before.head == index and before.relation == "amod")
 

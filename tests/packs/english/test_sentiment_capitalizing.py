@@ -21,6 +21,7 @@ def follow_up_of(name, text):
         ("MR3.1", "it'll make sense when you see it.", "IT'LL MAKE SENSE WHEN YOU SEE IT."),
         ("MR3.1", "The dvd is a massive achievement.", "THE DVD IS A MASSIVE ACHIEVEMENT."),
         ("MR3.2", "The flower is beautiful.", "The FLOWER is BEAUTIFUL."),
+        ("MR3.2", "The network seems overloaded, thats bad.", "The NETWORK seems OVERLOADED, thats BAD."),
         (
             "MR3.2",
             "Well, its main problem is that it's simply too jumbled.",
