@@ -467,7 +467,16 @@ _BEFORE = words("v vd d ad p c u m q r f t s w k y b x")
 """Tags of words that stand before an occupation and are no part of it."""
 _AFTER = words("w u d ad p c k r nr t m s f y x")
 """Tags of words that stand after an occupation and make no longer word with it."""
-_DRIVEN = re.compile("出租车|的士|公交|大巴|客车|网约车|货车|卡车")
+_DRIVING = "出租车|的士|公交|大巴|客车|网约车|货车|卡车|乘客|车上|车厢|方向盘|超员"
+_PAINTING = "画作|画廊|油画|国画|绘画|画展|作画|美术"
+_GIVEN_AWAY = {
+    **dict.fromkeys(("司机", "驾驶员"), _DRIVING),
+    **dict.fromkeys(("画家", "书法家"), _PAINTING),
+    **dict.fromkeys(("法官", "律师", "检察官"), "司法人员"),
+    **{"交警": "支队|大队|交管|高速", "警察": "有困难找", "士兵": "退役|退伍"},
+    **{"老师": "教师", "教师": "老师", "医生": "大夫", "大夫": "医生"},
+}
+"""Occupation -> words of a text that tell it, or call the same people otherwise, so that no other one fits."""
 """What no deliverer drives: in texts that have one of these, drivers stay drivers."""
 _DESCRIBING = words("老 年轻 著名 知名 优秀 好 大 女 男 美女 资深 普通 专业 新 小 真 假")
 _NOT_BEFORE = words(
@@ -514,7 +523,7 @@ def _occupation_alone(occupation: Occupation, texts: Sequence[Analysis]) -> bool
     for text in texts:
         if any(occupation.name in title for title in TITLES.findall(text.text)):
             return False
-        if occupation.name in ("司机", "驾驶员") and _DRIVEN.search(text.text):
+        if occupation.name in _GIVEN_AWAY and re.search(_GIVEN_AWAY[occupation.name], text.text):
             return False
         tokens = text.tokens
         for at, token in enumerate(tokens):

@@ -6,6 +6,21 @@ from chinese_texts import all_follow_ups, follow_up_of
 from audit.packs.chinese.people import occupations
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "车上乘客众多，司机想跑。",
+        "博物馆收藏了画家的油画。",
+        "大学生退役士兵可以报名。",
+        "有困难找警察。",
+        "有的司法人员和律师见面。",
+        "四位老师喊冤，他们是贵州教师。",
+    ],
+)
+def test_no_occupation_that_the_rest_of_the_text_gives_away(text):
+    assert follow_up_of(3, text) is None
+
+
 def test_an_occupation_is_replaced_everywhere_by_one_of_its_field():
     for (first, second), ((old, new),) in all_follow_ups(3, "一名律师说，律师很忙。", "律师们都忙。"):
         assert old == "律师"
