@@ -293,7 +293,7 @@ def test_a_system_that_always_kills_its_process_is_one_sentence_and_the_rest_is_
         pytest.raises(AuditError, match="was lost on 10 inputs one after the other"),
         Processes(1) as executor,
     ):
-        run(engine, toy_corpus(), [f"{module}:die"], [get_relation("sentiment", "MR1.4")], executor)
+        run(engine, toy_corpus(), [f"{module}:die"], [get_relation("sentiment", "MR3.1")], executor)
     with engine.connect() as connection:
         assert connection.execute(select(func.count()).select_from(table_of(tables.Source))).scalar() == 30
 
