@@ -90,12 +90,18 @@ def is_damage(problem: BaseException) -> bool:
     return code.startswith(_DAMAGE) or any(words in str(problem).lower() for words in _DAMAGE_SAID)
 
 
+_IN_A_FUNCTION = "user-defined function raised exception"
+"""What SQLite says when Ctrl-C or SIGTERM comes while it calls our sums of rows, which raise nothing themselves."""
+
+
 def explain(engine: Engine, name: str) -> None:
-    """Let whatever goes wrong with this database be raised as DatabaseProblem."""
+    """Let whatever goes wrong with this database be raised as DatabaseProblem, and an interrupt as what it is."""
 
     @event.listens_for(engine, "handle_error")
-    def explained(context: Any) -> DatabaseProblem | None:
+    def explained(context: Any) -> BaseException | None:
         problem, orig = context.sqlalchemy_exception, context.original_exception
+        if _IN_A_FUNCTION in str(orig):
+            return KeyboardInterrupt()
         if not isinstance(problem, DatabaseError) or isinstance(problem, _OTHERWISE):
             return None
         refusal = message("database.refused", reason=one_line(orig))
