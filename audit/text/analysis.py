@@ -57,7 +57,7 @@ class Analysis:
         >>> Analysis("It isn’t.").low
         ('it', 'is', "n't", '.')
         """
-        return tuple([token.lower.replace("’", "'") for token in self.tokens])
+        return tuple([token.low for token in self.tokens])
 
     @cached_property
     def words(self) -> frozenset[str]:

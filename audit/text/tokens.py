@@ -18,6 +18,11 @@ class Token:
     def __post_init__(self) -> None:
         object.__setattr__(self, "lower", self.text.lower())
 
+    @property
+    def low(self) -> str:
+        """The text in lower case and with a straight apostrophe."""
+        return self.lower.replace("’", "'")
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a text as a set: lists of words read better in one line than as quoted literals.

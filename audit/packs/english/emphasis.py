@@ -214,7 +214,7 @@ def _is_stated(tree: Parse, word: Word) -> bool:
                 child.tag == "TO" and child.relation == "aux" and head_lemma not in _SEEMING
             ):
                 return False
-            unreal = child.lower.replace("’", "'") in _UNREAL and child.relation not in ("prep", "cc")
+            unreal = child.low in _UNREAL and child.relation not in ("prep", "cc")
             if child.index < word.index and unreal and (lemma != "recommend" or child.relation != "aux"):
                 return False
     return True

@@ -155,7 +155,7 @@ def _is_denied(analysis: Analysis, tree: Parse, verb: Word) -> bool:
     tensed, polar = tree.tensed(verb.index), polar_words(analysis)
     if tensed is None:
         return False
-    plain = tensed is verb or tensed.lower.replace("’", "'") in _CERTAIN
+    plain = tensed is verb or tensed.low in _CERTAIN
     if not plain and (tensed.lower != "would" or verb.index not in polar):
         return False  # "I would not recommend it" is as plain as "I do not"
     for index in polar:
@@ -191,7 +191,7 @@ def _with_not(tree: Parse, verb: Word) -> dict[int, str] | None:
     tensed = tree.tensed(verb.index)
     if tensed is None:
         return None
-    word, at = tensed.lower.replace("’", "'"), tensed.index
+    word, at = tensed.low, tensed.index
     after = tree.words[at + 1] if at + 1 < len(tree.words) else None
     if tensed is verb and base(word) != "be":
         return _with_do(tree, verb)

@@ -70,7 +70,7 @@ def agree(verb: Token, number: str) -> str | None:
     >>> [agree(Analysis(text).tokens[1], "plural") for text in ("It is", "It works", "It went")]
     ['are', 'work', 'went']
     """
-    word = verb.lower.replace("’", "'")
+    word = verb.low
     full = _SINGULARS.get(word, word)
     if full in _VERB_FORMS:
         new = _VERB_FORMS[full][("first", "singular", "plural").index(number)]

@@ -29,11 +29,13 @@ class Word(Token):
     """To its head: nsubj, conj, ROOT ..."""
 
 
-@dataclass(frozen=True)
-class Parse:
-    """The trees of a text's sentences."""
+class Parse(tuple[Word, ...]):
+    """The tokens of a text with the trees of its sentences, whose children are found once for all relations."""
 
-    words: tuple[Word, ...]
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The words, in order."""
+        return self
 
     @cached_property
     def _below(self) -> dict[int, list[Word]]:
@@ -113,14 +115,14 @@ class Unparsed:
     """(start, end) of each word in the text."""
 
 
-def parse(texts: Sequence[Unparsed]) -> list[tuple[Word, ...]]:
+def parse(texts: Sequence[Unparsed]) -> list[Parse]:
     """The words of each text with their trees. There must be a model."""
     from spacy.tokens import Doc
 
     model = _model()
     docs = model.pipe(Doc(model.vocab, words=list(text.seen), spaces=_spaces(text.spans)) for text in texts)
     return [
-        tuple(
+        Parse(
             Word(word, ESCAPED.get(read.tag_, read.tag_), start, end, read.i, read.head.i, read.dep_)
             for word, read, (start, end) in zip(text.words, doc, text.spans, strict=True)
         )
@@ -135,5 +137,4 @@ def _spaces(spans: Sequence[tuple[int, int]]) -> list[bool]:
 
 def tree_of(tokens: Sequence[Token]) -> Parse | None:
     """The trees of a text's tokens; None where no model made them."""
-    words = tuple(token for token in tokens if isinstance(token, Word))
-    return Parse(words) if words and len(words) == len(tokens) else None
+    return tokens if isinstance(tokens, Parse) and tokens else None

@@ -5,7 +5,7 @@ asked of a system that is audited, so this list is the project's own.
 """
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from audit.errors import AuditError
 from audit.packs.english.parser import tree_of
@@ -59,8 +59,11 @@ def _forms(base: str, part: str) -> list[tuple[str, tuple[str, ...]]]:
     return found
 
 
-def polar_words(analysis: Analysis) -> dict[int, int]:
+@lru_cache(maxsize=512)
+def polar_words(analysis: Analysis) -> Mapping[int, int]:
     """Index of each word that praises or blames -> 1 or -1; a negated one counts for the other pole.
+
+    Relations ask it of the same texts, one relation after the other.
 
     >>> polar_words(Analysis("The sound is great, but the manual is not helpful."))
     {3: 1, 10: -1}

@@ -89,7 +89,7 @@ def change_tense(analysis: Analysis) -> str | None:
     if tree is None:
         return None
     verbs = [word for word in tree.words if (word.tag in _TENSES or word.tag == "MD") and not _is_fixed(tree, word)]
-    tenses = {_TENSES.get(verb.tag) or _MODALS.get(_low(verb), "unsure") for verb in verbs}
+    tenses = {_TENSES.get(verb.tag) or _MODALS.get(verb.low, "unsure") for verb in verbs}
     if tenses not in ({"present"}, {"past"}) or (_NOW if tenses == {"present"} else _THEN).search(lower):
         return None
     if any(lower[: verb.start].count(mark) % 2 for verb in verbs for mark in _QUOTES):
@@ -106,10 +106,6 @@ def change_tense(analysis: Analysis) -> str | None:
         if form == "am" and analysis.low[verb.index + 1 : verb.index + 2] == ("n't",):
             replaced[verb.index + 1] = " not"
     return analysis.replace(replaced)
-
-
-def _low(word: Word) -> str:
-    return word.lower.replace("’", "'")
 
 
 def _is_fixed(tree: Parse, verb: Word) -> bool:
@@ -156,7 +152,7 @@ def _is_doubtful(tree: Parse, word: Word) -> bool:
     if subject is None and word.tag == "VBP":
         return True  # "Don't be late"
     if is_auxiliary:
-        return _low(word) not in _AUXILIARIES
+        return word.low not in _AUXILIARIES
     if aided or _lemma(word.lower, "VBD") == word.lower:
         return True  # "they put it on" may be either tense
     if word.relation == "conj" and not has_subject and (head.tag, word.tag) in (("VBN", "VBD"), ("VB", "VBP")):
@@ -218,14 +214,14 @@ def _lemma(word: str, tag: str) -> str | None:
 
 
 def _to_past(tree: Parse, verbs: list[Word]) -> list[str | None]:
-    if all(_low(verb) in ("will", "wo", "'ll") for verb in verbs):
+    if all(verb.low in ("will", "wo", "'ll") for verb in verbs):
         return [None] * len(verbs)  # "it would please you" is no past: it waits for an "if"
-    return [_is_or_has(tree, verb) if _low(verb) == "'s" else _past(verb) for verb in verbs]
+    return [_is_or_has(tree, verb) if verb.low == "'s" else _past(verb) for verb in verbs]
 
 
 def _past(verb: Word) -> str | None:
     lemma = _lemma(verb.lower, verb.tag)
-    return _TO_PAST.get(_low(verb)) or next(iter(forms(lemma, "VBD") if lemma else ()), None)
+    return _TO_PAST.get(verb.low) or next(iter(forms(lemma, "VBD") if lemma else ()), None)
 
 
 def _is_or_has(tree: Parse, verb: Word) -> str | None:
