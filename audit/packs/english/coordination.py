@@ -13,6 +13,7 @@ from audit.packs.english.capitals import keeps_capital, opens
 from audit.packs.english.emphasis import article
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.tagging import base, known_as, singular
+from audit.packs.english.vocabulary import FINITE
 from audit.text.analysis import Analysis
 from audit.text.tokens import Token, words
 
@@ -55,7 +56,6 @@ _WORD = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*|['’]s|(?:Mr|Mrs|Ms|Dr|J
 # What may follow two nouns and be said of both, and tags of what before them may be said of the first alone.
 _LOOSE = words("in on at during throughout because when while if although though since where before after by like")
 _BINDING = words("JJ JJR JJS RBR RBS NN NNS CD POS DT PRP$")
-_FINITE = words("VBZ VBP VBD MD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ def _nouns(tree: Parse, first: _Conjunct, second: _Conjunct) -> Pair | None:
     begin, follow = first.before(len(one)), second.before(len(other))
     if any(word.tag in ("VBG", "RB", "DT", "PRP$") for word in (*begin, *follow)):
         return None
-    if any(word.tag in (*_FINITE, "VB") for word in (*first.words, *second.words)):
+    if any(word.tag in (*FINITE, "VB") for word in (*first.words, *second.words)):
         return None
     if not _stands_free(tree, first, second, shared=bool(one) and not other):
         return None
@@ -351,7 +351,7 @@ def _stands_free(tree: Parse, first: _Conjunct, second: _Conjunct, shared: bool)
         return determiner is not None and determiner.index < start and len(first.words) == len(second.words) == 1
     while top.relation in ("pobj", "prep", "conj") and top.head != top.index:
         top = tree.words[top.head]
-    if after not in _FINITE:
+    if after not in FINITE:
         return not after.startswith(("NN", "JJ", "DT", "PRP", "VB"))
     if start and not shared and (tree.words[start - 1].tag.startswith("VB") or tree.words[start - 1].lower == "for"):
         return False  # "I saw the film and the acting was bad"

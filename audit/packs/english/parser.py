@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from audit.packs.english.vocabulary import ESCAPED
+from audit.packs.english.vocabulary import ESCAPED, FINITE
 from audit.text.tokens import Token
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ class Parse(tuple[Word, ...]):
     def is_finite(self, index: int) -> bool:
         """Whether a verb has a tense: itself, or in an auxiliary."""
         verbs = [self.words[index], *(word for word in self.children(index) if word.relation in ("aux", "auxpass"))]
-        return any(verb.tag in ("VBZ", "VBD", "VBP", "MD") for verb in verbs)
+        return any(verb.tag in FINITE for verb in verbs)
 
     def tensed(self, index: int) -> Word | None:
         """The word that carries a verb's tense: its first auxiliary, or itself; None where it has no tense."""
         auxiliaries = [word for word in self.children(index) if word.relation in ("aux", "auxpass")]
         first = auxiliaries[0] if auxiliaries else self.words[index]
-        return first if first.tag in ("VBZ", "VBD", "VBP", "MD") else None
+        return first if first.tag in FINITE else None
 
     def subject(self, index: int) -> Word | None:
         """The subject of a verb."""

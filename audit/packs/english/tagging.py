@@ -7,6 +7,7 @@ from importlib.metadata import version as version_of
 
 from audit.errors import install_line
 from audit.packs.english import parser
+from audit.packs.english.vocabulary import FINITE
 from audit.text.tokens import Token
 from audit.text.tokens import words as _words
 from audit.text.tools import LanguageTools
@@ -131,7 +132,6 @@ _BREAKS = frozenset({",", ".", ":", "(", ")", "CC", '"'})
 # Nouns that follow "to" and "can" as nouns more often than as verbs.
 _AFTER_TO = _words("life death school work love hell heart mind date home bed war fame light")
 _DEGREES = _words("too very so more most less quite rather pretty fairly")
-_FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 
 
 def correct(words: Sequence[str], tags: Sequence[str]) -> list[str]:
@@ -199,7 +199,7 @@ def _wants_base(words: Sequence[str], tags: Sequence[str], at: int) -> bool:
 def _has_finite(tags: Sequence[str], index: int) -> bool:
     """Whether a finite verb stands before `index` in the same clause."""
     for mark in reversed(tags[:index]):
-        if mark in _FINITE:
+        if mark in FINITE:
             return True
         if mark in _BREAKS or mark in ("WDT", "WP"):
             return False

@@ -4,6 +4,8 @@ from audit.text.tokens import words
 
 BE_FINITE = words("is are was were am")
 MODALS = words("can could will would shall should may might must")
+FINITE = words("VBZ VBP VBD MD")
+"""Tags of verbs that have a tense."""
 NOMINATIVES = words("i he she it we they")
 NEGATIONS = words(
     "not no never none nobody nothing nowhere neither nor n't n’t cannot ain without hardly barely scarcely rarely "
