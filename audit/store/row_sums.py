@@ -18,6 +18,8 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlmodel import SQLModel
 
+from audit.store import tables
+
 _UNSEALED = {"schema_version", "seal", "input", "group", "lease", "login", "job", "chunk_lease"}
 _DERIVED = {"question": ("priority", "waits", "filled")}
 """Columns that follow from other rows, and change with each of them."""
@@ -48,11 +50,18 @@ def sealed_columns() -> dict[str, list[str]]:
 
 
 def watch(connection: Any, _record: Any = None) -> None:
-    """Let a new connection of SQLite's driver keep the sums, where the database has some."""
+    """Let a new connection of SQLite's driver keep the sums, where the database has the tables of this version."""
     know(connection)
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'seal'").fetchone():
-        for statement in _triggers():  # else it is new or old: whoever makes the tables takes a new connection then
+    if is_current(connection):  # else whoever makes or changes the tables takes a new connection then
+        for statement in _triggers():
             connection.execute(statement)
+
+
+def is_current(connection: Any) -> bool:
+    """Whether a database has the tables of this version."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").fetchone():
+        return False
+    return bool(connection.execute("SELECT version FROM schema_version").fetchall() == [(tables.SCHEMA_VERSION,)])
 
 
 def know(connection: Any) -> None:

@@ -7,9 +7,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from audit.errors import AuditError, BadFile
-from audit.store import tables
 from audit.store.engine import damaged, file_of, one_line, unexpected_objects
-from audit.store.row_sums import know, wrong_sums
+from audit.store.row_sums import is_current, know, wrong_sums
 from audit.tasks import Input
 
 MOST = 10
@@ -23,12 +22,12 @@ def page_faults(path: Path) -> list[str]:
 
 def foreign_objects(path: Path) -> list[str]:
     """Triggers, tables, columns and the like that audit did not make; of a file of an older version, what may act."""
-    return _findings(path, lambda there: unexpected_objects(there.execute, acting=not _is_current(there)))
+    return _findings(path, lambda there: unexpected_objects(there.execute, acting=not is_current(there)))
 
 
 def changed_values(path: Path) -> list[str]:
     """Tables whose rows are not those that audit wrote, in a file of this version."""
-    return _findings(path, lambda there: [*_inputs(there), *wrong_sums(there.execute)] if _is_current(there) else [])
+    return _findings(path, lambda there: [*_inputs(there), *wrong_sums(there.execute)] if is_current(there) else [])
 
 
 @contextmanager
@@ -93,9 +92,3 @@ def _inputs(connection: sqlite3.Connection) -> list[str]:
         except (AttributeError, TypeError, ValueError):
             number += 1
     return [f"{number:,} rows of input do not fit their keys"] if number else []
-
-
-def _is_current(connection: sqlite3.Connection) -> bool:
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").fetchone():
-        return False
-    return connection.execute("SELECT version FROM schema_version").fetchall() == [(tables.SCHEMA_VERSION,)]

@@ -1,8 +1,8 @@
 """The tables. Their names are the nouns of the field; keys are content, so that writing twice changes nothing.
 
 Conventions: `key` columns hold 16 bytes from `audit.keys.digest`; times are UTC; JSON columns hold lists or objects.
-History tables (judgement, adjudication, aside, cause, log, plan) are append-only: nothing in the code updates or
-deletes their rows.
+History tables (judgement, judge_answer, adjudication, aside, cause, log, plan) are append-only: nothing in the code
+updates or deletes their rows.
 """
 
 from datetime import UTC, datetime
@@ -152,7 +152,7 @@ class ChunkLease(SQLModel, table=True):
 
 __all__ = ["Cause", "ChunkLease", "Job", "Known", "Log", "Plan", "Setting", "now"]
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Counted up with each migration (`audit.store.migrations`)."""
 
 CLUSTERED = {"sqlite_with_rowid": False}
@@ -255,6 +255,21 @@ class Output(SQLModel, table=True):
     input_id: int = Field(primary_key=True, foreign_key="input.id")
     system_id: int = Field(primary_key=True, foreign_key="system.id")
     attempt: int = Field(default=1, sa_column=Column(SmallInteger, primary_key=True))
+    label: str | None = None
+    score: float | None = None
+    text: str | None = None
+    error: str | None = None
+
+
+class Repeat(SQLModel, table=True):
+    """What a system returned when it was asked the same input once more (`audit run --repeats`). Never the output that
+    counts: that is in `output`."""
+
+    __table_args__ = CLUSTERED
+    input_id: int = Field(primary_key=True, foreign_key="input.id")
+    system_id: int = Field(primary_key=True, foreign_key="system.id")
+    number: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    """Which call it was, from 1."""
     label: str | None = None
     score: float | None = None
     text: str | None = None
@@ -442,6 +457,37 @@ class Judgement(SQLModel, table=True):
     """With what it was given: the app's version and the browser, or the command."""
     withdrawn_by: int | None = Field(default=None, foreign_key="annotator.id")
     """On a row `withdrawn`: the manager who let the answer go stale; null: whoever gave it took it back."""
+
+
+class Judge(SQLModel, table=True):
+    """A model that answers questions as people do: another prompt, model or version is another judge."""
+
+    __table_args__ = (UniqueConstraint("name", "version", "settings"),)
+    id: int | None = Field(default=None, primary_key=True)
+    name: str
+    version: str
+    settings: str = "{}"
+    """Canonical JSON, with the model and the prompt."""
+    created_at: datetime = moment()
+
+
+class JudgeAnswer(SQLModel, table=True):
+    """A judge's answer to a question. Never a vote: no answer of people rests on it. Append-only."""
+
+    __tablename__ = "judge_answer"
+    __table_args__ = CLUSTERED
+    question_id: int = Field(primary_key=True, foreign_key="question.id")
+    judge_id: int = Field(primary_key=True, foreign_key="judge.id")
+    variant: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    """0: asked as people are; others: the same asked in another way, which measures how consistent the judge is."""
+    attempt: int = Field(default=1, sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
+    """The last one counts; an error is tried again."""
+    answer: str | None = None
+    """A label of the task, or `unsure`; null: an error."""
+    error: str | None = None
+    text: str | None = None
+    """What the model wrote, where it could not be read as an answer."""
+    decided_at: datetime = moment()
 
 
 class Adjudication(SQLModel, table=True):
