@@ -2,17 +2,29 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Strict, model_validator
+from pydantic import AfterValidator, Field, PlainValidator, Strict, model_validator
 
 from audit.errors import AuditError, BadOutput
 from audit.files import parse_json, read_text, toml_of
-from audit.systems.asking import PATIENCE, TRIES
+from audit.systems.remote_file import (
+    VARIABLE,
+    Headers,
+    Names,
+    Remote,
+    Text,
+    checked_headers,
+    checked_url,
+    kind,
+    labels_of,
+    refuse_secret,
+    strings,
+)
 from audit.tasks import Input, get_task
 from audit.text.languages import is_code
 from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
@@ -171,65 +183,11 @@ class Path:
         return value
 
 
-def kind(value: object) -> str:
-    """Describe a JSON value in words, with the names that an object has.
-
-    >>> kind({"outputs": []}), kind([1, 2])
-    ("an object with 'outputs'", 'a list of 2')
-    """
-    if isinstance(value, dict):
-        return f"an object with {', '.join(map(repr, list(value)[:5])) or 'nothing'}"
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return f"the {'text' if isinstance(value, str) else 'number'} {value!r}"
-
-
-VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-"""A place where the value of an environment variable goes."""
 TEXT = re.compile(r"\{text(_a|_b)?\}")
 """A place where the text of an input goes, or the first or second one of a pair."""
 BATCH = 16
 """Inputs of a request that takes several, unless the file says."""
-_SECRET = re.compile(r"(auth|authorization|cookie|token|secret|password|passwd|key)$", re.IGNORECASE)
-_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HELP = "see docs/reference/systems.md"
-
-
-def check_address(url: str) -> str | None:
-    """What is wrong with an address, or None.
-
-    >>> check_address("ftp://example.org")
-    'must begin with http:// or https:// and name a machine'
-    """
-    try:
-        parts = urlsplit(url)
-        number = parts.port
-    except ValueError:
-        return "is no address"
-    if parts.scheme not in ("http", "https") or not parts.hostname or number == 0:
-        return "must begin with http:// or https:// and name a machine"
-    if not url.isascii() or not url.isprintable() or " " in url:
-        return "has characters that an address cannot have"
-    return None
-
-
-def strings(value: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a JSON document, with the name that it stands under."""
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from strings(inner, name)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from strings(inner, key)
-
-
-def _spelled(value: object) -> object:
-    """As text: a version may be written 2, 1.5 or 2026-11-21, which TOML reads as other things."""
-    return value if isinstance(value, bool | list | dict) else str(value)
 
 
 def _path(written: object) -> Path:
@@ -241,40 +199,11 @@ def _path(written: object) -> Path:
     return path
 
 
-def _checked_url(url: str) -> str:
-    if not VARIABLE.search(url) and (fault := check_address(url)):
-        raise Mistake(f"{url!r} {fault}")
-    parts = urlsplit(VARIABLE.sub("x", url))
-    if parts.username is not None or parts.password is not None:
-        # Not shown: it is a secret.
-        raise Mistake('has a name or password in it; send them as headers.Authorization = "Basic ${NAME}"')
-    for name, value in parse_qsl(urlsplit(url).query):
-        _refuse_secret(f"url, parameter {name}", name, value)
-    return url
-
-
-def _checked_headers(headers: dict[str, str]) -> dict[str, str]:
-    for name, value in headers.items():
-        if not _HEADER.fullmatch(name):
-            raise Mistake("is no name of a header; allowed are letters, digits and hyphens", f"headers.{name}")
-        _refuse_secret(f"headers.{name}", name, value)
-        if not value.isascii() or not value.isprintable():
-            raise Mistake("must be printable ASCII", f"headers.{name}")
-    return headers
-
-
 def _checked_tasks(tasks: tuple[str, ...]) -> tuple[str, ...]:
-    sure(lambda: _labels_of(tasks))
+    sure(lambda: labels_of(tasks))
     if len({task if task in _ANSWERS else "a label" for task in tasks}) > 1:
         raise Mistake(f"outputs of {', '.join(tasks)} are of different kinds; write a file for each")
     return tasks
-
-
-def _labels_of(tasks: Sequence[str]) -> list[str]:
-    """The labels that a service for these tasks may return; empty where any will do. Raises AuditError for what is no
-    task."""
-    labels_by_task = [get_task(task).labels for task in tasks]
-    return [label for labels in labels_by_task for label in labels] if all(labels_by_task) else []
 
 
 def _json_of(request: Any) -> Any:
@@ -289,7 +218,7 @@ def _json_of(request: Any) -> Any:
     except (TypeError, ValueError):
         raise Mistake("has a date or a number that JSON does not know") from None
     for name, value in strings(request):
-        _refuse_secret(f"request.{name}", name, value)
+        refuse_secret(f"request.{name}", name, value)
         if "{texts}" in value and value != "{texts}":
             raise Mistake(f'{value!r}: "{{texts}}" is a list and must stand alone in its quotes')
     return request
@@ -300,19 +229,7 @@ def _takes_several(request: Any) -> bool:
     return any(value == "{texts}" for _, value in strings(request))
 
 
-def _refuse_secret(where: str, name: str, value: str) -> None:
-    """Refuse a secret that is written out: values of the file are stored in databases and shown in reports."""
-    if value and _SECRET.search(name) and not VARIABLE.search(value) and "{text" not in value:
-        raise Mistake('looks like a secret: take it from the environment, for example "${SERVICE_KEY}"', where)
-
-
-Text = Annotated[str, Allowed("a text in quotes that is not empty", lambda text: bool(text.strip()))]
-Names = Annotated[tuple[str, ...], Strict(False), Allowed('a list of names, for example ["en", "zh"]', bool)]
-Labels = Annotated[dict[str, str], Allowed('a table of texts, for example: labels = { POS = "positive" }')]
 Codes = Annotated[dict[str, str], Allowed('a table of texts, for example: codes = { zh = "zh-CHS" }')]
-Headers = Annotated[
-    dict[str, str], Allowed('a table of texts, for example: headers = { Authorization = "Bearer ${NAME}" }')
-]
 Pairs = Annotated[
     tuple[Annotated[tuple[str, str], PlainValidator(_pair)], ...],
     Strict(False),
@@ -343,31 +260,21 @@ _ANSWERS = {
 """Where the outputs stand in an answer to tasks whose output is a label, and to the others, unless the file says."""
 
 
-class Description(UserModel):
-    """The content of a file. Values keep `${NAME}` in place of a secret, so all of it may be stored and shown."""
+class Description(Remote):
+    """The content of a file."""
 
-    name: Annotated[Text, BeforeValidator(_spelled)] = Field(description="it is what reports call the system")
-    version: Annotated[Text, BeforeValidator(_spelled)] = Field(
-        description="nobody can see from here when a service changes: change it when it does"
-    )
-    url: Annotated[Text, AfterValidator(_checked_url)] = Field(description="it is the address that requests go to")
+    url: Annotated[Text, AfterValidator(checked_url)] = Field(description="it is the address that requests go to")
     method: Literal["POST", "PUT"] = "POST"
     tasks: Annotated[Names, AfterValidator(_checked_tasks)] = ("sentiment",)
     languages: Names | None = None
     pairs: Pairs = ()
     codes: Codes = Field({}, repr=False)
-    headers: Annotated[Headers, AfterValidator(_checked_headers)] = Field({}, repr=False)
+    headers: Annotated[Headers, AfterValidator(checked_headers)] = Field({}, repr=False)
     request: Annotated[Any, AfterValidator(_json_of)] = None
     """The JSON that is sent, in which "{texts}", "{text}", or "{text_a}" and "{text_b}" stand."""
     answer: Answer = Answer()
-    labels: Labels = Field({}, repr=False)
     batch: Annotated[int, Field(ge=1, le=10_000)] | None = None
     """Inputs of a request that takes several, where the file says."""
-    concurrency: int = Field(8, ge=1, le=1_000)
-    timeout: float = Field(30.0, ge=0.01, le=86_400)
-    """Seconds that a request may take."""
-    tries: int = Field(TRIES, ge=1, le=100)
-    patience: float = Field(PATIENCE, ge=0, le=86_400)
 
     @property
     def translates(self) -> bool:
@@ -444,7 +351,7 @@ class Description(UserModel):
             raise Mistake(
                 f"{self.batch} must be 1, since {single.written!r} has no [*] and so leads to one output", "batch"
             )
-        allowed = _labels_of(self.tasks)
+        allowed = labels_of(self.tasks)
         if unknown := next((label for label in self.labels.values() if allowed and label not in allowed), None):
             reason = f"{unknown!r} is no label of {', '.join(self.tasks)}; allowed are {', '.join(allowed)}"
             raise Mistake(reason, "labels")

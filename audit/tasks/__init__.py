@@ -10,6 +10,8 @@ from audit.messages import message
 from audit.registry import Registry
 from audit.tasks.base import Input, LabelTask, Output, Task, Wording, check_task, wording_of
 from audit.tasks.classification import Classification
+from audit.tasks.inference import INFERENCE
+from audit.tasks.question_answering import QuestionAnswering
 from audit.tasks.sentiment import Sentiment
 from audit.tasks.similarity import Similarity
 from audit.tasks.summarization import Summarization
@@ -18,7 +20,15 @@ from audit.tasks.translation import Translation
 TASKS: Registry[Task] = registry.tasks
 """Tasks by name, those whose labels come with the corpus without labels."""
 registry.tasks.check = lambda name, task: None if isinstance(task, Classification) else check_task(name, task)
-for _task in (Sentiment(), Similarity(), Summarization(), Classification(), Translation()):
+for _task in (
+    Sentiment(),
+    Classification(),
+    Similarity(),
+    INFERENCE,
+    QuestionAnswering(),
+    Summarization(),
+    Translation(),
+):
     TASKS.register(_task.name, _task)
 
 

@@ -15,7 +15,7 @@ from service import Reply, label_of, serving
 
 from audit.errors import AuditError, BadFile, BadOutput, Declined, NotInstalled, Unanswered
 from audit.systems import get_system
-from audit.systems.http import WORDS, seconds_to_wait
+from audit.systems.service import WORDS, seconds_to_wait
 from audit.systems.http_file import Path
 from audit.tasks import Input, Output
 
@@ -182,7 +182,7 @@ def test_a_score_that_the_file_names_must_be_there(tmp_path):
 
 
 def test_an_answer_without_end_is_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("audit.systems.http.LARGEST", 1000)
+    monkeypatch.setattr("audit.systems.service.LARGEST", 1000)
     with (
         serving(lambda body, number: Reply(b"x" * 5000)) as server,
         pytest.raises(BadOutput, match="longer than 1,000 bytes"),
@@ -256,7 +256,7 @@ def test_an_address_from_the_environment_is_looked_at_too(tmp_path, monkeypatch,
 
 
 def test_without_httpx_the_line_that_installs_it_is_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr("audit.systems.http.missing", lambda module, install: install)
+    monkeypatch.setattr("audit.systems.service.missing", lambda module, install: install)
     assert get_system(described(tmp_path, minimal())).needs() == "pip install 'audit[http]'"
 
 
@@ -363,7 +363,7 @@ def test_settings_hold_what_may_change_an_output_and_not_the_pace(tmp_path):
         (minimal(url="http://h/a b"), "url: 'http://h/a b' has characters that an address cannot have"),
         (
             minimal("urll = 1"),
-            "urll: there is no such key, did you mean 'url'? allowed are name, version, url",
+            "urll: there is no such key, did you mean 'url'? allowed are name, version, ",
         ),
         (minimal('method = "GET"'), "method: 'GET' must be one of POST, PUT"),
         (minimal('tasks = ["mood"]'), "tasks: unknown task 'mood'; known are: classification, sentiment"),

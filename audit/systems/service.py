@@ -1,0 +1,320 @@
+"""Services over HTTP: what every system that asks another machine shares, whatever that machine understands.
+
+A request that gets no answer is told apart from one that is refused (`audit.errors.Unanswered`, `Declined`), and the
+values of environment variables are read when requests are made, kept nowhere else, and taken out of every message and
+output.
+"""
+
+import asyncio
+import html
+import json
+import logging
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus
+
+from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
+from audit.files import parse_json
+from audit.systems.asking import Asking
+from audit.systems.base import missing
+from audit.systems.remote_file import VARIABLE, Remote, check_address
+from audit.tasks import Input, Output
+
+if TYPE_CHECKING:
+    import httpx
+
+LARGEST = 16 * 1024 * 1024
+"""Bytes of an answer; what is longer is an error, whatever the service says of its length."""
+WORDS = 300
+"""Characters kept of what a service says beside an error."""
+_AGAIN = (408, 425, 429)
+"""Statuses below 500 after which a request is made again (RFC 9110, RFC 6585, RFC 8470)."""
+_CROWDED = (408, 429, 503, 504)
+"""Statuses of a service that has too much to do."""
+_ABOUT_INPUTS = (400, 413, 414, 422)
+"""Statuses that say that something is wrong with what was sent: other inputs may do."""
+
+
+class Service:
+    """A service at an address, with the environment variables that requests to it have: `file` names them in messages,
+    `timeout` is the seconds that a request may take."""
+
+    def __init__(self, file: str, url: str, variables: Sequence[str], timeout: float):
+        self._file, self._url, self._variables, self._timeout = file, url, variables, timeout
+
+    def needs(self) -> str | None:
+        """None when it can be asked; else what is missing: the HTTP client, or a variable of the environment."""
+        return missing("httpx", "pip install 'audit[http]'") or self._unset()
+
+    def clients(self, headers: Mapping[str, str]) -> "Clients":
+        """Connections, each request with these headers, in which `${NAME}` stands for a variable of the environment.
+        Raises NotInstalled where something is missing."""
+        if needs := self.needs():
+            raise NotInstalled(f"{self._file} cannot be asked here; {needs}")
+        if self._variables:
+            # httpx logs the address of each request, and a part of it may be secret.
+            logging.getLogger("httpx").setLevel(logging.WARNING)
+        return Clients({name: with_variables(value) for name, value in headers.items()})
+
+    @contextmanager
+    def masked(self) -> Iterator[None]:
+        """No error that is raised in this block has the value of a variable in it. What a service says may be long: it
+        is cut only after secrets are taken out, or half of one stays."""
+        try:
+            yield
+        except AuditError as problem:
+            problem.args = (_cut(self.without_secrets(str(problem))),)
+            raise
+
+    async def content(
+        self,
+        clients: "Clients",
+        method: str,
+        address: str,
+        sent: bytes | None,
+        headers: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """The bytes of the answer to one request. Raises Unanswered and Declined by its status, BadOutput for an answer
+        that cannot be read; call it in `masked`."""
+        import httpx
+
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._answer(clients, method, address, sent, headers)
+        except (TimeoutError, httpx.TimeoutException):
+            raise Unanswered(f"no answer within {self._timeout:g} s", crowded=True) from None
+        except httpx.DecodingError as problem:
+            raise BadOutput(f"the answer cannot be read ({problem})") from None
+        except httpx.TransportError as problem:
+            raise Unanswered(f"no connection ({type(problem).__name__}: {problem})") from None
+
+    async def _answer(
+        self,
+        clients: "Clients",
+        method: str,
+        address: str,
+        sent: bytes | None,
+        headers: Mapping[str, str] | None,
+    ) -> bytes:
+        async with (
+            clients.borrowed() as client,
+            client.stream(method, address, content=sent, headers=headers) as response,
+        ):
+            parts, size = [], 0
+            async for part in response.aiter_bytes():
+                size += len(part)
+                if size > LARGEST:
+                    raise BadOutput(f"the answer is longer than {LARGEST:,} bytes")
+                parts.append(part)
+        content, status = b"".join(parts), response.status_code
+        if 200 <= status < 300:
+            return content
+        words = self.words(content)
+        reason = f"HTTP {status}: {words}" if words else f"HTTP {status}"
+        if 300 <= status < 400:
+            raise Declined(f"HTTP {status}: it leads to {response.headers.get('location')!r}; name that as the url")
+        if status in _AGAIN or status >= 500:
+            after = seconds_to_wait(response.headers.get("retry-after"), response.headers.get("date"))
+            raise Unanswered(reason, after, crowded=status in _CROWDED, inputs=status == 500)
+        raise Declined(reason, inputs=status in _ABOUT_INPUTS)
+
+    def document(self, content: bytes) -> Any:
+        """The JSON of an answer. Raises BadOutput, which has the words that it is instead."""
+        try:
+            return parse_json(content)
+        except ValueError:
+            words = self.words(content)
+            raise BadOutput(f"the answer is not JSON: {words}" if words else "the answer is empty") from None
+
+    def words(self, content: bytes) -> str:
+        """The beginning of an answer in one line: spaces are folded when secrets, which may have some, are out."""
+        return " ".join(self.without_secrets(content[: 64 * 1024].decode("utf-8", "replace")).split())
+
+    def _unset(self) -> str | None:
+        """The environment variable that is absent or holds what a header cannot, in words; None where all are fine."""
+        for name in self._variables:
+            value = os.environ.get(name, "").strip()
+            if not value:
+                return f"set the environment variable {name}, which {self._file} names"
+            if not value.isascii() or not value.isprintable():
+                return f"the environment variable {name} must be printable ASCII, without line breaks"
+        if fault := check_address(with_variables(self._url)):
+            return f"the url of {self._file}, with the environment's values, {fault}"
+        return None
+
+    def without_secrets(self, text: str, least: int = 1) -> str:
+        """The text with the values of environment variables taken out, however they are spelled; those of `least`
+        characters and more."""
+        values = {name: os.environ.get(name, "").strip() for name in self._variables}
+        for name, value in sorted(values.items(), key=lambda item: -len(item[1])):
+            for spelled in (
+                html.escape(value),
+                json.dumps(value)[1:-1],
+                quote(value),
+                quote(value, safe=""),
+                quote_plus(value),
+                value,
+            ):
+                if len(value) >= least:
+                    text = text.replace(spelled, f"${{{name}}}")
+        return text
+
+
+class OverHttp:
+    """A system that asks a service: a subclass says what is sent and what an answer means (`ask`).
+
+    What a run needs of it is `run_async`: `audit.runner.executors.Asynchronous` makes many requests at once, waits when
+    the service asks for it, and tries again. `run` does the same from any executor, one list of inputs at a time.
+    """
+
+    service: Service
+    batch: int
+    concurrency: int
+    tries: int
+    patience: float
+    rate: float | None
+
+    def keep(self, file: str, remote: Remote, url: str, variables: Sequence[str], batch: int = 1) -> None:
+        """Take over what a file says of how its service is asked."""
+        self.service = Service(file, url, variables, remote.timeout)
+        self.batch, self.concurrency = batch, remote.concurrency
+        self.tries, self.patience, self.rate, self.price = remote.tries, remote.patience, remote.rate, remote.price
+        self._clients: Clients | None = None
+
+    def headers(self) -> Mapping[str, str]:
+        """What every request has, with `${NAME}` in place of secrets."""
+        return {}
+
+    async def ask(self, clients: "Clients", inputs: Sequence[Input]) -> list[Output]:
+        """One output per input, at most `batch`, in order. Raises Unanswered, Declined and BadOutput."""
+        raise TypeError(f"{type(self).__name__} must define ask")
+
+    def needs(self) -> str | None:
+        return self.service.needs()
+
+    def prepare(self) -> None:
+        """Import the HTTP client before there are threads and processes that would import it while others work.
+
+        The service itself is not called: if it is away now, the run tries again.
+        """
+        import httpx  # noqa: F401
+
+    def run(self, inputs: Sequence[Input]) -> list[Output]:
+        """As many requests at once as allowed, and again where there was no answer. Raises what the first one raised
+        that had none in the end."""
+        return asyncio.run(self._run(inputs))
+
+    async def _run(self, inputs: Sequence[Input]) -> list[Output]:
+        asking = Asking(self.concurrency, self.tries, self.patience)
+        pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
+        try:
+            async with self.service.clients(self.headers()) as clients, asyncio.TaskGroup() as group:
+                calls = [group.create_task(asking.ask(partial(self.ask, clients, piece))) for piece in pieces]
+        except BaseExceptionGroup as problems:
+            raise problems.exceptions[0] from None
+        return [output for call in calls for output in call.result()]
+
+    async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
+        """One request, of at most `batch` inputs. Raises Unanswered, Declined and BadOutput."""
+        if self._clients is None:
+            self._clients = self.service.clients(self.headers())
+        return await self.ask(self._clients, inputs)
+
+    async def close_async(self) -> None:
+        """End the connections that are kept for `run_async`."""
+        if self._clients is not None:
+            clients, self._clients = self._clients, None
+            await clients.aclose()
+
+
+class Clients(AbstractAsyncContextManager["Clients"]):
+    """As many clients as there are requests at once, each with one connection that is kept.
+
+    One client with many connections looks at all of them at the beginning and end of each request, which costs more
+    than the request itself from about thirty on.
+    """
+
+    def __init__(self, headers: Mapping[str, str]):
+        import httpx
+
+        self._headers = httpx.Headers({"Content-Type": "application/json"})
+        self._headers.update(headers)
+        self._certificates = httpx.create_ssl_context()  # 30 ms: once for all
+        self._made: list[httpx.AsyncClient] = []
+        self._idle: list[httpx.AsyncClient] = []
+
+    @asynccontextmanager
+    async def borrowed(self) -> AsyncIterator["httpx.AsyncClient"]:
+        """A client that nobody else has in this block. An exception ends its connection: the rest of an answer may be
+        on it."""
+        client = self._idle.pop() if self._idle else self._new()
+        try:
+            yield client
+        except BaseException:
+            self._made.remove(client)
+            await client.aclose()
+            raise
+        self._idle.append(client)
+
+    def _new(self) -> "httpx.AsyncClient":
+        import httpx
+
+        client = httpx.AsyncClient(
+            headers=self._headers,
+            verify=self._certificates,
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+            timeout=None,  # `Service` limits the whole request
+            follow_redirects=False,  # else the headers would go wherever an answer says
+        )
+        self._made.append(client)
+        return client
+
+    async def aclose(self) -> None:
+        """End the connections."""
+        for client in self._made:
+            await client.aclose()
+
+    async def __aexit__(self, *problem: object) -> None:
+        await self.aclose()
+
+
+def seconds_to_wait(after: str | None, date: str | None = None) -> float | None:
+    """What `Retry-After` asks for, in seconds from now; None where it says nothing that can be read.
+
+    It is a number of seconds or an HTTP date (RFC 9110, section 10.2.3), which is counted from the answer's own `Date`
+    where there is one: the service's clock need not be ours.
+
+    >>> seconds_to_wait("120")
+    120.0
+    >>> seconds_to_wait("Sat, 21 Nov 2026 17:00:30 GMT", date="Sat, 21 Nov 2026 17:00:00 GMT")
+    30.0
+    """
+    if after is None:
+        return None
+    if (written := after.strip()).isascii() and written.replace(".", "", 1).isdigit():
+        return float(written)
+    if (until := _moment(written)) is None:
+        return None
+    return max(0.0, (until - (_moment(date) or datetime.now(UTC))).total_seconds())
+
+
+def _moment(date: str | None) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(date) if date else None
+    except (ValueError, OverflowError):
+        return None
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
+
+
+def with_variables(text: str) -> str:
+    """The text with the values of environment variables in it; only for what is sent."""
+    return VARIABLE.sub(lambda match: os.environ.get(match[1], "").strip(), text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= WORDS else text[: WORDS - 3] + "..."
