@@ -107,7 +107,7 @@ def installed_extras() -> Iterator[None]:
 class BadRow(AuditError):
     """A row of a user's file is wrong. Says file, line, reason."""
 
-    def __init__(self, file: object, line: int, reason: str, parameter: str = ""):
+    def __init__(self, file: object, line: int, reason: str, parameter: str | tuple[str, ...] = ""):
         super().__init__(message("file.at_line", file=file, line=line, reason=reason), parameter=parameter)
         self.line = line
         self.reason = reason

@@ -157,6 +157,13 @@ def run(
         chosen("what a row of your file is, sentence or document (default: found out)"),
     ] = None,
     language: Annotated[str | None, language_code("of your file, where it has no such column", "LANGUAGE")] = None,
+    columns: Annotated[
+        Names,
+        listed("of your file, ours=theirs: text, text_b, gold, id, language, cluster", "text=review,..."),
+    ] = NONE,
+    labels: Annotated[
+        Names, listed("of your file: a gold label=ours; without one it is no gold", "pos=positive,1=positive")
+    ] = NONE,
     targets: Annotated[Names, listed("of a translation: the languages to translate the corpus into", "es,fr")] = NONE,
     document_share: Annotated[
         float | None,
@@ -191,7 +198,7 @@ def run(
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
     and stores.
     """
-    from audit.corpora import get_corpus
+    from audit.corpora import Reading, get_corpus
     from audit.relations.registry import with_lines
     from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
@@ -205,7 +212,8 @@ def run(
     elif targets:
         task = "translation"
     wanted = dict.fromkeys(toward(name, task, targets) for name in corpus)
-    corpora = [get_corpus(name, task, unit, language) for name in wanted]
+    reading = Reading(settings_of("--columns", columns), settings_of("--labels", labels, empty=True))
+    corpora = [get_corpus(name, task, unit, language, reading) for name in wanted]
     choices = fitting_all(corpora, relations, document_share, with_lines(corpora[0].task, parameters(changes)))
     opened = cache(lambda: open_database(db, create=True))  # once, and only when the first run has been checked
     file = file_of(db)
@@ -265,6 +273,23 @@ def toward(corpus: str, task: str | None, targets: Sequence[str]) -> str:
         raise AuditError(f"--targets {','.join(targets)} is for --task translation, not {task}; leave it out")
     check_codes(targets)
     return f"{corpus}@{','.join(targets)}"
+
+
+def settings_of(option: str, pairs: Sequence[str], empty: bool = False) -> dict[str, str]:
+    """What NAME=VALUE pairs say; a value may be left `empty`. Raises AuditError for another form, and a name twice.
+
+    >>> settings_of("--columns", ["text=review", "gold=stars"])
+    {'text': 'review', 'gold': 'stars'}
+    """
+    values: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not name or not equals or not (value or empty):
+            raise AuditError(f"{option} {pair!r}: expected NAME=VALUE, several with commas between them")
+        if name in values:
+            raise AuditError(f"{option}: {name!r} is named twice; name each once")
+        values[name] = value
+    return values
 
 
 def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:

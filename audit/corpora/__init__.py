@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from audit.corpora.base import CORPORA, Corpus, Row, Unit, loaded, short_name, split_name
-from audit.corpora.files import FileCorpus, is_file_name
+from audit.corpora.files import AS_IT_IS, FileCorpus, Reading, is_file_name
 from audit.corpora.recordings import RecordedTexts, Toward, check_targets, split_targets
 from audit.errors import AuditError
 from audit.messages import message
@@ -29,15 +29,20 @@ def all_corpora(task: str | None = None) -> list[Corpus]:
 
 
 def get_corpus(
-    name_or_path: str | Path, task: str | None = None, unit: Unit | None = None, language: str | None = None
+    name_or_path: str | Path,
+    task: str | None = None,
+    unit: Unit | None = None,
+    language: str | None = None,
+    reading: Reading = AS_IT_IS,
 ) -> Corpus:
     """A registered corpus of the task, the user's CSV or JSONL file, or the user's copy of a published corpus (as in
     `paws-x:FILE`), or recorded translations (`recorded:PATH`); files are read and checked at once.
 
     `task` (sentiment, where it is not said), `unit` and `language` describe a file; for any other corpus they may only
-    repeat what it is. For translation the texts of any corpus will do, with the languages to translate into behind an
-    @; a file may have them in its column `target_language` instead. Raises UnknownName, BadFile, BadRow, or AuditError
-    for a task, unit or language that the corpus does not have.
+    repeat what it is. `reading` says what the columns and labels of a file stand for. For translation the texts of any
+    corpus will do, with the languages to translate into behind an @; a file may have them in its column
+    `target_language` instead. Raises UnknownName, BadFile, BadRow, or AuditError for a task, unit or language that the
+    corpus does not have.
 
     >>> get_corpus("rotten-tomatoes").unit
     'sentence'
@@ -45,6 +50,11 @@ def get_corpus(
     ('es', 'fr')
     """
     name = str(name_or_path)
+    base, _ = split_targets(name)
+    if reading != AS_IT_IS and (
+        _is_registered(name) or split_name(name)[0] or not is_file_name(split_targets(name)[0])
+    ):
+        raise AuditError(message("corpus_file.reads_files", name=name), parameter=("columns", "labels"))
     if task is None and _is_for_translation(name):
         task = "translation"
     if task == "translation":
@@ -52,7 +62,7 @@ def get_corpus(
         if split_name(base)[0] == RecordedTexts.prefix:
             return RecordedTexts(split_name(base)[1], language, unit, targets)
         if targets:
-            return Toward(_to_translate(base, unit, language), targets)
+            return Toward(_to_translate(base, unit, language, reading), targets)
         if _is_registered(name):
             raise AuditError(
                 f"say which languages to translate corpus {name!r} into, as in {name}@es,fr or targets=es,fr",
@@ -64,7 +74,7 @@ def get_corpus(
     if prefix:
         return _as_asked(loaded(prefix, path, language), task, unit, language)
     if is_file_name(name):
-        corpus = FileCorpus(name, task or "sentiment", unit, language)
+        corpus = FileCorpus(name, task or "sentiment", unit, language, reading)
         if task == "translation":
             check_targets(name, corpus.rows())
         return corpus
@@ -93,7 +103,7 @@ def _is_registered(name: str) -> bool:
     return found is not None and not found.argument
 
 
-def _to_translate(name: str, unit: Unit | None, language: str | None) -> Corpus:
+def _to_translate(name: str, unit: Unit | None, language: str | None, reading: Reading) -> Corpus:
     """The texts of this name, whatever the task is that they come with."""
     if _is_registered(name):
         corpus = _made(name)
@@ -103,7 +113,7 @@ def _to_translate(name: str, unit: Unit | None, language: str | None) -> Corpus:
         corpus = loaded(prefix, path, language)
         return _as_asked(corpus, corpus.task, unit, language)
     if is_file_name(name):
-        return FileCorpus(name, "translation", unit, language)
+        return FileCorpus(name, "translation", unit, language, reading)
     return get_corpus(name, "translation", unit, language)  # which says what there is
 
 
@@ -138,4 +148,4 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
-__all__ = ["Corpus", "FileCorpus", "Row", "Unit", "all_corpora", "get_corpus", "listing", "short_name"]
+__all__ = ["Corpus", "FileCorpus", "Reading", "Row", "Unit", "all_corpora", "get_corpus", "listing", "short_name"]

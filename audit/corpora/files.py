@@ -1,8 +1,9 @@
 """The user's own texts: a CSV or JSONL file, checked as a whole before anything is used.
 
-Columns: `text`, and for similarity `text_b`; optionally `id`, `gold`, `language`, `document` (the id of the document
-a text was cut from), and for translation `target_language`. Every other column is kept as an attribute, such as the
-`reference` of a text to summarize.
+Columns: `text`, and for pairs of texts `text_b`, or what the task calls them (`premise` and `hypothesis`); optionally
+`id`, `gold`, `language`, `document` (the id of the document a text was cut from), and for translation
+`target_language`. Every other column is kept as an attribute, such as the `reference` of a text to summarize. A file
+with other names or labels is read by a `Reading`, which is offered where one can be guessed and never taken unasked.
 """
 
 import csv
@@ -10,16 +11,19 @@ import io
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
 from audit.files import Excessive, parse_json, read_text, refuse_bad_rows, unstorable
 from audit.keys import canonical, fingerprint
 from audit.messages import joined, message
-from audit.tasks import Input, base_of, get_task, text_columns
+from audit.tasks import TASKS, Input, base_of, get_task, text_columns, text_names
+from audit.tasks.classification import SCHEMES
 from audit.tasks.similarity import level_of
 from audit.text import Analysis
 from audit.text.languages import is_code
@@ -42,6 +46,113 @@ Gold = Callable[[str], "str | None"]
 """What a file says in its column `gold` -> the label it stands for, or None where it stands for none."""
 
 
+CLUSTER = "cluster"
+"""Another word for the column `document`."""
+_TEXT_WORDS = (
+    "text",
+    "review",
+    "sentence",
+    "content",
+    "body",
+    "comment",
+    "message",
+    "tweet",
+    "post",
+    "premise",
+    "context",
+)
+_GOLD_WORDS = ("gold", "label", "sentiment", "class", "category", "target", "topic", "rating", "stars", "answer", "y")
+"""What columns of texts and of gold labels are often called: for guesses, which are offered and never taken."""
+_LABEL_WORDS = {
+    "positive": ("pos", "1", "+1", "good", "label_1", "p", "正面", "积极"),
+    "negative": ("neg", "-1", "0", "bad", "label_0", "n", "负面", "消极"),
+    "neutral": ("neu", "mixed", "none", "中性", "n"),
+    "entailment": ("entail", "entails", "entailed", "e", "yes", "true"),
+    "contradiction": ("contradict", "contradicts", "contradictory", "c", "no", "false"),
+}
+"""How labels of ours are often written, in small letters: for guesses as well."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file of somebody's is read: `columns` has our name -> the file's name of a column, `labels` has a label as
+    the file writes it -> ours (empty: no gold).
+
+    >>> Reading({"text": "review"}, {"pos": "positive"}).label("Pos")
+    'positive'
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def check(self, task: str) -> None:
+        """Raise AuditError for a column that files do not have, and for a label that is none of the task's."""
+        texts = text_columns(get_task(task).texts)
+        allowed = (*texts, *text_names(get_task(task)), *_KNOWN, CLUSTER, _TARGET, "reference")
+        for name in self.columns:
+            if name not in allowed:
+                raise AuditError(
+                    message("corpus_file.unknown_column", column=name, allowed=allowed), parameter="columns"
+                )
+        if CLUSTER in self.columns and "document" in self.columns:
+            raise AuditError(message("corpus_file.cluster_twice"), parameter="columns")
+        taken = list(self.columns.values())
+        if twice := next((name for name in taken if taken.count(name) > 1), None):
+            raise AuditError(message("corpus_file.column_for_two", column=twice), parameter="columns")
+        scheme = get_task(task).labels
+        for written, label in self.labels.items():
+            if label and scheme and label not in scheme:
+                raise AuditError(
+                    message("corpus_file.unknown_label", written=written, label=label, allowed=scheme),
+                    parameter="labels",
+                )
+
+    def label(self, gold: str) -> str:
+        """What a gold label of the file stands for: itself, where nothing else is said; empty: no gold."""
+        by_word = {written.strip().casefold(): label for written, label in self.labels.items()}
+        return by_word.get(gold.casefold(), gold)
+
+    def refuse_unused(self, path: Path, names: Sequence[str]) -> None:
+        """Raise BadFile where the file has not the columns that were named."""
+        if absent := [name for name in self.columns.values() if name not in names]:
+            raise BadFile(
+                message("corpus_file.no_such_column", file=path, column=absent[0], columns=list(map(repr, names))),
+                parameter="columns",
+            )
+
+
+AS_IT_IS = Reading()
+"""Of a file with our names and labels."""
+
+
+class _Names:
+    """What the columns of a file stand for: ours may be written in any case, and those that a reading names; the texts
+    of a pair may have the names that their task has for them."""
+
+    def __init__(self, path: Path, written: Sequence[str], task: str, reading: Reading):
+        self.texts = text_columns(get_task(task).texts)
+        reading.refuse_unused(path, written)
+        own = dict(zip(text_names(get_task(task)), self.texts, strict=False))
+        ours = {
+            theirs: own.get(name, "document" if name == CLUSTER else name) for name, theirs in reading.columns.items()
+        }
+        plain = [name.lower() for name in written if name not in ours]
+        aliases = own if not any(text in plain or text in ours.values() for text in self.texts) else {}
+        self._ours = ours
+        self._aliases = aliases
+
+    def of(self, column: str) -> str:
+        """Our name of a column; the user's own keep theirs. One that has a name of ours, which another column is read
+        for, is an attribute."""
+        if column in self._ours:
+            return self._ours[column]
+        name = column.lower()
+        name = self._aliases.get(name, name)
+        if name in self._ours.values():
+            return f"{column} (own)"
+        return name if name in (*_KNOWN, *self.texts) else column
+
+
 class _Record(NamedTuple):
     """A line as read: its number in the file, its columns, and what is wrong with it, if it could not be read."""
 
@@ -59,9 +170,10 @@ class FileCorpus:
     """The rows of a CSV or JSONL file of the user's.
 
     `unit` is "document" when the median text of the first 200 has more than one sentence, unless it is given. Rows are
-    keyed by their id, or by their number (from 1) in a file without ids. Classification without a scheme takes the
-    file's own gold labels, sorted, for the scheme. Raises BadFile or, for a single bad row, BadRow; then no row is
-    usable. Raises AuditError for a language that is no code.
+    keyed by their id, or by their number (from 1) in a file without ids. `reading` says what its columns and labels
+    stand for. Classification without a scheme takes the file's own gold labels, sorted, for the scheme. Raises BadFile
+    or, for a single bad row, BadRow; then no row is usable. Raises AuditError for a language that is no code, and for a
+    reading that does not fit the task.
 
     >>> FileCorpus("absent.csv")
     Traceback (most recent call last):
@@ -69,19 +181,27 @@ class FileCorpus:
     """
 
     def __init__(
-        self, path: str | Path, task: str = "sentiment", unit: Unit | None = None, language: str | None = None
+        self,
+        path: str | Path,
+        task: str = "sentiment",
+        unit: Unit | None = None,
+        language: str | None = None,
+        reading: Reading = AS_IT_IS,
     ):
         _check_language(language)
+        reading.check(task)
         self.path = Path(path)
         self.name = self.path.name
-        texts = text_columns(get_task(task).texts)
-        self._fill(_read(self.path, texts), texts, task, unit, language)
+        self._fill(_read(self.path, task, reading), task, unit, language, reading)
 
     def _fill(
-        self, records: "list[_Record]", texts: tuple[str, ...], task: str, unit: Unit | None, language: str | None
+        self, records: "list[_Record]", task: str, unit: Unit | None, language: str | None, reading: Reading
     ) -> None:
+        for record in records:
+            if gold := record.columns.get("gold", "").strip():
+                record.columns["gold"] = reading.label(gold)
         self.task = _with_scheme(self.path, records) if task == "classification" else task
-        self._rows = _checked_rows(self.path, records, texts, self.task, language or "en")
+        self._rows = _checked_rows(self.path, records, text_columns(get_task(task).texts), self.task, language or "en")
         counted = Counter(row.input.languages[0] for row in self._rows)
         self.languages = tuple(code for code, _ in counted.most_common())
         self.language = language or self.languages[0]
@@ -129,20 +249,25 @@ class FrameCorpus(FileCorpus):
         task: str = "sentiment",
         unit: Unit | None = None,
         language: str | None = None,
+        reading: Reading = AS_IT_IS,
     ):
         _check_language(language)
+        reading.check(task)
         self.path = Path(name)
         self.name = name
-        texts = text_columns(get_task(task).texts)
-        columns = [_name(str(column), texts) for column in frame.columns]
-        if len(frame) and (missing := [column for column in texts if column not in columns]):
+        written = [str(column) for column in frame.columns]
+        names = _Names(self.path, written, task, reading)
+        columns = [names.of(column) for column in written]
+        if len(frame) and (missing := [column for column in names.texts if column not in columns]):
+            lacking = message(
+                "corpus_file.no_column",
+                name=name,
+                column=missing[0],
+                columns=list(map(repr, columns)) or message("list.none"),
+            )
+            lines = [[str(value) for value in row] for row in frame.head(_LOOKED_AT).itertuples(index=False)]
             raise AuditError(
-                message(
-                    "corpus_file.no_column",
-                    name=name,
-                    column=missing[0],
-                    columns=list(map(repr, columns)) or message("list.none"),
-                )
+                joined("list.also", [lacking, *offered_columns(written, lines, task)]), parameter="columns"
             )
         if doubled := [column for column in columns if columns.count(column) > 1]:
             raise AuditError(message("corpus_file.column_twice", name=name, column=doubled[0]))
@@ -158,7 +283,7 @@ class FrameCorpus(FileCorpus):
             )
             for row, values in enumerate(fields, start=1)
         ]
-        self._fill(records, texts, task, unit, language)
+        self._fill(records, task, unit, language, reading)
 
 
 def _plain(value: object) -> object:
@@ -245,10 +370,102 @@ def _checked_rows(path: Path, records: list[_Record], texts: tuple[str, ...], ta
                 {name: value for name, value in columns.items() if name not in (*_KNOWN, *texts)},
             )
         )
+    if unknown := {gold for record in records if (gold := _unknown(record, label_of))}:
+        _refuse_gold(path, bad, len(records), unknown, task)
     refuse_bad_rows(path, bad, len(records))
     if not rows:
         raise BadFile(message("corpus_file.no_rows", file=path))
     return rows
+
+
+def _unknown(record: _Record, label_of: Gold) -> str:
+    """The gold of a record where it stands for no label, else nothing."""
+    gold = record.columns.get("gold", "").strip()
+    return gold if gold and label_of(gold) is None else ""
+
+
+def _refuse_gold(path: Path, bad: Sequence[tuple[int, str]], number: int, unknown: set[str], task: str) -> None:
+    """As `refuse_bad_rows`, with what may be meant by gold labels that the task does not have."""
+    advice = [] if get_task(task).question_kind == "pair" else offered_labels(unknown, task)
+    if advice and len(bad) == 1:
+        ((line, reason),) = bad
+        raise BadRow(path, line, joined("list.also", [reason, *advice]), parameter=("labels", "task"))
+    try:
+        refuse_bad_rows(path, bad, number)
+    except BadFile as problem:
+        raise BadFile(joined("list.also", [problem.sentence, *advice]), parameter=("labels", "task")) from None
+
+
+def offered_labels(unknown: Collection[str], task: str) -> list[str]:
+    """What may be meant by gold labels that a task does not have: a map to its labels, or another task.
+
+    >>> print(*offered_labels({"pos", "neg"}, "sentiment"))
+    labels=neg=negative,pos=positive reads them as those of sentiment
+    >>> print(*offered_labels({"billing", "delivery"}, "sentiment"))
+    the task that fits is task=classification/billing,delivery
+    """
+    labels = get_task(task).labels
+    guess = {gold: _label_meant(gold, labels) for gold in sorted(unknown)}
+    if all(guess.values()):
+        pairs = ",".join(f"{gold}={label}" for gold, label in guess.items())
+        return [message("corpus_file.offer_labels", labels=pairs, task=base_of(task))]
+    lowered = {gold.casefold() for gold in unknown}
+    others = (entry for entry in (*TASKS.values(), *map(get_task, map("classification/{}".format, SCHEMES))))
+    for other in others:
+        fits = other.question_kind == "input" and other.texts == get_task(task).texts and other.name != task
+        if fits and lowered and lowered <= {label.casefold() for label in other.labels}:
+            return [message("corpus_file.offer_task", task=other.name)]
+    if get_task(task).texts == 1 and len(unknown) <= _MOST_LABELS and not any("," in gold for gold in unknown):
+        known = [label for label in labels if label not in unknown] if base_of(task) == "classification" else []
+        return [message("corpus_file.offer_task", task=f"classification/{','.join([*known, *sorted(unknown)])}")]
+    return []
+
+
+def _label_meant(gold: str, labels: Sequence[str]) -> str:
+    """The only label of these that is often written so; empty where there is none, or are several."""
+    word = gold.casefold()
+    near = [label for label in labels if word == label.casefold() or word in _LABEL_WORDS.get(label, ())]
+    return near[0] if len(near) == 1 else ""
+
+
+def offered_columns(names: Sequence[str], lines: Sequence[Sequence[str]], task: str) -> list[str]:
+    """The columns that may be meant for the texts of a task and for gold, by their names and what stands in the first
+    lines; nothing where that is not clear.
+
+    >>> print(*offered_columns(["nr", "review", "label"], [["1", "It is good.", "pos"]], "sentiment"))
+    columns=text=review,gold=label reads these
+    """
+    definition = get_task(task)
+    texts = text_columns(definition.texts)
+    free = list(names)
+    meant: dict[str, str] = {}
+    for text in texts:
+        if text in free:
+            free.remove(text)
+            continue
+        if (column := _text_meant(free, names, lines)) is None:
+            return []
+        meant[text] = column
+        free.remove(column)
+    if definition.question_kind == "input" and "gold" not in [name.lower() for name in names]:
+        near = [name for word in _GOLD_WORDS for name in free if name.lower() == word]
+        meant |= {"gold": near[0]} if near else {}
+    pairs = ",".join(f"{ours}={theirs}" for ours, theirs in meant.items())
+    return [message("corpus_file.offer_columns", columns=pairs)] if pairs else []
+
+
+def _text_meant(free: Sequence[str], names: Sequence[str], lines: Sequence[Sequence[str]]) -> str | None:
+    """The column that is called as texts are, or the one with by far the longest fields."""
+    for word in _TEXT_WORDS:
+        if near := [name for name in free if name.lower() == word]:
+            return near[0]
+    widths = {
+        name: sum(len(line[at]) for line in lines if at < len(line)) for at, name in enumerate(names) if name in free
+    }
+    longest = sorted(widths, key=lambda name: -widths[name])
+    if not longest or not widths[longest[0]] or (len(longest) > 1 and widths[longest[0]] < 3 * widths[longest[1]]):
+        return None
+    return longest[0]
 
 
 def _gold_reason(gold: str, label: str | None, task: str) -> str | None:
@@ -283,21 +500,24 @@ def _reason(columns: dict[str, str], texts: tuple[str, ...], key: str) -> str | 
     return None
 
 
-def _read(path: Path, texts: tuple[str, ...]) -> list[_Record]:
+def _read(path: Path, task: str, reading: Reading) -> list[_Record]:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise BadFile(message("corpus_file.bad_suffix", file=path, suffixes=_SUFFIXES))
     text = read_text(path)
     separator = _SUFFIXES[suffix]
-    return _jsonl(text, texts) if separator is None else _csv(path, text, separator, texts)
+    if separator is None:
+        return _jsonl(path, text, task, reading)
+    return _csv(path, text, separator, task, reading)
 
 
-def _csv(path: Path, text: str, separator: str, texts: tuple[str, ...]) -> list[_Record]:
+def _csv(path: Path, text: str, separator: str, task: str, reading: Reading) -> list[_Record]:
     limit = csv.field_size_limit(len(text) + 1)
     started = 1
     try:
         reader = csv.reader(io.StringIO(text, newline=None), delimiter=separator, strict=True)
-        names = _header(path, next(reader), separator, texts)
+        written = [name.strip() for name in next(reader)]
+        names = _header(path, written, separator, _Names(path, written, task, reading), text, task)
         records: list[_Record] = []
         started = reader.line_num + 1
         for values in reader:
@@ -319,50 +539,58 @@ def _csv(path: Path, text: str, separator: str, texts: tuple[str, ...]) -> list[
         csv.field_size_limit(limit)
 
 
-def _header(path: Path, names: list[str], separator: str, texts: tuple[str, ...]) -> list[str]:
-    cleaned = [name.strip() for name in names]
-    columns = [_name(name, texts) for name in cleaned]
-    if missing := [name for name in texts if name not in columns]:
-        hint = []
+def _header(path: Path, written: list[str], separator: str, names: _Names, content: str, task: str) -> list[str]:
+    columns = [names.of(name) for name in written]
+    if missing := [name for name in names.texts if name not in columns]:
+        hint: list[str] = []
         for other in ",;\t|":
-            if other != separator and any(other in name for name in cleaned):
+            if other != separator and any(other in name for name in written):
                 hint = [message("corpus_file.separator", mark=other, needed=separator)]
-        lacking = message("corpus_file.header", file=path, column=missing[0], columns=map(repr, cleaned))
-        raise BadFile(joined("list.also", [lacking, *hint]))
+        if not hint:
+            lines = islice(csv.reader(io.StringIO(content, newline=None), delimiter=separator), 1, _LOOKED_AT)
+            hint = offered_columns(written, list(lines), task)
+        lacking = message("corpus_file.header", file=path, column=missing[0], columns=map(repr, written))
+        raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
     doubled = sorted({name for name in columns if columns.count(name) > 1})
     if doubled:
         raise BadFile(message("corpus_file.header_twice", file=path, column=doubled[0]))
     return columns
 
 
-def _jsonl(text: str, texts: tuple[str, ...]) -> list[_Record]:
-    records: list[_Record] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            value = parse_json(line)
-        except Excessive as problem:
-            records.append(_Record(number, {}, problem.args[0]))
-            continue
-        except ValueError as problem:
-            records.append(_Record(number, {}, message("corpus_file.line_not_json", reason=problem)))
-            continue
-        if not isinstance(value, dict):
-            records.append(_Record(number, {}, message("corpus_file.line_no_object", type=type(value).__name__)))
-            continue
-        columns = {_name(name, texts): field for name, field in value.items() if field is not None}
-        if not_texts := [name for name in texts if not isinstance(columns.get(name, ""), str)]:
-            example = canonical(columns[not_texts[0]])[:40]
-            records.append(_Record(number, {}, message("corpus_file.no_string", column=not_texts[0], example=example)))
-        else:
-            records.append(_Record(number, {name: _value(field) for name, field in columns.items()}))
-    return records
+def _jsonl(path: Path, text: str, task: str, reading: Reading) -> list[_Record]:
+    lines = [(number, _json_object(line)) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    objects = [value for _, value in lines if isinstance(value, dict)]
+    written = list(dict.fromkeys(name for value in objects for name in value))
+    names = _Names(path, written, task, reading)
+    columns = [names.of(name) for name in written]
+    if missing := [name for name in names.texts if name not in columns]:
+        fields = [[str(value.get(name, "")) for name in written] for value in objects[:_LOOKED_AT]]
+        if offer := offered_columns(written, fields, task):  # else every row says what it lacks
+            lacking = message("corpus_file.no_column", name=path, column=missing[0], columns=list(map(repr, written)))
+            raise BadFile(joined("list.also", [lacking, *offer]), parameter="columns")
+    return [
+        _Record(number, {}, value) if isinstance(value, str) else _json_record(number, value, names)
+        for number, value in lines
+    ]
 
 
-def _name(column: str, texts: tuple[str, ...]) -> str:
-    """Our own columns may be written in any case; the user's keep theirs."""
-    return column.lower() if column.lower() in (*_KNOWN, *texts) else column
+def _json_object(line: str) -> dict[str, Any] | str:
+    """The object of a line, or what is wrong with it."""
+    try:
+        value = parse_json(line)
+    except Excessive as problem:
+        return str(problem.args[0])
+    except ValueError as problem:
+        return message("corpus_file.line_not_json", reason=problem)
+    return value if isinstance(value, dict) else message("corpus_file.line_no_object", type=type(value).__name__)
+
+
+def _json_record(number: int, value: Mapping[str, Any], names: _Names) -> _Record:
+    columns = {names.of(name): field for name, field in value.items() if field is not None}
+    if not_texts := [name for name in names.texts if not isinstance(columns.get(name, ""), str)]:
+        example = canonical(columns[not_texts[0]])[:40]
+        return _Record(number, {}, message("corpus_file.no_string", column=not_texts[0], example=example))
+    return _Record(number, {name: _value(field) for name, field in columns.items()})
 
 
 def _value(value: object) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from audit.corpora import Corpus, get_corpus
 from audit.corpora.base import Unit
-from audit.corpora.files import FrameCorpus
+from audit.corpora.files import AS_IT_IS, FrameCorpus, Reading
 from audit.errors import AuditError
 from audit.keys import fingerprint
 from audit.relations import ANY, Outcome, Plain, Verdict
@@ -264,16 +264,21 @@ def _load_system(name: str, system: Any) -> System:
 
 
 def corpus_of(
-    corpus: Texts, task: str | None, unit: Unit | None, language: str | None, name: str | None = None
+    corpus: Texts,
+    task: str | None,
+    unit: Unit | None,
+    language: str | None,
+    name: str | None = None,
+    reading: Reading = AS_IT_IS,
 ) -> Corpus:
     """The corpus that a name, a file, a frame, an iterable of texts or (text, gold) pairs, or a corpus stands for.
 
     A frame has the columns of a file (`audit.corpora.files`). Raises AuditError for anything else.
     """
     if isinstance(corpus, str | Path):
-        return get_corpus(corpus, task, unit, language)
+        return get_corpus(corpus, task, unit, language, reading)
     if isinstance(corpus, pd.DataFrame):
-        return FrameCorpus(corpus, name or "frame", task or "sentiment", unit, language)
+        return FrameCorpus(corpus, name or "frame", task or "sentiment", unit, language, reading)
     if callable(getattr(corpus, "rows", None)) and callable(getattr(corpus, "fingerprint", None)):
         return cast(Corpus, corpus)
     if not isinstance(corpus, Iterable):
@@ -282,7 +287,7 @@ def corpus_of(
             "DataFrame with the column text, or texts"
         )
     rows = [_columns(number, item) for number, item in enumerate(corpus, start=1)]
-    return FrameCorpus(pd.DataFrame(rows), name or "texts", task or "sentiment", unit, language)
+    return FrameCorpus(pd.DataFrame(rows), name or "texts", task or "sentiment", unit, language, reading)
 
 
 def _columns(number: int, item: object) -> Mapping[str, object]:

@@ -14,6 +14,7 @@ from sqlalchemy import Engine, func, select
 
 from audit.annotation.questions import BEHIND
 from audit.corpora.base import Unit
+from audit.corpora.files import Reading
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.labels import answer_with_gold, frame_labels, import_labels, read_labels
@@ -51,6 +52,8 @@ def run(
     unit: Unit | None = None,
     language: str | None = None,
     name: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
     parameters: Mapping[str, Mapping[str, object]] | None = None,
     workers: int = 0,
     time_limit: float = TIME_LIMIT,
@@ -59,13 +62,15 @@ def run(
     """Make metamorphic groups of a corpus, execute the systems on them, check them, and store everything.
 
     `corpus` is a name (`audit.all_corpora()`), a CSV or JSONL file, a DataFrame with the columns of such a file, an
-    iterable of texts or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`), functions of
-    a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict. `relations` are names;
-    None: all that fit. `limit` sources are used, those with the smallest random numbers of `seed`. `store` is the
-    database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a temporary file, deleted with
-    the study. `name` names a corpus made from a frame or from texts. `parameters` are those of relations, as in
-    `{"MR6.1": {"sentences": 5}}`; one that takes a list takes a file of lines, too. `workers` processes do the work,
-    and must be able to import its functions; 0: this process does it. Repeating the call executes nothing twice.
+    iterable of texts or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`),
+    functions of a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict.
+    `relations` are names; None: all that fit. `limit` sources are used, those with the smallest random numbers of
+    `seed`. `store` is the database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a
+    temporary file, deleted with the study. `name` names a corpus made from a frame or from texts. `columns` says
+    which columns of a file or frame are ours, as in `{"text": "review", "gold": "stars"}`, and `labels` what its
+    gold labels stand for: `{"pos": "positive"}`. `parameters` are those of relations, as in `{"MR6.1":
+    {"sentences": 5}}`; one that takes a list takes a file of lines, too. `workers` processes do the work, and must
+    be able to import its functions; 0: this process does it. Repeating the call executes nothing twice.
 
     Raises AuditError for whatever cannot be run, before anything is stored.
 
@@ -73,7 +78,7 @@ def run(
     >>> study
     Study of texts: 2 sources, 2 relations, 1 system; 2 groups satisfied, 0 drawn, no question waits
     """
-    corpus = corpus_of(corpus, task, unit, language, name)
+    corpus = corpus_of(corpus, task, unit, language, name, Reading(columns or {}, labels or {}))
     names = system_names(systems, corpus)
     (fitting_relations,) = fitting_all([corpus], relations, params=with_lines(corpus.task, parameters or {}))
     folder: str | None = None

@@ -28,7 +28,6 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.settings import change_settings, settings_of
-from audit.corpora import get_corpus
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.labels import GoldAnswers, answer_with_gold
@@ -41,7 +40,7 @@ from audit.sampling.draw import Drawn, SampleRequest
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import name_primary, primary_named, resolve
-from audit.studies.plan import SETTINGS, Plan, need_registered, read_plan
+from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan
 from audit.studies.versions import latest
 
 DATABASE = "AUDIT_DB"
@@ -422,7 +421,7 @@ def carry_out(
     )
     change_settings(engine, by, _new_settings(engine, plan))  # asks for the role before anything is done
     study, sample = plan.study, plan.sample
-    corpus = get_corpus(study["corpus"], study["task"], study["unit"], study["language"])
+    corpus = corpus_planned(study)
     relations = fitting(corpus, study["relations"], study["document_share"], study["set"])
     begin("run")
     ran = run(

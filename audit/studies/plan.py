@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.settings import BOUNDS, JudgingSettings
-from audit.corpora import all_corpora, get_corpus
+from audit.corpora import Reading, all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
@@ -110,6 +110,7 @@ Parameters = Annotated[
     Allowed(lambda: message("user_file.parameters"), _are_parameters),
     AfterValidator(_without_empty),
 ]
+Renamed = Annotated[dict[str, str], Allowed(lambda: message("user_file.renamed"))]
 Whole = Annotated[int, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
 Count = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -129,6 +130,10 @@ class StudyTable(UserModel):
     seed: Whole = 0
     unit: Annotated[str, _one_of(("sentence", "document"))] | None = None
     language: Text | None = None
+    columns: Renamed = Field(default_factory=dict)
+    """Our name of a column of the corpus's file -> its own."""
+    labels: Renamed = Field(default_factory=dict)
+    """A gold label of the file -> ours."""
     document_share: Share | None = None
     fingerprint: Text | None = None
     set: Parameters = Field(default_factory=dict)
@@ -335,10 +340,16 @@ def need_registered(plan: Plan) -> None:
     refuse(message("plan_file.called", name=plan.name), unregistered_keys(plan.content()).items())
 
 
+def corpus_planned(study: Mapping[str, Any]) -> Corpus:
+    """The corpus that a plan's table `study` names. Raises what `get_corpus` raises."""
+    reading = Reading(study["columns"], study["labels"])
+    return get_corpus(study["corpus"], study["task"], study["unit"], study["language"], reading)
+
+
 def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
     corpus: Corpus | None = _ask(
         "study.corpus",
-        lambda: get_corpus(study["corpus"], study["task"], study["unit"], study["language"]),
+        lambda: corpus_planned(study),
         note,
     )
     if corpus is None:
@@ -480,10 +491,19 @@ def to_toml(plan: Plan) -> str:
         if plain:
             lines += ["", f"[{table}]", *(f"{key} = {toml_value(value)}" for key, value in plain.items())]
         for key, value in values.items():
-            for name, inner in value.items() if isinstance(value, Mapping) else ():
-                lines += ["", f"[{table}.{key}.{_key(name)}]"]
-                lines += [f"{_key(parameter)} = {toml_value(setting)}" for parameter, setting in inner.items()]
+            if isinstance(value, Mapping):
+                lines += _table(f"{table}.{key}", value)
     return "\n".join(lines) + "\n"
+
+
+def _table(path: str, values: Mapping[str, Any]) -> list[str]:
+    """The lines of a table, and of those in it; none where it is empty."""
+    plain = [f"{_key(name)} = {toml_value(value)}" for name, value in values.items() if not isinstance(value, Mapping)]
+    lines = ["", f"[{path}]", *plain] if plain else []
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            lines += _table(f"{path}.{_key(name)}", value)
+    return lines
 
 
 def toml_value(value: Any) -> str:

@@ -74,6 +74,15 @@ def text_columns(number: int) -> tuple[str, ...]:
     return ("text", *(f"text_{letter}" for letter in ascii_lowercase[1:number]))
 
 
+def text_names(task: Task) -> tuple[str, ...]:
+    """What the texts of a task are called in files, beside `text` and `text_b`; nothing where that is all.
+
+    >>> text_names(get_task("inference"))
+    ('premise', 'hypothesis')
+    """
+    return tuple(getattr(task, "text_names", ()))
+
+
 def matches(task: str, wanted: str | None) -> bool:
     """Whether a task is the wanted one (None: any): `classification` wants every scheme.
 
@@ -106,5 +115,6 @@ __all__ = [
     "matches",
     "spellings",
     "text_columns",
+    "text_names",
     "wording_of",
 ]

@@ -120,6 +120,8 @@ class Task(Protocol):
     question: str
     """The question as annotators read it (English; the app translates it)."""
 
+    # A task may have `text_names`, what its texts are called in files beside `text` and `text_b`.
+
     def checked(self, output: Output) -> Output:
         """The output, if the task allows it; else raises BadOutput saying what is allowed."""
         ...
@@ -193,6 +195,8 @@ class LabelTask:
     texts: int = 1
     wordings: Mapping[str, Wording] = field(default_factory=dict)
     guideline_version: int = 1
+    text_names: tuple[str, ...] = ()
+    """What its texts are called in files, beside `text` and `text_b`: ("premise", "hypothesis")."""
     question_kind: Literal["input", "pair"] = field(default="input", init=False)
 
     def checked(self, output: Output) -> Output:

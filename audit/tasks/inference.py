@@ -11,5 +11,6 @@ INFERENCE = LabelTask(
     ("entailment", "neutral", "contradiction"),
     "If the first text is true, is the second one?",
     texts=2,
+    text_names=("premise", "hypothesis"),
 )
 """The task `inference`: an input is a premise and a hypothesis, in that order."""

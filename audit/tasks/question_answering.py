@@ -45,6 +45,7 @@ class QuestionAnswering:
     labels: tuple[str, ...] = ("right", "wrong")
     question_kind: Literal["input", "pair"] = "pair"
     texts = 2
+    text_names = ("context", "question")
     question = "Is this the right answer to the question, going by the text alone?"
 
     def checked(self, output: Output) -> Output:

@@ -69,7 +69,7 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         ([*RUN, *GOOD, "--document-share", "0.5"], "--document-share is for documents"),
         ([*RUN, *GOOD, "--unit", "document", "--document-share", "2"], "must be above 0 and at most 1"),
         ([*RUN, *GOOD, "--document-share", "half"], "'half' is not a number such as 0.01"),
-        ([*RUN, *GOOD, "--task", "cooking"], "unknown task 'cooking'; known are: classification, sentiment"),
+        ([*RUN, *GOOD, "--task", "cooking"], "unknown task 'cooking'; known are: classification, inference"),
         ([*RUN, "--corpus", "nothing", "--systems", "vader", "--task", "cooking"], "unknown task 'cooking'"),
         ([*RUN, *GOOD, "--limit", "0"], "--limit 0: must be at least 1"),
         ([*RUN, *GOOD, "--limit", "-5"], "--limit -5: must be at least 1"),
