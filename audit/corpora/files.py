@@ -64,13 +64,19 @@ _TEXT_WORDS = (
 _GOLD_WORDS = ("gold", "label", "sentiment", "class", "category", "target", "topic", "rating", "stars", "answer", "y")
 """What columns of texts and of gold labels are often called: for guesses, which are offered and never taken."""
 _LABEL_WORDS = {
-    "positive": ("pos", "1", "+1", "good", "label_1", "p", "正面", "积极"),
-    "negative": ("neg", "-1", "0", "bad", "label_0", "n", "负面", "消极"),
-    "neutral": ("neu", "mixed", "none", "中性", "n"),
+    "positive": ("pos", "good", "正面", "积极"),
+    "negative": ("neg", "bad", "负面", "消极"),
+    "neutral": ("neu", "mixed", "中性"),
     "entailment": ("entail", "entails", "entailed", "e", "yes", "true"),
     "contradiction": ("contradict", "contradicts", "contradictory", "c", "no", "false"),
 }
 """How labels of ours are often written, in small letters: for guesses as well."""
+_NUMBERED = (
+    {"0": "negative", "1": "positive"},
+    {"-1": "negative", "0": "neutral", "1": "positive"},
+    {"1": "negative", "2": "negative", "3": "neutral", "4": "positive", "5": "positive"},
+)
+"""What numbers stand for where a file has at least two of them, and no others."""
 
 
 @dataclass(frozen=True)
@@ -405,7 +411,9 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
     the task that fits is task=classification/billing,delivery
     """
     labels = get_task(task).labels
-    guess = {gold: _label_meant(gold, labels) for gold in sorted(unknown)}
+    numbered = next((scale for scale in _NUMBERED if len(unknown) > 1 and set(unknown) <= scale.keys()), {})
+    numbered = numbered if set(numbered.values()) <= set(labels) else {}
+    guess = {gold: numbered.get(gold) or _label_meant(gold, labels) for gold in sorted(unknown)}
     if all(guess.values()):
         pairs = ",".join(f"{gold}={label}" for gold, label in guess.items())
         return [message("corpus_file.offer_labels", labels=pairs, task=base_of(task))]
@@ -415,9 +423,10 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
         fits = other.question_kind == "input" and other.texts == get_task(task).texts and other.name != task
         if fits and lowered and lowered <= {label.casefold() for label in other.labels}:
             return [message("corpus_file.offer_task", task=other.name)]
-    if get_task(task).texts == 1 and len(unknown) <= _MOST_LABELS and not any("," in gold for gold in unknown):
-        known = [label for label in labels if label not in unknown] if base_of(task) == "classification" else []
-        return [message("corpus_file.offer_task", task=f"classification/{','.join([*known, *sorted(unknown)])}")]
+    known = [label for label in labels if label not in unknown] if base_of(task) == "classification" else []
+    scheme = [*known, *sorted(unknown)]
+    if get_task(task).texts == 1 and 2 <= len(scheme) <= _MOST_LABELS and not any("," in label for label in scheme):
+        return [message("corpus_file.offer_task", task=f"classification/{','.join(scheme)}")]
     return []
 
 

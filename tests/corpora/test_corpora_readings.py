@@ -78,6 +78,8 @@ def test_what_is_meant_is_offered_and_not_taken(reviews):
     [
         ({"pos", "NEG"}, "sentiment", ["labels=NEG=negative,pos=positive reads them as those of sentiment"]),
         ({"1", "-1"}, "sentiment", ["labels=-1=negative,1=positive reads them as those of sentiment"]),
+        ({"1", "5"}, "sentiment", ["labels=1=negative,5=positive reads them as those of sentiment"]),
+        ({"1"}, "sentiment", []),
         ({"climate", "other"}, "sentiment", ["the task that fits is task=classification/climate-topics"]),
         ({"billing", "late"}, "sentiment", ["the task that fits is task=classification/billing,late"]),
         ({"late"}, "classification/a,b", ["the task that fits is task=classification/a,b,late"]),
