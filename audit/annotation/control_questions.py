@@ -31,6 +31,7 @@ from audit.annotation.questions import (
     readable,
 )
 from audit.annotation.settings import JudgingSettings, settings_of
+from audit.annotation.words import words_of
 from audit.errors import AuditError, BadFile, Refused
 from audit.files import read_rows, read_text, refuse_bad_rows
 from audit.keys import fingerprint, uniform
@@ -584,7 +585,7 @@ def round_of(
     questions = _training_questions(connection, languages)
     if not questions:
         return None
-    version = _version(questions)
+    version = _version(connection, questions)
     attempts, passed, until = _attempts(connection, account.id, settings.pass_mark, version)
     ids = {question.id for question in questions}
     answers = {} if passed else _answers_since(connection, account.id, until, ids)
@@ -636,15 +637,16 @@ def _finished_attempts() -> Select[Any]:
     return select(log.c.detail).where(own).order_by(log.c.id)
 
 
-def _version(questions: list[Trainer]) -> str:
+def _version(connection: Connection, questions: list[Trainer]) -> str:
     """A fingerprint of a training round: its questions, their answers and the guideline's version."""
+    words = words_of(connection)
     return fingerprint(
         part
         for question in questions
         for part in (
             question.key.hex(),
             ",".join(sorted(question.allowed)),
-            str(guideline_of(question.task, question.kind).version),
+            str(guideline_of(question.task, question.kind, own=words.of(question.task)).version),
         )
     )
 

@@ -5,7 +5,7 @@ from functools import cache
 from string import ascii_lowercase
 
 from audit import registry
-from audit.errors import AuditError
+from audit.errors import AuditError, BadOutput
 from audit.messages import message
 from audit.registry import Registry
 from audit.tasks.base import Input, LabelTask, Output, Task, Wording, check_task, wording_of
@@ -16,6 +16,7 @@ from audit.tasks.sentiment import Sentiment
 from audit.tasks.similarity import Similarity
 from audit.tasks.summarization import Summarization
 from audit.tasks.translation import Translation
+from audit.tasks.words import OwnWords, label_words, wording
 
 TASKS: Registry[Task] = registry.tasks
 """Tasks by name, those whose labels come with the corpus without labels."""
@@ -94,17 +95,40 @@ def spellings(tasks: Iterable[str]) -> dict[str, str]:
     return {label.casefold(): label for task in tasks for label in get_task(task).labels}
 
 
+def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
+    """Labels that a system gave to one text, in any order, as the label of a task in which a text may have several.
+    Raises BadOutput where the tasks have none, or have none that these make.
+
+    >>> labels_together(["late", "Refund"], ["classification/refund+late+rude"])
+    'refund+late'
+    """
+    names = list(labels)
+    several = [task for task in map(get_task, tasks) if isinstance(task, Classification) and task.multiple]
+    for task in several:
+        if (label := task.together(names)) is not None:
+            return label
+    if not several:
+        raise BadOutput(
+            f"{len(names)} labels for one text, but the task has one; name it with +, as classification/a+b"
+        )
+    raise BadOutput(f"labels {', '.join(map(repr, names))[:200]}: allowed are {', '.join(several[0].parts)}")
+
+
 __all__ = [
     "TASKS",
     "Input",
     "LabelTask",
     "Output",
+    "OwnWords",
     "Task",
     "Wording",
     "base_of",
     "get_task",
+    "label_words",
+    "labels_together",
     "matches",
     "spellings",
     "text_columns",
+    "wording",
     "wording_of",
 ]

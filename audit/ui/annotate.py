@@ -186,12 +186,12 @@ def _small_button(name: str, place: str, key: str, action: Callable[..., None], 
 # `shown`, and why there is no question just now.
 
 
-def show_earlier(earlier: Sequence[Earlier]) -> None:
+def show_earlier(earlier: Sequence[Earlier], task: str) -> None:
     """Under the protocol `shown`: the earlier answers without names, and the question whether the annotator agrees."""
     if not earlier:
         return
     rows = "".join(
-        f"<li>{_earlier_answer_html(answer, number, len(earlier))}</li>" for number, answer in enumerate(earlier)
+        f"<li>{_earlier_answer_html(answer, number, len(earlier), task)}</li>" for number, answer in enumerate(earlier)
     )
     st.html(f'<ul class="audit-votes audit-earlier">{rows}</ul><p class="audit-agree">{html(t("earlier.agree"))}</p>')
 
@@ -215,11 +215,11 @@ def why_nothing(engine: Engine, account_id: int) -> None:
         st.write(t("earlier.look" if queue.left_for_me else "annotate.nothing_more"))
 
 
-def _earlier_answer_html(earlier: Earlier, number: int, total: int) -> str:
+def _earlier_answer_html(earlier: Earlier, number: int, total: int, task: str) -> str:
     """One answer as HTML, with its number where there are several."""
     annotator = t("earlier.another") if total == 1 else t("dispute.annotator", number=number + 1)
     comment = f"<br><q>{html(earlier.comment)}</q>" if earlier.comment else ""
-    return f"{html(annotator)} <strong>{html(label_name(earlier.answer))}</strong>{comment}"
+    return f"{html(annotator)} <strong>{html(label_name(earlier.answer, task))}</strong>{comment}"
 
 
 T = TypeVar("T")
@@ -294,7 +294,7 @@ def _next(engine: Engine, account_id: int) -> Shown | None:
 
 def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     show_question(shown)
-    show_earlier(shown.earlier)
+    show_earlier(shown.earlier, shown.task)
     place = _browser_id(shown.id)
     _answer_buttons(shown, place, _answer, engine, account_id, shown.id)
     st.text_input(
@@ -444,7 +444,7 @@ def _undo(engine: Engine, account_id: int) -> None:
         st.session_state[_NOTE] = t("annotate.nothing_to_undo")
         return
     elif (last := undone(engine, account_id)) is not None:
-        answer = plain(label_name(last.answer))
+        answer = plain(label_name(last.answer, last.task))
         st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
     st.session_state[_REOPENED] = question_id
 

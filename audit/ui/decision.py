@@ -43,7 +43,7 @@ def show_opinions(engine: Engine, account_id: int, shown: Shown) -> None:
         names = {}
     if not people_opinions:
         return
-    st.html(opinions_html(people_opinions, names))
+    st.html(opinions_html(people_opinions, names, shown.task))
     if not names:
         st.button(
             t("dispute.reveal"),
@@ -140,13 +140,13 @@ def put_last(key: str, items: Iterable[T]) -> list[T]:
     return sorted(items, key=lambda item: later.index(item) if item in later else -1)
 
 
-def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str]) -> str:
+def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str], task: str) -> str:
     """Opinions as an HTML list, under numbers, with the names that were revealed."""
     rows = []
     for opinion in opinions:
         annotator = t("dispute.annotator", number=opinion.number)
         name = f" ({html(names[opinion.number])})" if opinion.number in names else ""
-        answer = f" <strong>{html(label_name(opinion.answer))}</strong>" if opinion.answer else ""
+        answer = f" <strong>{html(label_name(opinion.answer, task))}</strong>" if opinion.answer else ""
         saw = f" · {html(t('dispute.saw'))}" if opinion.saw else ""
         parts = [f"<br><q>{html(opinion.comment)}</q>"] if opinion.comment else []
         parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in opinion.flags]
