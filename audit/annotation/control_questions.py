@@ -51,7 +51,7 @@ from audit.store.core import (
     question,
     sample,
 )
-from audit.tasks import Input, get_task, text_columns
+from audit.tasks import Input, get_task, label_reader, takes_several, text_columns
 from audit.text.languages import is_code
 
 # Reading texts with known answers from a CSV: the columns text and answer, and perhaps language and explanation.
@@ -100,12 +100,13 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
             else message("file.unknown_column", column=unknown_columns[0])
         )
         raise BadFile(message("file.advised", file=name, reason=problem, advice=message("known.wanted")))
-    labels = labels_of(task, "input")
+    labels, several, spelled = labels_of(task, "input"), takes_several([task]), label_reader(get_task(task))
     texts_read: list[KnownText] = []
     lines: dict[bytes, int] = {}
     for line, row in rows:
         code = row.get("language") or language
-        allowed = tuple(dict.fromkeys(label.strip() for label in row["answer"].split("|") if label.strip()))
+        written = (label.strip() for label in row["answer"].split("|") if label.strip())
+        allowed = tuple(dict.fromkeys((spelled(label) if several else None) or label for label in written))
         if reason := _row_problem(row, texts, allowed, code, labels):
             bad.append((line, reason))
             continue

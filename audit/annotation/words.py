@@ -127,8 +127,8 @@ def check_words(connection: Connection, task: str, written: Mapping[str, Any], c
 
 
 def words_content(task: str, written: Mapping[str, Any]) -> Content:
-    """What a user wrote, checked for a task; what is empty stays in it, since it takes words back. A guideline's file is
-    read. Raises AuditError, whose sentence names the key, and BadFile for a file that cannot be read.
+    """What a user wrote, checked for a task; what is empty stays in it, since it takes words back. A guideline's file
+    is read. Raises AuditError, whose sentence names the key, and BadFile for a file that cannot be read.
 
     >>> words_content("sentiment", {"question": "Is it praise?", "zh": {"labels": {"positive": "夸奖"}}})
     {'': {'question': 'Is it praise?'}, 'zh': {'labels': {'positive': '夸奖'}}}
