@@ -147,6 +147,16 @@ def words_content(task: str, written: Mapping[str, Any]) -> Content:
     return content
 
 
+def labels_that_read(task: str) -> tuple[str, ...]:
+    """The labels of a task that may be given words: of one with sets of labels the single ones and "none".
+
+    >>> labels_that_read("classification/refund+late")
+    ('none', 'refund', 'late')
+    """
+    found = get_task(task)
+    return tuple(label for label in found.labels if not (_is_multiple(task) and PLUS in label))
+
+
 def faults_of(task: str, written: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, reason) of everything that is wrong with words that a user wrote for a task."""
     for key, value in written.items():
@@ -172,7 +182,7 @@ def _faults(task: str, key: str, value: Any, where: str) -> Iterator[tuple[str, 
         if not isinstance(value, Mapping):
             yield where, message("words.labels")
             return
-        allowed = _labels_that_read(task)
+        allowed = labels_that_read(task)
         for label, text in value.items():
             if label not in allowed:
                 yield f"{where}.{short(label)}", message("words.no_label", labels=list(allowed))
@@ -201,12 +211,6 @@ def _text_fault(value: Any, most: int, lines: bool) -> str | None:
     if what := unstorable(value):
         return message("user_file.unstorable", what=what)
     return None if plain.isprintable() else message("words.text", most=most)
-
-
-def _labels_that_read(task: str) -> tuple[str, ...]:
-    """The labels of a task that may be given words: of one with sets of labels the single ones and "none"."""
-    found = get_task(task)
-    return tuple(label for label in found.labels if not (_is_multiple(task) and PLUS in label))
 
 
 def _is_multiple(task: str) -> bool:
@@ -244,7 +248,7 @@ def _check_labels_differ(connection: Connection, task: str, content: Content) ->
     for language in LANGUAGES:
         read: dict[str, str] = {}
         words = wording(task, language, own).labels
-        for label in (*_labels_that_read(task), "unsure"):
+        for label in (*labels_that_read(task), "unsure"):
             other = read.setdefault(words[label].casefold(), label)
             if other != label:
                 raise AuditError(
