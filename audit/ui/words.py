@@ -43,7 +43,8 @@ def page() -> None:
             return
         left, right = st.columns(2)
         with left:
-            task = st.selectbox(t("words.task"), tasks, format_func=task_name, key="words-task")
+            task_names = {task: task_name(task) for task in tasks}
+            task = st.selectbox(t("words.task"), tasks, format_func=task_names.__getitem__, key="words-task")
         with right:
             names = {ANY: t("words.every_language"), **LANGUAGES}
             code = single_choice(t("words.language"), names, "words-language")
@@ -104,4 +105,4 @@ def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVe
         if own.version == stored.version:
             session.done(t("words.unchanged"))
         version = guideline_of(task, get_task(task).question_kind, own=own).version
-        session.done(t("words.stored", version=version))
+        session.done(t("words.stored", guideline=version))
