@@ -31,6 +31,7 @@ from audit.annotation.questions import (
     readable,
 )
 from audit.annotation.settings import JudgingSettings, settings_of
+from audit.annotation.words import words_of
 from audit.errors import AuditError, BadFile, Refused
 from audit.files import read_rows, read_text, refuse_bad_rows
 from audit.keys import fingerprint, uniform
@@ -50,7 +51,7 @@ from audit.store.core import (
     question,
     sample,
 )
-from audit.tasks import Input, get_task, text_columns
+from audit.tasks import Input, get_task, label_reader, takes_several, text_columns
 from audit.text.languages import is_code
 
 # Reading texts with known answers from a CSV: the columns text and answer, and perhaps language and explanation.
@@ -99,12 +100,13 @@ def parse_known(name: str | Path, text: str, task: str = "sentiment", language: 
             else message("file.unknown_column", column=unknown_columns[0])
         )
         raise BadFile(message("file.advised", file=name, reason=problem, advice=message("known.wanted")))
-    labels = labels_of(task, "input")
+    labels, several, spelled = labels_of(task, "input"), takes_several([task]), label_reader(get_task(task))
     texts_read: list[KnownText] = []
     lines: dict[bytes, int] = {}
     for line, row in rows:
         code = row.get("language") or language
-        allowed = tuple(dict.fromkeys(label.strip() for label in row["answer"].split("|") if label.strip()))
+        written = (label.strip() for label in row["answer"].split("|") if label.strip())
+        allowed = tuple(dict.fromkeys((spelled(label) if several else None) or label for label in written))
         if reason := _row_problem(row, texts, allowed, code, labels):
             bad.append((line, reason))
             continue
@@ -584,7 +586,7 @@ def round_of(
     questions = _training_questions(connection, languages)
     if not questions:
         return None
-    version = _version(questions)
+    version = _version(connection, questions)
     attempts, passed, until = _attempts(connection, account.id, settings.pass_mark, version)
     ids = {question.id for question in questions}
     answers = {} if passed else _answers_since(connection, account.id, until, ids)
@@ -636,15 +638,16 @@ def _finished_attempts() -> Select[Any]:
     return select(log.c.detail).where(own).order_by(log.c.id)
 
 
-def _version(questions: list[Trainer]) -> str:
+def _version(connection: Connection, questions: list[Trainer]) -> str:
     """A fingerprint of a training round: its questions, their answers and the guideline's version."""
+    words = words_of(connection)
     return fingerprint(
         part
         for question in questions
         for part in (
             question.key.hex(),
             ",".join(sorted(question.allowed)),
-            str(guideline_of(question.task, question.kind).version),
+            str(guideline_of(question.task, question.kind, own=words.of(question.task)).version),
         )
     )
 

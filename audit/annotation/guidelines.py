@@ -1,31 +1,28 @@
-"""The guidelines that people judge by: Markdown files of data/guidelines, each with its version in the first line.
+"""The guidelines that people judge by: Markdown files of data/guidelines, each with its version in the first line, and
+the words of a database in their place (`audit.annotation.words`).
 
 The version counts up whenever a text changes in any language, and is the same in all of them: answers given by one
 version are comparable whatever language somebody reads.
 """
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Engine, Select, bindparam, select
+from sqlalchemy import Connection, Engine, Select, bindparam, select
 
 from audit.annotation.accounts import ROLES, require
-from audit.errors import AuditError
-from audit.messages import message
-from audit.resources import data_file
+from audit.annotation.words import own_words
+from audit.messages import ENGLISH
 from audit.store import reading
 from audit.store.core import judgement, question
-from audit.tasks import TASKS, Task, base_of, wording_of
+from audit.tasks import OwnWords, base_of, wording
+from audit.tasks.words import NO_WORDS, read_guideline, shipped_guideline
 
 ELSEWHERE = 0
 """Version of labels that were given elsewhere, without ours."""
-OWN = ("classification-inews", "classification-climate-topics")
-"""Label schemes with guidelines of their own, as their files are named: TASK-SCHEME."""
 GROUPS = ("translation",)
 """Tasks with a guideline of their own for questions about groups, in files named group-TASK."""
-_FIRST = re.compile(r"version: ([1-9][0-9]{0,8})\n+")
 
 
 @dataclass(frozen=True)
@@ -34,46 +31,33 @@ class Guideline:
 
     version: int
     text: str
-    """Markdown that we wrote, without the line of the version. `{labels}` in it stands for the task's labels."""
+    """Markdown, without the line of the version. `{labels}` in it stands for the task's labels."""
 
 
-def _of_plugin(task: Task, language: str) -> Guideline:
-    """What a plug-in's task says, or what is true of every task."""
-    version = getattr(task, "guideline_version", 1)
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise AuditError(message("task_error.guideline_version", task=task.name, version=version))
-    text = wording_of(task, language).guideline.strip()
-    return Guideline(version, text or _read("general", language).text)
-
-
-@cache
-def guideline_of(task: str, kind: str, language: str = "en") -> Guideline:
+def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Guideline:
     """The guideline of questions of this task and kind (input, pair or group) in a language of the app.
 
     Classification has one for all label schemes, and better ones for some that have a name. Questions about groups have
-    one for all tasks but those of `GROUPS`.
+    one for all tasks but those of `GROUPS`. Each change of a database's own words counts as one of the guideline, since
+    a question or a label in other words is another one to be judged by.
 
     Raises AuditError for a file that is absent or does not begin with its version.
 
     >>> guideline_of("sentiment", "group").version >= 1
     True
+    >>> guideline_of("sentiment", "input", own=OwnWords(version=3)).version
+    5
     """
-    spelled = task.replace("/", "-")
-    stem = spelled if spelled in OWN else base_of(task)
     if kind == "group":
-        stem = f"group-{stem}" if stem in GROUPS else "group"
-    elif (entry := TASKS.find(stem)) is not None and entry.origin:
-        return _of_plugin(TASKS.get(stem), language)
-    return _read(stem, language)
+        base = base_of(task)
+        return Guideline(*read_guideline(f"group-{base}" if base in GROUPS else "group", language))
+    version = shipped_guideline(task, language, own.subject).version
+    return Guideline(version + own.version, wording(task, language, own).guideline)
 
 
-def _read(stem: str, language: str) -> Guideline:
-    name = f"guidelines/{stem}.{language}.md"
-    content = data_file(name).read_text(encoding="utf-8")
-    match = _FIRST.match(content)
-    if match is None:
-        raise AuditError(message("task_error.guideline_file", name=name))
-    return Guideline(int(match[1]), content[match.end() :].strip())
+def guideline_in_force(connection: Connection, task: str, kind: str, language: str = ENGLISH) -> Guideline:
+    """The guideline by which such a question is judged in this database now."""
+    return guideline_of(task, kind, language, NO_WORDS if kind == "group" else own_words(connection, task))
 
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:

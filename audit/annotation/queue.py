@@ -39,7 +39,7 @@ from audit.sampling.designs import SHOWN
 from audit.store import reading, tables, writing
 from audit.store.copying import in_utc
 from audit.store.core import aside, group, input_table, judgement, lease, member, question, relation
-from audit.tasks import Input, get_task
+from audit.tasks import Input, get_task, wording
 
 # What others answered before, for questions under the protocol `shown`: who validates sees it, without names.
 #
@@ -351,7 +351,7 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     task = get_task(row["task"])
     languages = tuple(row["languages"].split(","))
     group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
-    wording = GROUP_QUESTION if group else task.question
+    asked = GROUP_QUESTION if group else wording(task.name).question
     labels = labels_of(task.name, row["kind"])
     earlier: tuple[Earlier, ...] = ()
     before = NOTHING
@@ -361,7 +361,7 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
         before = remembered(connection, account_id, question_id)
     texts = tuple(row["texts"])
     about = (row["kind"], group, row["output"])
-    return Shown(question_id, task.name, texts, languages, wording, labels, *about, earlier, before)
+    return Shown(question_id, task.name, texts, languages, asked, labels, *about, earlier, before)
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:

@@ -194,10 +194,18 @@ def run(
         decimal("that a system may take for a batch of inputs, and for one alone (default: 300)", "SECONDS"),
     ] = None,
     retry_errors: Annotated[bool, flag("--retry-errors", "execute again, once, the inputs that failed")] = False,
+    question: Annotated[str | None, text("what annotators are asked, in place of the task's question", "TEXT")] = None,
+    words: Annotated[
+        str | None, text("question, guideline and label texts of the task, as [words] of a plan has them", "FILE.toml")
+    ] = None,
+    change_words: Annotated[
+        bool, flag("--change-words", "set these words although people have answered under other ones")
+    ] = False,
 ) -> Reply:
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
     and stores.
     """
+    from audit.annotation.words import set_words
     from audit.corpora import Reading, get_corpus
     from audit.relations.registry import with_lines
     from audit.runner.executors import executor_of
@@ -215,7 +223,15 @@ def run(
     reading = Reading(settings_of("--columns", columns), settings_of("--labels", labels, empty=True))
     corpora = [get_corpus(name, task, unit, language, reading) for name in wanted]
     choices = fitting_all(corpora, relations, document_share, with_lines(corpora[0].task, parameters(changes)))
-    opened = cache(lambda: open_database(db, create=True))  # once, and only when the first run has been checked
+    own = own_words_of([source.task for source in corpora], question, words)
+
+    @cache  # once, and only when the first run has been checked
+    def opened() -> Any:
+        engine = open_database(db, create=True)
+        if own:
+            set_words(engine, corpora[0].task, own, change=change_words)
+        return engine
+
     file = file_of(db)
     ran = []
     with chatter_to_stderr(), executor_of(workers, executor, dask_address) as workforce:
@@ -241,6 +257,26 @@ def run(
     lines = [as_options(line, "retry_errors") for line in lines]
     next_step = f"Next: audit sample --db {db} --per-relation 60"
     return Reply(documents if len(documents) > 1 else documents[0], [*lines, next_step])
+
+
+def own_words_of(tasks: Sequence[str], question: str | None, file: str | None) -> dict[str, Any]:
+    """The words that a run sets for its task, checked: those of a TOML file, which may stand under [words], and the
+    question. Raises AuditError."""
+    from audit.annotation.words import words_content
+    from audit.files import read_bytes, text_of, toml_of
+
+    if question is None and file is None:
+        return {}
+    if len(set(tasks)) > 1:
+        raise AuditError(f"words are of one task, and these corpora are for {', '.join(sorted(set(tasks)))}")
+    own: dict[str, Any] = {}
+    if file is not None:
+        content = toml_of(file, text_of(file, read_bytes(file, 1_000_000)), "")
+        own = dict(content.get("words", content))
+    if question is not None:
+        own["question"] = question
+    words_content(tasks[0], own)
+    return own
 
 
 def of_gold(corpus: Any) -> list[str]:

@@ -167,6 +167,9 @@ def study_run(
     plan: Annotated[str, place("PLAN", "name of a stored plan, or a file that ends in .toml")],
     db: Database = DATABASE,
     workers: Workers = None,
+    change_words: Annotated[
+        bool, flag("--change-words", "set the plan's words although people have answered under other ones")
+    ] = False,
     job: Annotated[int | None, whole_number("for the app: tell this job how far it is; needs AUDIT_DB", "ID")] = None,
 ) -> Reply | None:
     """Carries out a plan: `run`, then `sample`, then `gold` where the plan asks for it, and the settings of judging.
@@ -193,7 +196,7 @@ def study_run(
         engine = open_database(db)
         content, lines = versions(engine, plan)[-1].plan(), []
     with Bar(content.name, say=say) as bar:
-        done = _carry_out(engine, content, workers, watcher=bar)
+        done = _carry_out(engine, content, workers, watcher=bar, change_words=change_words)
     lines += [as_options(line, "retry_errors") for line in done.ran.lines()]
     lines.append(f"{done.drawn.drawn:,} groups drawn ({done.drawn.added:,} new).")
     if done.gold is not None:

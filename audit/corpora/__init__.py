@@ -4,6 +4,7 @@ A new corpus is one class or function and one line that registers it in `audit.r
 one that users have files of is registered with an argument.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -83,6 +84,22 @@ def get_corpus(
     raise CORPORA.unknown(name, [*known, *with_file])
 
 
+@cache
+def about_of(name: str) -> str:
+    """What all texts of the registered corpus of this name are about, as "film"; empty for this and that, and for a
+    corpus that nobody registered, such as a user's file.
+
+    >>> about_of("imdb"), about_of("reviews.csv")
+    ('film', '')
+    """
+    entry = CORPORA.find(name)
+    if entry is None or entry.argument:
+        return ""
+    with CORPORA.tolerant(entry):
+        return str(getattr(_made(name), "about", ""))
+    return ""
+
+
 def _is_for_translation(name: str) -> bool:
     base, targets = split_targets(name)
     if targets or split_name(base)[0] == RecordedTexts.prefix:
@@ -148,4 +165,15 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
-__all__ = ["Corpus", "FileCorpus", "Reading", "Row", "Unit", "all_corpora", "get_corpus", "listing", "short_name"]
+__all__ = [
+    "Corpus",
+    "FileCorpus",
+    "Reading",
+    "Row",
+    "Unit",
+    "about_of",
+    "all_corpora",
+    "get_corpus",
+    "listing",
+    "short_name",
+]

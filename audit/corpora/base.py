@@ -33,7 +33,10 @@ class Row:
 
 
 class Corpus(Protocol):
-    """A named list of rows, read only when asked for."""
+    """A named list of rows, read only when asked for.
+
+    One whose texts are all about one thing may say so: `about = "film"` has people asked about the film.
+    """
 
     name: str
     task: str

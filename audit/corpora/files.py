@@ -22,7 +22,16 @@ from audit.errors import AuditError, BadFile, BadRow
 from audit.files import Excessive, parse_json, read_text, refuse_bad_rows, unstorable
 from audit.keys import canonical, fingerprint
 from audit.messages import joined, message
-from audit.tasks import TASKS, Input, base_of, get_task, text_columns, text_names
+from audit.tasks import (
+    TASKS,
+    Input,
+    base_of,
+    get_task,
+    label_reader,
+    labels_to_write,
+    text_columns,
+    text_names,
+)
 from audit.tasks.classification import SCHEMES
 from audit.tasks.similarity import level_of
 from audit.text import Analysis
@@ -328,10 +337,10 @@ def gold_of(task: str) -> Gold:
     >>> gold_of("sentiment")("Positive"), gold_of("similarity")("0.75"), gold_of("similarity")("2")
     ('positive', 'strong', None)
     """
-    spelling = {label.casefold(): label for label in get_task(task).labels}
+    spelled = label_reader(get_task(task))
 
     def read(gold: str) -> str | None:
-        label = spelling.get(gold.casefold())
+        label = spelled(gold)
         if label is None and base_of(task) == "similarity":
             try:
                 score = float(gold)
@@ -484,7 +493,7 @@ def _gold_reason(gold: str, label: str | None, task: str) -> str | None:
         return message("corpus_file.no_gold", gold=gold, task=task)
     if label is None:
         numbers = [message("corpus_file.number")] if base_of(task) == "similarity" else []
-        return message("corpus_file.unknown_gold", gold=gold, allowed=[*definition.labels, *numbers])
+        return message("corpus_file.unknown_gold", gold=gold, allowed=[*labels_to_write(definition), *numbers])
     return None
 
 

@@ -17,7 +17,7 @@ from audit.annotation.accounts import ADJUDICATORS, ROLES, note, reading_as, req
 from audit.annotation.answers import UNSURE, Vote, counting_votes, is_adjudicated, is_vote, stands
 from audit.annotation.causes import INSPECTION, check_reason, is_check, remark_of, written_as_check
 from audit.annotation.deferral import FLAG, check_comment, taken_back
-from audit.annotation.guidelines import guideline_of
+from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.questions import BROKEN, HOLDS
 from audit.annotation.queue import Shown, show
 from audit.errors import Refused
@@ -204,7 +204,7 @@ def _adjudicate(
         "allowed": sorted(set(allowed)),
         "reason": reason.strip(),
         "code": code,
-        "guideline": guideline_of(task, kind).version,
+        "guideline": guideline_in_force(work.connection, task, kind).version,
         "decided_at": tables.now(),
     }
     return work.add(tables.Adjudication, [row])

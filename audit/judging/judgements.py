@@ -12,14 +12,14 @@ from sqlalchemy.sql.dml import ReturningDelete
 from audit.annotation.accounts import ROLES, reading_as
 from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
 from audit.annotation.control_questions import FIRST
-from audit.annotation.guidelines import guideline_of
+from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.queue import LEASE, end_leases_of_others, lease_question, seen, seen_by_somebody
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
 from audit.sampling.designs import SHOWN
 from audit.store import tables
-from audit.store.core import judgement, lease
+from audit.store.core import judgement, lease, question
 
 UNDOS = 10
 """Answers that can be undone one after the other."""
@@ -30,6 +30,7 @@ class Undone:
     """The judgement that an annotator withdrew last."""
 
     question_id: int
+    task: str
     answer: str
     in_a_row: int
     """How many were withdrawn one after the other, with none given since: 1 to `UNDOS`."""
@@ -53,12 +54,12 @@ def judge(
     params = {"question": question_id, "account": account_id}
     with unit_of_work(engine, account_id, *ROLES) as work:
         connection = work.connection
-        question = work.hold(question_id)
+        held = work.hold(question_id)
         lease = connection.execute(_end_lease(), params).first()
-        task, kind = check_answer(question, question_id, answer, comment)
+        task, kind = check_answer(held, question_id, answer, comment)
         if lease is None:
             raise Refused(message("refused.not_leased"))
-        blind = lease.saw is None and question is not None and question.protocol != SHOWN
+        blind = lease.saw is None and held is not None and held.protocol != SHOWN
         if lease.round == FIRST and not blind and lease.saw != connection.execute(seen(), params).scalar():
             raise Refused(message("refused.answers_changed"))
         if connection.execute(_own_answer(), {**params, "round": lease.round}).first():
@@ -69,7 +70,7 @@ def judge(
             "round": lease.round,
             "answer": answer,
             "comment": comment,
-            "guideline": guideline_of(task, kind).version,
+            "guideline": guideline_in_force(connection, task, kind).version,
             "shown_at": shown_at,
             "decided_at": tables.now(),
             "saw": lease.saw,
@@ -129,8 +130,13 @@ def undone(engine: Engine, account_id: int) -> Undone | None:
         if not rows:
             return None
         question_id, superseded = rows[0]
-        answer = connection.execute(select(judgement.c.answer).where(judgement.c.id == superseded)).scalar_one()
-        return Undone(question_id, str(answer), len(rows))
+        query = (
+            select(judgement.c.answer, question.c.task)
+            .join(question, question.c.id == judgement.c.question_id)
+            .where(judgement.c.id == superseded)
+        )
+        answer, task = connection.execute(query).one()
+        return Undone(question_id, str(task), str(answer), len(rows))
 
 
 def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, int]]:

@@ -26,7 +26,8 @@ from audit.messages import message
 from audit.store import insert_new, need_study, pieces, tables
 from audit.store.core import annotator, count_rows, input_table, judgement, question, sample, source, study
 from audit.store.core import output as output_table
-from audit.tasks import Input, Task, base_of, get_task, matches, text_columns
+from audit.tasks import Input, Task, base_of, get_task, label_reader, labels_to_write, matches, text_columns
+from audit.tasks.classification import PLUS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,9 +204,9 @@ def _annotation(where: str, data: dict[str, Any], annotation: Any, control: str 
     chosen = [result.get("value", {}).get("choices") for result in results if isinstance(result.get("value"), dict)]
     if not any(chosen):
         return _EMPTY
-    if len(chosen) > 1 or not isinstance(chosen[0], list) or len(chosen[0]) != 1:
+    if len(chosen) > 1 or not isinstance(chosen[0], list):
         return f"{chosen!r:.60} is not a single choice"
-    label = str(chosen[0][0])
+    label = PLUS.join(map(str, chosen[0]))  # several where a text may have several labels
     if any(result.get("id") == exported_id(label) for result in results):
         return _OURS
     key, text = data.get(QUESTION), data.get("text")
@@ -476,16 +477,19 @@ def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
 
 def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> list[str]:
     """Each label in the task's spelling. Raises BadFile for those that are none of its labels."""
-    allowed = {label.casefold(): label for label in (*task.labels, UNSURE)}
+    spelled, allowed = label_reader(task), (*labels_to_write(task), UNSURE)
+
+    def read(written: str) -> str | None:
+        return UNSURE if written.strip().casefold() == UNSURE else spelled(written)
+
+    mapped = {}
     for name, label in renamed.items():
-        if label.casefold() not in allowed:
-            raise AuditError(
-                message("labels.renamed_to", name=name, label=label, allowed=allowed.values()), parameter="renamed"
-            )
-    mapped = {name.casefold(): allowed[label.casefold()] for name, label in renamed.items()}
-    answers = [mapped.get(label.label.casefold()) or allowed.get(label.label.casefold()) for label in file.labels]
+        mapped[name.casefold()] = to = read(label)
+        if to is None:
+            raise AuditError(message("labels.renamed_to", name=name, label=label, allowed=allowed), parameter="renamed")
+    answers = [mapped.get(label.label.casefold()) or read(label.label) for label in file.labels]
     bad = [
-        (label.where, f"label {label.label!r} is not one of {', '.join(allowed.values())}; rename it with renamed")
+        (label.where, f"label {label.label!r} is not one of {', '.join(allowed)}; rename it with renamed")
         for label, answer in zip(file.labels, answers, strict=True)
         if answer is None
     ]

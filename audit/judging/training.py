@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, select
 from audit.annotation.accounts import ROLES, Account, require
 from audit.annotation.answers import UNSURE, is_counted
 from audit.annotation.control_questions import PASS, Attempt, Round, round_of, write_attempt
-from audit.annotation.guidelines import guideline_of
+from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.questions import labels_of, languages_of
 from audit.annotation.queue import Shown, show
 from audit.annotation.settings import JudgingSettings, settings_of
@@ -113,7 +113,7 @@ def train(
             "annotator_id": account_id,
             "round": PASS,
             "answer": answer,
-            "guideline": guideline_of(following.task, following.kind).version,
+            "guideline": guideline_in_force(connection, following.task, following.kind).version,
             "shown_at": shown_at,
             "decided_at": tables.now(),
             "supersedes": connection.execute(before).scalar(),

@@ -13,6 +13,7 @@ import pandas as pd
 from sqlalchemy import Engine, func, select
 
 from audit.annotation.questions import BEHIND
+from audit.annotation.words import set_words, words_content
 from audit.corpora.base import Unit
 from audit.corpora.files import Reading
 from audit.errors import AuditError
@@ -58,6 +59,9 @@ def run(
     workers: int = 0,
     time_limit: float = TIME_LIMIT,
     progress: bool = True,
+    question: str | None = None,
+    words: Mapping[str, object] | None = None,
+    change_words: bool = False,
 ) -> "Study":
     """Make metamorphic groups of a corpus, execute the systems on them, check them, and store everything.
 
@@ -70,7 +74,8 @@ def run(
     which columns of a file or frame are ours, as in `{"text": "review", "gold": "stars"}`, and `labels` what its
     gold labels stand for: `{"pos": "positive"}`. `parameters` are those of relations, as in `{"MR6.1":
     {"sentences": 5}}`; one that takes a list takes a file of lines, too. `workers` processes do the work, and must
-    be able to import its functions; 0: this process does it. Repeating the call executes nothing twice.
+    be able to import its functions; 0: this process does it. Repeating the call executes nothing twice. `question` and
+    `words` are what annotators read about the task here (`Study.set_words`).
 
     Raises AuditError for whatever cannot be run, before anything is stored.
 
@@ -85,7 +90,16 @@ def run(
     if store is None:
         folder = tempfile.mkdtemp(prefix="audit-")
         store = Path(folder) / "audit.db"
-    database = cache(lambda: open_store(str(store), create=True))  # when the run has been checked, and once
+    own = dict(words or {}) | ({} if question is None else {"question": question})
+    words_content(corpus.task, own)
+
+    @cache  # when the run has been checked, and once
+    def database() -> Engine:
+        engine = open_store(str(store), create=True)
+        if own:
+            set_words(engine, corpus.task, own, change=change_words)
+        return engine
+
     file = file_of(str(store))
     is_new = file is not None and not file.exists()
     bar = Bar(corpus.name, leave=False, say=_warn) if progress else nullcontext(_Warner())
@@ -193,6 +207,29 @@ class Study:
                 "those labels count once others have answered, too",
                 stacklevel=3,
             )
+        return self
+
+    @checked_arguments
+    def set_words(
+        self,
+        task: str,
+        *,
+        question: str | None = None,
+        words: Mapping[str, object] | None = None,
+        change_words: bool = False,
+    ) -> "Study":
+        """Set what annotators read about a task here, in the app and in exports: the question, the guideline (Markdown)
+        and how labels read. What is left out stays as it was, what is empty is in audit's own words again.
+
+        `words` is as `[words]` of a plan: `{"guideline": "...", "labels": {"positive": "Good"}, "zh": {"question":
+        "..."}}`. Raises AuditError, also where people have answered under other words, unless `change_words` says that
+        these are to be changed: the answers stay, and say by which version they were given.
+
+        >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"], question="Would the writer see it again?")
+        >>> _ = study.set_words("sentiment", words={"labels": {"positive": "Yes", "negative": "No"}})
+        """
+        own = dict(words or {}) | ({} if question is None else {"question": question})
+        set_words(self.engine, task, own, change=change_words)
         return self
 
     def questions(self) -> pd.DataFrame:

@@ -119,6 +119,8 @@ class Signature(TypedDict, total=False):
     relations: list[RelationEntry]
     answers: dict[str, Any]
     """Whose answers count (`whose`), and how many questions each origin settled."""
+    words: dict[str, int]
+    """By task, the version of the words that the users set for it; absent where all words are audit's own."""
     holds: Any
     estimator: str
     audits: dict[str, str]

@@ -15,6 +15,7 @@ import audit
 from audit.annotation.answers import ORIGINS, stands
 from audit.annotation.causes import REASONS, current_causes, is_check
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
+from audit.annotation.words import words_of
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.cells import (
     CELL,
@@ -186,6 +187,7 @@ def signature(
         "systems": sorted(systems, key=lambda system: system["name"]),
         "relations": relation_entries(connection, np.unique(counted.checks.relation).tolist()),
         "answers": {"whose": whose} | answers,
+        **_words(connection, counted),
         "holds": about_groups or None,
         "estimator": "; ".join(ESTIMATORS[compares_only] for compares_only in sorted(set(compares or [False]))),
         **estimators(counted),
@@ -208,6 +210,14 @@ def signature(
             *(carry_note(counted) if audits else []),
         ],
     }
+
+
+def _words(connection: Connection, counted: Counted) -> Signature:
+    """The part of a signature that says in which words people were asked; empty where all words are audit's own."""
+    words = words_of(connection)
+    versions = {task: words.of(task).version for task in sorted({str(study["task"]) for study in counted.studies})}
+    changed = {task: version for task, version in versions.items() if version}
+    return {"words": changed} if changed else {}
 
 
 def _unscored(connection: Connection, counted: Counted) -> list[str]:

@@ -42,7 +42,7 @@ from audit.reports.violations import VR_BOUNDS
 from audit.statistics.orders import TIED
 from audit.statistics.rates import BOUNDS
 from audit.studies.versions import from_to
-from audit.tasks import base_of
+from audit.tasks import base_of, label_words, wording
 
 UNKNOWN = "–"
 PERCENT = "\N{NO-BREAK SPACE}%"
@@ -211,13 +211,12 @@ def heading_of(column: str, language: str = ENGLISH) -> str:
 
 
 def task_name(task: str, language: str = ENGLISH) -> str:
-    """A task, with its label scheme where it has one; a plug-in's as it is.
+    """A task, with its label scheme where it has one.
 
     >>> task_name("classification/a,b"), task_name("classification/a,b", "zh")
     ('classification/a,b', '分类/a,b')
     """
-    base = base_of(task)
-    return catalogue(language).get(f"task.{base}.name", base) + task[len(base) :]
+    return wording(task, language).name + task[len(base_of(task)) :]
 
 
 def family_name(family: str, language: str = ENGLISH) -> str:
@@ -225,9 +224,16 @@ def family_name(family: str, language: str = ENGLISH) -> str:
     return catalogue(language).get(f"family.{family}", family)
 
 
-def label_name(label: str, language: str = ENGLISH) -> str:
-    """A label in the middle of a sentence; one without a translation, and every one in English, as it is stored."""
-    return label if language == ENGLISH else catalogue(language).get(f"label.{label}", label)
+def label_name(label: str, tasks: Iterable[str], language: str = ENGLISH) -> str:
+    """A label of one of these tasks in the middle of a sentence; in English, and a label of a user's scheme in every
+    language, as it is stored.
+
+    >>> label_name("neutral", ["sentiment"], "zh"), label_name("neutral", ["classification/neutral,hot"], "zh")
+    ('中性', 'neutral')
+    """
+    if language == ENGLISH:
+        return label
+    return next((words for task in tasks if (words := label_words(label, task, language)) != label), label)
 
 
 def place(report: Report, entry: Place, language: str = ENGLISH) -> str:
@@ -562,7 +568,8 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
         notes.append(say("note.no_genuine"))
     sensitivity = report.get("sensitivity")
     if sensitivity and sensitivity["share"] is not None:
-        notes.append(sensitivity_text(sensitivity, language))
+        tasks = dict.fromkeys(str(entry["task"]) for entry in report["relations"])
+        notes.append(sensitivity_text(sensitivity, tasks, language))
     if "gold_error" in report:
         notes += _gold_error_notes(report["gold_error"], language)
     too_few = [
@@ -585,8 +592,9 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
     return notes
 
 
-def sensitivity_text(entry: SensitivityEntry, language: str = ENGLISH) -> str:
-    """How far the report hangs on labels that gold lacks, in two sentences."""
+def sensitivity_text(entry: SensitivityEntry, tasks: Iterable[str], language: str = ENGLISH) -> str:
+    """How far the report hangs on labels of its tasks that gold lacks, in two sentences."""
+    tasks = list(tasks)
     systems = (
         f"{system['system']} {percent(system['fs_rate'])}, {percent(system['fs_rate_right'])}, "
         f"{percent(system['fs_rate_left_out'])}"
@@ -596,7 +604,7 @@ def sensitivity_text(entry: SensitivityEntry, language: str = ENGLISH) -> str:
         language,
         "note.sensitivity",
         share=percent(entry["share"]),
-        labels=listed((label_name(label, language) for label in entry["labels"]), language, "comma"),
+        labels=listed((label_name(label, tasks, language) for label in entry["labels"]), language, "comma"),
         now=percent(entry["fs_rate"]),
         right=percent(entry["fs_rate_right"]),
         left_out=percent(entry["fs_rate_left_out"]),

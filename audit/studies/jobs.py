@@ -28,6 +28,7 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 
 from audit.annotation.accounts import require_manager
 from audit.annotation.settings import change_settings, settings_of
+from audit.annotation.words import set_words
 from audit.errors import AuditError
 from audit.false_satisfaction.questions import queue_length
 from audit.judging.labels import GoldAnswers, answer_with_gold
@@ -407,12 +408,14 @@ def carry_out(
     watcher: Watcher | None = None,
     begin: Callable[[str], None] = lambda step: None,
     by: int | None = None,
+    change_words: bool = False,
 ) -> CarriedOut:
     """Carry out a plan, or go on with it. `begin` hears each step of `STEPS`, `watcher` how far the run is.
 
     `by` is the account of the manager who asked for it, in whose name settings change and gold answers; with one, the
-    plan may name registered corpora and systems only. Raises BadFile where the plan does not hold any more (its corpus
-    has other content, a system is not there), NotAllowed, and what the steps raise.
+    plan may name registered corpora and systems only. `change_words` as in `audit.annotation.words.set_words`.
+    Raises BadFile where the plan does not hold any more (its corpus has other content, a system is not there),
+    NotAllowed, and what the steps raise.
     """
     plan = read_plan(
         {"name": plan.name, **plan.content()},
@@ -423,6 +426,8 @@ def carry_out(
     study, sample = plan.study, plan.sample
     corpus = corpus_planned(study)
     relations = fitting(corpus, study["relations"], study["document_share"], study["set"])
+    if written := {key: value for key, value in plan.words.items() if value}:
+        set_words(engine, study["task"], written, by=by, change=change_words)
     begin("run")
     ran = run(
         engine,

@@ -18,11 +18,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.settings import BOUNDS, JudgingSettings
+from audit.annotation.words import GUIDELINE_FILE, KEYS, faults_of, words_content
 from audit.corpora import Reading, all_corpora, get_corpus
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
-from audit.messages import message
+from audit.messages import LANGUAGES, message
 from audit.registry import Registry
 from audit.relations import get_relation
 from audit.resources import data_file
@@ -33,7 +34,8 @@ from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, get_target
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems
-from audit.tasks import TASKS, get_task, matches
+from audit.tasks import TASKS, OwnWords, get_task, matches
+from audit.tasks.words import ANY
 from audit.text.languages import is_code
 from audit.user_models import LARGEST as LARGEST_NUMBER
 from audit.user_models import Allowed, Mistake, UserModel, read_as, refuse, short
@@ -187,6 +189,7 @@ class _Document(UserModel):
     )
     study: StudyTable
     sample: SampleTable = SampleTable()
+    words: Annotated[dict[str, Any], Allowed(lambda: message("user_file.object"))] = Field(default_factory=dict)
     judging: JudgingTable = JudgingTable()
     report: ReportTable = ReportTable()
 
@@ -199,7 +202,7 @@ TABLES: dict[str, dict[str, Any]] = {
         ("judging", JudgingTable.model_fields.items()),
         ("report", ReportTable.model_fields.items()),
     )
-}
+} | {"words": dict.fromkeys(KEYS) | dict.fromkeys(LANGUAGES)}
 """Every table of a plan and its keys in the order in which files have them, each with what it is where it is left out
 (None: nothing is wanted, or it may not be left out)."""
 SETTINGS = tuple(BOUNDS)
@@ -215,6 +218,7 @@ class Plan:
     sample: dict[str, Any] = field(default_factory=dict)
     judging: dict[str, Any] = field(default_factory=dict)
     report: dict[str, Any] = field(default_factory=dict)
+    words: dict[str, Any] = field(default_factory=dict)
 
     def content(self) -> dict[str, dict[str, Any]]:
         """The tables without the name: what a version in the database holds."""
@@ -250,7 +254,8 @@ def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_onl
         for name, table in content.items()
     }
     document = read_as(_Document, {"study": {}} | written, file)
-    tables = {table: getattr(document, table).model_dump() for table in TABLES}
+    tables = {table: getattr(document, table).model_dump() for table in TABLES if table != "words"}
+    tables["words"] = TABLES["words"] | document.words
     found: list[tuple[str, str]] = []
     _complete(tables, lambda where, reason: found.append((where, reason)), registered_only)
     refuse(file, found)
@@ -277,17 +282,18 @@ def _checked_name(name: str) -> str:
 
 def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool) -> None:
     """Check what the keys mean, and fill in what was left out."""
-    study, sample, judging, report = (tables[name] for name in TABLES)
+    study, sample, judging, report, words = (tables[name] for name in TABLES)
     if registered_only and (refused := unregistered_keys(tables)):
         for key, reason in refused.items():
             note(key, reason)
         return
     corpus = _corpus(study, note)
+    _words(words, study["task"], note)
     run = _systems(study, note)
     if corpus is not None:
         _relations(study, corpus, note)
     _sample(sample, study["seed"], note)
-    _judging(judging, study["task"], note)
+    _judging(judging, study["task"], _own_words(corpus, words), note)
     _primary(report, study, run, note)
     if report["delta"] == 1:
         note("report.delta", message("plan_file.bad_delta"))
@@ -297,6 +303,11 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
             lambda: get_method(report["interval"], get_target(report["target"], report["interval"])),
             note,
         )
+
+
+def _own_words(corpus: Corpus | None, words: Mapping[str, Any]) -> OwnWords:
+    """As far as a plan knows them: whether a database that carries it out has words of its own, and the subject."""
+    return OwnWords(version=int(any(words.values())), subject=str(getattr(corpus, "about", "")))
 
 
 def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -328,6 +339,9 @@ def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str
                 refusals["study.set"] = message(
                     "plan_file.not_only_names", relation=relation, name=name, value=short(value), advice=advice
                 )
+    words = content.get("words") or {}
+    if any(isinstance(table, Mapping) and table.get(GUIDELINE_FILE) for table in (words, *words.values())):
+        refusals[f"words.{GUIDELINE_FILE}"] = advice
     if weights is not None and weights not in WEIGHTS:
         refusals["report.weights"] = message(
             "plan_file.not_registered", value=short(weights), names=WEIGHTS, advice=advice
@@ -427,8 +441,19 @@ def _sample(sample: dict[str, Any], seed: int, note: Note) -> None:
         sample["audit_follow_ups"] = 0.0  # nothing is estimated that a carry error could be in
 
 
-def _judging(judging: dict[str, Any], task: str, note: Note) -> None:
-    present = guideline_of(task, get_task(task).question_kind).version
+def _words(words: dict[str, Any], task: str, note: Note) -> None:
+    """The words of the plan's task; a guideline's file is read into the plan."""
+    written = {key: value for key, value in words.items() if value is not None}
+    if found := list(faults_of(task, written)):
+        for where, reason in found:
+            note(f"words.{where}", reason)
+        return
+    for language, values in words_content(task, written).items():
+        words |= {GUIDELINE_FILE: None, **values} if language == ANY else {language: values}
+
+
+def _judging(judging: dict[str, Any], task: str, own: OwnWords, note: Note) -> None:
+    present = guideline_of(task, get_task(task).question_kind, own=own).version
     if judging["guideline"] is None:
         judging["guideline"] = present
     elif judging["guideline"] > present:
@@ -486,23 +511,18 @@ def to_toml(plan: Plan) -> str:
     """
     lines = [f"name = {toml_value(plan.name)}"]
     for table in TABLES:
-        values: Mapping[str, Any] = getattr(plan, table)
-        plain = {key: value for key, value in values.items() if value is not None and not isinstance(value, Mapping)}
-        if plain:
-            lines += ["", f"[{table}]", *(f"{key} = {toml_value(value)}" for key, value in plain.items())]
-        for key, value in values.items():
-            if isinstance(value, Mapping):
-                lines += _table(f"{table}.{key}", value)
+        lines += _table(table, getattr(plan, table), empty=table != "words")
     return "\n".join(lines) + "\n"
 
 
-def _table(path: str, values: Mapping[str, Any]) -> list[str]:
-    """The lines of a table, and of those in it; none where it is empty."""
-    plain = [f"{_key(name)} = {toml_value(value)}" for name, value in values.items() if not isinstance(value, Mapping)]
+def _table(path: str, values: Mapping[str, Any], empty: bool) -> list[str]:
+    """The lines of a table, and of those in it; none where nothing is in it. `empty`: whether empty values are kept."""
+    kept = {_key(name): value for name, value in values.items() if value is not None and (empty or value)}
+    plain = [f"{name} = {toml_value(value)}" for name, value in kept.items() if not isinstance(value, Mapping)]
     lines = ["", f"[{path}]", *plain] if plain else []
-    for name, value in values.items():
+    for name, value in kept.items():
         if isinstance(value, Mapping):
-            lines += _table(f"{path}.{_key(name)}", value)
+            lines += _table(f"{path}.{name}", value, empty)
     return lines
 
 

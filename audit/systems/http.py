@@ -18,7 +18,7 @@ from audit.errors import AuditError, BadOutput
 from audit.systems.http_file import Languages, read_description
 from audit.systems.remote_file import kind
 from audit.systems.service import Clients, OverHttp, with_variables
-from audit.tasks import Input, Output, spellings
+from audit.tasks import Input, Output, labels_together, spellings, takes_several
 
 _PLACE = re.compile(r"\{(?:text(?P<half>_a|_b)?|(?P<side>source|target)_language)\}")
 """Where a text or the code of a language goes in a request."""
@@ -92,6 +92,8 @@ class Http(OverHttp):
         ]
 
     def _label(self, value: object) -> str:
+        if isinstance(value, list) and takes_several(self.tasks):
+            return labels_together(map(self._label, value), self.tasks)
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise BadOutput(f"a label must be a text, the answer has {kind(value)}")
         written = str(value)

@@ -14,19 +14,19 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from numbers import Real
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
 from audit.registry import import_from_here
 from audit.systems.base import System
 from audit.systems.foreign import contained, exits_raised, foreign, message, shortened, shown
-from audit.tasks import Input, Output, get_task, spellings
+from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 
 _ALLOWED = {
     "similarity": "allowed are a number from 0 to 1, or an audit.tasks.Output",
@@ -48,6 +48,7 @@ _NUMBERS = {
 }
 """Numbers that a `System` may have: from, to, and whether they are whole."""
 _LABELS = "allowed are a label, a pair (label, score), or an audit.tasks.Output"
+_SEVERAL = "allowed are a list, set or tuple of labels, with a score in a pair or without, or an audit.tasks.Output"
 
 
 def load(spec: str, seconds: float | None = None) -> System:
@@ -199,6 +200,7 @@ class Own(Described):
         super().__init__(spec, obj, module)
         self._returns = _returns(spec, self.tasks)
         self._spelling = spellings(self.tasks)
+        self._several = self._returns == "labels" and takes_several(self.tasks)
         self._predict: Callable[..., Any] | None = predict if callable(predict) else None
         self._call: Callable[..., Any] | None = obj if callable(obj) else None
 
@@ -238,9 +240,13 @@ class Own(Described):
             return Output(text=value)
         if self._returns == "translation" and value is None:
             return Output()
+        if self._several and _is_collection(value) and not _is_scored(value):
+            return Output(labels_together(value, self.tasks))
         label, score = value if isinstance(value, tuple | list) and len(value) == 2 else (value, None)
+        if self._several and _is_collection(label):
+            label = labels_together(label, self.tasks)
         if self._returns in _ALLOWED or not isinstance(label, str):
-            allowed = _ALLOWED.get(self._returns, _LABELS)
+            allowed = _ALLOWED.get(self._returns, _SEVERAL if self._several else _LABELS)
             raise BadOutput(f"{self.spec} returned {shown(value)} for {shown(argument)}; {allowed}")
         if score is not None and _number(score) is None:
             raise BadOutput(f"{self.spec} returned the score {shown(score)} for {shown(argument)}; it must be a number")
@@ -262,6 +268,16 @@ def _returns(spec: str, tasks: Sequence[str]) -> str:
 def _similar_task(task: str) -> str:
     """The task, or of a plug-in's whose outputs are texts the built-in one that is like it."""
     return "summarization" if task not in _ALLOWED and get_task(task).question_kind == "pair" else task
+
+
+def _is_collection(value: object) -> TypeGuard[Collection[str]]:
+    """Whether a value is labels, each a text, in any kind of collection."""
+    return isinstance(value, tuple | list | set | frozenset) and all(isinstance(label, str) for label in value)
+
+
+def _is_scored(value: Collection[object]) -> bool:
+    """Whether a value is a pair of labels and a score."""
+    return isinstance(value, tuple | list) and len(value) == 2 and not isinstance(value[1], str)
 
 
 def _number(value: object) -> float | None:

@@ -1,21 +1,22 @@
 """One file per task; a new task is one object and one line that registers it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from string import ascii_lowercase
 
 from audit import registry
-from audit.errors import AuditError
+from audit.errors import AuditError, BadOutput
 from audit.messages import message
 from audit.registry import Registry
 from audit.tasks.base import Input, LabelTask, Output, Task, Wording, check_task, wording_of
-from audit.tasks.classification import Classification
+from audit.tasks.classification import NONE_OF_THEM, PLUS, Classification
 from audit.tasks.inference import INFERENCE
 from audit.tasks.question_answering import QuestionAnswering
 from audit.tasks.sentiment import Sentiment
 from audit.tasks.similarity import Similarity
 from audit.tasks.summarization import Summarization
 from audit.tasks.translation import Translation
+from audit.tasks.words import OwnWords, label_words, wording
 
 TASKS: Registry[Task] = registry.tasks
 """Tasks by name, those whose labels come with the corpus without labels."""
@@ -103,18 +104,78 @@ def spellings(tasks: Iterable[str]) -> dict[str, str]:
     return {label.casefold(): label for task in tasks for label in get_task(task).labels}
 
 
+def label_reader(task: Task) -> Callable[[str], str | None]:
+    """A function that reads a label as somebody wrote it: in any case, and several labels of one text in any order;
+    None for what is none of the task's.
+
+    >>> read = label_reader(get_task("classification/refund+late"))
+    >>> read("Late+REFUND"), read("None"), read("rude")
+    ('refund+late', 'none', None)
+    """
+    if isinstance(task, Classification) and task.multiple:
+        return task.together
+    spelling = {label.casefold(): label for label in task.labels}
+    return lambda written: spelling.get(written.strip().casefold())
+
+
+def labels_to_write(task: Task) -> tuple[str, ...]:
+    """The labels as a message lists them: of a task with sets of labels "none", the single ones, and all together.
+
+    >>> labels_to_write(get_task("classification/refund+late"))
+    ('none', 'refund', 'late', 'refund+late')
+    """
+    if isinstance(task, Classification) and task.multiple:
+        return (NONE_OF_THEM, *task.parts, PLUS.join(task.parts))
+    return task.labels
+
+
+def takes_several(tasks: Iterable[str]) -> bool:
+    """Whether one of these tasks is one in which a text may have several labels.
+
+    >>> takes_several(["classification/refund+late"]), takes_several(["sentiment"])
+    (True, False)
+    """
+    return any(isinstance(task, Classification) and task.multiple for task in map(get_task, tasks))
+
+
+def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
+    """Labels that a system gave to one text, in any order, as the label of a task in which a text may have several.
+    Raises BadOutput where the tasks have none, or have none that these make.
+
+    >>> labels_together(["late", "Refund"], ["classification/refund+late+rude"])
+    'refund+late'
+    """
+    names = list(labels)
+    several = [task for task in map(get_task, tasks) if isinstance(task, Classification) and task.multiple]
+    for task in several:
+        if (label := task.together(names)) is not None:
+            return label
+    if not several:
+        raise BadOutput(
+            f"{len(names)} labels for one text, but the task has one; name it with +, as classification/a+b"
+        )
+    raise BadOutput(f"labels {', '.join(map(repr, names))[:200]}: allowed are {', '.join(several[0].parts)}")
+
+
 __all__ = [
     "TASKS",
     "Input",
     "LabelTask",
     "Output",
+    "OwnWords",
     "Task",
     "Wording",
     "base_of",
     "get_task",
+    "label_reader",
+    "label_words",
+    "labels_to_write",
+    "labels_together",
     "matches",
     "spellings",
+    "takes_several",
     "text_columns",
     "text_names",
+    "wording",
     "wording_of",
 ]

@@ -101,6 +101,8 @@ class Wording:
     """What an output that is judged beside the text is called."""
     guideline: str = ""
     """Markdown; `{labels}` in it stands for a list of the labels."""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """Outputs that are a code -> how they read: {"unanswerable": "says that the text does not answer the question"}."""
 
 
 class Task(Protocol):
@@ -118,7 +120,7 @@ class Task(Protocol):
     texts: int
     """How many texts an input has."""
     question: str
-    """The question as annotators read it (English; the app translates it)."""
+    """The question in English; annotators read that of `audit.tasks.words.wording`."""
 
     # A task may have `text_names`, what its texts are called in files beside `text` and `text_b`.
 
@@ -161,8 +163,8 @@ def check_task(name: str, task: Any) -> None:
 
 
 def wording_of(task: Task, language: str) -> Wording:
-    """The task's own wording in a language, of what is not there in that in English; one that says nothing where it has
-    none at all, as the tasks of audit, whose words are in data/ui.
+    """The wording that a task brings itself, as a plug-in's does; of what is not there in a language, in English. One
+    that says nothing where it brings none, as the tasks of audit (`audit.tasks.words.wording` has the words of all).
 
     >>> films = LabelTask("films", ("good", "bad"), "How is it?", wordings={"en": Wording(labels={"bad": "Poor"})})
     >>> wording_of(films, "zh").labels["bad"]
@@ -177,6 +179,7 @@ def wording_of(task: Task, language: str) -> Wording:
         there.texts or english.texts,
         there.output or english.output,
         there.guideline or english.guideline,
+        {**english.outputs, **there.outputs},
     )
 
 

@@ -1,12 +1,17 @@
-"""Classification: a text gets one label of a scheme that comes with its corpus.
+"""Classification: a text gets labels of a scheme that comes with its corpus.
 
 The scheme is a part of the task's name: `classification/climate-topics` has the labels of that corpus,
-`classification/finance,sports` those two. Two schemes are two tasks: systems, relations, questions and answers of one
-say nothing about the other. A scheme is the same labels in the same order for ever.
+`classification/finance,sports` those two, one to a text. With plus signs a text may have any number of them:
+`classification/refund+late+rude`. A label of such a task is a set of labels, written in the order of the scheme
+(`refund+rude`), or `none`; there are so few that all are the task's labels, so whatever counts labels goes on working.
+
+Two schemes are two tasks: systems, relations, questions and answers of one say nothing about the other. A scheme is the
+same labels in the same order for ever.
 """
 
 import math
-from collections.abc import Set
+from collections.abc import Iterable, Set
+from itertools import combinations
 from typing import Literal
 
 from audit.errors import AuditError, BadOutput
@@ -22,6 +27,12 @@ SCHEMES: dict[str, tuple[str, ...]] = {
     ),
 }
 """Labels of the schemes that have a name; a new one is one line."""
+PLUS = "+"
+"""Stands between the labels of a scheme of which a text may have several, and between those that it has."""
+NONE_OF_THEM = "none"
+"""The label of a text that has none of these."""
+MOST_TOGETHER = 8
+"""Labels of which a text may have several: 2 to the power of it are the sets that people may answer."""
 
 
 class Classification:
@@ -34,27 +45,73 @@ class Classification:
     ('finance', 'sports')
     >>> Classification("finance,sports").is_wrong(Output("sports"), {"finance"})
     True
+    >>> Classification("refund+late").labels
+    ('none', 'refund', 'late', 'refund+late')
+    >>> Classification("refund+late").checked(Output("Late + refund")).label
+    'refund+late'
     """
 
     question_kind: Literal["input", "pair"] = "input"
     texts = 1
-    question = "What is the right label of this text?"
 
     def __init__(self, scheme: str = ""):
         self.scheme = scheme
         self.name = f"classification/{scheme}" if scheme else "classification"
-        self.labels: tuple[str, ...] = _labels(scheme) if scheme else ()
+        self.parts: tuple[str, ...] = _parts(scheme) if is_multiple(scheme) else ()
+        """Of a scheme with plus signs its labels, of which a text may have any number; else none."""
+        self.labels: tuple[str, ...] = _sets(self.parts) if self.parts else _labels(scheme) if scheme else ()
+        self.question = (
+            "Which of these labels are right for this text?" if self.parts else "What is the right label of this text?"
+        )
+
+    @property
+    def multiple(self) -> bool:
+        """Whether a text may have several labels."""
+        return bool(self.parts)
+
+    def together(self, written: str | Iterable[str]) -> str | None:
+        """The label that stands for these, in the order of the scheme: from one text with plus signs, or several labels
+        in any order, with capitals or without; None where one of them is none of the scheme's.
+
+        >>> Classification("refund+late").together(["LATE", "refund"]), Classification("refund+late").together([])
+        ('refund+late', 'none')
+        """
+        spelling = {part.casefold(): part for part in self.parts}
+        names = written.split(PLUS) if isinstance(written, str) else list(written)
+        folded = {str(name).strip().casefold() for name in names}
+        if folded == {NONE_OF_THEM} or (not folded and not isinstance(written, str)):
+            return NONE_OF_THEM
+        if not folded <= set(spelling):
+            return None
+        return PLUS.join(part for part in self.parts if part.casefold() in folded)
 
     def checked(self, output: Output) -> Output:
-        if output.label is None or (self.labels and output.label not in self.labels):
+        label = output.label
+        if label is not None and self.parts and label not in self.labels:
+            label = self.together(label)
+            if label is None:
+                parts = ", ".join(self.parts)
+                raise BadOutput(
+                    f"label {output.label!r} is not made of {parts} with + between them, nor {NONE_OF_THEM}"
+                )
+        if label is None or (self.labels and label not in self.labels):
             raise BadOutput(f"label {output.label!r} is not one of {', '.join(self.labels)}")
         score = 1.0 if output.score is None else output.score
         if not math.isfinite(score) or not 0 <= score <= 1:
-            raise BadOutput(f"score {output.score!r} is not a number from 0 to 1")
-        return Output(output.label, score)
+            raise BadOutput(f"score {score!r} is not a number from 0 to 1")
+        return Output(label, score)
 
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
         return output.label not in allowed
+
+
+def is_multiple(scheme: str) -> bool:
+    """Whether a scheme is one of which a text may have several labels: it has plus signs, and no commas.
+
+    >>> is_multiple("refund+late"), is_multiple("C,C++")
+    (True, False)
+    """
+    return PLUS in scheme and "," not in scheme
 
 
 def _labels(scheme: str) -> tuple[str, ...]:
@@ -65,3 +122,19 @@ def _labels(scheme: str) -> tuple[str, ...]:
         names = list(SCHEMES) or message("list.none")
         raise AuditError(message("task_error.bad_scheme", scheme=scheme, names=names))
     return labels
+
+
+def _parts(scheme: str) -> tuple[str, ...]:
+    parts = tuple(part.strip() for part in scheme.split(PLUS))
+    folded = {part.casefold() for part in parts}
+    if len(folded) < len(parts) or not 2 <= len(parts) <= MOST_TOGETHER or folded & {"", NONE_OF_THEM, "unsure"}:
+        raise AuditError(
+            message("task_error.bad_multiple", scheme=scheme, count=len(parts), most=MOST_TOGETHER, none=NONE_OF_THEM)
+        )
+    return parts
+
+
+def _sets(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Every set of the labels as one text, the smallest first."""
+    sizes = range(1, len(parts) + 1)
+    return (NONE_OF_THEM, *(PLUS.join(chosen) for size in sizes for chosen in combinations(parts, size)))

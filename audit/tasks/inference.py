@@ -9,7 +9,7 @@ from audit.tasks.base import LabelTask
 INFERENCE = LabelTask(
     "inference",
     ("entailment", "neutral", "contradiction"),
-    "If the first text is true, is the second one?",
+    "If the premise is true, is the hypothesis true, too?",
     texts=2,
     text_names=("premise", "hypothesis"),
 )

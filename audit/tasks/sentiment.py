@@ -23,7 +23,7 @@ class Sentiment:
     labels: tuple[str, ...] = ("positive", "neutral", "negative")
     question_kind: Literal["input", "pair"] = "input"
     texts = 1
-    question = "What does this text say about the film?"
+    question = "Is what this text says positive, negative, or neither?"
 
     def checked(self, output: Output) -> Output:
         if output.label not in self.labels:

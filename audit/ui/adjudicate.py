@@ -182,7 +182,7 @@ def inspection_card(engine: Engine, account_id: int, remaining: int) -> None:
     show_question(shown)
     # In the order in which they were given, with numbers in place of names.
     votes = enumerate(inspection.votes, start=1)
-    st.html(opinions_html([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}))
+    st.html(opinions_html([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}, shown.task))
     confirm_text = t("inspect.confirm", answer=plain(label_name(agreed, shown.task)))
     confirm = st.button(confirm_text, type="primary", key=f"confirm-{shown.id}", width="stretch")
     with st.form(f"inspect-{shown.id}"):
@@ -265,7 +265,7 @@ def _adjudication_html(settled: Adjudicated) -> str:
     )
     excerpt = f"{text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}"
     return (
-        f"<p><strong>{html(label_names(settled.allowed))}</strong> · {html(excerpt)}</p>"
+        f"<p><strong>{html(label_names(settled.allowed, settled.shown.task))}</strong> · {html(excerpt)}</p>"
         f'<p class="audit-facts">{html(" · ".join(filter(None, facts)))}</p>'
     )
 

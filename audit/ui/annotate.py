@@ -26,9 +26,21 @@ from audit.judging.deferral import flag, skip, unflag
 from audit.judging.judgements import UNDOS, judge, undo, undone
 from audit.judging.training import Feedback, Training, judging_mode, train
 from audit.messages import message
+from audit.tasks import Output, get_task
+from audit.tasks.classification import NONE_OF_THEM
 from audit.ui import session
 from audit.ui.language import html, label_name, label_names, plain, sentence, t, translated
-from audit.ui.question import FIELD, LEAST, guideline_shown, heading, ignore_held_keys, shortcut, show_question
+from audit.ui.question import (
+    FIELD,
+    LEAST,
+    answers_of,
+    guideline_shown,
+    heading,
+    ignore_held_keys,
+    labels_together,
+    shortcut,
+    show_question,
+)
 
 # The training round on the page *Judge*: questions with known answers, what is right after each, and the score.
 #
@@ -46,6 +58,8 @@ _FEEDBACK = "training-said"
 _RESULT = "training-result"
 """The attempt whose score is on the screen."""
 _DRAWER = "guideline-open"
+_SWITCHED_ON = "switched-on"
+"""(the question on the screen, the labels that are on), where a text may have several"""
 
 
 def training_card(engine: Engine, account_id: int, training: Training | None, least: timedelta) -> bool:
@@ -165,6 +179,9 @@ def _guideline_drawer(shown: Shown) -> None:
 def _answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args: object) -> None:
     """A button for each answer, which comes after `args` when `action` is called. Its key holds the question (`place`),
     so that a press meant for another one does nothing."""
+    if labels_together(shown):
+        _label_switches(shown, place, action, *args)
+        return
     with st.container(key="judge", horizontal=True):
         for number, answer in enumerate((*shown.labels, UNSURE), start=1):
             st.button(
@@ -177,6 +194,62 @@ def _answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args
             )
 
 
+def _label_switches(shown: Shown, place: str, action: Callable[..., None], *args: object) -> None:
+    """Where a text may have several labels: a button that switches each of them on and off, and one that stores those
+    that are on. Nothing is on at first, so a key that is held down stores nothing."""
+    chosen = _chosen(place)
+    together = get_task(shown.task).checked(Output("+".join(chosen))).label if chosen else None
+    with st.container(key="judge", horizontal=True):
+        for number, label in enumerate(answers_of(shown), start=1):
+            st.button(
+                plain(label_name(label, shown.task)),
+                key=f"switch-{place}-{label}",
+                shortcut=str(number),
+                type="primary" if label in chosen else "secondary",
+                icon=":material/check_box:" if label in chosen else ":material/check_box_outline_blank:",
+                on_click=_switch,
+                args=(place, label),
+                width="stretch",
+            )
+        st.button(
+            plain(label_name(UNSURE, shown.task)),
+            key=f"judge-{place}-{UNSURE}",
+            shortcut="u",
+            on_click=action,
+            args=(*args, UNSURE),
+            width="stretch",
+        )
+    words = label_name(together, shown.task) if together else label_name(NONE_OF_THEM, shown.task)
+    with st.container(key="judge-together"):
+        st.button(
+            plain(t("annotate.confirm" if together else "annotate.confirm_nothing", labels=words)),
+            key=f"judge-{place}-together",
+            shortcut="Enter",
+            disabled=together is None,
+            on_click=action,
+            args=(*args, together),
+            width="stretch",
+        )
+
+
+def _chosen(place: str) -> tuple[str, ...]:
+    """The labels that are on for the question on the screen."""
+    where, labels = st.session_state.get(_SWITCHED_ON, (None, ()))
+    return labels if where == place else ()
+
+
+def _switch(place: str, label: str) -> None:
+    """Switch a label on or off; none of them and a label switch each other off."""
+    on = _chosen(place)
+    if label in on:
+        after = tuple(other for other in on if other != label)
+    elif label == NONE_OF_THEM:
+        after = (label,)
+    else:
+        after = (*(other for other in on if other != NONE_OF_THEM), label)
+    st.session_state[_SWITCHED_ON] = (place, after)
+
+
 def _small_button(name: str, place: str, key: str, action: Callable[..., None], *args: object) -> None:
     """A button beside the answers; `place` as of `_answer_buttons`."""
     st.button(t(f"annotate.{name}"), key=f"{name}-{place}", shortcut=key, on_click=action, args=args, type="tertiary")
@@ -186,12 +259,12 @@ def _small_button(name: str, place: str, key: str, action: Callable[..., None], 
 # `shown`, and why there is no question just now.
 
 
-def show_earlier(earlier: Sequence[Earlier]) -> None:
+def show_earlier(earlier: Sequence[Earlier], task: str) -> None:
     """Under the protocol `shown`: the earlier answers without names, and the question whether the annotator agrees."""
     if not earlier:
         return
     rows = "".join(
-        f"<li>{_earlier_answer_html(answer, number, len(earlier))}</li>" for number, answer in enumerate(earlier)
+        f"<li>{_earlier_answer_html(answer, number, len(earlier), task)}</li>" for number, answer in enumerate(earlier)
     )
     st.html(f'<ul class="audit-votes audit-earlier">{rows}</ul><p class="audit-agree">{html(t("earlier.agree"))}</p>')
 
@@ -215,11 +288,11 @@ def why_nothing(engine: Engine, account_id: int) -> None:
         st.write(t("earlier.look" if queue.left_for_me else "annotate.nothing_more"))
 
 
-def _earlier_answer_html(earlier: Earlier, number: int, total: int) -> str:
+def _earlier_answer_html(earlier: Earlier, number: int, total: int, task: str) -> str:
     """One answer as HTML, with its number where there are several."""
     annotator = t("earlier.another") if total == 1 else t("dispute.annotator", number=number + 1)
     comment = f"<br><q>{html(earlier.comment)}</q>" if earlier.comment else ""
-    return f"{html(annotator)} <strong>{html(label_name(earlier.answer))}</strong>{comment}"
+    return f"{html(annotator)} <strong>{html(label_name(earlier.answer, task))}</strong>{comment}"
 
 
 T = TypeVar("T")
@@ -294,7 +367,7 @@ def _next(engine: Engine, account_id: int) -> Shown | None:
 
 def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     show_question(shown)
-    show_earlier(shown.earlier)
+    show_earlier(shown.earlier, shown.task)
     place = _browser_id(shown.id)
     _answer_buttons(shown, place, _answer, engine, account_id, shown.id)
     st.text_input(
@@ -437,6 +510,7 @@ def _undo(engine: Engine, account_id: int) -> None:
     if _too_soon():
         return
     st.session_state.pop(_COUNTS, None)
+    st.session_state.pop(_SWITCHED_ON, None)
     question_id = unflag(engine, account_id)
     if question_id is not None:
         st.session_state[_DONE] = t("annotate.unflagged")
@@ -444,7 +518,7 @@ def _undo(engine: Engine, account_id: int) -> None:
         st.session_state[_NOTE] = t("annotate.nothing_to_undo")
         return
     elif (last := undone(engine, account_id)) is not None:
-        answer = plain(label_name(last.answer))
+        answer = plain(label_name(last.answer, last.task))
         st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
     st.session_state[_REOPENED] = question_id
 

@@ -24,7 +24,7 @@ from audit.false_satisfaction.impact import cause_of
 from audit.relations import get_relation
 from audit.tasks import base_of
 from audit.ui import session
-from audit.ui.language import direction, html, in_language, label_name, language, summary, t, text_html
+from audit.ui.language import direction, html, in_language, label_name, label_names, language, summary, t, text_html
 from audit.ui.question import input_html
 
 T = TypeVar("T")
@@ -144,7 +144,9 @@ def members(group: Detail, probes: bool = True) -> list[str]:
         if part.role != "probe"
         or (probes and part.output and not part.output.absent and part.input not in member_inputs)
     )
-    return [_part(part, first if number else None, _name(parts, number)) for number, part in enumerate(parts)]
+    return [
+        _part(part, first if number else None, _name(parts, number), group.task) for number, part in enumerate(parts)
+    ]
 
 
 def _cause(cause: tuple[str, str | None] | None) -> str:
@@ -205,7 +207,7 @@ def _name(parts: tuple[Part, ...], number: int) -> str:
     return t(f"role_of.{role}") + (f" {same_role.index(number) + 1}" if len(same_role) > 1 else "")
 
 
-def _part(part: Part, source: Part | None, name: str) -> str:
+def _part(part: Part, source: Part | None, name: str, task: str) -> str:
     """One member as HTML: its text with what differs from the source, output, answer, right or wrong."""
     texts = [input_html(part.input, None if source is None or part.role == "probe" else source.input)]
     if part.output is not None and part.output.text:
@@ -213,26 +215,26 @@ def _part(part: Part, source: Part | None, name: str) -> str:
         texts.append(f'<div class="audit-output">{output}</div>')
     return (
         f'<section class="audit-part"><h4>{html(in_language(name, direction(part.input)))}</h4>{"".join(texts)}'
-        f'<p class="audit-facts">{html(t("browse.output"))} <strong>{html(_output(part))}</strong> · '
-        f"{html(t('browse.answer'))} <strong>{html(_answer(part))}</strong>{_mark(part)}</p></section>"
+        f'<p class="audit-facts">{html(t("browse.output"))} <strong>{html(_output(part, task))}</strong> · '
+        f"{html(t('browse.answer'))} <strong>{html(_answer(part, task))}</strong>{_mark(part)}</p></section>"
     )
 
 
-def _output(part: Part) -> str:
+def _output(part: Part, task: str) -> str:
     if part.output is None or part.output.absent:
         return t("browse.none")
     if part.output.error:
         return t("browse.error", error=part.output.error)
-    words = [label_name(part.output.label)] if part.output.label else []
+    words = [label_name(part.output.label, task)] if part.output.label else []
     words += [t("browse.text_above")] if part.output.text else []
     words += [f"({part.output.score:.3f})"] if part.output.score is not None else []
     return " ".join(words)
 
 
-def _answer(part: Part) -> str:
+def _answer(part: Part, task: str) -> str:
     if not part.allowed:
         return t("browse.no_answer")
-    labels = t("browse.or").join(map(label_name, part.allowed))
+    labels = label_names(part.allowed, task)
     propagated = part.origin.startswith("carried ")
     origin = t(f"origin.{part.origin.removeprefix('carried ')}")
     return (

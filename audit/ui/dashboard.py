@@ -127,7 +127,7 @@ def _over_time(report: dict[str, Any], key: tuple[Any, ...]) -> None:
 def _confusions(report: dict[str, Any], key: tuple[Any, ...]) -> None:
     heading(t("dashboard.confusions"))
     st.caption(t("dashboard.confusions_legend"))
-    labels = [label_name(label) for label in report["labels"]]
+    labels = [label_name(label, report["task"]) for label in report["labels"]]
     rows = [
         {"label": label, "other_annotator": other, "times": number}
         for label, row in zip(labels, report["confusions"], strict=True)

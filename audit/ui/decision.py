@@ -10,9 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 from audit.annotation.causes import OTHER_REASON, REASONS
 from audit.annotation.queue import Shown
 from audit.judging.adjudications import Opinion, opinions, reveal_names
+from audit.tasks.classification import NONE_OF_THEM
 from audit.ui import session
 from audit.ui.language import html, label_name, plain, t
-from audit.ui.question import FIELD, guideline_shown, show_question
+from audit.ui.question import FIELD, answers_of, guideline_shown, labels_together, show_question
 
 _NAMES = "adjudicate-names"
 """(question id, names by number): the names that were revealed; they vanish with the next question."""
@@ -43,7 +44,7 @@ def show_opinions(engine: Engine, account_id: int, shown: Shown) -> None:
         names = {}
     if not people_opinions:
         return
-    st.html(opinions_html(people_opinions, names))
+    st.html(opinions_html(people_opinions, names, shown.task))
     if not names:
         st.button(
             t("dispute.reveal"),
@@ -59,7 +60,8 @@ def show_opinions(engine: Engine, account_id: int, shown: Shown) -> None:
 def chosen_labels(
     shown: Shown, prefix: str = "allow", preselected: Sequence[str] = (), heading: str | None = None
 ) -> list[str]:
-    """The fields for the right answer: one label for a group, one or more for a text.
+    """The fields for the right answer: one label for a group, one or more for a text. Where a text may have several
+    labels, those that are chosen are one answer.
 
     `heading` stands above the fields of a text, in place of the usual one.
     """
@@ -74,12 +76,21 @@ def chosen_labels(
             key=f"{prefix}-{shown.id}",
         )
         return [selected] if selected else []
-    st.write(heading or t("adjudicate.allowed"))
-    return [
+    together = labels_together(shown)
+    st.write(heading or t("adjudicate.allowed_together" if together else "adjudicate.allowed"))
+    before = preselected[0].split("+") if together and preselected else preselected
+    options = answers_of(shown)
+    chosen = [
         label
-        for column, label in zip(st.columns(len(shown.labels)), shown.labels, strict=True)
-        if column.checkbox(names[label], value=label in preselected, key=f"{prefix}-{shown.id}-{label}")
+        for column, label in zip(st.columns(len(options)), options, strict=True)
+        if column.checkbox(names[label], value=label in before, key=f"{prefix}-{shown.id}-{label}")
     ]
+    if not together or not chosen:
+        return chosen
+    if NONE_OF_THEM in chosen and len(chosen) > 1:
+        st.warning(plain(t("adjudicate.none_or_labels", none=names[NONE_OF_THEM])), icon=":material/info:")
+        return []
+    return ["+".join(chosen)]
 
 
 def reason_fields(shown: Shown, code: str | None = None, written: str = "") -> tuple[str | None, str]:
@@ -140,13 +151,13 @@ def put_last(key: str, items: Iterable[T]) -> list[T]:
     return sorted(items, key=lambda item: later.index(item) if item in later else -1)
 
 
-def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str]) -> str:
+def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str], task: str) -> str:
     """Opinions as an HTML list, under numbers, with the names that were revealed."""
     rows = []
     for opinion in opinions:
         annotator = t("dispute.annotator", number=opinion.number)
         name = f" ({html(names[opinion.number])})" if opinion.number in names else ""
-        answer = f" <strong>{html(label_name(opinion.answer))}</strong>" if opinion.answer else ""
+        answer = f" <strong>{html(label_name(opinion.answer, task))}</strong>" if opinion.answer else ""
         saw = f" · {html(t('dispute.saw'))}" if opinion.saw else ""
         parts = [f"<br><q>{html(opinion.comment)}</q>"] if opinion.comment else []
         parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in opinion.flags]

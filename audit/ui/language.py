@@ -9,16 +9,18 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from audit.annotation.words import DatabaseWords
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import LANGUAGES, catalogue, said, words
 from audit.resources import data_file
-from audit.tasks import TASKS, Input, Task, base_of, get_task, wording_of
+from audit.tasks import Input, Wording, base_of
 from audit.text.languages import display_name
 from audit.ui.settings import LANGUAGE
 
 _STATE = "language"
 _BROWSER = "language-of-browser"
+_WORDS = "words"
 _WIDGET = "language-switch"
 
 
@@ -78,52 +80,43 @@ def sentence_of(problem: AuditError) -> str:
     return sentence(translated(problem.sentence))
 
 
-def label_name(label: str, task: str = "") -> str:
-    """A label in this session's language; a label without a translation, as of a corpus's own scheme, as it is. A label
-    of a plug-in's task reads as the task says.
+def remember_words(words: DatabaseWords) -> None:
+    """Keep the words of the database's tasks for this run of the script; each run reads them anew."""
+    st.session_state[_WORDS] = words
+
+
+def words_here() -> DatabaseWords:
+    """The words of the database's tasks, as this run of the script read them."""
+    return st.session_state.get(_WORDS) or DatabaseWords()
+
+
+def task_wording(task: str) -> Wording:
+    """What people read about a task in this session's language, whoever brings the task or set its words."""
+    return words_here().wording(task, language())
+
+
+def label_name(label: str, task: str) -> str:
+    """How a label of a task reads in this session's language; one that the task does not have, as it is.
 
     It is text, not Markdown: `audit.ui.language.plain` where a button or a message shows it.
     """
-    own = plugin_task(task)
-    if own is not None and label in own.labels:
-        return wording_of(own, language()).labels.get(label, label)
-    words = texts(language()).get(f"label.{label}")
-    return words or (_plugin_label(label) if not task else None) or label
+    return task_wording(task).labels.get(label, label)
 
 
-def _plugin_label(label: str) -> str | None:
-    """How a label reads in a task of a plug-in, where the task is not known."""
-    tasks = (TASKS.get(entry.name) for entry in TASKS.entries() if entry.origin)
-    return next((words for task in tasks if (words := wording_of(task, language()).labels.get(label))), None)
-
-
-def plugin_task(task: str) -> Task | None:
-    """The task of this name where a plug-in brings it: its words are its own."""
-    entry = TASKS.find(base_of(task)) if task else None
-    return get_task(task) if entry is not None and entry.origin else None
+def label_names(labels: Iterable[str], task: str) -> str:
+    """Allowed labels in this session's language, with "or" between them."""
+    return t("browse.or").join(label_name(label, task) for label in labels)
 
 
 def question_of(task: str) -> str:
     """The question of a task in this session's language."""
-    own = plugin_task(task)
-    if own is not None:
-        return wording_of(own, language()).question or own.question
-    return t(f"task.{base_of(task)}.question")
-
-
-def label_names(labels: Iterable[str], task: str = "") -> str:
-    """Allowed labels in this session's language, with "or" between them."""
-    return t("browse.or").join(label_name(label, task) for label in labels)
+    return task_wording(task).question
 
 
 def task_name(task: str) -> str:
     """A task in this session's language, with its label scheme where it has one."""
     scheme = task.partition("/")[2]
-    own = plugin_task(task)
-    if own is not None:
-        return wording_of(own, language()).name or own.name
-    # A database may have a task whose plug-in is not there.
-    return text_or(f"task.{base_of(task)}.name", base_of(task)) + (f" ({scheme})" if scheme else "")
+    return task_wording(task).name + (f" ({scheme})" if scheme else "")
 
 
 def language_name(code: str) -> str:

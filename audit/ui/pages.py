@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.annotation.accounts import ROLES
-from audit.ui import accounts, adjudicate, annotate, browse, dashboard, log, quality, results, stale, studies
+from audit.ui import accounts, adjudicate, annotate, browse, dashboard, log, quality, results, stale, studies, words
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ PAGES = (
     Page("results", ":material/bar_chart:", results.ROLES, results.page, wide=True),
     Page("quality", ":material/rule:", quality.ROLES, quality.page, wide=True),
     Page("studies", ":material/science:", studies.ROLES, studies.page),
+    Page("words", ":material/text_fields:", words.ROLES, words.page),
     Page("stale", ":material/update:", stale.ROLES, stale.page),
     Page("accounts", ":material/group:", accounts.ROLES, accounts.page),
     Page("log", ":material/history:", log.ROLES, log.page, wide=True),

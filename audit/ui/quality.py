@@ -76,7 +76,7 @@ def contradictions_section(engine: Engine, account_id: int) -> None:
 def _show_contradiction(engine: Engine, account_id: int, contradiction: Contradiction) -> None:
     name = f"{contradiction.relation}-{contradiction.source.question}-{contradiction.follow_up.question}"
     with st.container(key=f"contradiction-{name.replace('.', '-')}", border=True):
-        expected = label_names(contradiction.carried)
+        expected = label_names(contradiction.carried, contradiction.task)
         relation = f"<strong>{html(contradiction.relation)}</strong> {html(_summary(contradiction))}"
         st.html(
             f'<p class="audit-expected">{relation}<br>'
@@ -84,9 +84,9 @@ def _show_contradiction(engine: Engine, account_id: int, contradiction: Contradi
         )
         left, right = st.columns(2, gap="small")
         with left:
-            _show_side(t("role_of.source"), contradiction.source, None)
+            _show_side(t("role_of.source"), contradiction.task, contradiction.source, None)
         with right:
-            _show_side(t("role_of.follow_up"), contradiction.follow_up, contradiction.source)
+            _show_side(t("role_of.follow_up"), contradiction.task, contradiction.follow_up, contradiction.source)
         if contradiction.source.waits and contradiction.follow_up.waits:
             st.caption(t("contradiction.waits"))
             return
@@ -103,11 +103,11 @@ def _show_contradiction(engine: Engine, account_id: int, contradiction: Contradi
                     session.done(t("contradiction.sent", count=refer(engine, account_id, ids, comment)))
 
 
-def _show_side(title: str, side: Side, counterpart: Side | None) -> None:
+def _show_side(title: str, task: str, side: Side, counterpart: Side | None) -> None:
     """The texts of a side and the output judged with them; differences from those of `counterpart` are marked."""
     texts = input_html(_input_of(side), _input_of(counterpart) if counterpart else None)
     title = in_language(title, direction(Input(side.texts, side.languages)))
-    answer = label_names(side.answer)
+    answer = label_names(side.answer, task)
     st.html(
         f'<section class="audit-part"><h4>{html(title)}</h4>{texts}<p class="audit-facts">'
         f"{html(t('browse.answer'))} <strong>{html(answer)}</strong> ({html(t(f'origin.{side.origin}'))}; "
@@ -160,7 +160,7 @@ def _control_row(question: KnownQuestion) -> dict[str, object]:
             " | ".join([*question.texts, *filter(None, [question.output])]),
             direction(Input(question.texts, question.languages)),
         ),
-        t("known.answer"): label_names(question.allowed),
+        t("known.answer"): label_names(question.allowed, question.task),
         t("known.explanation"): question.explanation,
         t("known.judged"): question.judged,
     }
@@ -333,7 +333,7 @@ def _annotators(engine: Engine, account_id: int) -> None:
     st.caption(t("quality.as_of", time=f"{computed_at:%H:%M:%S} UTC"))
     _alarms(report)
     st.dataframe(
-        pd.DataFrame([_row(annotator) for annotator in report["annotators"]]),
+        pd.DataFrame([_row(annotator, report["task"]) for annotator in report["annotators"]]),
         hide_index=True,
         placeholder=UNKNOWN,
         column_config={name: st.column_config.NumberColumn(format="%.1f") for name in _numbers()},
@@ -341,7 +341,7 @@ def _annotators(engine: Engine, account_id: int) -> None:
     st.caption(t("quality.columns"))
     if report["alpha"] is not None:
         st.caption(t("quality.alpha", alpha=f"{report['alpha']:.3f}"))
-    key, labels = (about, computed_at), {label: label_name(label) for label in report["labels"]}
+    key, labels = (about, computed_at), {label: label_name(label, report["task"]) for label in report["labels"]}
     _chart("shares", key, t("quality.shares"), lambda palette: shares_chart(report, _measures(), palette))
     _chart("bias", key, t("quality.bias_legend"), lambda palette: bias_chart(report, labels, palette))
     _show_annotator(report)
@@ -362,7 +362,7 @@ def _annotators(engine: Engine, account_id: int) -> None:
 def _alarms(report: dict[str, Any]) -> None:
     """Alarms in words, one line per annotator."""
     lines = [
-        f"- **{plain(annotator['annotator'])}**: {plain(_alarm_names(annotator['alarms']))}"
+        f"- **{plain(annotator['annotator'])}**: {plain(_alarm_names(annotator['alarms'], report['task']))}"
         for annotator in report["annotators"]
         if annotator["alarms"]
     ]
@@ -372,9 +372,10 @@ def _alarms(report: dict[str, Any]) -> None:
     st.warning("\n".join([t("quality.alarms"), "", *lines]), icon=":material/notifications:")
 
 
-def _alarm_names(alarms: list[dict[str, Any]]) -> str:
+def _alarm_names(alarms: list[dict[str, Any]], task: str) -> str:
     names = [
-        t(f"alarm.{alarm['rule']}", label=label_name(alarm["label"]) if alarm["label"] else "") for alarm in alarms
+        t(f"alarm.{alarm['rule']}", label=label_name(alarm["label"], task) if alarm["label"] else "")
+        for alarm in alarms
     ]
     return t("list.semicolon").join(names)
 
@@ -387,7 +388,7 @@ def _numbers() -> list[str]:
     return [*(f"{name} %" for name in _measures().values()), t("measure.seconds"), f"{t('measure.fast')} %"]
 
 
-def _row(annotator: dict[str, Any]) -> dict[str, Any]:
+def _row(annotator: dict[str, Any], task: str) -> dict[str, Any]:
     """The row of one annotator in the table; shares in per cent, with their intervals beside them."""
     row: dict[str, Any] = {t("accounts.name"): annotator["annotator"], t("measure.judgements"): annotator["judgements"]}
     for name, title in _measures().items():
@@ -400,7 +401,7 @@ def _row(annotator: dict[str, Any]) -> dict[str, Any]:
     fast = annotator["speed"]["fast"]["value"]
     row[f"{t('measure.fast')} %"] = None if fast is None else 100 * fast
     row[t("measure.training")] = _training_result(annotator["training"])
-    row[t("measure.alarms")] = _alarm_names(annotator["alarms"])
+    row[t("measure.alarms")] = _alarm_names(annotator["alarms"], task)
     return row
 
 
@@ -416,7 +417,7 @@ def _show_annotator(report: dict[str, Any]) -> None:
     name = st.selectbox(t("quality.choose"), list(by_name), key="quality-who")
     annotator = by_name[name]
     left, right = st.columns(2, gap="medium")
-    labels = {label: label_name(label) for label in report["labels"]}
+    labels = {label: label_name(label, report["task"]) for label in report["labels"]}
     with left:
         st.caption(t("quality.confusion"))
         if annotator["confusion"] is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import streamlit as st
@@ -16,7 +16,8 @@ from audit.annotation.deferral import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
 from audit.resources import data_file
-from audit.tasks import Input, base_of, wording_of
+from audit.tasks import Input, get_task
+from audit.tasks.classification import NONE_OF_THEM, Classification
 from audit.ui.language import (
     difference_html,
     direction,
@@ -26,12 +27,12 @@ from audit.ui.language import (
     language,
     language_name,
     plain,
-    plugin_task,
     question_of,
     summary,
     t,
+    task_wording,
     text_html,
-    text_or,
+    words_here,
 )
 
 FIELD = COMMENT + 1
@@ -62,11 +63,10 @@ def show_question(shown: Shown) -> None:
     """The question and its texts. `shown` knows nothing of systems and verdicts, and no output but the one that
     the question is about."""
     if shown.group is None:
-        task = base_of(shown.task)
         title = heading_html(question_of(shown.task))
         texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
         if shown.output is not None:
-            sections = _pair_sections(task, shown, shown.output)
+            sections = _pair_sections(shown.task, shown, shown.output)
             st.html(title + _sections_html(sections, _exceeds_screen([*shown.texts, shown.output])))
         elif len(texts) > 1:
             st.html(title + _sections_html(_text_sections(texts, shown.task), _exceeds_screen(shown.texts)))
@@ -83,11 +83,23 @@ def show_question(shown: Shown) -> None:
 
 def guideline_shown(shown: Shown) -> Guideline:
     """The guideline of a question in this session's language, with its version."""
-    guideline_text = guideline_of(shown.task, shown.kind, language())
+    guideline_text = guideline_of(shown.task, shown.kind, language(), words_here().of(shown.task))
     if _LABELS not in guideline_text.text:
         return guideline_text
-    labels = "\n".join(f"- **{plain(label_name(label, shown.task))}**" for label in shown.labels)
+    labels = "\n".join(f"- **{plain(label_name(label, shown.task))}**" for label in answers_of(shown))
     return replace(guideline_text, text=guideline_text.text.replace(_LABELS, labels))
+
+
+def labels_together(shown: Shown) -> tuple[str, ...]:
+    """The labels of which a text may have several, for a question that is about them; else none."""
+    task = get_task(shown.task) if shown.group is None else None
+    return task.parts if isinstance(task, Classification) else ()
+
+
+def answers_of(shown: Shown) -> tuple[str, ...]:
+    """What an annotator chooses from: the labels; of a task with sets of labels the single ones, and none of them."""
+    parts = labels_together(shown)
+    return (*parts, NONE_OF_THEM) if parts else shown.labels
 
 
 def shortcut(answer: str, number: int) -> str | None:
@@ -96,17 +108,20 @@ def shortcut(answer: str, number: int) -> str | None:
 
 
 def _pair_sections(task: str, shown: Shown, output: str) -> list[str]:
-    """The texts and the output that is judged with them; for translation each with the name of its language."""
+    """The texts and the output that is judged with them; for translation each with the name of its language. An output
+    that is a code, such as "unanswerable", is said in words."""
     task_input = Input(shown.texts, shown.languages)
-    own = plugin_task(task)
-    name = text_or(f"task.{task}.output", t("asked.output"))
-    name, code = (own and wording_of(own, language()).output) or name, task_input.output_language
+    words = task_wording(task)
+    name, code = words.output, task_input.output_language
     if task_input.target is None:
         texts = _text_sections(list(zip(shown.texts, shown.languages, strict=True)), task)
     else:
-        title = in_language(t(f"task.{task}.text"), language_name(task_input.languages[0]))
+        title = in_language(words.texts[0], language_name(task_input.languages[0]))
         texts = [_section_html(title, text_html(task_input.text, task_input.languages[0]))]
         name = in_language(name, language_name(code))
+    if output in words.outputs:
+        said = f'<p class="audit-says">{html(words.outputs[output])}</p>'
+        return [*texts, _section_html(name, said, "audit-output")]
     return [*texts, _section_html(name, text_html(output, code), "audit-output")]
 
 
@@ -119,13 +134,9 @@ def comparable(task_input: Input, other: Input | None, index: int) -> str | None
 
 
 def _text_sections(texts: Sequence[tuple[str, str]], task: str) -> list[str]:
-    """Texts of an input, each with its name; several are numbered, or have the names of a plug-in's task."""
-    own = plugin_task(task)
-    if own is not None and len(named := wording_of(own, language()).texts) == len(texts):
-        return [_section_html(name, text_html(text, code)) for name, (text, code) in zip(named, texts, strict=True)]
-    if len(texts) == 1:
-        return [_section_html(t("asked.text"), text_html(*texts[0]))]
-    names = (text_or(f"asked.text_{number}", f"{t('asked.text')} {number}") for number in count(1))
+    """Texts of an input, each with its name; several without names are numbered."""
+    named = task_wording(task).texts
+    names = chain(named, (f"{t('asked.text')} {number}" for number in count(len(named) + 1)))
     return [_section_html(name, text_html(text, code)) for name, (text, code) in zip(names, texts, strict=False)]
 
 

@@ -21,12 +21,13 @@ from audit.annotation.accounts import (
     identity_key,
 )
 from audit.annotation.answers import browser
+from audit.annotation.words import words_of
 from audit.errors import AuditError, NotAllowed
 from audit.messages import message
-from audit.store import open_store
+from audit.store import open_store, reading
 from audit.store.soundness import explained
 from audit.ui import settings
-from audit.ui.language import html, language, plain, sentence, t, translated
+from audit.ui.language import html, language, plain, remember_words, sentence, t, translated
 
 # The database of this server: one engine for all sessions.
 
@@ -182,6 +183,8 @@ def require_role(engine: Engine, *roles: str) -> Account:
         if account is None:
             st.html(login_link())
         st.stop()
+    with reading(engine) as connection:
+        remember_words(words_of(connection))
     return account
 
 

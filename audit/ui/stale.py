@@ -8,7 +8,7 @@ from audit.annotation.guidelines import ELSEWHERE, guideline_of
 from audit.errors import AuditError
 from audit.judging.staleness import Choice, Stale, Tally, affected_groups, mark_stale, preview_stale, stale_counts
 from audit.ui import session
-from audit.ui.language import label_name, t, task_name
+from audit.ui.language import label_name, t, task_name, words_here
 from audit.ui.question import FIELD
 
 ROLES = ("manager",)
@@ -36,7 +36,7 @@ def page() -> None:
 
 
 def _row(tally: Tally) -> dict[str, object]:
-    labels = "|".join(label_name(label) for label in tally.label.split("|"))
+    labels = "|".join(label_name(label, tally.task) for label in tally.label.split("|"))
     version = t("stale.elsewhere") if tally.guideline == ELSEWHERE else tally.guideline or t("stale.not_noted")
     return {
         t("stale.answers"): tally.number,
@@ -55,9 +55,10 @@ def _choice_form(tallies: list[Tally]) -> Choice | None:
         ((task, kind), t("stale.which_name", task=task_name(task), kind=t(f"stale_kind.{kind}")))
         for task, kind in question_kinds
     )
-    labels = {
-        label: label_name(label) for label in sorted({label for tally in tallies for label in tally.label.split("|")})
-    }
+    labels: dict[str, str] = {}
+    for label, of_task in sorted({(label, tally.task) for tally in tallies for label in tally.label.split("|")}):
+        name = label_name(label, of_task)  # one label may read otherwise in each task
+        labels[label] = name if labels.get(label, name) == name else f"{labels[label]} / {name}"
     # Usually the answers below the version in force are chosen, so it stands first.
     versions = sorted(
         {_version_in_force(task, kind) for task, kind in question_kinds} | {tally.guideline or 1 for tally in tallies}
@@ -83,7 +84,7 @@ def _choice_form(tallies: list[Tally]) -> Choice | None:
 
 def _version_in_force(task: str, kind: str) -> int:
     try:
-        return guideline_of(task, kind).version
+        return guideline_of(task, kind, own=words_here().of(task)).version
     except AuditError:
         return 1
 

@@ -5,7 +5,10 @@ const drop = (event) => {
   event.preventDefault();
 };
 const onKey = (event) => {
-  if (event.repeat && event.key.length === 1 && !typing(event.target)) return drop(event);
+  if (event.repeat && (event.key.length === 1 || event.key === "Enter") && !typing(event.target)) return drop(event);
+  // Enter stores the labels that are on: it does not switch the one that was clicked last, too.
+  const onSwitch = event.target instanceof Element && event.target.closest(".st-key-judge");
+  if (event.key === "Enter" && onSwitch && document.querySelector(".st-key-judge-together")) event.preventDefault();
   // A flag needs a comment: f with none yet goes to its field, after the key, so that no f is written there.
   const field = document.querySelector('[class*="st-key-comment-"] input');
   const bare = !event.ctrlKey && !event.altKey && !event.metaKey;
@@ -14,7 +17,7 @@ const onKey = (event) => {
   }
 };
 const onClick = (event) => {
-  if (event.detail > 1 && event.target instanceof Element && event.target.closest(".st-key-judge, .st-key-beside")) drop(event);
+  if (event.detail > 1 && event.target instanceof Element && event.target.closest(".st-key-judge, .st-key-judge-together, .st-key-beside")) drop(event);
 };
 
 export default function () {

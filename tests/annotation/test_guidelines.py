@@ -5,7 +5,6 @@ import hashlib
 import pytest
 from sqlalchemy import select
 
-from audit.annotation import guidelines
 from audit.annotation.accounts import add_account
 from audit.annotation.guidelines import Guideline, guideline_before, guideline_of
 from audit.annotation.questions import Wanted, open_questions
@@ -15,13 +14,16 @@ from audit.judging import judgements
 from audit.judging.judgements import judge, undo
 from audit.resources import data_file
 from audit.store import input_ids, open_store, table_of, tables
-from audit.tasks import Input, get_task
+from audit.tasks import TASKS, Input, OwnWords, get_task, words
+from audit.tasks.words import GUIDELINES, read_guideline
 
 PINNED = {
     ("classification-climate-topics.en.md", 1): "6118bbd68f86911c",
     ("classification-climate-topics.zh.md", 1): "ce16c5d98333b215",
     ("classification-inews.en.md", 1): "68950d50cb1b0817",
     ("classification-inews.zh.md", 1): "c71e7409c61e943a",
+    ("classification-multiple.en.md", 1): "56a67a38f12a0be4",
+    ("classification-multiple.zh.md", 1): "6cbedd4bf6093192",
     ("classification.en.md", 1): "554e857fd2f91e28",
     ("classification.zh.md", 1): "3b95206421d668ff",
     ("general.en.md", 1): "707de293f93f1b3b",
@@ -30,8 +32,14 @@ PINNED = {
     ("group-translation.zh.md", 1): "47fb19c5864f2411",
     ("group.en.md", 1): "104cf4b6519beeb7",
     ("group.zh.md", 1): "edb0ea5fa31cbd58",
-    ("sentiment.en.md", 1): "60166bb2f7f4aa17",
-    ("sentiment.zh.md", 1): "49726c4a7f4efb27",
+    ("inference.en.md", 1): "ac627434e3aed94a",
+    ("inference.zh.md", 1): "d8cdd855ff0b6293",
+    ("question-answering.en.md", 1): "7c36cafbf1498a53",
+    ("question-answering.zh.md", 1): "7b47e5f95375a8fd",
+    ("sentiment-film.en.md", 1): "60166bb2f7f4aa17",
+    ("sentiment-film.zh.md", 1): "49726c4a7f4efb27",
+    ("sentiment.en.md", 2): "bf7a62b6eb43c2be",
+    ("sentiment.zh.md", 2): "fce4a09bb78f540e",
     ("similarity.en.md", 1): "d227fea06e0b0e84",
     ("similarity.zh.md", 1): "2acfc29ca88f7890",
     ("summarization.en.md", 1): "344dc7121698195a",
@@ -43,11 +51,9 @@ PINNED = {
 
 
 def guideline_in(file):
-    """The guideline that a file has, by what is asked: sentiment.en.md, group.en.md, group-translation.en.md."""
-    name, language, _ = file.split(".")
-    if name.partition("-")[0] == "group":
-        return guideline_of(name.partition("-")[2] or "sentiment", "group", language)
-    return guideline_of(name.replace("-", "/", 1), "input", language)
+    """The guideline that a file has."""
+    stem, language, _ = file.split(".")
+    return read_guideline(stem, language)
 
 
 FILES = sorted(path.name for path in data_file("guidelines").glob("*.md"))
@@ -64,12 +70,25 @@ def test_a_text_that_changes_gets_a_new_version(file):
 
 def test_a_scheme_has_the_guideline_of_its_task_unless_it_has_its_own():
     assert guideline_of("classification/a,b", "input") == guideline_of("classification", "input")
-    assert {f"{name}.{code}.md" for name in guidelines.OWN for code in ("en", "zh")} <= set(FILES)
-    for name in guidelines.OWN:
-        task = name.replace("-", "/", 1)
-        assert get_task(task).labels
-        assert guideline_of(task, "input") != guideline_of("classification", "input")
-        assert guideline_of(task, "group") == guideline_of("sentiment", "group")
+    assert {f"{name}.{code}.md" for name in GUIDELINES for code in ("en", "zh")} <= set(FILES)
+    for name in ("classification/inews", "classification/climate-topics", "classification/a+b"):
+        assert get_task(name).labels
+        assert guideline_of(name, "input") != guideline_of("classification", "input")
+        assert guideline_of(name, "group") == guideline_of("sentiment", "group")
+
+
+def test_every_task_of_audit_has_a_guideline_in_both_languages():
+    for task in TASKS.values():
+        for language in ("en", "zh"):
+            assert len(guideline_of(task.name, task.question_kind, language).text) > 300, task.name
+
+
+def test_films_have_their_own_guideline_and_no_version_is_two_texts():
+    films = OwnWords(subject="film")
+    of_films, of_texts = guideline_of("sentiment", "input", own=films), guideline_of("sentiment", "input")
+    assert "film" in of_films.text.split("\n")[0]
+    assert of_films.version < of_texts.version, "it counts up where a database of films gets other texts"
+    assert guideline_of("inference", "input", own=films) == guideline_of("inference", "input")
 
 
 def test_groups_of_translations_have_a_guideline_of_their_own():
@@ -89,13 +108,13 @@ def test_languages_have_the_same_versions():
 def test_the_line_of_the_version_is_not_shown_and_must_be_there(tmp_path, monkeypatch):
     assert not guideline_of("sentiment", "input").text.startswith("version")
     file = tmp_path / "other.md"
-    monkeypatch.setattr(guidelines, "data_file", lambda name: file)
+    monkeypatch.setattr(words, "data_file", lambda name: file)
     for wrong in ("Judge.", "version: 0\nJudge.", "version: one\nJudge."):
         file.write_text(wrong)
         with pytest.raises(AuditError, match="the first line must be `version: N`"):
-            guideline_of.__wrapped__("other", "input")
+            read_guideline("other", "en")
     file.write_text("version: 12\n\nJudge.")
-    assert guideline_of.__wrapped__("other", "input") == Guideline(12, "Judge.")
+    assert read_guideline("other", "en") == (12, "Judge.")
 
 
 def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, monkeypatch):
@@ -109,10 +128,10 @@ def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, mon
     judge(engine, ann, next_question(engine, ann).id, "positive")
     assert guideline_before(engine, ann, "sentiment", "input") == guideline_of("sentiment", "input").version
     assert guideline_before(engine, ann, "sentiment", "group") is None  # another kind, another guideline
-    monkeypatch.setattr(judgements, "guideline_of", lambda task, kind: Guideline(7, ""))
+    monkeypatch.setattr(judgements, "guideline_in_force", lambda connection, task, kind: Guideline(7, ""))
     judge(engine, ann, next_question(engine, ann).id, "negative")
     assert guideline_before(engine, ann, "sentiment", "input") == 7
     undo(engine, ann)
     with engine.connect() as connection:
         versions = connection.execute(select(table_of(tables.Judgement).c.guideline)).scalars().all()
-    assert versions == [1, 7, 7]
+    assert versions == [2, 7, 7]

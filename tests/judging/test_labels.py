@@ -260,6 +260,8 @@ def test_several_choices_of_label_studio(studio):
     assert [label.label for label in read_labels(studio(two), "irony").labels] == ["yes"]
     many = task("a", "positive")
     many["annotations"][0]["result"][0]["value"]["choices"].append("negative")
+    assert read_labels(studio(many)).labels[-1].label == "positive+negative", "where a text may have several labels"
+    many["annotations"][0]["result"][0]["value"]["choices"] = "positive"
     with pytest.raises(BadFile, match="is not a single choice"):
         read_labels(studio(many))
 

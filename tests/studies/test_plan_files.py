@@ -27,7 +27,8 @@ from audit.studies.plan import (
     to_toml,
     unregistered_keys,
 )
-from audit.studies.versions import belongs
+from audit.studies.versions import belongs, changes
+from audit.tasks import OwnWords
 
 SENTENCES = [one.name for one in all_relations("sentiment") if one.unit == "sentence"]
 LEAST = {"name": "p", "study": {"corpus": "rotten-tomatoes", "systems": ["vader"]}, "sample": {"per_relation": 5}}
@@ -103,7 +104,7 @@ def test_what_is_left_out_is_filled_in():
     assert (plan.study["unit"], plan.study["language"], plan.study["seed"]) == ("sentence", "en", 0)
     assert plan.sample["seed"] == 0
     assert read_plan(changed("study", seed=7)).sample["seed"] == 7
-    assert plan.judging["guideline"] == guideline_of("sentiment", "input").version
+    assert plan.judging["guideline"] == guideline_of("sentiment", "input", own=OwnWords(subject="film")).version
     assert {name: plan.judging[name] for name in SETTINGS} == {
         setting.name: setting.default for setting in fields(JudgingSettings)
     }
@@ -322,3 +323,44 @@ def test_what_comes_through_the_app_names_no_file_address_or_code(key, value, wh
 
 def test_weights_with_a_name_are_those_of_reports():
     assert tuple(PROFILES) == WEIGHTS
+
+
+def test_words_of_a_plan_are_checked_kept_and_read_again(tmp_path):
+    guideline = tmp_path / "guideline.md"
+    guideline.write_text("**Judge all of it.**\n\n{labels}\n")
+    words = {
+        "question": "Would the writer see it again?",
+        "guideline_file": str(guideline),
+        "labels": {"positive": "Yes", "negative": "No"},
+        "zh": {"question": "作者会再看一遍吗？"},
+    }
+    plan = read_plan({**LEAST, "words": words})
+    assert plan.words["guideline"] == "**Judge all of it.**\n\n{labels}", "its file is a part of the plan now"
+    assert plan.words["guideline_file"] is None
+    again = read_plan_bytes(to_toml(plan).encode(), "again.toml")
+    assert again == plan
+    assert read_plan({"name": plan.name, **plan.content()}) == plan
+    assert changes(read_plan(LEAST).content(), plan.content())[-1].key == "words.zh.question"
+
+
+WRONG_WORDS = (
+    ({"questoin": "x"}, "words.questoin: there is no such key; allowed are question, guideline"),
+    ({"question": 3}, "words.question: must be a text of printable characters"),
+    ({"labels": {"good": "Yes"}}, "words.labels.'good': is no label of the task; its labels are positive, neutral"),
+    ({"zh": "x"}, r"words.zh: must be a table, as \[words.zh\]"),
+    ({"zh": {"fr": "x"}}, "words.zh.fr: there is no such key"),
+    ({"guideline": "a", "guideline_file": "b.md"}, "the guideline is given twice"),
+    ({"guideline_file": "absent.md"}, "absent.md"),
+    ({"question": "x" * 501}, "words.question: has 501 characters; at most 500 are allowed"),
+)
+
+
+@pytest.mark.parametrize(("words", "reason"), WRONG_WORDS)
+def test_wrong_words_of_a_plan_are_named(words, reason):
+    with pytest.raises(BadFile, match=reason):
+        read_plan({**LEAST, "words": words})
+
+
+def test_the_app_takes_no_file_of_the_server_for_a_guideline():
+    with pytest.raises(BadFile, match=r"words\.guideline_file"):
+        read_plan({**LEAST, "words": {"zh": {"guideline_file": "/etc/passwd"}}}, registered_only=True)

@@ -276,6 +276,7 @@ class MovieReviews(ABC):
 
     name: str
     task = "sentiment"
+    about = "film"
     language = "en"
     unit: Unit
     has_gold = True
@@ -430,6 +431,7 @@ class Polarity:
 
     name = "polarity-v2"
     task = "sentiment"
+    about = "film"
     language = "en"
     unit: Unit = "document"
     has_gold = True

@@ -4,7 +4,7 @@ What comes back is read by `audit import-labels`: each task carries the key of i
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.answers import UNSURE, is_counted
 from audit.annotation.questions import ABOUT_OUTPUTS
+from audit.annotation.words import own_words
 from audit.errors import AuditError
 from audit.judging.labels import QUESTION, exported_id
 from audit.reports.exports.writing import to_export
@@ -23,7 +24,8 @@ from audit.store import table_of, tables
 from audit.store.bulk import BATCH
 from audit.store.copying import in_utc
 from audit.store.dump import spelled
-from audit.tasks import Input, base_of, get_task, matches
+from audit.tasks import Input, Task, base_of, get_task, matches, takes_several, wording
+from audit.tasks.classification import PLUS
 
 CONTROL, OBJECT, OUTPUT = "answer", "text", "output"
 """Names of the tags of the labelling config."""
@@ -66,30 +68,49 @@ def to_label_studio(
                     file.write(json.dumps(exported, ensure_ascii=False))
                     annotations += len(exported["annotations"])
                 file.write("\n]\n")
-        translates = base_of(definition.name) == "translation"
-        config = config_of(
-            definition.question, (*definition.labels, UNSURE), definition.question_kind == "pair", translates
-        )
+            config = _config(connection, definition)
         (parts / "config.xml").write_text(config, encoding="utf-8")
     return Tasks(folder, number, annotations)
 
 
-def config_of(question: str, labels: tuple[str, ...], pairs: bool = False, translates: bool = False) -> str:
-    """The labelling config of Label Studio: the text, with `pairs` the output under it, and one choice of the labels.
+def config_of(
+    question: str, labels: Mapping[str, str], output: str = "", *, translates: bool = False, several: bool = False
+) -> str:
+    """The labelling config of Label Studio: the text, under it the `output` by this name where one is judged, and one
+    choice of the labels, or any number of them where a text may have `several`.
 
-    Where an output is a translation (`translates`), the codes of the two languages stand above text and output.
+    `labels` says how each label reads; what comes back is the label (its `alias` in the config). Where an output is a
+    translation (`translates`), the codes of the two languages stand above text and output.
 
-    >>> "<Choice value=\\"positive\\"/>" in config_of("What is it?", ("positive", "negative"))
+    >>> '<Choice value="Good" alias="positive"/>' in config_of("How is it?", {"positive": "Good", "negative": "Bad"})
     True
     """
-    choices = "".join(f"    <Choice value={quoteattr(label)}/>\n" for label in labels)
+    choices = "".join(
+        f"    <Choice value={quoteattr(words)}{'' if words == label else f' alias={quoteattr(label)}'}/>\n"
+        for label, words in labels.items()
+    )
     above, under = (f'  <Header size="6" value="${name}"/>\n' if translates else "" for name in (LANGUAGE, TARGET))
     tags = f'{above}  <Text name="{OBJECT}" value="$text"/>\n'
-    if pairs:
-        tags += f'  <Header value="{OUTPUT.capitalize()}"/>\n{under}  <Text name="{OUTPUT}" value="${OUTPUT}"/>\n'
+    if output:
+        tags += f'  <Header value={quoteattr(output)}/>\n{under}  <Text name="{OUTPUT}" value="${OUTPUT}"/>\n'
+    number = "multiple" if several else "single"
     return (
         f"<View>\n  <Header value={quoteattr(question)}/>\n{tags}"
-        f'  <Choices name="{CONTROL}" toName="{OBJECT}" choice="single">\n{choices}  </Choices>\n</View>\n'
+        f'  <Choices name="{CONTROL}" toName="{OBJECT}" choice="{number}">\n{choices}  </Choices>\n</View>\n'
+    )
+
+
+def _config(connection: Connection, task: Task) -> str:
+    """The config of a task in its English words, as this database has them."""
+    words = wording(task.name, own=own_words(connection, task.name))
+    several = takes_several([task.name])
+    labels = [label for label in (*task.labels, UNSURE) if not (several and PLUS in label)]
+    return config_of(
+        words.question,
+        {label: words.labels[label] for label in labels},
+        words.output if task.question_kind == "pair" else "",
+        translates=base_of(task.name) == "translation",
+        several=several,
     )
 
 
@@ -136,6 +157,7 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         .where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
         .order_by(question.c.id, counting.c.id)
     )
+    several = takes_several([task])
     rows = connection.execution_options(stream_results=True, yield_per=BATCH).execute(query).mappings()
     for id, question_rows in groupby(rows, key=lambda row: row["id"]):
         votes = list(question_rows)
@@ -148,7 +170,7 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
                 QUESTION: bytes(about["key"]).hex(),
             }
             | ({} if about["output"] is None else {OUTPUT: about["output"]}),
-            "annotations": [_annotation(vote) for vote in votes if vote["judgement"] is not None],
+            "annotations": [_annotation(vote, several) for vote in votes if vote["judgement"] is not None],
             "predictions": [],
         }
 
@@ -159,14 +181,14 @@ def _languages(input_: Input) -> dict[str, str]:
     return codes if input_.target is None else codes | {TARGET: input_.target}
 
 
-def _annotation(vote: Any) -> dict[str, Any]:
+def _annotation(vote: Any, several: bool) -> dict[str, Any]:
     decided_at, shown_at = in_utc(vote["decided_at"]), vote["shown_at"]
     result: dict[str, Any] = {
         "id": exported_id(vote["answer"]),
         "from_name": CONTROL,
         "to_name": OBJECT,
         "type": "choices",
-        "value": {"choices": [vote["answer"]]},
+        "value": {"choices": vote["answer"].split(PLUS) if several else [vote["answer"]]},
     }
     if vote["comment"]:
         result["meta"] = {"text": [vote["comment"]]}

@@ -39,7 +39,7 @@ def test_tasks_have_texts_and_annotations_and_no_outputs(judged, tmp_path):
 
 
 def test_the_config_is_xml_whatever_the_labels_are():
-    tree = ElementTree.fromstring(config_of('Is it "<b>" & so?', ("a & b", '"c"', "<d>")))
+    tree = ElementTree.fromstring(config_of('Is it "<b>" & so?', {label: label for label in ("a & b", '"c"', "<d>")}))
     assert tree.find("Header").get("value") == 'Is it "<b>" & so?'
     choices = tree.find("Choices")
     assert [choice.get("value") for choice in choices] == ["a & b", '"c"', "<d>"]

@@ -1,0 +1,224 @@
+"""The words of tasks: one function says what people read about a task, whoever brings it, in one language.
+
+Words of audit's own tasks stand in data/messages (`[task.NAME]`, `[label.NAME]`) and data/guidelines; the task of a
+plug-in has them itself (`wordings`). A database may have words of its own in place of either (`OwnWords`), which
+`audit.annotation.words` reads. The app, reports and exports ask `wording`, and look nothing up themselves.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+from audit.errors import AuditError, UnknownName
+from audit.messages import ENGLISH, catalogue, message
+from audit.resources import data_file
+from audit.tasks.base import Task, Wording, wording_of
+from audit.tasks.classification import NONE_OF_THEM, SCHEMES, Classification
+
+FILM = "film"
+"""What all texts of a task are about, where its words may speak of it."""
+ANY = ""
+"""In place of a language's code: words for every language."""
+GUIDELINES = (
+    *(f"classification-{scheme}" for scheme in ("inews", "climate-topics")),
+    "classification-multiple",
+    f"sentiment-{FILM}",
+)
+"""Guidelines that are for a part of a task's texts or schemes, as their files are named."""
+_COMMON = ("unsure", "holds", "broken")
+_FIRST = re.compile(r"version: ([1-9][0-9]{0,8})\n+")
+
+
+@dataclass(frozen=True)
+class OwnWords:
+    """What a database says of one task: words of its users in place of audit's, and what all its texts are about."""
+
+    wordings: Mapping[str, Wording] = field(default_factory=dict)
+    """By the code of a language, or `ANY`; what is empty in them is said in the task's own words."""
+    version: int = 0
+    """How often the words were changed; 0: they never were."""
+    subject: str = ""
+    """What all texts of the task are about (`FILM`); empty: this and that."""
+
+
+NO_WORDS = OwnWords()
+
+
+class ShippedGuideline(NamedTuple):
+    """A guideline that comes with audit or a plug-in."""
+
+    version: int
+    text: str
+
+
+def wording(task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Wording:
+    """What people read about a task in a language: nothing in it is empty, and every label has its words, as have
+    "unsure" and what is answered about groups.
+
+    A label of a user's scheme reads as it was written. A task whose plug-in is not there has its name, and no labels.
+
+    >>> wording("inference").labels["neutral"], wording("inference", "zh").texts
+    ('Neither follows nor is ruled out', ('前提', '假设'))
+    >>> wording("classification/strong,weak").labels["strong"]
+    'strong'
+    >>> own = OwnWords({ANY: Wording(question="Is the customer content?", labels={"neutral": "Can't tell"})})
+    >>> wording("sentiment", "en", own).question, wording("sentiment", "zh", own).labels["neutral"]
+    ('Is the customer content?', "Can't tell")
+    """
+    words = _shipped(task, language, own.subject)
+    for code in (ANY, language):
+        if code in own.wordings:
+            words = _over(words, own.wordings[code])
+    return words
+
+
+def label_words(label: str, task: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> str:
+    """How a label of a task reads; one that the task does not have, as it is.
+
+    >>> label_words("refund+rude", "classification/refund+late+rude"), label_words("gone", "sentiment")
+    ('refund + rude', 'gone')
+    """
+    return wording(task, language, own).labels.get(label, label)
+
+
+def guideline_stem(task: str, subject: str = "") -> str:
+    """The name of the file of a task's guideline, without its language.
+
+    >>> guideline_stem("sentiment", "film"), guideline_stem("classification/a+b"), guideline_stem("classification/a,b")
+    ('sentiment-film', 'classification-multiple', 'classification')
+    """
+    base, _, scheme = task.partition("/")
+    narrow = f"{base}-{subject or scheme}"
+    if "+" in scheme and _is_multiple(task):
+        narrow = f"{base}-multiple"
+    return narrow if narrow in GUIDELINES else base
+
+
+@cache
+def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> ShippedGuideline:
+    """The guideline of questions about texts or outputs of a task, as audit or a plug-in brings it.
+
+    Guidelines of one task never share a version, whatever the texts are about: it counts up where a database with film
+    reviews alone gets other texts, too. Raises AuditError for a file that is absent or does not begin with its version,
+    and for a plug-in's version that is no number.
+    """
+    found = _task(task)
+    if found is None or not _of_plugin(task):
+        return read_guideline(guideline_stem(task, subject), language)
+    version = getattr(found, "guideline_version", 1)
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise AuditError(message("task_error.guideline_version", task=found.name, version=version))
+    text = wording_of(found, language).guideline.strip()
+    return ShippedGuideline(version, text or read_guideline("general", language).text)
+
+
+def read_guideline(stem: str, language: str) -> ShippedGuideline:
+    """The guideline in a file of data/guidelines. Raises AuditError for one that does not begin with its version."""
+    name = f"guidelines/{stem}.{language}.md"
+    content = data_file(name).read_text(encoding="utf-8")
+    match = _FIRST.match(content)
+    if match is None:
+        raise AuditError(message("task_error.guideline_file", name=name))
+    return ShippedGuideline(int(match[1]), content[match.end() :].strip())
+
+
+@cache
+def _shipped(task: str, language: str, subject: str) -> Wording:
+    """The words without a database's own. What a catalogue lacks is said in general words."""
+    texts = catalogue(language)
+    common = {label: texts[f"label.{label}"] for label in _COMMON}
+    found, base = _task(task), task.partition("/")[0]
+    if found is None:
+        return Wording(base, labels=common, texts=_texts(base, 2, language), output=texts["asked.output"])
+    of_plugin = wording_of(found, language)
+    if not _of_plugin(task):
+        of_plugin = Wording(
+            texts[f"task.{base}.name"],
+            texts.get(f"task.{base}.question_{subject}") or _question(found, base, language),
+            _labels(found, language),
+            _texts(base, found.texts, language),
+            texts.get(f"task.{base}.output", ""),
+            outputs={"unanswerable": texts[f"task.{base}.unanswerable"]} if base == "question-answering" else {},
+        )
+    return Wording(
+        of_plugin.name or base,
+        of_plugin.question or found.question,
+        common | {label: of_plugin.labels.get(label, label) for label in found.labels},
+        of_plugin.texts if len(of_plugin.texts) == found.texts else _texts(base, found.texts, language),
+        of_plugin.output or texts["asked.output"],
+        shipped_guideline(task, language, subject).text,
+        of_plugin.outputs,
+    )
+
+
+def _over(words: Wording, own: Wording) -> Wording:
+    """The words, with what stands in `own` in their place. A combination of labels is made of their own words."""
+    labels = {**words.labels, **own.labels}
+    for label in words.labels if own.labels else ():
+        if "+" in label and label not in own.labels:
+            labels[label] = _together(labels.get(part, part) for part in label.split("+"))
+    return Wording(
+        own.name or words.name,
+        own.question or words.question,
+        labels,
+        own.texts or words.texts,
+        own.output or words.output,
+        own.guideline or words.guideline,
+        {**words.outputs, **own.outputs},
+    )
+
+
+def _question(task: Task, base: str, language: str) -> str:
+    texts = catalogue(language)
+    multiple = isinstance(task, Classification) and task.multiple
+    return texts[f"task.{base}.question_multiple" if multiple else f"task.{base}.question"]
+
+
+def _labels(task: Task, language: str) -> dict[str, str]:
+    """The labels of one of audit's tasks; those of a user's scheme as they were written."""
+    texts = catalogue(language)
+    base, _, scheme = task.name.partition("/")
+    if isinstance(task, Classification) and task.multiple:
+        return {label: _together(label.split("+")) for label in task.labels} | {NONE_OF_THEM: texts["label.none"]}
+    if scheme and scheme not in SCHEMES:
+        return {}
+    place = f"label.{base}-{scheme}" if scheme else f"label.{base}"
+    return {label: texts.get(f"{place}.{label}", label) for label in task.labels}
+
+
+def _together(parts: object) -> str:
+    return " + ".join(parts)  # type: ignore[arg-type]
+
+
+def _texts(base: str, number: int, language: str) -> tuple[str, ...]:
+    """What the texts of an input are called: by name, or one "Text", or numbered."""
+    texts = catalogue(language)
+    if number == 1:
+        return (texts.get(f"task.{base}.text_1", texts["asked.text"]),)
+    numbers = range(1, number + 1)
+    names = (texts.get(f"task.{base}.text_{place}") or texts.get(f"asked.text_{place}") for place in numbers)
+    return tuple(name or f"{texts['asked.text']} {place}" for place, name in enumerate(names, start=1))
+
+
+def _task(task: str) -> Task | None:
+    """The task of this name; None where its plug-in is not there."""
+    from audit.tasks import get_task
+
+    try:
+        return get_task(task)
+    except UnknownName:
+        return None
+
+
+def _is_multiple(task: str) -> bool:
+    found = _task(task)
+    return isinstance(found, Classification) and found.multiple
+
+
+def _of_plugin(task: str) -> bool:
+    from audit.registry import tasks
+
+    entry = tasks.find(task.partition("/")[0])
+    return entry is not None and bool(entry.origin)

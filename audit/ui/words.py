@@ -1,0 +1,108 @@
+"""The page *Words*: what annotators read about a task of this database. For managers, who change it in a form."""
+
+from typing import Any
+
+import streamlit as st
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.sql import union
+
+from audit.annotation.guidelines import guideline_of
+from audit.annotation.words import (
+    GUIDELINE,
+    LABELS,
+    MOST,
+    QUESTION,
+    WordsVersion,
+    answers_under,
+    has_words,
+    labels_that_read,
+    set_words,
+    stored_words,
+)
+from audit.messages import LANGUAGES
+from audit.store import reading
+from audit.store.core import question, study
+from audit.tasks import get_task, wording
+from audit.tasks.words import ANY, OwnWords
+from audit.ui import session
+from audit.ui.language import language, single_choice, t, task_name, words_here
+
+ROLES = ("manager",)
+
+
+def page() -> None:
+    """A task, a language of readers, and the form with the words that were set; what is empty is in audit's words."""
+    engine, account = session.enter(*ROLES)
+    st.subheader(t("words.title"))
+    st.write(t("words.what"))
+    session.show_last()
+    with reading(engine) as connection:
+        tasks = _tasks(connection)
+        if not tasks:
+            st.info(t("words.none"))
+            return
+        left, right = st.columns(2)
+        with left:
+            task_names = {task: task_name(task) for task in tasks}
+            task = st.selectbox(t("words.task"), tasks, format_func=task_names.__getitem__, key="words-task")
+        with right:
+            names = {ANY: t("words.every_language"), **LANGUAGES}
+            code = single_choice(t("words.language"), names, "words-language")
+        stored, answers = stored_words(connection, task), answers_under(connection, task)
+    version = guideline_of(task, get_task(task).question_kind, own=words_here().of(task)).version
+    key = "words.version" if stored.version else "words.shipped"
+    st.caption(t(key, version=stored.version, guideline=version))
+    _form(engine, account.id, task, code, stored, answers)
+
+
+def _tasks(connection: Connection) -> list[str]:
+    """The tasks of studies and questions that can be given words."""
+    tasks = connection.execute(union(select(study.c.task), select(question.c.task))).scalars()
+    return sorted(task for task in tasks if has_words(task))
+
+
+def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVersion, answers: int) -> None:
+    """The form of one task in one language, or for all of them; beside each field stands what is said without it."""
+    now, place = stored.content.get(code, {}), f"{task}-{code}-{stored.version}"
+    shown = wording(task, code or language(), OwnWords(subject=words_here().of(task).subject))
+    with st.form(f"words-{place}"):
+        written: dict[str, Any] = {
+            QUESTION: st.text_input(
+                t("words.question"),
+                now.get(QUESTION, ""),
+                max_chars=MOST[QUESTION],
+                placeholder=shown.question,
+                key=f"words-question-{place}",
+            )
+        }
+        own_labels = now.get(LABELS, {})
+        options = labels_that_read(task)
+        columns = st.columns(min(len(options), 4))
+        written[LABELS] = {
+            label: columns[number % len(columns)].text_input(
+                t("words.label", label=label),
+                own_labels.get(label, ""),
+                max_chars=MOST[LABELS],
+                placeholder=shown.labels[label],
+                key=f"words-label-{place}-{label}",
+            )
+            for number, label in enumerate(options)
+        }
+        written[GUIDELINE] = st.text_area(
+            t("words.guideline"),
+            now.get(GUIDELINE, ""),
+            max_chars=MOST[GUIDELINE],
+            height=280,
+            placeholder=shown.guideline,
+            key=f"words-guideline-{place}",
+        )
+        change = st.checkbox(t("words.change", count=answers), key=f"words-change-{place}") if answers else False
+        submitted = st.form_submit_button(t("words.store"), type="primary")
+    if not submitted:
+        return
+    with session.changing(engine, account_id):
+        own = set_words(engine, task, written if code == ANY else {code: written}, by=account_id, change=change)
+        if own.version == stored.version:
+            session.done(t("words.unchanged"))
+        version = guideline_of(task, get_task(task).question_kind, own=own).version
+        session.done(t("words.stored", guideline=version))

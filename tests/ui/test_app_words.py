@@ -1,0 +1,166 @@
+"""The words of tasks in the app: of the task itself, of a user's scheme, and those that a manager sets; and texts that
+may have several labels."""
+
+from collections.abc import Callable
+
+import pytest
+from app_driver import Prepared, blocks, go, in_both, open_app, rows, said
+from words_driver import ASKED, MANY, OWN, PREMISE, prepare_words
+
+from audit.annotation.queue import next_question
+from audit.annotation.words import set_words, stored_words
+from audit.judging.judgements import judge
+from audit.store import tables
+from audit.tasks import wording
+from audit.ui.language import html, plain, text_in
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+@pytest.fixture
+def prepared(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Prepared]:
+    def make(*tasks: str) -> Prepared:
+        monkeypatch.setenv("AUDIT_DB", str(tmp_path / "audit.db"))
+        return prepare_words(tmp_path / "audit.db", *tasks)
+
+    return make
+
+
+def buttons(app, prefix: str = "judge-") -> list[str]:
+    return [button.label for button in app.button if str(button.key).startswith(prefix)]
+
+
+NAMES = {
+    "en": ("Premise", "Hypothesis", ["Follows", "Neither follows nor is ruled out", "Contradicts", "Unsure"]),
+    "zh": ("前提", "假设", ["可推出", "推不出，也不矛盾", "矛盾", "不确定"]),
+}
+
+
+@in_both
+def test_inference_names_its_texts_and_its_neutral(prepared, language: str) -> None:
+    premise, hypothesis, labels = NAMES[language]
+    app = open_app(prepared("inference").ann, language)
+    page = blocks(app)
+    assert wording("inference", language).question in page
+    assert page.index(f"<h4>{premise}</h4>") < page.index(PREMISE) < page.index(f"<h4>{hypothesis}</h4>")
+    assert buttons(app) == labels
+
+
+SAYS = {"en": "says that the text does not answer the question", "zh": "表示文本没有回答这个问题"}
+
+
+@in_both
+def test_an_answer_that_there_is_none_reads_as_a_sentence(prepared, language: str) -> None:
+    database = prepared("question-answering")
+    while next_question(database.engine, database.ann.id).output != "unanswerable":
+        judge(database.engine, database.ann.id, next_question(database.engine, database.ann.id).id, "right")
+    page = blocks(open_app(database.ann, language))
+    for words in (*wording("question-answering", language).texts, wording("question-answering", language).output):
+        assert f"<h4>{words}</h4>" in page
+    assert SAYS[language] in page
+    assert "unanswerable" not in page
+    assert html(ASKED) in page
+
+
+@in_both
+def test_labels_of_a_users_scheme_are_shown_as_they_were_written(prepared, language: str) -> None:
+    app = open_app(prepared(OWN).ann, language)
+    assert buttons(app) == ["strong", "weak", "zero", text_in(language, "label.unsure")]
+
+
+def test_labels_are_switched_on_and_stored_together(prepared) -> None:
+    database = prepared(MANY)
+    app = open_app(database.ann)
+    shown = next_question(database.engine, database.ann.id)
+    store = f"judge-{shown.id}-together"
+    assert buttons(app, "switch-") == ["refund", "late", "rude", "None of these"]
+    assert app.button(key=store).disabled
+    for label in ("rude", "none", "late", "rude", "refund", "refund"):
+        app.button(key=f"switch-{shown.id}-{label}").click().run()
+    assert not app.exception
+    assert app.button(key=store).label == plain("Store: late + rude")
+    assert rows(database, tables.Judgement) == []
+    app.button(key=store).click().run()
+    assert [row["answer"] for row in rows(database, tables.Judgement)] == ["late+rude"]
+    following = next_question(database.engine, database.ann.id)
+    assert following.id != shown.id
+    assert app.button(key=f"judge-{following.id}-together").disabled, "nothing is on for the next one"
+    app.button(key=f"switch-{following.id}-late").click().run()
+    app.button(key=f"switch-{following.id}-none").click().run()
+    app.button(key=f"judge-{following.id}-together").click().run()
+    assert rows(database, tables.Judgement)[-1]["answer"] == "none"
+    undo = next(button for button in app.button if str(button.key).startswith("undo-"))
+    undo.click().run()
+    assert "None of these" in said(app)
+    assert app.button(key=f"judge-{following.id}-together").disabled
+
+
+@in_both
+def test_adjudicators_choose_several_labels_as_one_answer(prepared, language: str) -> None:
+    database = prepared(MANY)
+    ids = set()
+    for person, answer in ((database.ann, "late"), (database.ben, "late+rude")):
+        while (shown := next_question(database.engine, person.id)) is not None:
+            ids.add(shown.id)
+            judge(database.engine, person.id, shown.id, answer)
+    app = open_app(database.judge, language)
+    assert "late + rude" in blocks(app)
+    id = next(int(str(box.key).split("-")[1]) for box in app.checkbox if str(box.key).startswith("allow-"))
+    app.checkbox(key=f"allow-{id}-late").check()
+    app.checkbox(key=f"allow-{id}-none").check()
+    settle = next(button for button in app.button if text_in(language, "adjudicate.settle") == button.label)
+    app.text_area(key=f"reason-{id}").set_value("both")
+    settle.click().run()
+    assert rows(database, tables.Adjudication) == []
+    app.checkbox(key=f"allow-{id}-none").uncheck()
+    app.checkbox(key=f"allow-{id}-refund").check()
+    next(button for button in app.button if text_in(language, "adjudicate.settle") == button.label).click().run()
+    assert not app.exception
+    assert rows(database, tables.Adjudication)[-1]["allowed"] == ["refund+late"]
+
+
+@in_both
+def test_a_manager_sets_words_that_annotators_read(prepared, language: str) -> None:
+    database = prepared("inference")
+    app = go(open_app(database.boss, language), "words")
+    assert text_in(language, "words.shipped", guideline=1) in said(app)
+    place = "inference--0"
+    app.text_input(key=f"words-question-{place}").set_value("Must it be so?")
+    app.text_input(key=f"words-label-{place}-neutral").set_value("It may be")
+    app.text_area(key=f"words-guideline-{place}").set_value("**Read twice.**\n\n{labels}")
+    next(button for button in app.button if button.label == text_in(language, "words.store")).click().run()
+    assert not app.exception
+    assert text_in(language, "words.stored", guideline=2) in said(app)
+    with database.engine.connect() as connection:
+        assert stored_words(connection, "inference").version == 1
+    judging = open_app(database.ann, language)
+    assert "Must it be so?" in blocks(judging)
+    assert "It may be" in buttons(judging)
+    shown = next_question(database.engine, database.ann.id)
+    judging.button(key=f"guideline-{shown.id}").click().run()
+    assert "**It may be**" in said(judging)
+    assert "Read twice" in said(judging)
+    judging.button(key=f"judge-{shown.id}-neutral").click().run()
+    assert rows(database, tables.Judgement)[-1]["guideline"] == 2
+    app = go(open_app(database.boss, language), "words")
+    app.text_input(key="words-question-inference--1").set_value("Something else?")
+    next(button for button in app.button if button.label == text_in(language, "words.store")).click().run()
+    with database.engine.connect() as connection:
+        assert stored_words(connection, "inference").version == 1, "an answer was given under them"
+    app.checkbox(key="words-change-inference--1").check()
+    next(button for button in app.button if button.label == text_in(language, "words.store")).click().run()
+    with database.engine.connect() as connection:
+        assert stored_words(connection, "inference").version == 2
+    assert [row["action"] for row in rows(database, tables.Log)].count("words") == 2
+
+
+def test_annotators_do_not_set_words(prepared) -> None:
+    app = go(open_app(prepared("inference").ann), "words")
+    assert not [field for field in app.text_input if str(field.key).startswith("words-")]
+
+
+def test_words_for_one_language_are_for_its_readers(prepared) -> None:
+    database = prepared(MANY)
+    set_words(database.engine, MANY, {"labels": {"late": "Too late"}, "zh": {"labels": {"late": "太晚"}}})
+    assert "Too late" in buttons(open_app(database.ann), "switch-")
+    assert "太晚" in buttons(open_app(database.ben, "zh"), "switch-")
