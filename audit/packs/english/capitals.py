@@ -1,7 +1,8 @@
 """Capitals that words have only because they open a sentence."""
 
-from audit.packs.english.parser import Parse
+from audit.packs.english.parser import Parse, tree_of
 from audit.packs.english.tagging import known_as
+from audit.text import Analysis
 from audit.text.tokens import words
 
 _ENDS = words('. ! ? ... " “ ``')
@@ -70,3 +71,20 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
     goes_on = tree.words[stop].tag in ("NN", "NNS", "JJ", "CD") if stop < len(tree.words) else False
     plain = any(name.lower in _INSTITUTIONS or name.tag == "NNPS" or name.text.isupper() for name in run)
     return False if goes_on or plain or word.lower not in ("the", "a", "an") else None
+
+
+def inside_sentence(text: Analysis) -> str | None:
+    """A text as it is written behind the beginning of a sentence: its first word without the capital that only opened
+    it. None where that cannot be told, or no model makes trees.
+
+    >>> inside_sentence(Analysis("The film is long.")), inside_sentence(Analysis("I like it."))
+    ('the film is long.', 'I like it.')
+    """
+    tree = tree_of(text.tokens)
+    if tree is None or not tree.words[0].text[0].isalpha():
+        return None
+    keeps = keeps_capital(tree, 0)
+    if keeps is None:
+        return None
+    start = tree.words[0].start
+    return text.text if keeps else text.text[:start] + text.text[start].lower() + text.text[start + 1 :]
