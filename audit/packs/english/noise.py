@@ -27,8 +27,8 @@ _KEPT = (
     | words(
         "every least under above below after before three seven eight eleven twelve thirteen fifteen twenty thirty "
         "forty fifty hundred thousand million billion first second third fourth fifth other others another either "
-        "neither always often sometimes almost about could would should might these those their there where which while "
-        "until still again against without within during between except percent"
+        "neither always often sometimes almost about could would should might these those their there where which "
+        "while until still again against without within during between except percent"
     )
 )
 """Words whose letters decide what is said, or that others resemble."""
@@ -109,8 +109,8 @@ def scanning_errors(text: Analysis, choices: random.Random, share: float = _SHAR
 def misspellings(text: Analysis, choices: random.Random, share: float = _SHARE) -> str | None:
     """One word in ten, of those that many people misspell, is misspelt.
 
-    >>> misspellings(Analysis("I really like this movie."), random.Random(1))
-    'I really like this moive.'
+    >>> misspellings(Analysis("I really like this film."), random.Random(1))
+    'I realy like this film.'
     """
     return _change(text, choices, share, _misspell)
 

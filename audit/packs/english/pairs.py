@@ -9,7 +9,7 @@ by logic alone; the symmetry of similarity and of contradiction.
 import random
 from collections.abc import Sequence
 
-from audit.packs.english.capitals import inside_sentence
+from audit.packs.english.capitals import inside_sentence, is_statement
 from audit.packs.english.negation import negate
 from audit.packs.english.passages import passages
 from audit.packs.english.perturbations import TOOLS, content_stems, irrelevant_to
@@ -45,6 +45,10 @@ _OPPOSITE = {
 }
 _DEFINITE = words("the this that these those he she it they we i you his her its their our my your there")
 """Words with which a subject begins whose denial is that of the sentence: "a man is not here" says something else."""
+
+
+_HEDGED = words("sort kind only most all every each any some few many no")
+"""Words that a negation jars with, or denies alone: "not all came" leaves open whether some did."""
 
 
 def _statement(text: Analysis) -> bool:
@@ -152,6 +156,8 @@ def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     if not _statement(text) or not MODALS.isdisjoint(text.low):
         return None
     first = text.tokens[0]
+    if not is_statement(text) or not _HEDGED.isdisjoint(text.low):
+        return None
     if first.low not in _DEFINITE and not first.tag.startswith("NNP"):
         return None
     return negate(text, strict=False)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from audit.packs.english.capitals import inside_sentence
+from audit.packs.english.capitals import inside_sentence, is_statement
 from audit.packs.english.clauses import switch
 from audit.packs.english.contractions import contract, expand
 from audit.packs.english.coordination import swap, swappable
@@ -108,7 +108,6 @@ def final_mark(text: Analysis, choices: random.Random) -> str | None:
 
 _WORDS = "other words for the same"
 _OPENINGS = ("By the way, ", "As a matter of fact, ", "For the record, ", "As it happens, ", "Just so you know, ")
-_ASKING = ("By the way, ", "Now, ", "So, ", "Well then, ")
 
 
 @perturbation("contractions", family=_WORDS, needs=TOOLS, grammar="tags")
@@ -141,7 +140,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
 @perturbation(
     "opening-phrase",
     family=_WORDS,
-    tasks=uses("classification", "inference", "question-answering"),
+    tasks=uses("classification", "inference"),
     needs=TOOLS,
     grammar="trees",
 )
@@ -152,9 +151,9 @@ def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
     'As it happens, the film is long.'
     """
     follows = inside_sentence(text)
-    if follows is None or text.text.isupper():
+    if follows is None or text.text.isupper() or "?" in text.text:
         return None
-    opening = choices.choice(_ASKING if text.text.rstrip().endswith("?") else _OPENINGS)
+    opening = choices.choice(_OPENINGS)
     return (opening.lower() if text.text.islower() else opening) + follows
 
 
@@ -220,7 +219,7 @@ _LEANING = words(
     "or yet however also too still instead therefore meanwhile moreover furthermore besides otherwise afterwards later "
     "next finally first second third last former latter another other others both neither either same again one ones "
     "because although though while another nor even indeed similarly likewise hence earlier before after eventually "
-    "ago since now today yesterday tomorrow meantime consequently accordingly nevertheless nonetheless rather "
+    "well ago since now today yesterday tomorrow meantime consequently accordingly nevertheless nonetheless rather "
     "additionally who whom whose which"
 )
 """Words that may lean on a sentence before: one with any of them keeps its place."""
@@ -348,13 +347,16 @@ def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
 @perturbation(
     "sentence-order",
     family=_SENTENCES,
-    tasks=uses("classification", "question-answering", "summarization", texts=FIRST),
+    tasks=uses("classification", "summarization") | uses("question-answering", texts=FIRST, carry=nothing),
+    needs=TOOLS,
+    grammar="trees",
 )
 def sentence_order(text: Analysis, choices: random.Random) -> str | None:
     """Sentences behind the first that lean on no other change their order.
 
-    One that leans on another keeps its place: "He left." Two at least must be free of words that point back or tell an
-    order, and what stands right before a sentence that keeps its place stays, too.
+    One that leans on another keeps its place: "He left." Two at least must be statements without words that point back
+    or tell an order, and what stands right before a sentence that keeps its place stays, too. What a reader takes from
+    the order itself may change, so answers are not carried to another order of a context.
 
     >>> sentence_order(Analysis("Ann has a shop. Bob sells tea. Oslo is cold."), random.Random(0))
     'Ann has a shop. Oslo is cold. Bob sells tea.'
@@ -374,3 +376,9 @@ def sentence_order(text: Analysis, choices: random.Random) -> str | None:
     for place, other in zip(free, shuffled, strict=True):
         order[place] = other
     return rearrange(text, order)
+
+
+def _stands_alone(sentence: Analysis) -> bool:
+    """Whether a sentence says the same wherever it stands: a whole statement without a word that points back."""
+    low = [word.lower() for word in split_words(sentence.text)]
+    return _LEANING.isdisjoint(low) and _ends(sentence.text) and is_statement(sentence)
