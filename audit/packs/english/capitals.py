@@ -75,7 +75,7 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
 
 _LINKING = words(
     "however meanwhile moreover furthermore besides instead therefore thus hence still yet then also so nevertheless "
-    "nonetheless yes no well oh ah please maybe perhaps let lets otherwise likewise and but or nor"
+    "nonetheless unfortunately sadly luckily fortunately while yes no well oh ah please maybe perhaps let lets otherwise likewise and but or nor"
 )
 """Words that a statement may open with, and no statement behind other words."""
 
@@ -92,6 +92,8 @@ def is_statement(text: Analysis) -> bool:
         return False
     first = tree.words[0]
     root = next((word for word in tree.roots() if any(under.index == 0 for under in tree.under(word.index))), None)
+    if tree.words[1:2] and tree.words[1].lower in ("addition", "fact", "contrast", "turn"):
+        return False  # "In addition, ..."
     if root is None or first.lower in _LINKING or first.tag in ("CC", "UH") or not tree.is_finite(root.index):
         return False
     subject = tree.subject(root.index)

@@ -18,7 +18,7 @@ from audit.packs.english.passages import passages
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tagging import split_words
 from audit.packs.english.tense import change_tense
-from audit.packs.english.vocabulary import FUNCTION_WORDS
+from audit.packs.english.vocabulary import FUNCTION_WORDS, QUOTES
 from audit.relations.base import Rewritten, nothing
 from audit.relations.expect import rearrange
 from audit.relations.perturbations import BOTH, EVERY, FIRST, joint_perturbation, perturbation, uses
@@ -107,6 +107,8 @@ def final_mark(text: Analysis, choices: random.Random) -> str | None:
 # Words: others in their place that mean the same.
 
 _WORDS = "other words for the same"
+_LOOSE = words("tune song drawing sketch headphone earphone")
+"""Nouns whose synonyms of the list are near ones."""
 _OPENINGS = ("By the way, ", "As a matter of fact, ", "For the record, ", "As it happens, ", "Just so you know, ")
 
 
@@ -125,12 +127,15 @@ def contractions(text: Analysis, choices: random.Random) -> str | None:
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms.
 
-    The list is `data/lexicons/synonyms.tsv`: nouns that mean the same in almost every text.
+    Of `data/lexicons/synonyms.tsv` those that can take each other's place: an actor is a performer, but not every
+    performer is an actor.
 
     >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
     'I want to buy a bicycle.'
     """
-    by_noun = replacements(text.tokens)
+    by_noun = replacements(text.tokens, both_ways=True)
+    for noun in _LOOSE & by_noun.keys():
+        del by_noun[noun]
     new: dict[int, str] = {}
     for noun in choices.sample(sorted(by_noun), min(2, len(by_noun))):
         new.update(by_noun[noun])
@@ -362,8 +367,8 @@ def sentence_order(text: Analysis, choices: random.Random) -> str | None:
     'Ann has a shop. Oslo is cold. Bob sells tea.'
     """
     text = passages(text)
-    parts = [text.text[start:end] for start, end in text.spans]
-    leans = [not _LEANING.isdisjoint(word.lower() for word in split_words(part)) for part in parts] + [False]
+    parts = [sentence.text for sentence in text.sentences]
+    leans = [not _stands_alone(sentence) for sentence in text.sentences]
     free = [
         place for place in range(1, len(parts)) if not leans[place] and not leans[place + 1] and _ends(parts[place])
     ]
@@ -379,6 +384,8 @@ def sentence_order(text: Analysis, choices: random.Random) -> str | None:
 
 
 def _stands_alone(sentence: Analysis) -> bool:
-    """Whether a sentence says the same wherever it stands: a whole statement without a word that points back."""
+    """Whether a sentence says the same wherever it stands: a whole statement, no quotation, without a word that points
+    back, and not about "the" thing that a sentence before may have named."""
     low = [word.lower() for word in split_words(sentence.text)]
-    return _LEANING.isdisjoint(low) and _ends(sentence.text) and is_statement(sentence)
+    known = low[0] == "the" or not QUOTES.isdisjoint(low)
+    return not known and _LEANING.isdisjoint(low) and _ends(sentence.text) and is_statement(sentence)
