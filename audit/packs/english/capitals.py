@@ -74,8 +74,9 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
 
 
 _LINKING = words(
-    "however meanwhile moreover furthermore besides instead therefore thus hence still yet then also so nevertheless "
-    "nonetheless unfortunately sadly luckily fortunately while yes no well oh ah please maybe perhaps let lets otherwise likewise and but or nor"
+    "however meanwhile moreover furthermore besides instead therefore thus hence still yet then also so "
+    "nevertheless nonetheless unfortunately sadly luckily fortunately while yes no well oh ah please maybe "
+    "perhaps let lets otherwise likewise and but or nor"
 )
 """Words that a statement may open with, and no statement behind other words."""
 

@@ -369,9 +369,7 @@ def sentence_order(text: Analysis, choices: random.Random) -> str | None:
     text = passages(text)
     parts = [sentence.text for sentence in text.sentences]
     leans = [not _stands_alone(sentence) for sentence in text.sentences]
-    free = [
-        place for place in range(1, len(parts)) if not leans[place] and not leans[place + 1] and _ends(parts[place])
-    ]
+    free = [place for place in range(1, len(parts)) if not any(leans[place : place + 2])]
     if len({parts[place] for place in free}) < 2:
         return None
     order = list(range(len(parts)))
