@@ -385,5 +385,5 @@ def _stands_alone(sentence: Analysis) -> bool:
     """Whether a sentence says the same wherever it stands: a whole statement, no quotation, without a word that points
     back, and not about "the" thing that a sentence before may have named."""
     low = [word.lower() for word in split_words(sentence.text)]
-    known = low[0] == "the" or not QUOTES.isdisjoint(low)
+    known = low[0] == "the" or "?" in low or not QUOTES.isdisjoint(low)
     return not known and _LEANING.isdisjoint(low) and _ends(sentence.text) and is_statement(sentence)
