@@ -101,7 +101,8 @@ def final_mark(text: Analysis, choices: random.Random) -> str | None:
     match = _FINAL.search(body)
     if match is None or _ABBREVIATED.search(body) or body[match.start() - 1 : match.start()] in ("?", "!", "."):
         return None
-    return body[: match.start()] + match["closers"]
+    left = body[: match.start()] + match["closers"]
+    return left if any(map(str.isalnum, left)) else None
 
 
 # Words: others in their place that mean the same.
