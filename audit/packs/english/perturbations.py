@@ -35,7 +35,7 @@ _WRITING = "another way to write"
 _ANYWHERE = EVERY | uses("question-answering", texts=BOTH, changes="one")
 _CASED = words(
     "us it who aids may march august will bill mark rose grant drew frank sue jack rob pat bob polish turkey china "
-    "chile jordan apple amazon target shell gap ford visa windows word excel oracle guinea china reading nice bath"
+    "chile jordan apple amazon target shell gap ford visa windows word excel oracle guinea china reading nice bath pin"
 )
 """Words that are another word in lower case."""
 _FINAL = re.compile(r"""(?P<mark>[.?])(?P<closers>["”'’)\]]*)\s*$""")
@@ -350,33 +350,41 @@ def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
     return text.text[:end] + ("." if sentence[-1].isalnum() else "") + " " + sentence + text.text[end:]
 
 
-@perturbation(
-    "sentence-order",
-    family=_SENTENCES,
-    tasks=uses("classification", "summarization") | uses("question-answering", texts=FIRST, carry=nothing),
-    needs=TOOLS,
-    grammar="trees",
-)
+@perturbation("sentence-order", family=_SENTENCES, tasks=uses("classification"))
 def sentence_order(text: Analysis, choices: random.Random) -> str | None:
+    """The sentences come in a random order.
+
+    >>> sentence_order(Analysis("It is long. I like it."), random.Random(0))
+    'I like it. It is long.'
+    """
+    text = passages(text)
+    return _reordered(text, range(len(text.spans)), choices)
+
+
+@perturbation("free-sentence-order", family=_SENTENCES, tasks=uses("summarization"), needs=TOOLS, grammar="trees")
+def free_sentence_order(text: Analysis, choices: random.Random) -> str | None:
     """Sentences behind the first that lean on no other change their order.
 
     One that leans on another keeps its place: "He left." Two at least must be statements without words that point back
-    or tell an order, and what stands right before a sentence that keeps its place stays, too. What a reader takes from
-    the order itself may change, so answers are not carried to another order of a context.
+    or tell an order, and what stands right before a sentence that keeps its place stays, too.
 
-    >>> sentence_order(Analysis("Ann has a shop. Bob sells tea. Oslo is cold."), random.Random(0))
+    >>> free_sentence_order(Analysis("Ann has a shop. Bob sells tea. Oslo is cold."), random.Random(0))
     'Ann has a shop. Oslo is cold. Bob sells tea.'
     """
     text = passages(text)
-    parts = [sentence.text for sentence in text.sentences]
     leans = [not _stands_alone(sentence) for sentence in text.sentences]
-    free = [place for place in range(1, len(parts)) if not any(leans[place : place + 2])]
+    return _reordered(text, [at for at in range(1, len(leans)) if not any(leans[at : at + 2])], choices)
+
+
+def _reordered(text: Analysis, free: Sequence[int], choices: random.Random) -> str | None:
+    """The text with these sentences in another order; None where they are fewer than two different ones."""
+    parts = [sentence.text for sentence in text.sentences]
     if len({parts[place] for place in free}) < 2:
         return None
-    order = list(range(len(parts)))
     shuffled = list(free)
     while [parts[place] for place in shuffled] == [parts[place] for place in free]:
         choices.shuffle(shuffled)
+    order = list(range(len(parts)))
     for place, other in zip(free, shuffled, strict=True):
         order[place] = other
     return rearrange(text, order)

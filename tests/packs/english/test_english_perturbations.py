@@ -12,9 +12,9 @@ from audit.packs.english.noise import typos
 from audit.packs.english.perturbations import (
     content_stems,
     final_mark,
+    free_sentence_order,
     irrelevant_to,
     lower_case,
-    sentence_order,
     sentences_of,
     synonyms,
 )
@@ -160,9 +160,9 @@ def test_statements():
 
 def test_sentences_that_lean_on_another_keep_their_places():
     text = "Ann has a shop. She sells tea. Bob is a baker. Oslo is cold."
-    orders = {sentence_order(Analysis(text), random.Random(seed)) for seed in range(10)}
+    orders = {free_sentence_order(Analysis(text), random.Random(seed)) for seed in range(10)}
     assert orders == {"Ann has a shop. She sells tea. Oslo is cold. Bob is a baker."}
-    assert sentence_order(Analysis("Ann has a shop. She sells tea. The tea is good."), random.Random(0)) is None
+    assert free_sentence_order(Analysis("Ann has a shop. She sells tea. The tea is good."), random.Random(0)) is None
 
 
 def test_irrelevant_sentences_share_no_word():
@@ -238,4 +238,3 @@ def test_truth_is_carried_only_where_it_stays():
     assert inference["swapped-contradiction"]({"entailment"}) is None
     for name in ("tense", "number"):  # a scheme may be about when, or how many
         assert get_relation("classification", name).carry({"a"}) is None
-    assert get_relation("question-answering", "sentence-order").carry({"right"}) is None
