@@ -2,10 +2,11 @@
 
 A relation is a generator over one source: it yields the members it wants executed, is sent their outputs, any number
 of times, and returns its verdict, or None where it makes no group. Most relations perturb the source once and check
-the outputs (`Fixed`): those on one text are written as a decorated function and a check (`Plain`), those whose check
-has to know which words were replaced, or that look at all texts of a source, likewise (`Rewriting`). The ones that look
-at the system's own outputs on the way write the generator themselves (`Chained`). Outputs are stored by (system,
-input), so replaying a generator costs nothing and gives the same group.
+the outputs (`Fixed`): those that change texts one by one are written as a decorated function and a check (`Plain`;
+for several tasks at once in `perturbations.py`), those whose check has to know which words were replaced, or that
+look at all texts of a source, likewise (`Rewriting`). The ones that look at the system's own outputs on the way write
+the generator themselves (`Chained`). Outputs are stored by (system, input), so replaying a generator costs nothing
+and gives the same group.
 """
 
 import random
@@ -84,11 +85,67 @@ class _Among:
         return frozenset({answer}) if answer in self.answers else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Mapped:
+    answers: tuple[tuple[str, frozenset[str]], ...]
+
+    def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
+        return dict(self.answers).get(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Always:
+    answer: str
+
+    def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str]:
+        return frozenset({self.answer})
+
+
+@dataclass(frozen=True, slots=True)
+class _SameText:
+    normalise: Callable[[str], str]
+
+    def __call__(self, answer: str, source: Seen | None, follow_up: Seen | None) -> frozenset[str] | None:
+        if source is None or follow_up is None:
+            return None
+        texts = [seen.output.text for seen in (source, follow_up)]
+        same = None not in texts and len({self.normalise(str(text)) for text in texts}) == 1
+        return frozenset({answer}) if same else None
+
+
 unchanged = Carry(_same, preserves_truth=True)
 """The follow-up means what the source means."""
 
 nothing = Carry(_never)
 """The answer about the source says nothing about the follow-up."""
+
+
+def maps(answers: Mapping[str, Sequence[str]]) -> Carry:
+    """Each of these answers about the source says that one of some is right about the follow-up; others say nothing.
+
+    >>> negated = maps({"entailment": ["contradiction"]})
+    >>> negated({"entailment"}), negated({"neutral"}) is None
+    (frozenset({'contradiction'}), True)
+    """
+    return Carry(_Mapped(tuple((answer, frozenset(allowed)) for answer, allowed in sorted(answers.items()))))
+
+
+def always(answer: str) -> Carry:
+    """Whatever is right about the source, this is right about the follow-up.
+
+    >>> always("entailment")({"neutral"})
+    frozenset({'entailment'})
+    """
+    return Carry(_Always(answer))
+
+
+def where_same(normalise: Callable[[str], str]) -> Carry:
+    """For tasks whose outputs are judged one by one: what people say of the source's output holds for the follow-up's
+    where the two are the same text once normalised; else they are asked.
+
+    `normalise` is a function of a module. The answer is carried in the texts' name, so the relation must keep meaning.
+    """
+    return Carry(_SameText(normalise), reads=True)
 
 
 def stays(*answers: str) -> Carry:
@@ -306,30 +363,53 @@ class Fixed(Relation):
 
 @dataclass(frozen=True, kw_only=True)
 class Plain(Fixed):
-    """A relation that perturbs the source's first text, and whose check needs nothing but the outputs."""
+    """A relation that perturbs texts of a source, each by itself, and whose check needs nothing but the outputs."""
 
     perturb: Perturb
     check: Check
+    """A frozen dataclass with fields of the same names as parameters is given their values."""
+    texts: tuple[int, ...] = (0,)
+    """Which texts of an input are perturbed, counted from 0; a text that an input does not have is left out."""
+    changes: Literal["all", "one"] = "all"
+    """`all`: each of these texts that the perturbation applies to; `one`: one of those, drawn at random."""
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):
             return [], ()
-        perturbed = self.perturb(source.analysis, source.choices(self.name))
+        choices = source.choices(self.name)
+        changed: dict[int, list[str]] = {}
+        for place in self.texts:
+            if place < len(source.input.texts) and (texts := self._perturbed(source, place, choices)):
+                changed[place] = texts
+        if self.changes == "one" and len(changed) > 1:
+            place = choices.choice(list(changed))
+            changed = {place: changed[place]}
+        if len({len(texts) for texts in changed.values()}) > 1:
+            raise AuditError(
+                f"relation {self.name!r} makes different numbers of follow-ups of the texts of an input; let it make "
+                "one of each text, or perturb one text alone"
+            )
+        old, languages = source.input.texts, source.input.languages
+        follow_ups = (dict(zip(changed, texts, strict=True)) for texts in zip(*changed.values(), strict=True))
+        return [
+            Input(tuple([new.get(place, text) for place, text in enumerate(old)]), languages) for new in follow_ups
+        ], ()
+
+    def _perturbed(self, source: Source, place: int, choices: random.Random) -> list[str]:
+        """What becomes of one text of the source; empty where nothing does, or one of the results is the text."""
+        perturbed = self.perturb(source.analysis if place == 0 else source.analyses[place], choices)
         texts = [perturbed] if isinstance(perturbed, str) else perturbed or []
-        if not texts or source.input.text in texts:
-            return [], ()
-        return [Input((text, *source.input.texts[1:]), source.input.languages) for text in texts], ()
+        return [] if source.input.texts[place] in texts else texts
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         return self.check(outputs)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rewriting(Fixed):
-    """A relation that rewrites all texts of a source together, and whose check is given the words it replaced."""
+class _Together(Fixed):
+    """A relation that rewrites all texts of a source together."""
 
     rewrite: Rewrite
-    check: WordsCheck
 
     def make_group(self, source: Source) -> tuple[list[Input], Words]:
         if not self.reads(source):
@@ -339,8 +419,26 @@ class Rewriting(Fixed):
             return [], ()
         return [Input(rewritten.texts, source.input.languages)], rewritten.words
 
+
+@dataclass(frozen=True, kw_only=True)
+class Rewriting(_Together):
+    """A relation that rewrites all texts of a source together, and whose check is given the words it replaced."""
+
+    check: WordsCheck
+
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
         return self.check(outputs, note)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint(_Together):
+    """A relation that rewrites all texts of a source together, and whose check needs nothing but the outputs."""
+
+    check: Check
+    """As of `Plain`."""
+
+    def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
+        return self.check(outputs)
 
 
 @dataclass(frozen=True, kw_only=True)

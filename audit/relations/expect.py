@@ -6,7 +6,7 @@ sentiment outputs: Jiang et al. 2022, section 4.2.
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from audit.errors import AuditError
 from audit.relations.base import Check, Outcome, Perturb, Plain, Relation, Rewritten, Verdict, Words
 from audit.tasks import Input, Output
 from audit.text import Analysis
+from audit.text.similarity import word_overlap
 
 # Words of a source's texts replaced by others: the same word by the same one wherever it stands.
 
@@ -175,10 +176,79 @@ def same_label(outputs: Sequence[Output], words: Words) -> Verdict:
     return equivalent(outputs)
 
 
-def same_interval(outputs: Sequence[Output], words: Words) -> Verdict:
+def same_interval(outputs: Sequence[Output], words: Words = ()) -> Verdict:
     """Both similarities lie in the same interval, which is their label; the value is what the follow-up's is above the
     source's."""
     return Verdict(equivalent(outputs).outcome, _score(outputs[1]) - _score(outputs[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The follow-up has this label, whatever the source's is; the value is its score."""
+
+    label: str
+
+    def __call__(self, outputs: Sequence[Output]) -> Verdict:
+        return _verdict(all(output.label == self.label for output in outputs[1:]), _score(outputs[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """The follow-up's label is one of those that the source's leads to; where it leads to none, the check does not
+    apply.
+
+    >>> swapped = Mapped((("contradiction", ("contradiction",)),))
+    >>> swapped([Output("contradiction"), Output("neutral")]).outcome.name
+    'VIOLATED'
+    >>> swapped([Output("neutral"), Output("neutral")]).outcome.name
+    'INAPPLICABLE'
+    """
+
+    labels: tuple[tuple[str, tuple[str, ...]], ...]
+
+    def __call__(self, outputs: Sequence[Output]) -> Verdict:
+        expected = dict(self.labels).get(str(outputs[0].label))
+        if expected is None:
+            return Verdict(Outcome.INAPPLICABLE, reason=f"the source output is {outputs[0].label}")
+        return _verdict(all(output.label in expected for output in outputs[1:]))
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarText:
+    """Every follow-up's text is similar to the source's: `word_overlap` of both, normalised, reaches the threshold.
+
+    The value is the least of the similarities. With the threshold 1 the normalised texts are the same words in the same
+    order. Raises AuditError for a threshold that is not above 0 and at most 1.
+
+    >>> outputs = [Output(text="The Tower."), Output(text="the  tower")]
+    >>> SimilarText(1.0, plain_words)(outputs).outcome.name
+    'SATISFIED'
+    """
+
+    threshold: float
+    normalise: Callable[[str], str]
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise AuditError(f"threshold is {self.threshold:g}; it must be above 0 and at most 1")
+
+    def __call__(self, outputs: Sequence[Output]) -> Verdict:
+        source, *others = [self.normalise(str(output.text)).split() for output in outputs]
+        value = min(word_overlap(source, other) for other in others)
+        return _verdict(value >= self.threshold, value)
+
+
+def plain_words(text: str) -> str:
+    """A text in lower case and without punctuation, white space or signs between its words.
+
+    >>> plain_words("It  rained; he left.")
+    'it rained he left'
+    """
+    return " ".join(_WORDS.findall(text.casefold()))
+
+
+# A Chinese character is a word here: no blanks say where words end.
+_WORDS = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+(?:['’][^\W\u3400-\u9fff]+)*")
 
 
 def same_text(outputs: Sequence[Output], words: Words) -> Verdict:
@@ -260,18 +330,20 @@ def on_documents(relation: Plain, share: float = 1.0) -> Plain:
     return replace(
         relation,
         unit="document",
-        perturb=_Spread(relation.name, relation.perturb, share),
+        perturb=Spread(relation.name, relation.perturb, share),
         params={**relation.params, "on": "documents", "share": share},
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Spread:
+class Spread:
     """A sentence perturbation, spread over a document. A class, not a closure: workers are sent it by pickle."""
 
     name: str
+    """Of the relation, for messages."""
     perturb: Perturb
-    share: float
+    share: float = 1.0
+    """Of the sentences that the perturbation applies to, above 0 and at most 1; at least one is perturbed."""
 
     def __call__(self, text: Analysis, choices: random.Random) -> str | None:
         perturbed: dict[int, str] = {}

@@ -3,9 +3,9 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from audit import registry
 from audit.errors import AuditError
@@ -17,6 +17,7 @@ from audit.relations.base import (
     Check,
     CheckParams,
     Fixed,
+    Joint,
     Perturb,
     Plain,
     Relation,
@@ -171,14 +172,30 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
     if relation.check_params and (wrong := relation.check_params(params)):
         raise AuditError(f"parameters of relation {relation.name}: {wrong}")
     if isinstance(relation, Plain):
-        return replace(relation, params=params, perturb=partial(relation.perturb, **changes))
-    if isinstance(relation, Rewriting):
-        return replace(relation, params=params, rewrite=partial(relation.rewrite, **changes))
+        check, of_perturb = _checked_with(relation, changes)
+        perturb = partial(relation.perturb, **of_perturb) if of_perturb else relation.perturb
+        return replace(relation, params=params, perturb=perturb, check=check)
+    if isinstance(relation, Rewriting | Joint):
+        check, of_rewrite = _checked_with(relation, changes)
+        rewrite = partial(relation.rewrite, **of_rewrite) if of_rewrite else relation.rewrite
+        return replace(relation, params=params, rewrite=rewrite, check=check)
     if isinstance(relation, Chained):
         return replace(relation, params=params, walk=partial(relation.walk, **changes))
     if isinstance(relation, Fixed):
         return replace(relation, params=params)
     raise TypeError(f"{type(relation).__name__} cannot be configured")
+
+
+def _checked_with(relation: Plain | Rewriting | Joint, changes: Mapping[str, object]) -> tuple[Any, dict[str, object]]:
+    """The relation's check with those of the parameters that are its own; and the others. Raises AuditError for a value
+    that the check refuses."""
+    check: Any = relation.check
+    names = {field.name for field in fields(check)} & changes.keys() if is_dataclass(check) else set()
+    try:
+        check = replace(check, **{name: changes[name] for name in names}) if names else check
+    except AuditError as problem:
+        raise AuditError(f"parameters of relation {relation.name}: {problem}") from None
+    return check, {name: value for name, value in changes.items() if name not in names}
 
 
 def with_lines(task: str, params: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, object]]:

@@ -6,6 +6,7 @@ what is noted as finished and does the rest; since choices are seeded by content
 (system, input), it ends with what an undisturbed run ends with.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
@@ -219,10 +220,27 @@ def fitting(
     if not fit:
         raise AuditError(
             f"no relation of task {corpus.task} fits corpus {corpus.name}, which has {corpus.unit}s in "
-            f"{corpus.language}; language=CODE says which language your file is in",
+            f"{corpus.language}; {_possible(corpus)}",
             parameter="language",
         )
     return list({relation.name: relation for relation in fit}.values())
+
+
+def _possible(corpus: Corpus) -> str:
+    """What a corpus of this task could be, for it to have relations, and what to do: how many relations read which
+    languages and units."""
+    kinds = Counter(
+        (", ".join(relation.languages), "sentences and documents" if relation.unit == "any" else f"{relation.unit}s")
+        for relation in all_relations(corpus.task)
+    )
+    own = "a relation of your own is one function (audit.relation)"
+    if not kinds:
+        return f"this task has no relations yet; {own}"
+    there = " and ".join(
+        f"{number} for {unit} in {'any language' if languages == '*' else languages}"
+        for (languages, unit), number in sorted(kinds.items())
+    )
+    return f"it has {there}; language=CODE says which language your file is in, and {own}"
 
 
 def fitting_all(

@@ -9,7 +9,7 @@ from audit.packs.translation.relations import MultiGranularity
 from audit.relations import Plain, Relation, Source, Verdict, all_relations, get_relation
 from audit.relations.expect import on_documents
 from audit.relations.registry import configured
-from audit.tasks import Input, Output
+from audit.tasks import Input, Output, get_task
 from audit.text import Analysis
 
 TEXTS = [
@@ -19,6 +19,7 @@ TEXTS = [
     "The weather is bad. I made a film.\n\nThe scenes are dull, but the plot makes sense.",
     "It makes good coffee.",
 ]
+ORDERED = "Ann has a shop. Bob sells really good tea. Oslo is cold."
 LABELS = ("positive", "neutral", "negative")
 # Those that ask parsers and proposers have tests of their own: test_multi_granularity.
 REGISTERED = [one for one in all_relations() if not isinstance(one, MultiGranularity)]
@@ -58,7 +59,15 @@ def _inputs(relation: Relation) -> list[Input]:
     if relation.task == "translation":
         return [Input.of(text, target="es") for text in TEXTS]
     if relation.languages == ("en",):
-        return [Input.of(text) for text in TEXTS]
+        others = [
+            ORDERED,
+            "I really like it.",
+            "Ann lives in Oslo.",
+            "Where does Ann live in Oslo?",
+            "The film is long.",
+        ]
+        pairs = zip([*TEXTS, ORDERED], [*others, "It is long."], strict=True)
+        return [Input.of(*pair[: get_task(relation.task).texts]) for pair in pairs]
     return CHINESE if relation.task == "similarity" else [Input.of(item.text, language="zh") for item in CHINESE]
 
 

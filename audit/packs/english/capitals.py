@@ -1,7 +1,8 @@
 """Capitals that words have only because they open a sentence."""
 
-from audit.packs.english.parser import Parse
+from audit.packs.english.parser import Parse, tree_of
 from audit.packs.english.tagging import known_as
+from audit.text import Analysis
 from audit.text.tokens import words
 
 _ENDS = words('. ! ? ... " “ ``')
@@ -70,3 +71,47 @@ def keeps_capital(tree: Parse, index: int) -> bool | None:
     goes_on = tree.words[stop].tag in ("NN", "NNS", "JJ", "CD") if stop < len(tree.words) else False
     plain = any(name.lower in _INSTITUTIONS or name.tag == "NNPS" or name.text.isupper() for name in run)
     return False if goes_on or plain or word.lower not in ("the", "a", "an") else None
+
+
+_LINKING = words(
+    "however meanwhile moreover furthermore besides instead therefore thus hence still yet then also so "
+    "nevertheless nonetheless unfortunately sadly luckily fortunately while yes no well oh ah please maybe "
+    "perhaps let lets otherwise likewise and but or nor"
+)
+"""Words that a statement may open with, and no statement behind other words."""
+
+
+def is_statement(text: Analysis) -> bool:
+    """Whether the first sentence of a text is a clause with subject and finite verb that opens with no link to a
+    sentence before it, and no other clause stands before its own: "It rains, he said."
+
+    >>> [is_statement(Analysis(text)) for text in ("It is long.", "A long film.", "But it is long.", "I go, he said.")]
+    [True, False, False, False]
+    """
+    tree = tree_of(text.tokens)
+    if tree is None or not tree.words[0].text[0].isalpha():
+        return False
+    first = tree.words[0]
+    root = next((word for word in tree.roots() if any(under.index == 0 for under in tree.under(word.index))), None)
+    if tree.words[1:2] and tree.words[1].lower in ("addition", "fact", "contrast", "turn"):
+        return False  # "In addition, ..."
+    if root is None or first.lower in _LINKING or first.tag in ("CC", "UH") or not tree.is_finite(root.index):
+        return False
+    subject = tree.subject(root.index)
+    before = [word for word in tree.children(root.index) if word.index < root.index and word.relation == "ccomp"]
+    return subject is not None and subject.index < root.index and not before
+
+
+def inside_sentence(text: Analysis) -> str | None:
+    """A text as it is written behind the beginning of a sentence: its first word without the capital that only opened
+    it. None where that cannot be told, no model makes trees, or the text does not begin with a plain statement.
+
+    >>> inside_sentence(Analysis("The film is long.")), inside_sentence(Analysis("I like it."))
+    ('the film is long.', 'I like it.')
+    """
+    tree = tree_of(text.tokens)
+    keeps = keeps_capital(tree, 0) if tree is not None and is_statement(text) else None
+    if keeps is None or tree is None:
+        return None
+    start = tree.words[0].start
+    return text.text if keeps else text.text[:start] + text.text[start].lower() + text.text[start + 1 :]

@@ -1,15 +1,16 @@
-"""The twenty relations of the task `sentiment`, MR1.1 to MR7.2, by family.
+"""The twenty relations of the task `sentiment`, MR1.1 to MR7.2, by family; those of other tasks are registered with
+them.
 
 Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis systems with metamorphic testing"
 (Information and Software Technology 150, 2022), section 4.3.1 and table 3.
 """
 
 import random
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from audit.messages import counted
+from audit.packs.english import noise, pairs, perturbations
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
@@ -17,6 +18,7 @@ from audit.packs.english.coordination import swap, swappable
 from audit.packs.english.emphasis import ADVERBS, article, places
 from audit.packs.english.negation import negate
 from audit.packs.english.number import changes
+from audit.packs.english.passages import passages
 from audit.packs.english.polarity import polar_words
 from audit.packs.english.synonyms import replacements
 from audit.packs.english.tense import change_tense
@@ -39,6 +41,8 @@ from audit.text import Analysis
 
 _TOOLS = ("lemminflect", "textblob")
 """What the extra `english` brings for words and tags."""
+OTHERS = (noise, perturbations, pairs)
+"""Modules that register the relations of the other tasks."""
 plain, chained = registry.plain, registry.chained
 tagged = partial(registry.plain, needs=_TOOLS, grammar="tags")
 parsed = partial(registry.plain, needs=_TOOLS, grammar="trees")
@@ -266,43 +270,6 @@ def _separator(text: Analysis) -> str:
     gaps = [text.text[before[1] : after[0]] for before, after in edges]
     lines = sum("\n" in gap for gap in gaps)
     return "\n" if gaps and 2 * lines > len(gaps) else " "
-
-
-# Relations that move or remove sentences leave a quotation or a bracket of several sentences whole.
-
-_QUOTATION = re.compile(r"""(?P<both>"|''|[“”])|(?P<open>\()|(?P<close>\))""")
-_FAR = 400
-"""Characters."""
-
-
-def passages(text: Analysis) -> Analysis:
-    """The text with the sentences that a quotation or a bracket holds together as one.
-
-    A mark that is never closed, or far away, holds nothing together: it may be an inch, or a face.
-
-    >>> [sentence.text for sentence in passages(Analysis('He said "No. Never." Then he left.')).sentences]
-    ['He said "No. Never."', 'Then he left.']
-    """
-    held: list[tuple[int, int]] = []
-    opened: dict[str, int] = {}
-    for match in _QUOTATION.finditer(text.text):
-        kind = "bracket" if match["both"] is None else "quotation"
-        if kind in opened and match["open"] is None:
-            start = opened.pop(kind)
-            held += [(start, match.end())] if match.end() - start <= _FAR else []
-        elif match["close"] is None:
-            opened[kind] = match.start()
-    spans: list[tuple[int, int]] = []
-    for start, end in text.spans:
-        if spans and any(first < spans[-1][1] and start < last for first, last in held):
-            spans[-1] = (spans[-1][0], end)
-        else:
-            spans.append((start, end))
-    if len(spans) == len(text.spans):
-        return text
-    joined = Analysis(text.text, text.language, text.tagger)
-    joined.spans = tuple(spans)
-    return joined
 
 
 # MR5.1 to MR5.3 of the task `sentiment`: the sentences of a document change their order.

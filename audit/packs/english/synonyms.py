@@ -59,8 +59,10 @@ def read(path: Path) -> dict[str, tuple[Synonym, ...]]:
     return {form: tuple(synonyms) for form, synonyms in by_form.items()}
 
 
-def replacements(tokens: Sequence[Token]) -> dict[str, dict[int, str]]:
+def replacements(tokens: Sequence[Token], both_ways: bool = False) -> dict[str, dict[int, str]]:
     """For each noun of the text that has a synonym here: token index -> text, a/an before it mended as well.
+
+    `both_ways`: only synonyms that can themselves be replaced by the noun; others may be wider ("novel", "book").
 
     >>> from audit.text import Analysis
     >>> replacements(Analysis("I want to buy a bike.").tokens)
@@ -81,6 +83,8 @@ def replacements(tokens: Sequence[Token]) -> dict[str, dict[int, str]]:
             continue
         for synonym in entries[word]:
             if not _suits(present, synonym) or not _fits(tokens, index, synonym):
+                continue
+            if both_ways and not any(other.new == word for other in entries.get(synonym.new, ())):
                 continue
             stems = stems or frozenset([other.rstrip("s") for other in lower])
             if synonym.new.rstrip("s") in stems:

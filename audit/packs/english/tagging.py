@@ -33,6 +33,18 @@ def known_as(word: str, part: str) -> bool:
 
 
 @lru_cache(maxsize=65536)
+def is_word(word: str) -> bool:
+    """Whether the dictionary knows the lower-cased word, as whatever part of speech.
+
+    >>> is_word("films"), is_word("wodnerful")
+    (True, False)
+    """
+    from lemminflect import getAllLemmas
+
+    return bool(getAllLemmas(word))
+
+
+@lru_cache(maxsize=65536)
 def base(verb: str) -> str | None:
     """The base form of a lower-cased verb form, or None where the dictionary knows no such verb.
 

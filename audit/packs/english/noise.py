@@ -1,0 +1,191 @@
+"""Noise in the letters of an English text: a few words are written as hurried fingers or a scanner would.
+
+Only plain lower-case words of five letters or more change, and none that counts, negates or refers, so that a reader
+still reads what was meant: names and numbers stay. What comes out is no other word.
+"""
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from audit.packs.english.tagging import is_word
+from audit.packs.english.vocabulary import NEGATIONS, SUBORDINATORS
+from audit.relations.base import Perturb
+from audit.relations.perturbations import EVERY, perturbation
+from audit.resources import data_file
+from audit.text import Analysis
+from audit.text.tokens import words
+
+_FAMILY = "noise in letters"
+_SHARE = 0.1
+_WORD = re.compile(r"(?<![\w'’@#/.$&-])[a-z]{5,}(?![\w'’@/&-]|\.\w)")
+"""Words that may change: no names, addresses, contractions, parts of a word with a hyphen."""
+_KEPT = (
+    NEGATIONS
+    | SUBORDINATORS
+    | words(
+        "every least under above below after before three seven eight eleven twelve thirteen fifteen twenty thirty "
+        "forty fifty hundred thousand million billion first second third fourth fifth other others another either "
+        "neither always often sometimes almost about could would should might these those their there where which "
+        "while until still again against without within during between except percent"
+    )
+)
+"""Words whose letters decide what is said, or that others resemble."""
+_KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_SCANNED: Mapping[str, tuple[str, ...]] = {
+    "l": ("1",),
+    "o": ("0",),
+    "i": ("1",),
+    "s": ("5",),
+    "g": ("9",),
+    "b": ("6",),
+    "m": ("rn",),
+    "rn": ("m",),
+    "d": ("cl",),
+    "cl": ("d",),
+    "w": ("vv",),
+    "h": ("b",),
+    "e": ("c",),
+    "u": ("ii",),
+}
+"""Letters and what a scanner takes them for."""
+
+
+def wrong_share(params: Mapping[str, object]) -> str | None:
+    """What is wrong with the parameter `share`; None: nothing.
+
+    >>> wrong_share({"share": 2.0})
+    'share is 2; it is the share of the words that change, above 0 and at most 1'
+    """
+    share = params["share"]
+    if isinstance(share, float) and 0 < share <= 1:
+        return None
+    return f"share is {share:g}; it is the share of the words that change, above 0 and at most 1"
+
+
+def _noise(name: str) -> Callable[[Perturb], Perturb]:
+    return perturbation(
+        name,
+        family=_FAMILY,
+        tasks=EVERY,
+        params={"share": _SHARE},
+        check_params=wrong_share,
+        needs=("lemminflect",),
+    )
+
+
+@_noise("typos")
+def typos(text: Analysis, choices: random.Random, share: float = _SHARE) -> str | None:
+    """A letter of one word in ten is that of a key beside it.
+
+    >>> typos(Analysis("The acting was wonderful."), random.Random(1))
+    'The acting was wondetful.'
+    """
+    return _change(text, choices, share, _typo)
+
+
+@_noise("swapped-letters")
+def swapped_letters(text: Analysis, choices: random.Random, share: float = _SHARE) -> str | None:
+    """Two letters inside one word in ten change places.
+
+    >>> swapped_letters(Analysis("The acting was wonderful."), random.Random(1))
+    'The acting was wondefrul.'
+    """
+    return _change(text, choices, share, _swap)
+
+
+@_noise("scanning-errors")
+def scanning_errors(text: Analysis, choices: random.Random, share: float = _SHARE) -> str | None:
+    """Letters of one word in ten are those that a scanner takes them for.
+
+    >>> scanning_errors(Analysis("The acting was wonderful."), random.Random(1))
+    'The acting was wondcrful.'
+    """
+    return _change(text, choices, share, _scan)
+
+
+@_noise("misspellings")
+def misspellings(text: Analysis, choices: random.Random, share: float = _SHARE) -> str | None:
+    """One word in ten, of those that many people misspell, is misspelt.
+
+    >>> misspellings(Analysis("I really like this film."), random.Random(1))
+    'I realy like this film.'
+    """
+    return _change(text, choices, share, _misspell)
+
+
+def _change(
+    text: Analysis, choices: random.Random, share: float, change: Callable[[str, random.Random], str | None]
+) -> str | None:
+    """The text with this share of its words changed, at least one; None where none of them can be."""
+    places = [match for match in _WORD.finditer(text.text) if match.group() not in _KEPT or change is _misspell]
+    wanted = max(1, round(share * len(text.text.split())))
+    choices.shuffle(places)
+    changed: dict[int, tuple[int, str]] = {}
+    for match in places:
+        if new := change(match.group(), choices):
+            changed[match.start()] = (match.end(), new)
+        if len(changed) == wanted:
+            break
+    parts, at = [], 0
+    for start in sorted(changed):
+        end, new = changed[start]
+        parts += [text.text[at:start], new]
+        at = end
+    return "".join([*parts, text.text[at:]]) if changed else None
+
+
+def _typo(word: str, choices: random.Random) -> str | None:
+    """The first letter stays: readers go by it."""
+    slips = [word[:at] + key + word[at + 1 :] for at in range(1, len(word)) for key in _beside(word[at])]
+    return _unknown(slips, choices)
+
+
+def _swap(word: str, choices: random.Random) -> str | None:
+    """First and last letters stay."""
+    swaps = [
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        for at in range(1, len(word) - 2)
+        if word[at] != word[at + 1]
+    ]
+    return _unknown(swaps, choices)
+
+
+def _scan(word: str, choices: random.Random) -> str | None:
+    readings = [
+        word[: match.start()] + seen + word[match.end() :]
+        for letters, all_seen in _SCANNED.items()
+        for match in re.finditer(letters, word)
+        for seen in all_seen
+    ]
+    return _unknown(readings, choices)
+
+
+def _misspell(word: str, choices: random.Random) -> str | None:
+    spellings = _misspellings().get(word)
+    return choices.choice(spellings) if spellings else None
+
+
+def _unknown(candidates: list[str], choices: random.Random) -> str | None:
+    """One of those that are no words themselves."""
+    unknown = [word for word in candidates if not is_word(word)]
+    return choices.choice(unknown) if unknown else None
+
+
+@cache
+def _beside(letter: str) -> str:
+    """The letters beside a letter in its row of a keyboard."""
+    row = next((row for row in _KEYS if letter in row), "")
+    at = row.find(letter)
+    return row[max(0, at - 1) : at] + row[at + 1 : at + 2]
+
+
+@cache
+def _misspellings() -> Mapping[str, tuple[str, ...]]:
+    spellings: dict[str, tuple[str, ...]] = {}
+    for line in data_file("lexicons/misspellings.tsv").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            word, spelling = line.split("\t")
+            spellings[word] = (*spellings.get(word, ()), spelling)
+    return spellings

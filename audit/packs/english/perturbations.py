@@ -1,0 +1,398 @@
+"""Perturbations of English texts that keep what is said: letters' case, marks and spaces, words, clauses, sentences.
+
+Those of letters are in `noise.py`. Each is a relation of every task that it makes sense for; `EVERY` of
+`audit.relations.perturbations` says what tasks usually make of one. docs/reference/relations.md lists them by task.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from audit.packs.english.capitals import inside_sentence, is_statement
+from audit.packs.english.clauses import switch
+from audit.packs.english.contractions import contract, expand
+from audit.packs.english.coordination import swap, swappable
+from audit.packs.english.number import changes
+from audit.packs.english.passages import passages
+from audit.packs.english.synonyms import replacements
+from audit.packs.english.tagging import split_words
+from audit.packs.english.tense import change_tense
+from audit.packs.english.vocabulary import FUNCTION_WORDS, QUOTES
+from audit.relations.base import Rewritten, nothing
+from audit.relations.expect import rearrange
+from audit.relations.perturbations import BOTH, EVERY, FIRST, joint_perturbation, perturbation, uses
+from audit.resources import data_file
+from audit.text import Analysis
+from audit.text.tokens import words
+
+TOOLS = ("lemminflect", "textblob")
+"""What the extra `english` brings for words and tags."""
+
+# Case, marks and spaces: no word changes.
+
+_WRITING = "another way to write"
+_ANYWHERE = EVERY | uses("question-answering", texts=BOTH, changes="one")
+_CASED = words(
+    "us it who aids may march august will bill mark rose grant drew frank sue jack rob pat bob polish turkey china "
+    "chile jordan apple amazon target shell gap ford visa windows word excel oracle guinea china reading nice bath pin"
+)
+"""Words that are another word in lower case."""
+_FINAL = re.compile(r"""(?P<mark>[.?])(?P<closers>["”'’)\]]*)\s*$""")
+_ABBREVIATED = re.compile(
+    r"(?:\b[^\W\d_]\.|\.\.|\b(?:etc|inc|corp|co|ltd|jr|sr|no|st|mr|mrs|ms|dr)\.)\W*$", re.IGNORECASE
+)
+
+
+@perturbation("upper-case", family=_WRITING, tasks=_ANYWHERE)
+def upper_case(text: Analysis, choices: random.Random) -> str | None:
+    """All letters are capitals.
+
+    >>> upper_case(Analysis("It isn't good."), random.Random(0))
+    "IT ISN'T GOOD."
+    """
+    return text.text.upper()
+
+
+@perturbation("lower-case", family=_WRITING, tasks=_ANYWHERE)
+def lower_case(text: Analysis, choices: random.Random) -> str | None:
+    """No letter is a capital.
+
+    No group where a word means something else then: "US", "Polish".
+
+    >>> lower_case(Analysis("Paris is in France."), random.Random(0))
+    'paris is in france.'
+    >>> lower_case(Analysis("He left the US."), random.Random(0)) is None
+    True
+    """
+    capitals = re.finditer(r"(?<![^\W\d_])[A-Z][^\W\d_]*", text.text)
+    named = [
+        match.group() for match in capitals if match.start() or (len(match.group()) > 1 and match.group().isupper())
+    ]
+    if not text.text.isupper() and not _CASED.isdisjoint(word.lower() for word in named):
+        return None
+    return text.text.lower()
+
+
+@perturbation("wide-spaces", family=_WRITING, tasks=_ANYWHERE)
+def wide_spaces(text: Analysis, choices: random.Random) -> str | None:
+    """Two or three spaces stand between words where there was one, in a quarter of the places.
+
+    >>> wide_spaces(Analysis("It is a very good film."), random.Random(0))
+    'It is a very   good film.'
+    """
+    gaps = [match.start() for match in re.finditer(r"(?<=\S) (?=\S)", text.text)]
+    wide = {at: choices.choice((2, 3)) for at in choices.sample(gaps, min(len(gaps), max(1, len(gaps) // 4)))}
+    return "".join(letter * wide.get(at, 1) for at, letter in enumerate(text.text))
+
+
+@perturbation(
+    "final-mark", family=_WRITING, tasks=uses("classification", "inference", "question-answering", "similarity")
+)
+def final_mark(text: Analysis, choices: random.Random) -> str | None:
+    """The last full stop or question mark is left out, or a full stop is put where there is no mark.
+
+    >>> final_mark(Analysis("It is good."), random.Random(0)), final_mark(Analysis("it is good"), random.Random(0))
+    ('It is good', 'it is good.')
+    """
+    body = text.text.rstrip()
+    if body[-1:].isalnum():
+        return f"{body}." if not _ABBREVIATED.search(f"{body}.") else None
+    match = _FINAL.search(body)
+    if match is None or _ABBREVIATED.search(body) or body[match.start() - 1 : match.start()] in ("?", "!", "."):
+        return None
+    left = body[: match.start()] + match["closers"]
+    return left if any(map(str.isalnum, left)) else None
+
+
+# Words: others in their place that mean the same.
+
+_WORDS = "other words for the same"
+_LOOSE = words("tune song drawing sketch headphone earphone")
+"""Nouns whose synonyms of the list are near ones."""
+_OPENINGS = ("By the way, ", "As a matter of fact, ", "For the record, ", "As it happens, ", "Just so you know, ")
+
+
+@perturbation("contractions", family=_WORDS, needs=TOOLS, grammar="tags")
+def contractions(text: Analysis, choices: random.Random) -> str | None:
+    """Contractions are written in full, or, where there are none, full forms contracted.
+
+    >>> contractions(Analysis("It isn't good."), random.Random(0))
+    'It is not good.'
+    """
+    new = expand(text.tokens) or contract(text.tokens)
+    return text.replace(new) if new else None
+
+
+@perturbation("synonyms", family=_WORDS, needs=TOOLS, grammar="tags")
+def synonyms(text: Analysis, choices: random.Random) -> str | None:
+    """One or two nouns are replaced by synonyms.
+
+    Of `data/lexicons/synonyms.tsv` those that can take each other's place: an actor is a performer, but not every
+    performer is an actor.
+
+    >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
+    'I want to buy a bicycle.'
+    """
+    by_noun = replacements(text.tokens, both_ways=True)
+    for noun in _LOOSE & by_noun.keys():
+        del by_noun[noun]
+    new: dict[int, str] = {}
+    for noun in choices.sample(sorted(by_noun), min(2, len(by_noun))):
+        new.update(by_noun[noun])
+    return text.replace(new) if new else None
+
+
+@perturbation(
+    "opening-phrase",
+    family=_WORDS,
+    tasks=uses("classification", "inference"),
+    needs=TOOLS,
+    grammar="trees",
+)
+def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
+    """A phrase that says nothing stands before the text: "By the way, ...".
+
+    >>> opening_phrase(Analysis("The film is long."), random.Random(0))
+    'As it happens, the film is long.'
+    """
+    follows = inside_sentence(text)
+    if follows is None or text.text.isupper() or "?" in text.text:
+        return None
+    opening = choices.choice(_OPENINGS)
+    return (opening.lower() if text.text.islower() else opening) + follows
+
+
+# Clauses: the same parts, put together otherwise.
+
+_BUILDING = "the sentence put together otherwise"
+_TOLD = uses("classification", "inference", "similarity", "summarization")
+"""Not of questions and contexts: what was asked for may be a list, whose order changes."""
+
+
+@perturbation("swapped-conjuncts", family=_BUILDING, tasks=_TOLD, by="sentence", needs=TOOLS, grammar="trees")
+def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
+    """What "and" or "or" joins swaps places, once in a sentence.
+
+    >>> swapped_conjuncts(Analysis("The film is wonderful and exciting."), random.Random(0))
+    'The film is exciting and wonderful.'
+    """
+    pairs = swappable(text.tokens)
+    return swap(text, choices.choice(pairs)) if pairs else None
+
+
+@perturbation("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", needs=TOOLS, grammar="trees")
+def but_although(text: Analysis, choices: random.Random) -> str | None:
+    """Two clauses joined by "but" are joined by "although" instead, or the other way round.
+
+    >>> but_although(Analysis("Although I like it, I will not buy it."), random.Random(0))
+    'I like it, but I will not buy it.'
+    """
+    return switch(text)
+
+
+_INFLECTING = "other forms of words"
+_BY_SCHEME = uses("classification", carry=nothing)
+"""Whether a label stays hangs on the labels: some are about when, or how many."""
+
+
+@perturbation("tense", family=_INFLECTING, tasks=_BY_SCHEME, by="sentence", needs=TOOLS, grammar="trees")
+def tense(text: Analysis, choices: random.Random) -> str | None:
+    """Finite verbs change from the present to the past, or from the past to the present.
+
+    >>> tense(Analysis("The storyline is as cliched as they come."), random.Random(0))
+    'The storyline was as cliched as they come.'
+    """
+    return change_tense(text)
+
+
+@perturbation("number", family=_INFLECTING, tasks=_BY_SCHEME, by="sentence", needs=TOOLS, grammar="trees")
+def number(text: Analysis, choices: random.Random) -> str | None:
+    """A singular becomes a plural or a plural a singular, with all that agrees with it, once in a sentence.
+
+    >>> number(Analysis("I made a film."), random.Random(0))
+    'I made some films.'
+    """
+    candidates = changes(text.tokens)
+    return text.replace(choices.choice(candidates)) if candidates else None
+
+
+# Sentences: more of them, or in another order.
+
+_SENTENCES = "sentences added or moved"
+_LEANING = words(
+    "he she it they him her them his hers its their theirs this that these those such here there then thus so but and "
+    "or yet however also too still instead therefore meanwhile moreover furthermore besides otherwise afterwards later "
+    "next finally first second third last former latter another other others both neither either same again one ones "
+    "because although though while another nor even indeed similarly likewise hence earlier before after eventually "
+    "well ago since now today yesterday tomorrow meantime consequently accordingly nevertheless nonetheless rather "
+    "additionally who whom whose which"
+)
+"""Words that may lean on a sentence before: one with any of them keeps its place."""
+
+
+def sentences_of(name: str) -> tuple[str, ...]:
+    """The sentences of a file of data/sentences.
+
+    >>> len(sentences_of("irrelevant")) >= 40, len(sentences_of("remarks")) >= 12
+    (True, True)
+    """
+    return _sentences(name)
+
+
+@cache
+def _sentences(name: str) -> tuple[str, ...]:
+    lines = data_file(f"sentences/{name}.txt").read_text(encoding="utf-8").splitlines()
+    return tuple(line for line in lines if line)
+
+
+def irrelevant_to(texts: Sequence[Analysis]) -> list[str]:
+    """Sentences of everyday life that share no word but function words with any of these texts, by its stem."""
+    stems = set().union(*(content_stems(text.text) for text in texts))
+    return [sentence for sentence in _sentences("irrelevant") if stems.isdisjoint(content_stems(sentence))]
+
+
+@cache
+def content_stems(text: str) -> frozenset[str]:
+    """The words of a text that name something, without endings: enough to see whether two texts share one.
+
+    >>> sorted(content_stems("The bakeries closed at six."))
+    ['bakeri', 'clos', 'six']
+    """
+    low = [word.lower() for word in split_words(text) if word[0].isalnum()]
+    return frozenset(_stem(word) for word in low if word not in FUNCTION_WORDS)
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ers", "ies", "ed", "es", "er", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)] + ("i" if ending in ("ies", "y") else "")
+    return word
+
+
+def appended(text: Analysis, sentence: str) -> str:
+    """A text with a sentence at its end, on a line of its own where the text's last sentences have such; in lower case
+    where the text is.
+
+    >>> appended(Analysis("It is long"), "That is all.")
+    'It is long. That is all.'
+    """
+    body = text.text.rstrip()
+    body += "." if body[-1:].isalnum() else ""
+    low = text.text == text.text.lower()
+    gap = "\n" if "\n" in body and len(text.spans) > 1 and _lines(text) else " "
+    return body + gap + (sentence.lower() if low else sentence)
+
+
+def _lines(text: Analysis) -> bool:
+    """Whether each sentence has its own line."""
+    return all(
+        "\n" in text.text[before[1] : after[0]] for before, after in zip(text.spans, text.spans[1:], strict=False)
+    )
+
+
+@joint_perturbation(
+    "irrelevant-sentence", family=_SENTENCES, tasks=uses("inference", "question-answering", "summarization")
+)
+def irrelevant_sentence(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
+    """A sentence about something else stands at the end of the first text.
+
+    It is one of `data/sentences/irrelevant.txt` that shares no word with any text of the input, so that it cannot
+    answer a question or say anything of a hypothesis.
+
+    >>> texts = Analysis("Ann lives in Oslo."), Analysis("Where does Ann live?")
+    >>> irrelevant_sentence(texts, random.Random(0)).texts[0]
+    'Ann lives in Oslo. The vending machine accepts coins.'
+    """
+    candidates = irrelevant_to(texts)
+    if not candidates or not _ends(texts[0].text):
+        return None
+    first, *others = texts
+    return Rewritten((appended(first, choices.choice(candidates)), *(text.text for text in others)))
+
+
+@perturbation("closing-remark", family=_SENTENCES, tasks=uses("classification"))
+def closing_remark(text: Analysis, choices: random.Random) -> str | None:
+    """A sentence that says nothing of any subject stands at the end.
+
+    It is one of `data/sentences/remarks.txt`.
+
+    >>> closing_remark(Analysis("The printer is broken."), random.Random(0))
+    'The printer is broken. This was the last line.'
+    """
+    return appended(text, choices.choice(_sentences("remarks"))) if _ends(text.text) else None
+
+
+def _ends(text: str) -> bool:
+    """Whether a text ends as a sentence does, or with a word: not with a colon or dash."""
+    body = text.rstrip().rstrip("\"”'’)]")
+    return body[-1:].isalnum() or body[-1:] in (".", "!", "?", "…")
+
+
+@perturbation(
+    "repeated-sentence",
+    family=_SENTENCES,
+    tasks=uses("classification", "inference", "question-answering", "summarization", texts=FIRST),
+)
+def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
+    """One sentence of the text, the context or the premise stands twice, one behind the other.
+
+    >>> repeated_sentence(Analysis("It is long. I like it."), random.Random(0))
+    'It is long. I like it. I like it.'
+    """
+    parts = [text.text[start:end] for start, end in passages(text).spans]
+    whole = [place for place, part in enumerate(parts) if _ends(part) and len(part.split()) > 2]
+    if not whole:
+        return None
+    place = choices.choice(whole)
+    start, end = passages(text).spans[place]
+    sentence = text.text[start:end]
+    return text.text[:end] + ("." if sentence[-1].isalnum() else "") + " " + sentence + text.text[end:]
+
+
+@perturbation("sentence-order", family=_SENTENCES, tasks=uses("classification"))
+def sentence_order(text: Analysis, choices: random.Random) -> str | None:
+    """The sentences come in a random order.
+
+    >>> sentence_order(Analysis("It is long. I like it."), random.Random(0))
+    'I like it. It is long.'
+    """
+    text = passages(text)
+    return _reordered(text, range(len(text.spans)), choices)
+
+
+@perturbation("free-sentence-order", family=_SENTENCES, tasks=uses("summarization"), needs=TOOLS, grammar="trees")
+def free_sentence_order(text: Analysis, choices: random.Random) -> str | None:
+    """Sentences behind the first that lean on no other change their order.
+
+    One that leans on another keeps its place: "He left." Two at least must be statements without words that point back
+    or tell an order, and what stands right before a sentence that keeps its place stays, too.
+
+    >>> free_sentence_order(Analysis("Ann has a shop. Bob sells tea. Oslo is cold."), random.Random(0))
+    'Ann has a shop. Oslo is cold. Bob sells tea.'
+    """
+    text = passages(text)
+    leans = [not _stands_alone(sentence) for sentence in text.sentences]
+    return _reordered(text, [at for at in range(1, len(leans)) if not any(leans[at : at + 2])], choices)
+
+
+def _reordered(text: Analysis, free: Sequence[int], choices: random.Random) -> str | None:
+    """The text with these sentences in another order; None where they are fewer than two different ones."""
+    parts = [sentence.text for sentence in text.sentences]
+    if len({parts[place] for place in free}) < 2:
+        return None
+    shuffled = list(free)
+    while [parts[place] for place in shuffled] == [parts[place] for place in free]:
+        choices.shuffle(shuffled)
+    order = list(range(len(parts)))
+    for place, other in zip(free, shuffled, strict=True):
+        order[place] = other
+    return rearrange(text, order)
+
+
+def _stands_alone(sentence: Analysis) -> bool:
+    """Whether a sentence says the same wherever it stands: a whole statement, no quotation, without a word that points
+    back, and not about "the" thing that a sentence before may have named."""
+    low = [word.lower() for word in split_words(sentence.text)]
+    known = low[0] == "the" or "?" in low or not QUOTES.isdisjoint(low)
+    return not known and _LEANING.isdisjoint(low) and _ends(sentence.text) and is_statement(sentence)

@@ -1,0 +1,177 @@
+"""Perturbations: changes of a text that are written once and are relations of several tasks.
+
+A perturbation is a function of a text's analysis and a generator, as of any plain relation. `perturbation` registers it
+for each of its tasks; a `Use` says what that task makes of it: which of an input's texts change, what is expected of
+the outputs, and what truth is kept. `EVERY` has the usual use of each task of audit for what keeps a text's meaning.
+One that has to see all texts of an input at once (a sentence that must not answer the question) is written with
+`joint_perturbation`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Literal
+
+from audit.relations.base import (
+    Carry,
+    Check,
+    CheckParams,
+    Joint,
+    Perturb,
+    Plain,
+    Rewrite,
+    unchanged,
+    where_same,
+)
+from audit.relations.expect import SimilarText, Spread, equivalent, plain_words, same_interval
+from audit.relations.registry import register
+from audit.tasks.question_answering import normalised
+
+FIRST, SECOND, BOTH = (0,), (1,), (0, 1)
+"""Which texts of an input: the premise or the hypothesis, the context or the question, either text of a pair."""
+SIMILAR = 0.7
+"""Similarity, 0 to 1, from which two summaries count as the same: about three words of ten may differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """What one task makes of a perturbation."""
+
+    check: Check
+    """What must hold between the outputs of source and follow-up. The threshold of a check that has one is a parameter
+    of the relation."""
+    expects: str
+    """The same in words, for the end of the relation's summary: "the label stays"."""
+    texts: tuple[int, ...] = FIRST
+    changes: Literal["all", "one"] = "all"
+    """As of `Plain`."""
+    carry: Carry = unchanged
+    unit: Literal["sentence", "document", "any"] = "any"
+
+
+EVERY: dict[str, Use] = {
+    "classification": Use(check=equivalent, expects="the label stays"),
+    "inference": Use(check=equivalent, expects="the label stays", texts=BOTH, changes="one"),
+    "question-answering": Use(
+        check=SimilarText(1.0, normalised), expects="the answer stays", texts=SECOND, carry=where_same(normalised)
+    ),
+    "similarity": Use(check=same_interval, expects="the interval stays", texts=BOTH),
+    "summarization": Use(
+        check=SimilarText(SIMILAR, plain_words),
+        expects="the summary stays much the same",
+        carry=where_same(plain_words),
+    ),
+}
+"""Task -> the usual use. Of a question and its context the question changes: what changes in a context may be its
+answer."""
+
+
+def uses(*tasks: str, **changes: Any) -> dict[str, Use]:
+    """The usual use of these tasks, with some fields otherwise. A task that has none needs at least `check` and
+    `expects`.
+
+    >>> uses("inference", texts=SECOND)["inference"].texts
+    (1,)
+    >>> list(EVERY | uses("mood", check=equivalent, expects="the mood stays"))[-1]
+    'mood'
+    """
+    return {task: replace(EVERY[task], **changes) if task in EVERY else Use(**changes) for task in tasks}
+
+
+def perturbation(
+    name: str,
+    *,
+    family: str,
+    tasks: Mapping[str, Use] = EVERY,
+    by: Literal["text", "sentence"] = "text",
+    languages: tuple[str, ...] = ("en",),
+    version: str = "1",
+    params: Mapping[str, object] | None = None,
+    check_params: CheckParams | None = None,
+    needs: tuple[str, ...] = (),
+    grammar: Literal["", "tags", "trees"] = "",
+) -> Callable[[Perturb], Perturb]:
+    """Register the decorated function of a text as a relation of each of these tasks, under one name.
+
+    The first line of its docstring says what changes; each relation's summary adds what its task expects. `by` says
+    what the function is given: a whole text, or, in a text of several, each sentence, of which all change that it
+    applies to. Raises AuditError where one of the tasks has a relation of this name.
+    """
+
+    def keep(perturb: Perturb) -> Perturb:
+        for task, use in tasks.items():
+            register(
+                Plain(
+                    task=task,
+                    name=name,
+                    family=family,
+                    summary=_summary(perturb, use),
+                    unit=use.unit,
+                    perturb=Spread(name, perturb) if by == "sentence" else perturb,
+                    check=use.check,
+                    carry=use.carry,
+                    texts=use.texts,
+                    changes=use.changes,
+                    languages=languages,
+                    version=version,
+                    params={**_thresholds(use.check), **(params or {})},
+                    check_params=check_params,
+                    needs=needs,
+                    grammar=grammar,
+                    counterpart=name if len(tasks) > 1 else "",
+                )
+            )
+        return perturb
+
+    return keep
+
+
+def joint_perturbation(
+    name: str,
+    *,
+    family: str,
+    tasks: Mapping[str, Use],
+    languages: tuple[str, ...] = ("en",),
+    version: str = "1",
+    needs: tuple[str, ...] = (),
+    grammar: Literal["", "tags", "trees"] = "",
+) -> Callable[[Rewrite], Rewrite]:
+    """As `perturbation`, for a function of the analyses of all texts of an input and a generator.
+
+    It returns `Rewritten` texts, as many as there were, or None; which ones change is its own affair, so a use's
+    `texts` and `changes` say nothing here.
+    """
+
+    def keep(rewrite: Rewrite) -> Rewrite:
+        for task, use in tasks.items():
+            register(
+                Joint(
+                    task=task,
+                    name=name,
+                    family=family,
+                    summary=_summary(rewrite, use),
+                    unit=use.unit,
+                    rewrite=rewrite,
+                    check=use.check,
+                    carry=use.carry,
+                    languages=languages,
+                    version=version,
+                    params=_thresholds(use.check),
+                    needs=needs,
+                    grammar=grammar,
+                    counterpart=name if len(tasks) > 1 else "",
+                )
+            )
+        return rewrite
+
+    return keep
+
+
+def _summary(function: Callable[..., object], use: Use) -> str:
+    what = (function.__doc__ or "").strip().splitlines()[0].rstrip(".")
+    return f"{what}; {use.expects}."
+
+
+def _thresholds(check: Any) -> dict[str, object]:
+    """The numbers that a check compares with, which are parameters of its relation."""
+    names = [field.name for field in fields(check) if field.name == "threshold"] if is_dataclass(check) else []
+    return {name: getattr(check, name) for name in names}

@@ -1,0 +1,183 @@
+"""Perturbations written once for several tasks: which texts change, what is checked, what is carried."""
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.errors import AuditError
+from audit.relations import Joint, Outcome, Plain, Source, get_relation
+from audit.relations.base import Rewritten, Seen, always, maps, unchanged, where_same
+from audit.relations.expect import Labelled, Mapped, SimilarText, equivalent, plain_words
+from audit.relations.perturbations import BOTH, EVERY, SECOND, Use, joint_perturbation, perturbation, uses
+from audit.relations.registry import RELATIONS, configured
+from audit.tasks import Input, Output
+from audit.tasks.question_answering import normalised
+from audit.text import Analysis
+from audit.text.similarity import word_overlap
+
+
+def shouted(text, choices):
+    """A mark of exclamation is added."""
+    return f"{text.text}!" if text.text != "no" else None
+
+
+def twice(text, choices):
+    """Two follow-ups of a text that begins with a."""
+    return [f"{text.text}{mark}" for mark in ("!", "?")][: 2 if text.text.startswith("a") else 1]
+
+
+def relation(**changes):
+    fields = {
+        "task": "inference",
+        "name": "P",
+        "family": "tests",
+        "summary": "",
+        "unit": "any",
+        "perturb": shouted,
+        "check": equivalent,
+        "carry": unchanged,
+    }
+    return Plain(**{**fields, **changes})
+
+
+def follow_ups(made, *texts, seed="1"):
+    return [follow_up.texts for follow_up in made.follow_ups(Source(Input.of(*texts), Analysis(texts[0]), seed))]
+
+
+@pytest.fixture
+def restored():
+    with RELATIONS.restored():
+        yield
+
+
+def test_the_stated_texts_change():
+    assert follow_ups(relation(), "a", "b") == [("a!", "b")]
+    assert follow_ups(relation(texts=SECOND), "a", "b") == [("a", "b!")]
+    assert follow_ups(relation(texts=BOTH), "a", "b") == [("a!", "b!")]
+    assert follow_ups(relation(texts=BOTH), "no", "b") == [("no", "b!")]  # what it applies to
+    assert follow_ups(relation(texts=BOTH), "no", "no") == []
+    assert follow_ups(relation(texts=SECOND), "a") == []  # there is none
+
+
+def test_one_of_several_texts_is_drawn():
+    drawn = [follow_ups(relation(texts=BOTH, changes="one"), "a", "b", seed=str(seed)) for seed in range(30)]
+    assert {pair for (pair,) in drawn} == {("a!", "b"), ("a", "b!")}
+    assert follow_ups(relation(texts=BOTH, changes="one"), "no", "b") == [("no", "b!")]
+
+
+def test_several_follow_ups_of_each_text_belong_together():
+    both = relation(texts=BOTH, perturb=twice)
+    assert follow_ups(both, "ab", "ac") == [("ab!", "ac!"), ("ab?", "ac?")]
+    with pytest.raises(AuditError, match="makes different numbers of follow-ups"):
+        follow_ups(both, "ab", "c")
+
+
+def test_one_function_is_a_relation_of_every_task(restored):
+    perturbation("shouted", family="tests", tasks=EVERY | uses("inference", texts=SECOND))(shouted)
+    for task, use in EVERY.items():
+        made = get_relation(task, "shouted")
+        assert made.summary == f"A mark of exclamation is added; {use.expects}."
+        assert (made.check, made.carry) == (use.check, use.carry)
+        assert pickle.loads(pickle.dumps(made)).params == made.params  # noqa: S301, our own bytes
+    assert get_relation("inference", "shouted").texts == SECOND
+    assert get_relation("similarity", "shouted").texts == BOTH
+    with pytest.raises(AuditError, match="registered twice"):
+        perturbation("shouted", family="tests")(shouted)
+
+
+def test_a_task_of_ones_own(restored):
+    perturbation("shouted", family="tests", tasks=uses("mood", check=equivalent, expects="the mood stays"))(shouted)
+    assert get_relation("mood", "shouted").summary.endswith("; the mood stays.")
+
+
+def swapped(texts, choices):
+    """The texts change places."""
+    return Rewritten((texts[1].text, texts[0].text))
+
+
+def test_all_texts_at_once(restored):
+    use = Use(check=Labelled("contradiction"), expects="the label is contradiction")
+    joint_perturbation("turned", family="tests", tasks={"inference": use})(swapped)
+    made = get_relation("inference", "turned")
+    assert isinstance(made, Joint)
+    assert follow_ups(made, "a", "b") == [("b", "a")]
+    assert follow_ups(made, "a", "a") == []
+    outputs = [Output("neutral"), Output("contradiction", 0.8)]
+    assert (made.verdict(outputs, ()).outcome, made.verdict(outputs, ()).value) == (Outcome.SATISFIED, 0.8)
+
+
+def test_a_threshold_is_a_parameter():
+    made = get_relation("question-answering", "typos")
+    assert made.params == {"threshold": 1.0, "share": 0.1}
+    outputs = [Output(text="in the old town"), Output(text="the old town")]
+    assert made.verdict(outputs, ()).outcome is Outcome.VIOLATED
+    loose = configured(made, {"threshold": 0.8, "share": 1.0})
+    assert loose.verdict(outputs, ()).outcome is Outcome.SATISFIED
+    assert loose.verdict(outputs, ()).value == pytest.approx(2 * 2 / 5)  # "old town" of three words and two
+    source = Source(Input.of("x", "which people believe yellow newspapers?"), Analysis("x"), "1")
+    source_words, words = source.input.texts[1].split(), loose.follow_ups(source)[0].texts[1].split()
+    assert sum(old != new for old, new in zip(source_words, words, strict=True)) >= 3  # all that may change
+    joint = configured(get_relation("summarization", "irrelevant-sentence"), {"threshold": 0.2})
+    assert joint.check.threshold == 0.2
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.5, -1.0])
+def test_a_threshold_that_there_is_not(threshold):
+    with pytest.raises(AuditError, match=r"parameters of relation typos: threshold is .*above 0 and at most 1"):
+        configured(get_relation("summarization", "typos"), {"threshold": threshold})
+
+
+def test_answers_are_the_same_without_articles_and_marks():
+    check = SimilarText(1.0, normalised)
+    assert check([Output(text="The Eiffel Tower."), Output(text="eiffel tower")]).outcome is Outcome.SATISFIED
+    assert check([Output(text="unanswerable"), Output(text="Paris")]).outcome is Outcome.VIOLATED
+    assert check([Output(text="Paris"), Output(text="Paris, France")]).value == pytest.approx(2 / 3)
+
+
+@given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
+def test_overlap_of_words(a, b):
+    assert word_overlap(a, b) == pytest.approx(word_overlap(b, a))
+    assert 0 <= word_overlap(a, b) <= 1
+    assert (word_overlap(a, b) == 1) == (a == b)
+
+
+def test_words_of_any_script():
+    assert plain_words("It's A “good”  film!") == "it's a good film"
+    assert plain_words("下雨了。 OK") == "下 雨 了 ok"
+
+
+def test_labels_that_follow_from_labels():
+    negated = Mapped((("entailment", ("contradiction",)), ("contradiction", ("entailment", "neutral"))))
+    cases = {
+        ("entailment", "contradiction"): "SATISFIED",
+        ("entailment", "entailment"): "VIOLATED",
+        ("contradiction", "neutral"): "SATISFIED",
+        ("contradiction", "contradiction"): "VIOLATED",
+        ("neutral", "neutral"): "INAPPLICABLE",
+    }
+    for (source, follow_up), outcome in cases.items():
+        assert negated([Output(source), Output(follow_up)]).outcome.name == outcome
+
+
+def test_what_is_carried():
+    carry = maps({"entailment": ["contradiction"], "contradiction": ["entailment", "neutral"]})
+    assert carry({"contradiction"}) == {"entailment", "neutral"}
+    assert carry({"neutral"}) is None
+    assert carry({"entailment", "neutral"}) is None
+    assert always("entailment")({"contradiction"}) == {"entailment"}
+
+
+def test_answers_about_outputs_are_carried_where_the_outputs_are_the_same():
+    carry = where_same(normalised)
+
+    def seen(text):
+        return Seen(Input.of("c", "q"), Output(text=text))
+
+    assert carry({"right"}, seen("Paris."), seen("paris")) == {"right"}
+    assert carry({"wrong"}, seen("Paris"), seen("paris")) == {"wrong"}
+    assert carry({"right"}, seen("Paris"), seen("Paris, France")) is None
+    assert carry({"right"}) is None  # nothing is known of the outputs
+    assert carry.reads
+    assert not carry.preserves_truth
