@@ -1,4 +1,5 @@
-"""English: words, tags, inflection, synonyms; the relations of sentiment; film reviews, and systems that rate them."""
+"""English: words, tags, inflection, synonyms; the relations of sentiment; film reviews, and systems that rate them; pairs
+and tickets that we wrote, and systems that classify, compare, answer and summarise."""
 
 from audit import registry
 
@@ -13,6 +14,9 @@ for _name, _class in {
     "treebank": "Treebank",
 }.items():
     registry.corpora.register(_name, f"audit.packs.english.corpora:{_class}")
+
+for _name in ("inference-pairs", "question-pairs", "support-tickets", "similarity-pairs"):
+    registry.corpora.register(_name, f"audit.packs.english.hand_written:{_name.replace('-', '_')}")
 
 for _name, _class in {"vader": "Vader", "textblob": "TextBlob", "hiv4": "Hiv4", "tfidf-logreg": "TfidfLogreg"}.items():
     registry.systems.register(_name, f"audit.packs.english.systems:{_class}")
