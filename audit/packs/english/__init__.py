@@ -1,5 +1,5 @@
-"""English: words, tags, inflection, synonyms; the relations of sentiment; film reviews, and systems that rate them; pairs
-and tickets that we wrote, and systems that classify, compare, answer and summarise."""
+"""English: words, tags, inflection, synonyms; the relations of sentiment; film reviews, and systems that rate them;
+pairs and tickets that we wrote, and systems that tell them apart, infer, answer and summarise."""
 
 from audit import registry
 
@@ -20,3 +20,11 @@ for _name in ("inference-pairs", "question-pairs", "support-tickets", "similarit
 
 for _name, _class in {"vader": "Vader", "textblob": "TextBlob", "hiv4": "Hiv4", "tfidf-logreg": "TfidfLogreg"}.items():
     registry.systems.register(_name, f"audit.packs.english.systems:{_class}")
+for _name, _where in {
+    "ticket-keywords": "ticket_systems:ticket_keywords",
+    "ticket-logreg": "ticket_systems:ticket_logreg",
+    "ticket-centroid": "ticket_systems:ticket_centroid",
+    "overlap": "inference_systems:Overlap",
+    "pair-logreg": "inference_systems:PairLogreg",
+}.items():
+    registry.systems.register(_name, f"audit.packs.english.{_where}")
