@@ -31,8 +31,8 @@ class Keywords:
     """The system `keywords:FILE.toml`; `name` is another one for it.
 
     Capitals do not matter; words with letters of an alphabet stand alone in the text. Each place in the text counts
-    once for a label. Of labels with equally many the first of the file is the output. The score is the label's share of all
-    that were found; where none was, 1 / (number of labels). Raises BadFile.
+    once for a label. Of labels with equally many the first of the file is the output. The score is the label's share of
+    all that were found; where none was, 1 / (number of labels). Raises BadFile.
     """
 
     def __init__(self, path: str | Path, name: str = "", languages: tuple[str, ...] = ("*",)):

@@ -26,5 +26,7 @@ for _name, _where in {
     "ticket-centroid": "ticket_systems:ticket_centroid",
     "overlap": "inference_systems:Overlap",
     "pair-logreg": "inference_systems:PairLogreg",
+    "sentence-window": "answering_systems:SentenceWindow",
+    "span-logreg": "answering_systems:SpanLogreg",
 }.items():
     registry.systems.register(_name, f"audit.packs.english.{_where}")

@@ -63,8 +63,8 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 def stem(word: str) -> str:
     """A word without its ending, where three letters or more are left: "stopped" and "stops" share most of it.
 
-    >>> stem("repairs"), stem("repaired"), stem("is"), stem("tried")
-    ('repair', 'repair', 'is', 'tri')
+    >>> stem("repairs"), stem("repaired"), stem("is"), stem("carried")
+    ('repair', 'repair', 'is', 'carr')
     """
     short = _ENDING.sub("", word)
     return short if len(short) >= 3 else word
