@@ -35,7 +35,7 @@ from audit.store.bulk import group_ids
 from audit.systems import get_system, is_own, systems_of
 from audit.systems.base import System
 from audit.systems.foreign import foreign, late, shortened
-from audit.tasks import base_of, matches
+from audit.tasks import Input, base_of, matches
 
 # Loading and preparing systems before a run: what a user's own does then must end in a sentence, whatever it is.
 #
@@ -389,6 +389,19 @@ def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Se
         relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
     if needs := corpus.needs():
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
+    for spec, system in systems.items():
+        _refuse_trained_on(spec, system, corpus)
+
+
+def _refuse_trained_on(spec: str, system: System, corpus: Corpus) -> None:
+    """Raise AuditError for a system that says that it was trained on texts of the corpus."""
+    trained_on: Callable[[Input], bool] | None = getattr(system, "trained_on", None)
+    seen = [row.key for row in corpus.rows() if trained_on(row.input)] if trained_on else []
+    if seen:
+        raise AuditError(
+            f"system {spec} was trained on {counted(len(seen), 'text')} of corpus {corpus.name}, row {seen[0]} first: "
+            "it would look better than it is; take them out of the corpus, or train it on others"
+        )
 
 
 def _reads(system: System, language: str) -> bool:

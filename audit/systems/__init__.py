@@ -23,6 +23,9 @@ def _recorded(path: str) -> System:
 
 SYSTEMS.register("recorded", _recorded, argument="PATH", listed=False)
 SYSTEMS.register("http", "audit.systems.http:Http", argument="FILE.toml", listed=False)
+SYSTEMS.register("logreg", "audit.systems.trained:Logreg", argument="FILE.csv", listed=False)
+SYSTEMS.register("centroid", "audit.systems.trained:Centroid", argument="FILE.csv", listed=False)
+SYSTEMS.register("keywords", "audit.systems.keywords:Keywords", argument="FILE.toml", listed=False)
 
 
 def offer_system(name: str, make: Callable[[], System]) -> None:

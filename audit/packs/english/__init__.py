@@ -1,4 +1,5 @@
-"""English: words, tags, inflection, synonyms; the relations of sentiment; film reviews, and systems that rate them."""
+"""English: words, tags, inflection, synonyms; the relations of sentiment; film reviews, and systems that rate them;
+pairs and tickets that we wrote, and systems that tell them apart, infer, answer and summarise."""
 
 from audit import registry
 
@@ -14,5 +15,18 @@ for _name, _class in {
 }.items():
     registry.corpora.register(_name, f"audit.packs.english.corpora:{_class}")
 
+for _name in ("inference-pairs", "question-pairs", "support-tickets", "similarity-pairs"):
+    registry.corpora.register(_name, f"audit.packs.english.hand_written:{_name.replace('-', '_')}")
+
 for _name, _class in {"vader": "Vader", "textblob": "TextBlob", "hiv4": "Hiv4", "tfidf-logreg": "TfidfLogreg"}.items():
     registry.systems.register(_name, f"audit.packs.english.systems:{_class}")
+for _name, _where in {
+    "ticket-keywords": "ticket_systems:ticket_keywords",
+    "ticket-logreg": "ticket_systems:ticket_logreg",
+    "ticket-centroid": "ticket_systems:ticket_centroid",
+    "overlap": "inference_systems:Overlap",
+    "pair-logreg": "inference_systems:PairLogreg",
+    "sentence-window": "answering_systems:SentenceWindow",
+    "span-logreg": "answering_systems:SpanLogreg",
+}.items():
+    registry.systems.register(_name, f"audit.packs.english.{_where}")
