@@ -1,8 +1,8 @@
-"""Asking a language model behind an OpenAI-compatible chat endpoint (`POST .../chat/completions`), whatever it is asked.
+"""Asking a language model behind an OpenAI-compatible chat endpoint (`POST .../chat/completions`).
 
-Source of the wire format: OpenAI's API reference, "Create chat completion"; vLLM, llama.cpp's server, Ollama, LM Studio,
-LiteLLM, Azure OpenAI and others speak it. `Endpoint` is what a file says of one; a system (`audit.systems.chat`) and a
-judge are both a `ChatClient` and words to send it.
+Source of the wire format: OpenAI's API reference, "Create chat completion"; vLLM, llama.cpp's server, Ollama, LM
+Studio, LiteLLM, Azure OpenAI and others speak it. `Endpoint` is what a file says of one; a system
+(`audit.systems.chat`) and a judge are both a `ChatClient` and words to send it.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class NoAnswer(BadOutput):
     `raw` is what it wrote, as it wrote it. Asking again would cost again, and may say the same.
     """
 
-    def __init__(self, reason: str, raw: str):
+    def __init__(self, reason: str, raw: str = ""):
         super().__init__(reason)
         self.raw = raw
 
@@ -121,8 +121,8 @@ class Reply:
 
 
 Structured = Literal["schema", "json", "tools", "text"]
-"""How an endpoint is told the form of an answer: by a JSON schema that it keeps to, by asking for any JSON object, as the
-call of a function with that schema, or by words alone."""
+"""How an endpoint is told the form of an answer: by a JSON schema that it keeps to, by asking for any JSON object, as
+the call of a function with that schema, or by words alone."""
 
 
 def _checked_key(key: str) -> str:
@@ -165,7 +165,7 @@ class Endpoint(Remote):
     stop: Stops | None = None
     logprobs: bool = False
     """Whether to ask for probabilities of tokens, which become scores."""
-    request: Annotated[dict[str, Any], AfterValidator(_checked_request)] = {}
+    request: Annotated[dict[str, Any], AfterValidator(_checked_request)] = Field({}, repr=False)
     """More of what is sent, as it is."""
 
     @model_validator(mode="after")
@@ -218,8 +218,8 @@ class Endpoint(Remote):
 class ChatClient:
     """The way to a model: `ask` sends one conversation, `ask_each` many at once.
 
-    `file` is what messages call the file that has the `endpoint`. `used` counts tokens of all answers so far. Creating it
-    asks nothing.
+    `file` is what messages call the file that has the `endpoint`. `used` counts tokens of all answers so far. Creating
+    it asks nothing.
     """
 
     def __init__(self, file: str, endpoint: Endpoint):
@@ -319,8 +319,8 @@ class ChatClient:
     def _reply(self, document: Any) -> Reply:
         """The answer in a document. Raises BadOutput and NoAnswer."""
         choices = document.get("choices") if isinstance(document, dict) else None
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        written = choice.get("message") if isinstance(choice, dict) else None
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        written = choice.get("message")
         if not isinstance(written, dict):
             said = document.get("error") if isinstance(document, dict) else None
             if said:
@@ -357,9 +357,8 @@ def _text_of(written: Mapping[str, Any]) -> str:
 
 def _usage(counted: Any) -> Usage:
     """The tokens that an answer counts; none where it does not."""
-    numbers = (
-        [counted.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(counted, dict) else []
-    )
+    counted = counted if isinstance(counted, dict) else {}
+    numbers = [counted.get(name) for name in ("prompt_tokens", "completion_tokens")]
     return Usage(*(number if isinstance(number, int) and number >= 0 else 0 for number in numbers))
 
 
