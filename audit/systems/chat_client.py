@@ -20,7 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from audit.errors import AuditError, BadOutput
+from audit.errors import AuditError, BadOutput, NotInstalled
 from audit.systems.asking import Asking
 from audit.systems.remote_file import (
     VARIABLE,
@@ -80,6 +80,15 @@ class Form:
         return cls(
             {"type": "object", "properties": properties, "required": list(values), "additionalProperties": False}
         )
+
+    @staticmethod
+    def written(**values: object) -> str:
+        """An answer as such an object, for examples.
+
+        >>> Form.written(label="right")
+        '{"label": "right"}'
+        """
+        return json.dumps(values, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -153,6 +162,7 @@ class Endpoint(Remote):
         description='it is the address of the endpoint, with or without "/chat/completions"'
     )
     model: Text = Field(description="it is what the endpoint calls the model")
+    timeout: float = Field(120.0, ge=0.01, le=86_400)
     api_key: Annotated[str, AfterValidator(_checked_key)] | None = Field(None, repr=False)
     """Sent as `Authorization: Bearer ...`; `${NAME}` is taken from the environment."""
     headers: Annotated[Headers, AfterValidator(checked_headers)] = Field({}, repr=False)
@@ -258,7 +268,7 @@ class ChatClient:
         Who stops asking for more ends the calls that are under way. Raises NotInstalled where something is missing.
         """
         if needs := self.needs():
-            raise AuditError(f"{self.endpoint.name} cannot be asked here; {needs}")
+            raise NotInstalled(f"{self.endpoint.name} cannot be asked here; {needs}")
         answers: SimpleQueue[tuple[int, Reply | AuditError] | BaseException | None] = SimpleQueue()
         loop = asyncio.new_event_loop()
         work = loop.create_task(self._each(conversations, form, answers))
