@@ -154,6 +154,7 @@ def test_what_identifies_a_system_has_neither_secret_nor_pace(tmp_path, monkeypa
     assert before.settings["prompt"]["user"] == "{text}"
     assert before.settings["temperature"] == 0.0
     assert SECRET not in json.dumps(before.settings) + before.summary
+    before = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"'))
     sent = pickle.dumps(before)
     assert pickle.loads(sent).settings == before.settings  # noqa: S301
     assert SECRET.encode() not in sent

@@ -366,7 +366,7 @@ def test_settings_hold_what_may_change_an_output_and_not_the_pace(tmp_path):
             "urll: there is no such key, did you mean 'url'? allowed are name, version, ",
         ),
         (minimal('method = "GET"'), "method: 'GET' must be one of POST, PUT"),
-        (minimal('tasks = ["mood"]'), "tasks: unknown task 'mood'; known are: classification, sentiment"),
+        (minimal('tasks = ["mood"]'), "tasks: unknown task 'mood'; known are: classification, inference"),
         (minimal('tasks = ["classification/one"]'), "tasks: 'one' is no label scheme: known are "),
         (minimal('tasks = ["sentiment/a,b"]'), "tasks: task sentiment has labels of its own"),
         (
