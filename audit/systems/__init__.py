@@ -24,6 +24,7 @@ def _recorded(path: str) -> System:
 SYSTEMS.register("recorded", _recorded, argument="PATH", listed=False)
 SYSTEMS.register("http", "audit.systems.http:Http", argument="FILE.toml", listed=False)
 SYSTEMS.register("chat", "audit.systems.chat:Chat", argument="FILE.toml", listed=False)
+SYSTEMS.register("command", "audit.systems.command:Command", argument="FILE.toml|PROGRAM", listed=False)
 SYSTEMS.register("transformers", "audit.systems.pipelines:transformers", argument="MODEL|FILE.toml", listed=False)
 
 
