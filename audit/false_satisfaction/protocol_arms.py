@@ -100,7 +100,9 @@ def _answered_by_people(connection: Connection, groups: Collection[int]) -> dict
         .join(question, and_(question.c.input_id == member.c.input_id, question.c.task == relation.c.task))
         .join(answer, answer.c.question_id == question.c.id)
     )
-    same_output = and_(output.c.input_id == question.c.input_id, output.c.text == question.c.output)
+    same_output = and_(
+        output.c.input_id == question.c.input_id, output.c.text == question.c.output, output.c.error.is_(None)
+    )
     queries = (
         select(member.c.group_id, literal(0), question.c.protocol)
         .select_from(joined)
@@ -125,6 +127,7 @@ def _questions(connection: Connection, samples: Collection[int]) -> dict[str, di
         output.c.system_id == draw.c.system_id,
         output.c.input_id == question.c.input_id,
         output.c.text == question.c.output,
+        output.c.error.is_(None),
     )
     asks = or_(question.c.kind == "input", and_(question.c.kind == "pair", gave_output))
     query = (

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, Select, and_, func, select
+from sqlalchemy import Connection, Engine, Select, and_, case, func, select
 
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted, StudyRow
@@ -70,7 +70,12 @@ def distances(connection: Connection, study: int, systems: Sequence[int]) -> Dis
     query = (
         select(source.c.id, output.c.system_id, output.c.text)
         .join(output, output.c.input_id == source.c.input_id)
-        .where(source.c.study_id == study, output.c.system_id.in_(system_ids.tolist()), output.c.text.is_not(None))
+        .where(
+            source.c.study_id == study,
+            output.c.system_id.in_(system_ids.tolist()),
+            output.c.text.is_not(None),
+            output.c.error.is_(None),
+        )
         .order_by(output.c.attempt)  # the last attempt counts
     )
     for id, system, text in chain.from_iterable(_parts(connection, query)):
@@ -236,7 +241,7 @@ def _outputs(connection: Connection, study: int, systems: np.ndarray) -> _Output
         output.c.system_id,
         output.c.attempt,
         output.c.score,
-        func.coalesce(output.c.label, output.c.text),
+        case((output.c.error.is_(None), func.coalesce(output.c.label, output.c.text))),  # else it is no output
     ).where(output.c.system_id.in_(systems.tolist()), output.c.input_id.in_(inside))
     input_ids, of_system, attempt, score, label = _read(connection, query, "qqqds")
     inputs = np.unique(input_ids)

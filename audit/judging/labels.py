@@ -561,7 +561,9 @@ def _outputs(connection: Connection, inputs: Iterable[int]) -> dict[tuple[int, s
     table = output_table
     outputs: dict[tuple[int, str | None], str] = {}
     for piece in pieces(inputs):
-        query = select(table.c.input_id, table.c.text).where(table.c.input_id.in_(piece), table.c.text.is_not(None))
+        query = select(table.c.input_id, table.c.text).where(
+            table.c.input_id.in_(piece), table.c.text.is_not(None), table.c.error.is_(None)
+        )
         outputs.update(((int(input_id), text.strip()), text) for input_id, text in connection.execute(query.distinct()))
     return outputs
 

@@ -213,6 +213,7 @@ def _output_questions(
             member.c.role.in_(COUNTED),
             verdict.c.outcome == int(Outcome.SATISFIED),
             output.c.text.is_not(None),
+            output.c.error.is_(None),
         )
     )
     parts = [np.empty((0, 3), np.int64)]

@@ -135,7 +135,7 @@ def source_outputs(engine: Engine, sources: Iterable[int]) -> pd.DataFrame:
             query = (
                 select(source.c.id, output.c.system_id, output.c.text)
                 .join(output, output.c.input_id == source.c.input_id)
-                .where(source.c.id.in_(piece), output.c.text.is_not(None))
+                .where(source.c.id.in_(piece), output.c.text.is_not(None), output.c.error.is_(None))
                 .order_by(output.c.attempt)
             )
             texts |= {(int(row.id), int(row.system_id)): row.text for row in connection.execute(query)}

@@ -63,7 +63,8 @@ class DifferingInputs:
 
     def _ids(self, systems: tuple[int, ...]) -> np.ndarray:
         output, system = table_of(tables.Output), table_of(tables.System)
-        compared_value: Any = func.coalesce(output.c.label, output.c.text)
+        # The text beside an error is no output.
+        compared_value: Any = case((output.c.error.is_(None), func.coalesce(output.c.label, output.c.text)))
         if {int(row[0]) for row in self._connection.execute(select(system.c.id))} - set(systems):
             compared_value = case((output.c.system_id.in_(systems), compared_value))
         # Where nobody said anything that compares, as with scores alone, they are not taken to say the same.

@@ -246,7 +246,8 @@ class System(SQLModel, table=True):
 
 
 class Output(SQLModel, table=True):
-    """What a system returned for an input. The last attempt counts.
+    """What a system returned for an input. The last attempt counts. Beside an error, `text` is what the system said
+    instead of an output.
 
     The key begins with the input: what all systems say of one is read together.
     """

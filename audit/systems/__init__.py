@@ -26,6 +26,9 @@ SYSTEMS.register("http", "audit.systems.http:Http", argument="FILE.toml", listed
 SYSTEMS.register("logreg", "audit.systems.trained:Logreg", argument="FILE.csv", listed=False)
 SYSTEMS.register("centroid", "audit.systems.trained:Centroid", argument="FILE.csv", listed=False)
 SYSTEMS.register("keywords", "audit.systems.keywords:Keywords", argument="FILE.toml", listed=False)
+SYSTEMS.register("chat", "audit.systems.chat:Chat", argument="FILE.toml", listed=False)
+SYSTEMS.register("command", "audit.systems.command:Command", argument="FILE.toml|PROGRAM", listed=False)
+SYSTEMS.register("transformers", "audit.systems.pipelines:transformers", argument="MODEL|FILE.toml", listed=False)
 
 
 def offer_system(name: str, make: Callable[[], System]) -> None:

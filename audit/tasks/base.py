@@ -65,7 +65,10 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a system returned for one input: label and/or score and/or text, or an error and nothing else.
+    """What a system returned for one input: label and/or score and/or text, or an error.
+
+    Beside an error `text` is what the system said instead of an output, as a language model that refuses does: it is
+    kept to be read, and is no output.
 
     `score` is the system's confidence in its label, 0..1, or 1.0 where the system gives none. An output of a
     translation may be nothing at all (`absent`): the system does not translate that pair of languages, or nobody

@@ -17,6 +17,7 @@ from audit.errors import AuditError, BadFile, NotInstalled, first_line
 from audit.files import parse_json
 from audit.packs.chinese.sentences import spans
 from audit.packs.chinese.taggers import by_characters, from_entity, to_peoples_daily
+from audit.systems.model_files import one_thread
 from audit.text.tokens import Token
 
 # HanLP's components by name or directory, loaded quietly and on the processor.
@@ -77,16 +78,6 @@ def load(model: str) -> Any:
             f"HanLP's model {model!r} could not be downloaded or loaded ({first_line(problem)}); download and unpack "
             f"{package.pretrained.ALL[model]} and name its directory instead"
         ) from problem
-
-
-def one_thread() -> None:
-    """One thread for torch, in this process from now on: sentences are too short for more to gain anything, which then
-    wait for each other, and the order of sums stays the same. It is not put back: OpenMP would start threads again, and
-    a process that is forked from this one would wait for them for ever, because it does not have them."""
-    import torch
-
-    if torch.get_num_threads() != 1:
-        torch.set_num_threads(1)
 
 
 def model_version(model: str) -> str:

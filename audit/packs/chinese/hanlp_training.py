@@ -21,8 +21,9 @@ from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import refuse_bad_rows, refuse_no_file
 from audit.keys import fingerprint, uniform
 from audit.new_files import new_folder, refuse_filled
-from audit.packs.chinese.hanlp_tagger import HanlpTagger, hanlp, one_thread
+from audit.packs.chinese.hanlp_tagger import HanlpTagger, hanlp
 from audit.packs.chinese.people import surname
+from audit.systems.model_files import one_thread
 from audit.text.tokens import Token
 from audit.text.tools import spans
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from audit.errors import BadFile, NotInstalled, first_line
 from audit.files import parse_json
-from audit.packs.chinese.hanlp_tagger import one_thread
 from audit.packs.translation.masked import ANY, RULES, UNSPACED, Masked, first_fitting, free_words
+from audit.systems.model_files import one_thread
 
 if TYPE_CHECKING:
     import numpy as np

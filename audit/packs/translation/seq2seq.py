@@ -1,22 +1,27 @@
 """Translation models of Hugging Face's transformers, named `seq2seq:DIRECTORY` or `seq2seq:NAME`: Marian (OPUS-MT),
 M2M-100, mBART-50, NLLB-200, T5 and what is built like them.
 
-Models are read from a directory, or from the Hugging Face cache where they were downloaded before; nothing is
-downloaded here, no code of a model is executed, and weights are read as safetensors or by torch's restricted unpickler.
+How their files are read: `audit.systems.model_files`; what generates their texts: `audit.systems.generation`.
 """
 
-import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from audit.errors import AuditError, BadFile, NotInstalled, first_line
-from audit.files import parse_json
-from audit.packs.chinese.hanlp_tagger import one_thread
+from audit.errors import AuditError, BadFile, NotInstalled
 from audit.systems.base import missing, package_version
+from audit.systems.generation import Generation
+from audit.systems.model_files import (
+    absent_model,
+    by_length,
+    fingerprint_of,
+    load_part,
+    model_folder,
+    model_json,
+    one_thread,
+)
 from audit.tasks import Input, Output
 from audit.text.languages import TWO_LETTERS, TWO_OF_THREE, language_code
 
@@ -122,9 +127,6 @@ BATCH = 16
 """Texts translated at once, of about the same length."""
 LONGEST = 512
 """Tokens that a text and its translation may have, where the model itself takes as many."""
-_MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
-_WHOLE = 1 << 20
-_PIECES, _PIECE = 256, 4096
 
 
 class Seq2Seq:
@@ -146,18 +148,18 @@ class Seq2Seq:
         if mark and self._pair is None:
             raise AuditError(f"{spec!r}: {pair!r} is no pair of languages such as en-es")
         self._spec, self._model = spec, model
-        self._folder = _folder(model)
-        self._config = _read_json(self._folder, "config.json") if self._folder else {}
+        self._folder = model_folder(model)
+        self._config = model_json(self._folder, "config.json") if self._folder else {}
         if self._folder and not self._config.get("is_encoder_decoder"):
             raise BadFile(f"{self._folder}: config.json is absent or of no model that translates (encoder and decoder)")
         if self._folder and self._pair is None:
-            self._pair = pair_of(_read_json(self._folder, "tokenizer_config.json"))
+            self._pair = pair_of(model_json(self._folder, "tokenizer_config.json"))
         self.name = Path(model).name + (f"#{pair}" if mark else "")
         files = fingerprint_of(self._folder) if self._folder else "absent"
         packages = ["transformers", *(["sacremoses"] if self._config.get("model_type") == "marian" else [])]
         # Marian's tokenizer tidies punctuation where sacremoses is there, and leaves it where it is not.
         self.version = ", ".join([files, *(f"{name} {package_version(name)}" for name in packages)])
-        own = _read_json(self._folder, "generation_config.json") if self._folder else {}
+        own = model_json(self._folder, "generation_config.json") if self._folder else {}
         beams = own.get("num_beams") or self._config.get("num_beams") or 1
         self.settings: Mapping[str, object] = {
             "beams": int(beams),
@@ -176,10 +178,7 @@ class Seq2Seq:
             if line := missing(module, INSTALL):
                 return line
         if self._folder is None:
-            return (
-                f"there is no directory {self._model!r} and no model of this name in the Hugging Face cache; download "
-                f"it once with `hf download {self._model}`, or name the directory that it is in"
-            )
+            return absent_model(self._model)
         return None
 
     def prepare(self) -> None:
@@ -218,10 +217,7 @@ class Seq2Seq:
     def _read(self, kind: Any, **options: object) -> Any:
         if needs := self.needs():
             raise NotInstalled(f"system {self.name} cannot run here; {needs}")
-        try:
-            return kind.from_pretrained(str(self._folder), local_files_only=True, trust_remote_code=False, **options)
-        except (Exception, SystemExit) as problem:  # whatever a file or a version of it makes transformers raise
-            raise BadFile(f"{self._folder}: transformers cannot load this model ({first_line(problem)})") from problem
+        return load_part(kind, self._folder, **options)
 
     def _speaks(self, tokenizer: Any) -> SpokenLanguages:
         languages = spoken_languages(tokenizer, self._config, self._pair)
@@ -244,81 +240,15 @@ class Seq2Seq:
         tokens = [tokenizer(prefix + text).input_ids for text in texts]
         limit = _token_limit(tokenizer, self._config)
         outputs = [Output(error=f"the text has {len(ids):,} tokens, the model takes {limit:,}") for ids in tokens]
-        order = sorted((place for place, ids in enumerate(tokens) if len(ids) <= limit), key=lambda at: len(tokens[at]))
-        for start in range(0, len(order), BATCH):
-            places = order[start : start + BATCH]
-            generated = self._generate(tokenizer, model, [tokens[place] for place in places], forced, limit)
+        fitting = [place for place, ids in enumerate(tokens) if len(ids) <= limit]
+        beams = int(str(self.settings["beams"]))
+        generation = Generation(tokenizer, model, beams, limit - 1, "translation", forced)
+        for batch in by_length((len(tokens[place]) for place in fitting), BATCH):
+            places = [fitting[number] for number in batch]
+            generated = generation.outputs([tokens[place] for place in places])
             for place, output in zip(places, generated, strict=True):
                 outputs[place] = output
         return outputs
-
-    def _generate(
-        self, tokenizer: Any, model: Any, tokens: list[list[int]], forced: int | None, limit: int
-    ) -> Iterator[Output]:
-        import torch
-
-        padded = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")
-        with torch.inference_mode():
-            generated = model.generate(
-                input_ids=padded["input_ids"],
-                attention_mask=padded["attention_mask"],
-                do_sample=False,
-                num_beams=self.settings["beams"],
-                max_new_tokens=limit - 1,
-                # Else what is cut off looks as if it had ended.
-                forced_eos_token_id=None,
-                **({} if forced is None else {"forced_bos_token_id": forced}),
-            )
-        ends = model.generation_config.eos_token_id
-        ends = ends if isinstance(ends, list) else [ends]
-        for start, *ids in generated.tolist():
-            if any(end in ids for end in ends):
-                # The name of the language is no special token of every tokenizer.
-                translation = ids[1:] if ids[:1] == [forced] else ids
-                yield Output(text=tokenizer.decode([start, *translation], skip_special_tokens=True).strip())
-            else:
-                yield Output(error=f"the translation did not end within {limit:,} tokens")
-
-
-def _folder(model: str) -> Path | None:
-    """The directory of a model: the named one, or that of the Hugging Face cache; None where there is neither."""
-    if Path(model).is_dir():
-        return Path(model)
-    with suppress(ImportError, OSError, ValueError):
-        from huggingface_hub import snapshot_download
-
-        return Path(snapshot_download(model, local_files_only=True))
-    return None
-
-
-def _read_json(folder: Path, name: str) -> dict[str, Any]:
-    """The object in a file of a model; empty where it is absent. Raises BadFile."""
-    try:
-        content = parse_json((folder / name).read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as problem:
-        raise BadFile(f"{folder / name}: cannot be read ({problem})") from problem
-    return content if isinstance(content, dict) else {}
-
-
-def fingerprint_of(folder: Path) -> str:
-    """Twelve hexadecimal digits that name a model by what its files hold: small ones as a whole, of others the size and
-    256 pieces, since whatever is trained further changes nearly all of its weights."""
-    state = hashlib.blake2b(digest_size=6)
-    for file in sorted(folder.iterdir()):
-        if file.suffix not in _MODEL_FILES or not file.is_file():
-            continue
-        size = file.stat().st_size
-        state.update(f"{file.name}\0{size}\0".encode())
-        with file.open("rb") as opened:
-            if size <= _WHOLE:
-                state.update(opened.read())
-                continue
-            for number in range(_PIECES):
-                opened.seek((size - _PIECE) * number // (_PIECES - 1))
-                state.update(opened.read(_PIECE))
-    return state.hexdigest()
 
 
 def _token_limit(tokenizer: Any, config: Mapping[str, Any]) -> int:

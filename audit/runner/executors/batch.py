@@ -18,6 +18,8 @@ CALL = {"sentence": 256, "document": 32}
 """Inputs given to a system at once."""
 _MESSAGE = 500
 """Characters kept of an error's message."""
+_RAW = 20_000
+"""Characters kept of what a system said instead of an output."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def checked(task: Task, outputs: Sequence[Output], number: int) -> list[Output]:
 def _plain(output: Output) -> Output:
     """The output in Python's own types: a database takes neither NumPy's numbers nor half characters."""
     if output.error:
-        return failed(output.error)
+        return failed(output.error, output.text)
     if type(output.label) is str and type(output.score) in (float, NoneType) and output.text is None:
         return output  # as nearly all are
     return Output(
@@ -161,9 +163,9 @@ def _plain(output: Output) -> Output:
     )
 
 
-def failed(reason: object) -> Output:
-    """A stored error, in text that any database takes."""
-    return Output(error=_text(reason)[:_MESSAGE])
+def failed(reason: object, raw: object = None) -> Output:
+    """A stored error, in text that any database takes; `raw` is what the system said instead of an output."""
+    return Output(error=_text(reason)[:_MESSAGE], text=None if raw is None else _text(raw)[:_RAW])
 
 
 def _text(value: object) -> str:

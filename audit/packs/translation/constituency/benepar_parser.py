@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from audit.errors import BadFile, NotInstalled, first_line
 from audit.keys import fingerprint
-from audit.packs.chinese.hanlp_tagger import one_thread
 from audit.packs.translation.constituency.base import sentences_of, treebank_words
+from audit.systems.model_files import one_thread
 from audit.text.tokens import Token
 
 if TYPE_CHECKING:

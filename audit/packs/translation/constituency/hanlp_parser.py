@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from audit.errors import AuditError, BadFile, first_line
 from audit.files import parse_json
-from audit.packs.chinese.hanlp_tagger import MISSING, load, model_version, one_thread
+from audit.packs.chinese.hanlp_tagger import MISSING, load, model_version
 from audit.packs.translation.constituency.base import clauses_of, is_mark, sentences_of, treebank_words
+from audit.systems.model_files import one_thread
 from audit.text.tokens import Token
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.keys import fingerprint, uniform
 from audit.new_files import new_folder
-from audit.packs.chinese.hanlp_tagger import hanlp, one_thread
+from audit.packs.chinese.hanlp_tagger import hanlp
 from audit.packs.chinese.hanlp_training import DEVELOPMENT, SCORES, Part, Score, check, countdown, epoch_logger
 from audit.packs.translation.constituency.base import base_label
 from audit.packs.translation.constituency.hanlp_parser import ABOUT, HanlpParser, WordsAndLetters, shorten
+from audit.systems.model_files import one_thread
 from audit.text.tokens import words
 
 if TYPE_CHECKING:

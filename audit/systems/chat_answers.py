@@ -1,0 +1,141 @@
+"""Reading what a language model wrote: a JSON object, or the bare value, as tolerantly as leaves no doubt.
+
+What is not clear is no answer: `audit.systems.chat_client.NoAnswer`, with what the model wrote.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from audit.files import Excessive, parse_json, raw_json
+from audit.systems.chat_client import NoAnswer
+from audit.systems.foreign import shown
+
+_FENCE = re.compile(r"\A\s*```[a-zA-Z]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_MARKS = "\"'`*_.,:;!?()[]<>“”‘’。，！？：；「」 \t\r\n"
+_BEFORE = re.compile(r"\A(?:the )?(?:final )?(?:answer|label|score|class|category)(?:\s+is)?\s*[:：]\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def object_in(text: str) -> Mapping[str, Any] | None:
+    """The JSON object that a text is, in a fence or with words before or behind it; None where there is none.
+
+    >>> object_in('Here it is: {"label": "positive"}.')
+    {'label': 'positive'}
+    >>> object_in("positive") is None
+    True
+    """
+    text = fence[1] if (fence := _FENCE.match(text)) else text
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        value, _ = raw_json(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def value_in(text: str, key: str) -> Any:
+    """The value under a key of the JSON object in a text; where there is no object, the text itself.
+
+    Raises NoAnswer for an object without the key.
+
+    >>> value_in('{"Score": 0.5}', "score"), value_in("0.5", "score")
+    (0.5, '0.5')
+    """
+    answer = object_in(text)
+    if answer is None:
+        if text.lstrip().startswith(("{", "```json")):
+            raise NoAnswer(f"the answer is a part of a JSON object: {shown(text)}", text)
+        return fence[1] if (fence := _FENCE.match(text)) else text
+    values = {name.casefold(): value for name, value in answer.items()}
+    if key not in values:
+        raise NoAnswer(f"the answer has no {key!r}: {shown(text)}", text)
+    return values[key]
+
+
+def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
+    """The value among `words` (as the model spells it: what it means) that an answer has under a key, or is itself.
+
+    Capitals, quotation marks and punctuation around a word say nothing, nor do spaces, hyphens and underscores in it.
+    Raises NoAnswer where the answer is none of them.
+
+    >>> choice_in('{"label": "Very good"}', {"very_good": "very_good", "bad": "bad"})
+    'very_good'
+    >>> choice_in("**Label: Bad.**", {"very_good": "very_good", "bad": "bad"})
+    'bad'
+    """
+    value = value_in(text, key)
+    written = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    for spelled in (str.strip, _bare, _joined):
+        meanings = _unambiguous(words, spelled)
+        for candidate in (written, _BEFORE.sub("", written.strip(_MARKS))):
+            if (meaning := meanings.get(spelled(candidate).casefold())) is not None:
+                return meaning
+    raise NoAnswer(f"the answer is none of {', '.join(words)}: {shown(text)}", text)
+
+
+def number_in(text: str, key: str = "score") -> float:
+    """The number that an answer has under a key, or is itself. Raises NoAnswer where it is none.
+
+    >>> number_in('{"score": 0.25}'), number_in("Score: 0.8.")
+    (0.25, 0.8)
+    """
+    value = value_in(text, key)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    written = _BEFORE.sub("", value.strip(_MARKS)) if isinstance(value, str) else ""
+    if _NUMBER.fullmatch(written):
+        return float(written)
+    raise NoAnswer(f"the answer is no number: {shown(text)}", text)
+
+
+def text_in(text: str, key: str) -> str | None:
+    """The text that an answer has under a key, or is itself; None where it says null. Raises NoAnswer for what is no
+    text.
+
+    >>> text_in('{"summary": "It rained."}', "summary"), text_in("It rained.", "summary")
+    ('It rained.', 'It rained.')
+    """
+    try:
+        is_object = isinstance(parse_json(text), dict)
+    except Excessive:
+        is_object = False
+    except ValueError:
+        is_object = _FENCE.match(text) is not None or text.lstrip().startswith("{")
+    value = value_in(text, key) if is_object else text  # braces within a text are a part of it
+    if value is not None and not isinstance(value, str):
+        raise NoAnswer(f"the answer's {key!r} is no text: {shown(text)}", text)
+    return value
+
+
+def _unambiguous(words: Mapping[str, str], spelled: Any) -> dict[str, str]:
+    """What words mean by how they are spelled; those that are spelled as another one are left out."""
+    meanings: dict[str, str] = {}
+    twice: set[str] = set()
+    for word, meaning in words.items():
+        spelling = spelled(word).casefold()
+        if not spelling or meanings.setdefault(spelling, meaning) != meaning:
+            twice.add(spelling)
+    return {spelling: meaning for spelling, meaning in meanings.items() if spelling not in twice}
+
+
+def _bare(word: str) -> str:
+    return word.strip(_MARKS)
+
+
+def _joined(word: str) -> str:
+    return re.sub(r"[\W_]+", "", word)
+
+
+def spelled_by(labels: Iterable[str], names: Mapping[str, str]) -> dict[str, str]:
+    """The labels by the words that a model has for them: `names` (theirs: ours) where these have one, else themselves.
+
+    >>> spelled_by(("positive", "negative"), {"POS": "positive"})
+    {'POS': 'positive', 'negative': 'negative'}
+    """
+    theirs: dict[str, str] = {}
+    for name, label in names.items():
+        theirs.setdefault(label, name)
+    return {theirs.get(label, label): label for label in labels}

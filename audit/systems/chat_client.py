@@ -1,0 +1,381 @@
+"""Asking a language model behind an OpenAI-compatible chat endpoint (`POST .../chat/completions`).
+
+Source of the wire format: OpenAI's API reference, "Create chat completion"; vLLM, llama.cpp's server, Ollama, LM
+Studio, LiteLLM, Azure OpenAI and others speak it. `Endpoint` is what a file says of one; a system
+(`audit.systems.chat`) and a judge are both a `ChatClient` and words to send it.
+"""
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import AfterValidator, Field, Strict, model_validator
+
+from audit.errors import AuditError, BadOutput, NotInstalled
+from audit.systems.asking import Asking
+from audit.systems.remote_file import (
+    VARIABLE,
+    Headers,
+    Remote,
+    Text,
+    checked_headers,
+    checked_url,
+    kind,
+    refuse_secret,
+    strings,
+)
+from audit.systems.service import Clients, Service, with_variables
+from audit.user_models import Allowed, Mistake
+
+PATH = "/chat/completions"
+_OURS = ("messages", "model", "stream", "n", "response_format", "tools", "tool_choice")
+"""Parts of a request that the file says with keys of its own, or that answers could not be read with."""
+_THINKING = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
+"""What models that reason aloud write before their answer."""
+
+Role = Literal["system", "user", "assistant"]
+Message = Mapping[str, str]
+"""A part of a conversation: `{"role": "user", "content": "..."}`."""
+
+
+class NoAnswer(BadOutput):
+    """The model was asked and gave no answer that can be used: it refused, was cut off, or wrote something else.
+
+    `raw` is what it wrote, as it wrote it. Asking again would cost again, and may say the same.
+    """
+
+    def __init__(self, reason: str, raw: str = ""):
+        super().__init__(reason)
+        self.raw = raw
+
+
+@dataclass(frozen=True)
+class Form:
+    """The JSON object that an answer has to be: its JSON schema, under a name that endpoints want for it.
+
+    >>> Form.of(label=("right", "wrong")).schema["properties"]["label"]["enum"]
+    ['right', 'wrong']
+    """
+
+    schema: Mapping[str, Any]
+    name: str = "answer"
+
+    @classmethod
+    def of(cls, **values: Sequence[str] | type) -> "Form":
+        """The form with these keys: each is one of some texts, or a `str` or a `float`."""
+        kinds: dict[Any, Any] = {str: {"type": "string"}, float: {"type": "number"}}
+        properties = {
+            key: dict(kinds[value]) if isinstance(value, type) else {"type": "string", "enum": list(value)}
+            for key, value in values.items()
+        }
+        return cls(
+            {"type": "object", "properties": properties, "required": list(values), "additionalProperties": False}
+        )
+
+    @staticmethod
+    def written(**values: object) -> str:
+        """An answer as such an object, for examples.
+
+        >>> Form.written(label="right")
+        '{"label": "right"}'
+        """
+        return json.dumps(values, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens that an endpoint counted: sent to it, and written by it."""
+
+    sent: int = 0
+    written: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.sent + other.sent, self.written + other.written)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model wrote. `tokens` are pieces of the text, each with the logarithm of its probability, where the
+    endpoint was asked for them and says them."""
+
+    text: str
+    usage: Usage = Usage()
+    tokens: tuple[tuple[str, float], ...] = ()
+
+    def probability(self, part: str) -> float | None:
+        """The probability of the last place in the text that reads so, as the product of its tokens'; None where tokens
+        are absent or do not spell the text.
+
+        >>> Reply("positive", tokens=(("pos", math.log(0.8)), ("itive", 0.0))).probability("positive")
+        0.8
+        """
+        start = self.text.rfind(part)
+        if not self.tokens or start < 0 or not part or "".join(token for token, _ in self.tokens) != self.text:
+            return None
+        total, at = 0.0, 0
+        for token, logarithm in self.tokens:
+            if at < start + len(part) and at + len(token) > start:
+                total += logarithm
+            at += len(token)
+        return round(min(1.0, math.exp(total)), 6)
+
+
+Structured = Literal["schema", "json", "tools", "text"]
+"""How an endpoint is told the form of an answer: by a JSON schema that it keeps to, by asking for any JSON object, as
+the call of a function with that schema, or by words alone."""
+
+
+def _checked_key(key: str) -> str:
+    if not VARIABLE.search(key):
+        refuse_secret("", "key", key)
+    return key
+
+
+def _checked_request(request: dict[str, Any]) -> dict[str, Any]:
+    if ours := next((name for name in _OURS if name in request), None):
+        raise Mistake(f"{ours!r} cannot stand here; the file's own keys say it", f"request.{ours}")
+    try:
+        json.dumps(request, allow_nan=False)
+    except (TypeError, ValueError):
+        raise Mistake("has a date or a number that JSON does not know") from None
+    for name, value in strings(request):
+        refuse_secret(f"request.{name}", name, value)
+    return request
+
+
+Stops = Annotated[tuple[str, ...], Strict(False), Allowed('a list of texts, for example ["\\n"]', bool)]
+
+
+class Endpoint(Remote):
+    """What a file says of a chat endpoint, whatever it is asked: a model at an address, and how it is to answer."""
+
+    url: Annotated[Text, AfterValidator(checked_url)] = Field(
+        description='it is the address of the endpoint, with or without "/chat/completions"'
+    )
+    model: Text = Field(description="it is what the endpoint calls the model")
+    timeout: float = Field(120.0, ge=0.01, le=86_400)
+    api_key: Annotated[str, AfterValidator(_checked_key)] | None = Field(None, repr=False)
+    """Sent as `Authorization: Bearer ...`; `${NAME}` is taken from the environment."""
+    headers: Annotated[Headers, AfterValidator(checked_headers)] = Field({}, repr=False)
+    structured: Structured = "schema"
+    temperature: Annotated[float, Field(ge=0, le=2)] | Literal["default"] = 0.0
+    """"default": it is not sent, and the endpoint has its own."""
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: int | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    stop: Stops | None = None
+    logprobs: bool = False
+    """Whether to ask for probabilities of tokens, which become scores."""
+    request: Annotated[dict[str, Any], AfterValidator(_checked_request)] = Field({}, repr=False)
+    """More of what is sent, as it is."""
+
+    @model_validator(mode="after")
+    def _check_headers(self) -> "Endpoint":
+        if self.api_key and any(name.casefold() == "authorization" for name in self.headers):
+            raise Mistake("is said by headers.Authorization, too; leave one of them out", "api_key")
+        return self
+
+    @property
+    def address(self) -> str:
+        """The address that requests go to, with `${NAME}` in place of secrets.
+
+        >>> Endpoint(name="a", version="1", model="m", url="http://127.0.0.1:8000/v1/").address
+        'http://127.0.0.1:8000/v1/chat/completions'
+        """
+        parts = urlsplit(self.url)
+        path = parts.path.rstrip("/")
+        return urlunsplit(parts._replace(path=path if path.endswith(PATH) else path + PATH))
+
+    @property
+    def sent_headers(self) -> dict[str, str]:
+        """The headers of each request, with `${NAME}` in place of secrets."""
+        return {**self.headers, **({"Authorization": f"Bearer {self.api_key}"} if self.api_key else {})}
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """What a request says of how tokens are chosen, and whatever else the file adds to it."""
+        values = {
+            "temperature": None if self.temperature == "default" else self.temperature,
+            "top_p": self.top_p,
+            "seed": self.seed,
+            "max_tokens": self.max_tokens,
+            "stop": list(self.stop) if self.stop else None,
+            "logprobs": self.logprobs or None,
+        }
+        return {**{name: value for name, value in values.items() if value is not None}, **self.request}
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What may change an answer, for the database: neither secrets nor the pace."""
+        return {"url": self.url, "model": self.model, "structured": self.structured, **self.sampling}
+
+    @property
+    def variables(self) -> list[str]:
+        """The environment variables that the file names, sorted."""
+        texts = [self.url, *self.sent_headers.values()]
+        return sorted({name for text in texts for name in VARIABLE.findall(text)})
+
+
+class ChatClient:
+    """The way to a model: `ask` sends one conversation, `ask_each` many at once.
+
+    `file` is what messages call the file that has the `endpoint`. `used` counts tokens of all answers so far. Creating
+    it asks nothing.
+    """
+
+    def __init__(self, file: str, endpoint: Endpoint):
+        self.endpoint = endpoint
+        self.service = Service(file, endpoint.address, endpoint.variables, endpoint.timeout)
+        self.used = Usage()
+
+    def needs(self) -> str | None:
+        """None when the model can be asked; else what is missing here: the HTTP client, or a variable."""
+        return self.service.needs()
+
+    def clients(self) -> Clients:
+        """Connections for `ask`, to be closed by their owner (`async with`). Raises NotInstalled where something is
+        missing."""
+        return self.service.clients(self.endpoint.sent_headers)
+
+    async def ask(self, clients: Clients, messages: Sequence[Message], form: Form | None = None) -> Reply:
+        """The model's answer to one conversation, sent once; with a form, its text is to be such a JSON object (what it
+        is in fact, whoever reads it finds out).
+
+        Raises Unanswered and Declined as every service does, BadOutput for what is no answer of a chat endpoint, and
+        NoAnswer, which has the text, where the model refused or did not come to an end.
+        """
+        sent = json.dumps(self.body(messages, form)).encode()
+        with self.service.masked():
+            address = with_variables(self.endpoint.address)
+            content = await self.service.content(clients, "POST", address, sent)
+            return self._reply(self.service.document(content))
+
+    def ask_each(
+        self, conversations: Sequence[Sequence[Message]], form: Form | None = None
+    ) -> Iterator[tuple[int, Reply | AuditError]]:
+        """The answers to many conversations as they arrive, each with its place among them, or with what `ask` raised:
+        as many at once as the endpoint takes, again where there was no answer. For callers without an event loop.
+
+        Who stops asking for more ends the calls that are under way. Raises NotInstalled where something is missing.
+        """
+        if needs := self.needs():
+            raise NotInstalled(f"{self.endpoint.name} cannot be asked here; {needs}")
+        answers: SimpleQueue[tuple[int, Reply | AuditError] | BaseException | None] = SimpleQueue()
+        loop = asyncio.new_event_loop()
+        work = loop.create_task(self._each(conversations, form, answers))
+
+        def run() -> None:
+            try:
+                loop.run_until_complete(work)
+                answers.put(None)
+            except BaseException as problem:
+                answers.put(problem)
+            finally:
+                loop.close()
+
+        thread = Thread(target=run, name="chat endpoint", daemon=True)
+        thread.start()
+        try:
+            while (answer := answers.get()) is not None:
+                if isinstance(answer, BaseException):
+                    raise answer
+                yield answer
+        finally:
+            with suppress(RuntimeError):  # the loop is closed: everything was answered
+                loop.call_soon_threadsafe(work.cancel)
+            thread.join()
+
+    async def _each(
+        self, conversations: Sequence[Sequence[Message]], form: Form | None, answers: "SimpleQueue[Any]"
+    ) -> None:
+        asking = Asking(self.endpoint.concurrency, self.endpoint.tries, self.endpoint.patience)
+        async with self.clients() as clients, asyncio.TaskGroup() as group:
+
+            async def one(place: int, messages: Sequence[Message]) -> None:
+                try:
+                    answers.put((place, await asking.ask(partial(self.ask, clients, messages, form))))
+                except AuditError as problem:
+                    answers.put((place, problem))
+
+            for place, messages in enumerate(conversations):
+                group.create_task(one(place, messages))
+
+    def body(self, messages: Sequence[Message], form: Form | None = None) -> dict[str, Any]:
+        """The JSON of a request."""
+        body: dict[str, Any] = {"model": self.endpoint.model, "messages": list(messages), **self.endpoint.sampling}
+        if form is None or self.endpoint.structured == "text":
+            return body
+        if self.endpoint.structured == "json":
+            return {**body, "response_format": {"type": "json_object"}}
+        if self.endpoint.structured == "tools":
+            function = {"name": form.name, "description": "Give the answer.", "parameters": dict(form.schema)}
+            return {
+                **body,
+                "tools": [{"type": "function", "function": function}],
+                "tool_choice": {"type": "function", "function": {"name": form.name}},
+            }
+        schema = {"name": form.name, "strict": True, "schema": dict(form.schema)}
+        return {**body, "response_format": {"type": "json_schema", "json_schema": schema}}
+
+    def _reply(self, document: Any) -> Reply:
+        """The answer in a document. Raises BadOutput and NoAnswer."""
+        choices = document.get("choices") if isinstance(document, dict) else None
+        choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+        written = choice.get("message")
+        if not isinstance(written, dict):
+            said = document.get("error") if isinstance(document, dict) else None
+            if said:
+                words = self.service.words(json.dumps(said, ensure_ascii=False).encode())
+                raise BadOutput(f"the endpoint answers with an error: {words}")
+            raise BadOutput(f"this is no answer of a chat endpoint, which has choices[0].message, but {kind(document)}")
+        self.used += (usage := _usage(document.get("usage")))
+        text = self.service.without_secrets(_text_of(written), least=8)
+        if refusal := written.get("refusal"):
+            raise NoAnswer("the model refused to answer", self.service.without_secrets(str(refusal), least=8))
+        end = choice.get("finish_reason")
+        if end == "content_filter":
+            raise NoAnswer("the endpoint's content filter kept the answer back", text)
+        if end == "length":
+            raise NoAnswer("the answer was cut off at the most tokens that it may have (finish_reason length)", text)
+        if not text.strip():
+            raise NoAnswer("the answer is empty", text)
+        return Reply(_THINKING.sub("", text), usage, _tokens(choice.get("logprobs")))
+
+
+def _text_of(written: Mapping[str, Any]) -> str:
+    """What a model wrote: its content, in one piece or several, or the arguments of the function that it calls."""
+    calls = written.get("tool_calls")
+    if isinstance(calls, list) and calls and isinstance(calls[0], dict):
+        arguments = (calls[0].get("function") or {}).get("arguments")
+        return arguments if isinstance(arguments, str) else json.dumps(arguments)
+    content = written.get("content")
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    if content is not None and not isinstance(content, str):
+        raise BadOutput(f"the content of a message must be a text, the answer has {kind(content)}")
+    return content or ""
+
+
+def _usage(counted: Any) -> Usage:
+    """The tokens that an answer counts; none where it does not."""
+    counted = counted if isinstance(counted, dict) else {}
+    numbers = [counted.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    return Usage(*(number if isinstance(number, int) and number >= 0 else 0 for number in numbers))
+
+
+def _tokens(logprobs: Any) -> tuple[tuple[str, float], ...]:
+    listed = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(listed, list):
+        return ()
+    pairs = [(entry.get("token"), entry.get("logprob")) for entry in listed if isinstance(entry, dict)]
+    numbers = [(token, value) for token, value in pairs if isinstance(token, str) and isinstance(value, int | float)]
+    return tuple((token, float(value)) for token, value in numbers) if len(numbers) == len(listed) else ()

@@ -1,0 +1,97 @@
+"""The files of a model of Hugging Face's transformers: where they are, what names them, and loading them.
+
+Models are read from a directory, or from the Hugging Face cache where they were downloaded before; nothing is
+downloaded here, no code of a model is executed, and weights are read as safetensors or by torch's restricted unpickler.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from audit.errors import BadFile, first_line
+from audit.files import parse_json
+
+_MODEL_FILES = frozenset({".json", ".txt", ".model", ".spm", ".safetensors", ".bin"})
+_WHOLE = 1 << 20
+_PIECES, _PIECE = 256, 4096
+
+
+def model_folder(model: str, revision: str | None = None) -> Path | None:
+    """The directory of a model: the named one, or that of the Hugging Face cache; None where there is neither."""
+    if Path(model).is_dir():
+        return Path(model)
+    with suppress(ImportError, OSError, ValueError):
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(model, revision=revision, local_files_only=True))
+    return None
+
+
+def absent_model(model: str) -> str:
+    """The sentence about a model that is nowhere."""
+    return (
+        f"there is no directory {model!r} and no model of this name in the Hugging Face cache; download it once with "
+        f"`hf download {model}`, or name the directory that it is in"
+    )
+
+
+def model_json(folder: Path, name: str) -> dict[str, Any]:
+    """The object in a file of a model; empty where it is absent. Raises BadFile."""
+    try:
+        content = parse_json((folder / name).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as problem:
+        raise BadFile(f"{folder / name}: cannot be read ({problem})") from problem
+    return content if isinstance(content, dict) else {}
+
+
+def fingerprint_of(folder: Path) -> str:
+    """Twelve hexadecimal digits that name a model by what its files hold: small ones as a whole, of others the size and
+    256 pieces, since whatever is trained further changes nearly all of its weights."""
+    state = hashlib.blake2b(digest_size=6)
+    for file in sorted(folder.iterdir()):
+        if file.suffix not in _MODEL_FILES or not file.is_file():
+            continue
+        size = file.stat().st_size
+        state.update(f"{file.name}\0{size}\0".encode())
+        with file.open("rb") as opened:
+            if size <= _WHOLE:
+                state.update(opened.read())
+                continue
+            for number in range(_PIECES):
+                opened.seek((size - _PIECE) * number // (_PIECES - 1))
+                state.update(opened.read(_PIECE))
+    return state.hexdigest()
+
+
+def load_part(kind: Any, folder: Path | None, **options: object) -> Any:
+    """A part of a model (a tokenizer, the weights), which a class of transformers reads from its directory. Raises
+    BadFile."""
+    try:
+        return kind.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **options)
+    except (Exception, SystemExit) as problem:  # whatever a file or a version of it makes transformers raise
+        raise BadFile(f"{folder}: transformers cannot load this model ({first_line(problem)})") from problem
+
+
+def one_thread() -> None:
+    """One thread for torch, in this process from now on: sentences are too short for more to gain anything, which then
+    wait for each other, and the order of sums stays the same. It is not put back: OpenMP would start threads again, and
+    a process that is forked from this one would wait for them for ever, because it does not have them."""
+    import torch
+
+    if torch.get_num_threads() != 1:
+        torch.set_num_threads(1)
+
+
+def by_length(lengths: Iterable[int], size: int) -> list[list[int]]:
+    """Places of texts in batches of about the same length, the shortest first: less is padded.
+
+    >>> by_length([9, 1, 8], 2)
+    [[1, 2], [0]]
+    """
+    known = list(lengths)
+    order = sorted(range(len(known)), key=known.__getitem__)
+    return [order[start : start + size] for start in range(0, len(order), size)]

@@ -1,0 +1,369 @@
+"""Language models behind chat endpoints: the file, what is sent, what is read, and answers that are none.
+
+The endpoint is a simulated one on this machine (tests/service.py) that speaks the wire format of OpenAI's chat
+completions; a real model is behind one in tests/systems/test_systems_chat_model.py.
+"""
+
+import json
+import pickle
+
+import pytest
+from chatting import ANSWER, chat_file, conversation, reply
+from hypothesis import given
+from hypothesis import strategies as st
+from service import Reply, serving
+
+from audit.errors import AuditError, BadFile, BadOutput, Declined, NotInstalled, Unanswered
+from audit.systems import get_system
+from audit.systems.chat_answers import choice_in, number_in, object_in, text_in
+from audit.systems.chat_client import ChatClient, Endpoint, Form, NoAnswer, Usage
+from audit.systems.prompts import filled
+from audit.tasks import Input, Output
+
+pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+
+SECRET = "sk-live/4711+=="
+
+
+def minimal(more="", url="http://127.0.0.1:1/v1"):
+    return f'name = "small"\nversion = "1"\nurl = "{url}"\nmodel = "m"\n{more}'
+
+
+def system_of(folder, text):
+    (folder / "chat.toml").write_text(text, encoding="utf-8")
+    return get_system(f"chat:{folder / 'chat.toml'}")
+
+
+BORING = Input.of("So boring.")
+
+
+def outputs(folder, answer, more="", inputs=(BORING,)):
+    with serving(answer) as server:
+        return get_system(chat_file(server, folder, more)).run(list(inputs)), server
+
+
+# What is sent
+
+
+def test_four_lines_are_enough(tmp_path):
+    ran, server = outputs(tmp_path, lambda body, number: reply('{"label": "negative"}'))
+    assert ran == [Output("negative")]
+    assert server.paths == ["/v1/chat/completions"]
+    (body,) = server.bodies
+    assert (body["model"], body["temperature"]) == ("m", 0.0)
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert "positive, neutral, negative" in body["messages"][0]["content"]
+    assert body["messages"][1]["content"] == "So boring."
+    schema = body["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["label"]["enum"] == ["positive", "neutral", "negative"]
+
+
+MORE = """
+task = "inference"
+api_key = "${SMALL_KEY}"
+structured = "%s"
+temperature = 0.5
+seed = 7
+max_tokens = 20
+top_p = 0.9
+stop = ["\\n\\n"]
+labels = { yes = "entailment", maybe = "neutral", no = "contradiction" }
+request = { reasoning_effort = "low" }
+
+[prompt]
+system = "One of {labels}. {answer}"
+user = "{text_a} => {text_b}? As {{labels}}."
+
+[[examples]]
+text_a = "It rains."
+text_b = "It is wet."
+answer = "entailment"
+"""
+
+
+@pytest.mark.parametrize("structured", ["schema", "json", "tools", "text"])
+def test_every_key_is_sent(tmp_path, monkeypatch, structured):
+    monkeypatch.setenv("SMALL_KEY", SECRET)
+    calls = [{"function": {"name": "answer", "arguments": '{"label": "no"}'}}]
+    said = (
+        reply(None, tool_calls=calls)
+        if structured == "tools"
+        else reply("No." if structured == "text" else '{"label": "no"}')
+    )
+    ran, server = outputs(
+        tmp_path, lambda body, number: said, MORE % structured, [Input.of("A man {text_b} sleeps.", "He runs.")]
+    )
+    assert ran == [Output("contradiction")]
+    (body,), (headers,) = server.bodies, server.headers
+    assert headers["Authorization"] == f"Bearer {SECRET}"
+    sent = {name: body[name] for name in ("temperature", "seed", "max_tokens", "top_p", "stop", "reasoning_effort")}
+    assert sent == {
+        "temperature": 0.5,
+        "seed": 7,
+        "max_tokens": 20,
+        "top_p": 0.9,
+        "stop": ["\n\n"],
+        "reasoning_effort": "low",
+    }
+    system, asked, answered, user = (message["content"] for message in body["messages"])
+    assert system.startswith("One of yes, maybe, no. Answer with ")
+    assert asked == "It rains. => It is wet.? As {labels}."
+    assert answered == ("yes" if structured == "text" else '{"label": "yes"}')
+    assert user == "A man {text_b} sleeps. => He runs.? As {labels}."  # a text that spells a field stays as it is
+    parts = {"schema": ["response_format"], "json": ["response_format"], "tools": ["tool_choice", "tools"], "text": []}
+    assert sorted({"response_format", "tools", "tool_choice"} & set(body)) == parts[structured]
+
+
+@pytest.mark.parametrize(
+    ("task", "item", "written", "output"),
+    [
+        ("classification/finance,sports", Input.of("The bank."), '{"label": "Finance"}', Output("finance")),
+        ("similarity", Input.of("a", "b"), '{"score": 0.75}', Output(score=0.75)),
+        ("question-answering", Input.of("Paris is big.", "What?"), '{"answer": "Paris"}', Output(text="Paris")),
+        ("question-answering", Input.of("Paris.", "When?"), '{"answer": null}', Output(text="unanswerable")),
+        ("summarization", Input.of("It rained all day."), '{"summary": "It rained."}', Output(text="It rained.")),
+        ("translation", Input.of("It rains.", target="es"), '{"translation": "Llueve."}', Output(text="Llueve.")),
+        ("translation", Input.of("It rains.", target="es"), "Llueve {mucho}.", Output(text="Llueve {mucho}.")),
+    ],
+)
+def test_every_task_has_a_prompt_and_reads_its_answer(tmp_path, task, item, written, output):
+    ran, server = outputs(tmp_path, lambda body, number: reply(written), f'task = "{task}"', [item])
+    assert ran == [output]
+    said = "\n".join(message["content"] for message in server.bodies[0]["messages"])
+    assert all(text in said for text in item.texts)
+    assert "{" not in said.replace('{"', "")  # every field is filled
+
+
+def test_languages_are_named_and_what_is_not_translated_is_not_asked(tmp_path):
+    inputs = [Input.of("It rains.", target="es"), Input.of("It rains.", target="fr")]
+    more = 'task = "translation"\nlanguages = ["en", "es"]'
+    ran, server = outputs(tmp_path, lambda body, number: reply("Llueve."), more, inputs)
+    assert ran == [Output(text="Llueve."), Output()]
+    (body,) = server.bodies
+    assert "from English into Spanish" in body["messages"][0]["content"]
+
+
+def test_what_identifies_a_system_has_neither_secret_nor_pace(tmp_path, monkeypatch):
+    monkeypatch.setenv("SMALL_KEY", SECRET)
+    before = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"'))
+    after = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"\nconcurrency = 2\nrate = 3\ntimeout = 5\ntries = 2'))
+    other = system_of(tmp_path, minimal('[prompt]\nuser = "Well? {text}"'))
+    seeded = system_of(tmp_path, minimal("seed = 2"))
+    assert before.settings == after.settings
+    assert before.settings != other.settings != seeded.settings
+    assert before.settings["prompt"]["user"] == "{text}"
+    assert before.settings["temperature"] == 0.0
+    assert SECRET not in json.dumps(before.settings) + before.summary
+    before = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"'))
+    sent = pickle.dumps(before)
+    assert pickle.loads(sent).settings == before.settings  # noqa: S301
+    assert SECRET.encode() not in sent
+    assert before.characters(Input.of("So boring.")) > len("So boring.")
+
+
+# What is read
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"label": "negative"}',
+        '{"Label": "NEGATIVE"}',
+        '```json\n{"label": "negative"}\n```',
+        'Sure: {"label": "negative"}.',
+        "negative",
+        " Negative.\n",
+        "**Negative**",
+        "Label: negative",
+        "The answer is: Negative.",
+        '<think>Is it {"label": "positive"}?</think>\n{"label": "negative"}',
+    ],
+)
+def test_a_label_in_any_spelling(tmp_path, written):
+    assert outputs(tmp_path, lambda body, number: reply(written))[0] == [Output("negative")]
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "raw"),
+    [
+        (reply("It is not positive."), "the answer is none of positive, neutral, negative", "It is not positive."),
+        (reply('{"label": "angry"}'), "the answer is none of positive", '{"label": "angry"}'),
+        (reply('{"mood": "positive"}'), "the answer has no 'label'", '{"mood": "positive"}'),
+        (reply('{"label": "posi'), "a part of a JSON object", '{"label": "posi'),
+        (reply(None, refusal="I cannot judge that."), "the model refused to answer", "I cannot judge that."),
+        (reply("Well", finish_reason="content_filter"), "content filter", "Well"),
+        (reply('{"label":', finish_reason="length"), "cut off", '{"label":'),
+        (reply(""), "the answer is empty", ""),
+    ],
+)
+def test_an_answer_that_is_none_is_an_error_with_what_was_written(tmp_path, said, error, raw):
+    ran, server = outputs(tmp_path, lambda body, number: said)
+    assert error in ran[0].error
+    assert ran[0].text == raw
+    assert ran[0].label is None
+    assert len(server.bodies) == 1  # and is not paid for twice
+
+
+def test_probabilities_become_scores(tmp_path):
+    tokens = [('{"', -0.5), ("label", 0.0), ('": "', 0.0), ("neg", -0.1), ("ative", -0.2), ('"}', -0.7)]
+    listed = [{"token": token, "logprob": value} for token, value in tokens]
+    said = reply("".join(token for token, _ in tokens), logprobs={"content": listed})
+    ran, server = outputs(tmp_path, lambda body, number: said, "logprobs = true")
+    assert ran == [Output("negative", 0.740818)]  # e^-0.3: of the label's two tokens alone
+    assert server.bodies[0]["logprobs"] is True
+    said["choices"][0]["logprobs"] = {"content": [{"token": "?", "logprob": -1}]}
+    assert outputs(tmp_path, lambda body, number: said, "logprobs = true")[0] == [Output("negative")]
+
+
+LABELS = {"very_good": "very_good", "bad": "bad", "c": "c", "c++": "c++"}
+
+
+@given(st.sampled_from(sorted(LABELS)), st.sampled_from(["{}", '"{}"', "**{}**", "  {}.\n", "Label: {}", "`{}`"]))
+def test_a_label_is_read_back_whatever_stands_around_it(label, around):
+    assert choice_in(json.dumps({"label": label}), LABELS) == label
+    assert choice_in(around.format(label), LABELS) == label
+    assert choice_in(around.format(label.upper()), LABELS) == label
+
+
+@given(st.text(max_size=60))
+def test_reading_takes_any_text(written):
+    for read in (lambda: choice_in(written, LABELS), lambda: number_in(written), lambda: text_in(written, "answer")):
+        try:
+            value = read()
+        except NoAnswer as problem:
+            value = problem.raw if problem.raw == written else 0
+        assert value is None or isinstance(value, str | float)
+    assert object_in(written) is None or "{" in written
+
+
+@given(st.dictionaries(st.sampled_from(["text", "labels"]), st.text(max_size=30), min_size=2, max_size=2))
+def test_a_template_is_filled_once(values):
+    assert filled("<{text}|{labels}|{{text}}>", values) == f"<{values['text']}|{values['labels']}|{{text}}>"
+
+
+# What goes wrong on the way
+
+
+def test_a_wrong_key_names_the_variable(tmp_path, monkeypatch):
+    monkeypatch.setenv("SMALL_KEY", SECRET)
+    said = Reply({"error": {"message": f"Incorrect API key provided: {SECRET}"}}, 401)
+    with pytest.raises(
+        Declined, match=r"HTTP 401 \(look at the environment variable SMALL_KEY, which .*chat.toml"
+    ) as no:
+        outputs(tmp_path, lambda body, number: said, 'api_key = "${SMALL_KEY}"')
+    assert SECRET not in str(no.value)
+    with pytest.raises(Declined, match=r"HTTP 403: no$"):
+        outputs(tmp_path, lambda body, number: Reply(b"no", 403))
+    monkeypatch.delenv("SMALL_KEY")
+    needs = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"')).needs()
+    assert needs.startswith("set the environment variable SMALL_KEY, which ")
+
+
+def test_what_gave_no_answer_is_asked_again(tmp_path):
+    replies = [
+        Reply({"error": {"message": "slow down"}}, 429, {"Retry-After": "0.05"}),
+        Reply(None),
+        Reply({"error": "oh"}, 500),
+        reply('{"label": "neutral"}'),
+    ]
+    ran, server = outputs(tmp_path, lambda body, number: replies[number])
+    assert ran == [Output("neutral")]
+    assert server.times[1] - server.times[0] >= 0.05
+    with pytest.raises(Unanswered, match=r"HTTP 500: .*asked 2 times"):
+        outputs(tmp_path, lambda body, number: Reply({"error": "oh"}, 500), "tries = 2")
+    with serving(lambda body, number: ANSWER, delay=0.5) as server:
+        slow = get_system(chat_file(server, tmp_path, "timeout = 0.05\ntries = 1"))
+        with pytest.raises(Unanswered, match=r"no answer within 0\.05 s"):
+            slow.run([Input.of("Well.")])
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (b"<html>Welcome</html>", "the answer is not JSON: <html>Welcome</html>"),
+        (b'{"choices": [{"mess', 'the answer is not JSON: {"choices": [{"mess'),
+        (b"", "the answer is empty"),
+        (b'{"outputs": []}', "which has choices[0].message, but an object with 'outputs'"),
+        (b'{"choices": []}', "no answer of a chat endpoint"),
+        (b'{"error": {"message": "no credit"}}', 'the endpoint answers with an error: {"message": "no credit"'),
+        (b'{"choices": [{"message": {"content": 3}}]}', "must be a text, the answer has the number 3"),
+        (b"[1]", "no answer of a chat endpoint"),
+    ],
+)
+def test_an_endpoint_that_is_none(tmp_path, content, error):
+    with pytest.raises(BadOutput) as refused:
+        outputs(tmp_path, lambda body, number: Reply(content))
+    assert error in str(refused.value)
+
+
+# Files with mistakes
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (
+            '[prompt]\nuser = "Is {txt} good?"',
+            r"prompt\.user: \{txt\} is no field here; allowed are \{text\}, \{labels\}",
+        ),
+        ('[prompt]\nuser = "Is it good?"', r"prompt\.user: must have \{text\}, where the input goes"),
+        ('task = "inference"\n[prompt]\nuser = "{text_a}"', r"must have \{text_a\} and \{text_b\}"),
+        ('labels = { POS = "positive", NEG = "negative" }', "labels: misses neutral; it must have a word for each"),
+        ('labels = { POS = "good" }', "labels: 'good' is no label of sentiment; allowed are positive"),
+        ('task = "classification"', "does not say the labels; write them"),
+        ('task = "sentimental"', "unknown task 'sentimental'"),
+        ('[[examples]]\ntext = "Fine."\nanswer = "good"', r"examples\[0\]\.answer: 'good' is no label"),
+        (
+            '[[examples]]\ntext_a = "Fine."\nanswer = "positive"',
+            r"examples\[0\]: must have text, an input of sentiment",
+        ),
+        ('api_key = "sk-4711"', "api_key: .*take it from the environment"),
+        ('headers = { Authorization = "Bearer ${A}" }\napi_key = "${A}"', "leave one of them out"),
+        ("request = { messages = [] }", r"request\.messages: 'messages' cannot stand here"),
+        ('structured = "yaml"', "structured"),
+        ("temperature = 3", "temperature"),
+        ('structured = "json"\n[prompt]\nsystem = "Well?"\nuser = "{text}"', "the word JSON"),
+        ("modle = 1", "there is no such key, did you mean 'model'"),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_sentence(tmp_path, more, problem):
+    with pytest.raises(BadFile, match=problem) as refused:
+        system_of(tmp_path, minimal(more))
+    assert str(tmp_path / "chat.toml") in str(refused.value)
+    assert "sk-4711" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_name_without_a_file():
+    with pytest.raises(AuditError, match=r"write chat:FILE\.toml"):
+        get_system("chat:")
+
+
+# The client, for whoever asks other things than a system does
+
+
+def test_many_conversations_come_as_they_are_answered(monkeypatch):
+    monkeypatch.setenv("SMALL_KEY", SECRET)
+
+    def answer(body, number):
+        said = body["messages"][0]["content"]
+        return reply(None, refusal="no") if said == "3" else reply(f"{said}!")
+
+    with serving(answer) as server:
+        url = server.url.replace("/classify", "/v1/chat/completions?api-version=2")
+        endpoint = Endpoint(name="a", version="1", model="m", url=url, api_key="${SMALL_KEY}", temperature="default")
+        client = ChatClient("judge.toml", endpoint)
+        answers = dict(client.ask_each([conversation(str(number)) for number in range(6)], Form.of(label=("a", "b"))))
+        assert sorted(answers) == list(range(6))
+        assert isinstance(answers.pop(3), NoAnswer)
+        assert {place: answered.text for place, answered in answers.items()} == {n: f"{n}!" for n in (0, 1, 2, 4, 5)}
+        assert client.used == Usage(6 * 6, 6 * 2)  # a refusal costs, too
+        assert server.paths[0] == "/v1/chat/completions?api-version=2"
+        assert "temperature" not in server.bodies[0]
+        some = client.ask_each([conversation("a")] * 500)
+        next(some)
+        some.close()  # whoever stops, ends what is under way
+        assert len(server.bodies) < 500
+    monkeypatch.delenv("SMALL_KEY")
+    with pytest.raises(NotInstalled, match="SMALL_KEY"):
+        next(client.ask_each([conversation("a")]))

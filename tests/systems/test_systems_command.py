@@ -1,0 +1,272 @@
+"""Programs that speak JSON lines: what they are sent, what they answer, and every way to end without an answer."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import shutil
+import signal
+import sys
+import textwrap
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.errors import AuditError, BadFile
+from audit.systems import get_system
+from audit.tasks import Input, Output
+
+ECHO = """
+    import json, os, sys
+    for line in sys.stdin:
+        asked = json.loads(line)
+        text = asked["texts"][0]
+        {more}
+        print(json.dumps({{"label": "NEGATIVE" if "boring" in text else "positive", "score": 0.75}}), flush=True)
+"""
+
+
+def program(folder, more="pass", file="", code=ECHO):
+    """The spec of a file that describes a program in Python."""
+    body = textwrap.dedent(code).format(more=more)
+    (folder / "program.py").write_text(body, encoding="utf-8")
+    command = json.dumps([sys.executable, str(folder / "program.py")])
+    text = f'name = "mine"\nversion = "1"\ncommand = {command}\n{file}'
+    (folder / "program.toml").write_text(text, encoding="utf-8")
+    return get_system(f"command:{folder / 'program.toml'}")
+
+
+def texts(*of):
+    return [Input.of(text) for text in of]
+
+
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as status:
+        return status.read().rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_for(condition, seconds=5.0):
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return condition()
+
+
+def test_it_is_asked_in_lines_and_started_once(tmp_path):
+    more = f'print(line, file=open({str(tmp_path / "log")!r}, "a"), end="")'
+    system = program(tmp_path, more)
+    system.prepare()
+    asked = [Input.of('So boring.\n"Äh"', language="de"), Input.of("Fine.")]
+    assert system.run(asked) == [Output("negative", 0.75), Output("positive", 0.75)]
+    pid = system._program._process.pid
+    assert system.run(texts("Fine.")) == [Output("positive", 0.75)]
+    assert system._program._process.pid == pid
+    sent = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert sent[0] == {"texts": ['So boring.\n"Äh"'], "languages": ["de"], "task": "sentiment"}
+    assert (system.name, system.version, system.tasks, system.needs()) == ("mine", "1", ("sentiment",), None)
+    again = pickle.loads(pickle.dumps(system))  # noqa: S301
+    assert (again.settings, again._program) == (system.settings, None)
+    del system
+    assert wait_for(lambda: not is_running(pid))  # no orphan
+
+
+def test_many_and_long_inputs_are_answered_without_a_deadlock(tmp_path):
+    """More than the pipes hold, to and from, and on stderr."""
+    system = program(tmp_path, 'print("x" * 2000, file=sys.stderr)')
+    asked = texts(*(f"{number} " + "long " * 2000 for number in range(300)))
+    assert system.run(asked) == [Output("positive", 0.75)] * 300
+
+
+def test_a_program_that_keeps_its_output_back_is_told_so(tmp_path):
+    code = "import sys\nfor line in sys.stdin: print('{{}}')  # {more}"
+    system = program(tmp_path, code=code, file="timeout = 0.5")
+    assert "no answer within 0.5 s; does it flush its output" in system.run(texts("a"))[0].error
+
+
+@settings(max_examples=15)
+@given(asked=st.lists(st.text(max_size=30), min_size=1, max_size=8))
+def test_any_text_arrives_as_it_is(asked, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("any")
+    code = """
+        import json, sys
+        for line in sys.stdin:
+            {more}
+            print(json.dumps({{"text": "".join(map(chr, map(ord, json.loads(line)["texts"][0]))) + "."}}), flush=True)
+    """
+    system = program(folder, code=code, file='task = "summarization"')
+    wanted = [text.encode("utf-8", "replace").decode() for text in asked]
+    assert [output.text for output in system.run(texts(*asked))] == [f"{text}.".strip() for text in wanted]
+
+
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        (
+            'if "7" in text: sys.exit("seven is out of order")',
+            "ended with status 1 without an answer; on stderr: seven",
+        ),
+        ('if "7" in text: os.kill(os.getpid(), 9)', "it was ended by SIGKILL without an answer"),
+        ('if "7" in text: raise ValueError(text)', "ended with status 1 without an answer; on stderr: .*ValueError: 7"),
+        ('if "7" in text: print("Loading ...", flush=True)', "it wrote a line that is no JSON: Loading"),
+        ('if "7" in text: import time; time.sleep(60)', r"no answer within 0\.5 s; does it flush"),
+        ('if "7" in text: print(json.dumps({{"error": "no sevens"}}), flush=True); continue', "no sevens"),
+        ('if "7" in text: print(json.dumps({{"label": "odd"}}), flush=True); continue', "label 'odd' is not one of"),
+        ('if "7" in text: print(json.dumps({{"score": "1"}}), flush=True); continue', "a score must be a number"),
+        ('if "7" in text: print("[]", flush=True); continue', "an answer must be an object"),
+        (
+            'if "7" in text: print(json.dumps({{"lable": "x"}}), flush=True); continue',
+            "an answer has 'lable'; ",
+        ),
+    ],
+)
+def test_the_input_that_ends_it_is_the_error(tmp_path, more, error):
+    import re
+
+    system = program(tmp_path, more.replace("{{", "{").replace("}}", "}"), file="timeout = 0.5")
+    outputs = system.run(texts(*map(str, range(20))))
+    assert [place for place, output in enumerate(outputs) if output.error] == [7, 17]
+    assert re.search(error, outputs[7].error)
+    assert {output.label for output in outputs if not output.error} == {"positive"}
+
+
+def test_what_it_said_instead_of_an_answer_is_kept(tmp_path):
+    system = program(tmp_path, 'if "7" in text: print("Loading ...", flush=True)')
+    assert system.run(texts("1", "7"))[1].text == "Loading ..."
+
+
+def test_more_lines_than_asked_for(tmp_path):
+    system = program(tmp_path, 'print("{}", flush=True)')
+    system.run(texts("a"))
+    time.sleep(0.1)
+    outputs = system.run(texts("b"))
+    assert "it wrote more lines than it was asked for: {" in outputs[0].error
+
+
+def test_a_program_that_never_begins(tmp_path):
+    system = program(tmp_path, code="import sys; sys.exit('no model here')  # {more}")
+    outputs = system.run(texts(*map(str, range(100))))
+    assert len(outputs) == 100
+    assert all("no model here" in output.error for output in outputs)
+    assert outputs[-1].error.endswith("(10 times in a row)")
+
+
+def test_what_it_started_ends_with_it(tmp_path):
+    more = (
+        f'import subprocess; child = subprocess.Popen(["sleep", "60"]); '
+        f'open({str(tmp_path / "child")!r}, "w").write(str(child.pid))'
+    )
+    system = program(tmp_path, more)
+    system.run(texts("a"))
+    child = int((tmp_path / "child").read_text())
+    assert is_running(child)
+    system._program.end()
+    assert wait_for(lambda: not is_running(child))
+
+
+def _ask(spec, pipe):
+    system = get_system(spec)
+    system.run(texts("a"))
+    pipe.send(system._program._process.pid)
+    time.sleep(60)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a program with its parent")
+def test_no_orphan_is_left_by_a_process_that_is_killed(tmp_path):
+    """Not even a program that looks at nothing."""
+    program(tmp_path, "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)")
+    here, there = multiprocessing.Pipe()
+    worker = multiprocessing.Process(target=_ask, args=(f"command:{tmp_path / 'program.toml'}", there))
+    worker.start()
+    pid = here.recv()
+    assert is_running(pid)
+    os.kill(worker.pid, signal.SIGKILL)
+    worker.join()
+    assert wait_for(lambda: not is_running(pid))
+
+
+def test_a_forked_process_starts_its_own(tmp_path):
+    system = program(tmp_path)
+    system.run(texts("a"))
+    pid = system._program._process.pid
+    here, there = multiprocessing.get_context("fork").Pipe()
+
+    def ask():
+        outputs = system.run(texts("So boring."))
+        there.send((outputs[0].label, system._program._process.pid))
+
+    worker = multiprocessing.get_context("fork").Process(target=ask)
+    worker.start()
+    label, other = here.recv()
+    worker.join()
+    assert (label, other != pid) == ("negative", True)
+    assert system.run(texts("b")) == [Output("positive", 0.75)]
+    assert system._program._process.pid == pid
+    assert wait_for(lambda: not is_running(other))
+
+
+def test_a_program_without_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program(tmp_path)
+    system = get_system(f"command:{sys.executable} program.py")
+    assert system.run(texts("So boring.")) == [Output("negative", 0.75)]
+    (tmp_path / "program.py").write_text((tmp_path / "program.py").read_text() + "\n# changed")
+    assert get_system(f"command:{sys.executable} program.py").version != system.version
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "output"),
+    [
+        ("similarity", '{"score": 0.5}', Output("regulated", 0.5)),
+        ("question-answering", '{"text": null}', Output(text="unanswerable")),
+        ("question-answering", '{"text": "Paris"}', Output(text="Paris")),
+        ("translation", "{}", Output()),
+        ("summarization", '{"text": ""}', None),
+    ],
+)
+def test_every_kind_of_output(tmp_path, task, answer, output):
+    code = f"import sys\nfor line in sys.stdin: print({answer!r}, flush=True)".replace("{", "{{").replace("}", "}}")
+    system = program(tmp_path, code=code, file=f'task = "{task}"')
+    item = Input.of("It rains.", target="es") if task == "translation" else Input.of("It rains.", "Where?")
+    (returned,) = system.run([item])
+    assert returned == output if output is not None else returned.error
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('name = "a"\nversion = "1"', "command: is missing"),
+        ('name = "a"\nversion = "1"\ncommand = "python x.py"', r"command: .*a list of texts, for example"),
+        ('name = "a"\ncommand = ["x"]', "version: is missing"),
+        ('name = "a"\nversion = "1"\ncommand = ["x"]\ntask = "mood"', "task: unknown task 'mood'"),
+        ('name = "a"\nversion = "1"\ncommand = ["x"]\nlabels = { P = "good" }', "labels: 'good' is no label"),
+        ('name = "a"\nversion = "1"\ncommand = ["x"]\nshell = true', "shell: there is no such key"),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_sentence(tmp_path, text, problem):
+    (tmp_path / "bad.toml").write_text(text)
+    with pytest.raises(BadFile, match=problem):
+        get_system(f"command:{tmp_path / 'bad.toml'}")
+
+
+def test_no_program():
+    with pytest.raises(AuditError, match="does not name a program"):
+        get_system("command:")
+    system = get_system("command:no-such-program --fast")
+    assert system.needs() == "there is no program 'no-such-program' here; install it, or name it with its folder"
+    with pytest.raises(AuditError, match="cannot run here; there is no program"):
+        system.prepare()
+    with pytest.raises(AuditError, match="'no-such-program' cannot be started"):
+        system.run(texts("a"))
+
+
+@pytest.mark.skipif(shutil.which("echo") is None, reason="no echo here")
+def test_no_shell_reads_the_command(tmp_path):
+    system = get_system(f"command:echo '{{}}' > {tmp_path / 'written'}")
+    assert system.run(texts("a"))[0].error
+    assert not (tmp_path / "written").exists()

@@ -1,0 +1,392 @@
+"""Models of transformers as systems: what a directory says of itself, files that say more, every task with a real tiny
+model that learnt some texts by heart, and refusals."""
+
+import json
+import math
+import pickle
+import shutil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("transformers", reason="pip install 'audit[transformers]'")
+
+from tiny_models import bert_config, classifier, learn, save_tokenizer
+
+from audit.errors import AuditError, BadFile, NotInstalled
+from audit.systems import get_system
+from audit.systems.heads import _Window, best_span, whole_words
+from audit.tasks import Input, Output
+
+MOODS = {"the film is good": 1, "the film is bad": 0, "a lovely book": 1, "a dull book": 0}
+CONTEXT = "Anna lives in Paris. Ben lives in Rome."
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """Whoever forks this process later (other tests do) must find no threads of torch's in it: one, for good."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def moods(tmp_path_factory):
+    """A classifier of two labels that says their names."""
+    return classifier(tmp_path_factory.mktemp("moods") / "moods", ["Negative", "POSITIVE"], MOODS)
+
+
+@pytest.fixture(scope="module")
+def unnamed(tmp_path_factory):
+    """A classifier of three labels that are numbers."""
+    texts = {**MOODS, "it was": 2}
+    return classifier(tmp_path_factory.mktemp("unnamed") / "three", ["LABEL_0", "LABEL_1", "LABEL_2"], texts)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """A classifier of pairs."""
+    texts = {
+        ("the man sleeps", "the man is fine"): 1,
+        ("the man sleeps", "the man walk"): 0,
+        ("it rains today", "it rains"): 2,
+    }
+    names = ["contradiction", "neutral", "entailment"]
+    return classifier(tmp_path_factory.mktemp("pairs") / "nli", names, texts)
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    """A model that finds where Anna and Ben live, and that nobody said what Anna eats."""
+    import torch
+    import transformers
+
+    folder = tmp_path_factory.mktemp("reader") / "reader"
+    tokenizer = save_tokenizer(folder)
+    torch.manual_seed(0)
+    model = transformers.BertForQuestionAnswering(bert_config(tokenizer))
+    asked = [("Where does Anna live?", "Paris"), ("Where does Ben live?", "Rome"), ("What does Anna eats?", "")]
+    batch = tokenizer([question for question, _ in asked], [CONTEXT] * 3, return_tensors="pt", padding=True)
+    places = [
+        0 if not answer else ids.index(tokenizer.convert_tokens_to_ids(answer.lower()))
+        for ids, (_, answer) in zip(batch["input_ids"].tolist(), asked, strict=True)
+    ]
+    found = torch.tensor(places)
+    learn(model, {**batch, "start_positions": found, "end_positions": found})
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def summarizer(tmp_path_factory):
+    """A BART that knows two summaries."""
+    import torch
+    import transformers
+
+    folder = tmp_path_factory.mktemp("summarizer") / "bart"
+    tokenizer = save_tokenizer(folder)
+    torch.manual_seed(0)
+    config = transformers.BartConfig(
+        vocab_size=len(tokenizer),
+        d_model=32,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=32,
+        decoder_ffn_dim=32,
+        max_position_embeddings=64,
+        dropout=0.0,
+        init_std=0.1,
+        pad_token_id=0,
+        bos_token_id=2,
+        eos_token_id=3,
+        decoder_start_token_id=3,
+        forced_eos_token_id=3,
+    )
+    model = transformers.BartForConditionalGeneration(config)
+    texts = ["it rains today and people walk.", "the book is dull and the film is lovely."]
+    batch = tokenizer(texts, return_tensors="pt", padding=True)
+    labels = tokenizer(["it rains.", "a lovely film."], return_tensors="pt", padding=True)["input_ids"]
+    labels[labels == 0] = -100
+    learn(model, {"input_ids": batch["input_ids"], "attention_mask": batch["attention_mask"], "labels": labels}, 600)
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    """A random encoder of sentences, as sentence-transformers writes one."""
+    import torch
+    import transformers
+
+    folder = tmp_path_factory.mktemp("encoder") / "encoder"
+    tokenizer = save_tokenizer(folder)
+    torch.manual_seed(0)
+    transformers.BertModel(bert_config(tokenizer)).save_pretrained(folder)
+    kinds = ["Transformer", "Pooling", "Normalize"]
+    (folder / "modules.json").write_text(json.dumps([{"type": f"sentence_transformers.models.{k}"} for k in kinds]))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    return folder
+
+
+def file(folder, text, name="model.toml"):
+    (folder / name).write_text(text, encoding="utf-8")
+    return f"transformers:{folder / name}"
+
+
+# Tasks
+
+
+def test_a_directory_says_its_task_and_labels(moods):
+    system = get_system(f"transformers:{moods}")
+    system.prepare()
+    outputs = system.run([Input.of(text) for text in MOODS])
+    assert [output.label for output in outputs] == ["positive", "negative", "positive", "negative"]
+    assert all(0.9 < output.score <= 1 for output in outputs)
+    assert (system.name, system.tasks, system.needs()) == ("moods", ("sentiment",), None)
+    assert system.settings["labels"] == ["negative", "positive"]
+    again = pickle.loads(pickle.dumps(system))  # noqa: S301
+    assert again.run([Input.of("a dull book")])[0] == outputs[3]  # alone as in a batch
+
+
+def test_labels_that_are_numbers_want_a_file(unnamed, tmp_path):
+    with pytest.raises(BadFile, match=r"LABEL_0, LABEL_1, LABEL_2\) does not say its task; write a file with model"):
+        get_system(f"transformers:{unnamed}")
+    more = f'model = "{unnamed}"\ntask = "classification/books,films,other"\n'
+    labels = 'labels = { LABEL_0 = "books", LABEL_1 = "films", LABEL_2 = "other" }'
+    system = get_system(file(tmp_path, more + labels))
+    assert [output.label for output in system.run([Input.of("the film is bad"), Input.of("it was")])] == [
+        "books",
+        "other",
+    ]
+    with pytest.raises(BadFile, match=r"toml, labels: the map misses LABEL_2; write for each .* books"):
+        get_system(file(tmp_path, more + 'labels = { LABEL_0 = "books", LABEL_1 = "films" }'))
+    with pytest.raises(BadFile, match=r"nothing says what is meant by LABEL_0, LABEL_1, LABEL_2"):
+        get_system(file(tmp_path, f'model = "{unnamed}"\ntask = "sentiment"'))
+    with pytest.raises(BadFile, match=r"labels: the model has no label 'LABEL_9'; it has LABEL_0"):
+        get_system(file(tmp_path, more + 'labels = { LABEL_9 = "books" }'))
+    with pytest.raises(BadFile, match=r"labels: 'cars' is no label of classification"):
+        get_system(file(tmp_path, more + 'labels = { LABEL_0 = "cars" }'))
+
+
+def test_names_of_labels_are_a_scheme(tmp_path):
+    folder = classifier(tmp_path / "topics", ["books", "films"], {"the film": 1, "a book": 0})
+    system = get_system(f"transformers:{folder}")
+    assert system.tasks == ("classification/books,films",)
+    assert [output.label for output in system.run([Input.of("the film"), Input.of("a book")])] == ["films", "books"]
+
+
+def test_inference(pairs):
+    system = get_system(f"transformers:{pairs}")
+    assert system.tasks == ("inference",)
+    asked = [Input.of("it rains today", "it rains"), Input.of("the man sleeps", "the man walk")]
+    assert [output.label for output in system.run(asked)] == ["entailment", "contradiction"]
+
+
+def test_similarity_by_a_classifier_of_pairs(tmp_path):
+    texts = {("the film", "the film"): 5.0, ("the film", "it rains"): 0.0}
+    folder = classifier(tmp_path / "sts", ["LABEL_0"], texts)
+    asked = [Input.of(*pair) for pair in texts]
+    system = get_system(file(tmp_path, f'model = "{folder}"\nscale = [0, 5]'))
+    assert system.tasks == ("similarity",)
+    assert [output.score for output in system.run(asked)] == pytest.approx([1, 0], abs=0.05)
+    bare = get_system(f"transformers:{folder}")
+    assert [output.score for output in bare.run(asked)] == pytest.approx([1 / (1 + math.exp(-5)), 0.5], abs=0.05)
+    assert bare.settings != system.settings
+
+
+def test_similarity_by_an_encoder(encoder, tmp_path):
+    import torch
+    import transformers
+
+    system = get_system(f"transformers:{encoder}")
+    asked = [Input.of("the film", "the film"), Input.of("the film is good", "it rains"), Input.of("a book", "books.")]
+    scores = [output.score for output in system.run(asked)]
+    assert (system.tasks, system.settings["pooling"]) == (("similarity",), "mean")
+    assert scores[0] == pytest.approx(1)
+    model = transformers.BertModel.from_pretrained(encoder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(encoder)
+    for item, score in zip(asked, scores, strict=True):
+        with torch.inference_mode():  # one by one, without padding
+            first, second = (
+                model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(0) for text in item.texts
+            )
+        cosine = torch.nn.functional.cosine_similarity(first, second, dim=0).item()
+        assert score == pytest.approx(max(0, cosine), abs=1e-5)
+    other = copied(encoder, tmp_path, architectures=["BertForQuestionAnswering"])
+    with pytest.raises(BadFile, match="it must be an encoder, or ForSequenceClassification with one number"):
+        get_system(file(tmp_path, f'model = "{other}"\ntask = "similarity"'))
+
+
+def copied(folder, to, **config):
+    """The directory of a model with another configuration."""
+    copy = shutil.copytree(folder, to / f"copy-{len(list(to.iterdir()))}")
+    (copy / "config.json").write_text(json.dumps(json.loads((copy / "config.json").read_text()) | config))
+    return copy
+
+
+def test_question_answering(reader, tmp_path):
+    system = get_system(f"transformers:{reader}")
+    questions = ["Where does Anna live?", "Where does Ben live?", "What does Anna eats?"]
+    outputs = system.run([Input.of(CONTEXT, question) for question in questions])
+    assert [output.text for output in outputs] == ["Paris", "Rome", "unanswerable"]
+    assert all(0.8 < output.score <= 1 for output in outputs)
+    eager = get_system(file(tmp_path, f'model = "{reader}"\nnull_threshold = 1000.0\nlongest_answer = 2'))
+    (output,) = eager.run([Input.of(CONTEXT, questions[2])])
+    assert output.text in CONTEXT
+    assert len(output.text.split()) <= 2
+    long = system.run([Input.of(CONTEXT, "who " * 70)])
+    assert long[0].error.startswith("the question has ")
+
+
+def test_a_context_that_is_too_long_is_read_in_windows(reader, tmp_path):
+    """In windows of 30 tokens the answer is in the last one only."""
+    system = get_system(file(tmp_path, f'model = "{reader}"\nmax_length = 30\nnull_threshold = 1000.0'))
+    context = "It was fine. " * 12 + CONTEXT
+    windows = system_windows(system, context, "Where does Anna live?")
+    assert len(windows) > 3
+    assert all(len(window.tokens["input_ids"]) <= 30 for window in windows)
+    covered = {at for window in windows for at in window.characters if at}
+    assert {context[start:end] for start, end in covered} >= {"Anna", "Paris", "Rome"}
+    (output,) = system.run([Input.of(context, "Where does Anna live?")])
+    assert output.text
+    assert output.text in context
+
+
+def system_windows(system, context, question):
+    system.run([Input.of(context, question)])
+    return system._head._windows(context, question)
+
+
+def test_summaries(summarizer, tmp_path):
+    spec = file(tmp_path, f'model = "{summarizer}"\ntask = "summarization"')
+    system = get_system(spec)
+    asked = [Input.of("it rains today and people walk."), Input.of("the book is dull and the film is lovely.")]
+    assert [output.text for output in system.run(asked)] == ["it rains.", "a lovely film."]
+    short = get_system(file(tmp_path, f'model = "{summarizer}"\ntask = "summarization"\nlongest_summary = 4'))
+    errors = [output.error for output in short.run(asked)]
+    assert errors[1] == "the summary did not end within 5 tokens"
+    with pytest.raises(BadFile, match="does not say its task"):
+        get_system(f"transformers:{summarizer}")
+
+
+def test_a_model_that_translates_is_the_one_of_seq2seq(summarizer, tmp_path):
+    system = get_system(file(tmp_path, f'model = "{summarizer}"\ntask = "translation"\npair = "en-es"'))
+    assert (type(system).__name__, system.tasks, system.settings["pair"]) == ("Seq2Seq", ("translation",), "en-es")
+
+
+# Texts that are too long, and what identifies a system
+
+
+def test_what_is_too_long_is_cut_or_an_error(moods, tmp_path, caplog):
+    long = Input.of("the film is good " + "and " * 80)
+    cut = get_system(file(tmp_path, f'model = "{moods}"\nmax_length = 10'))
+    assert cut.run([long, long])[0].label == "positive"
+    assert caplog.text.count("reads 10 tokens of a text; what is longer is cut") == 1
+    refusing = get_system(file(tmp_path, f'model = "{moods}"\nmax_length = 10\ntoo_long = "error"'))
+    outputs = refusing.run([long, Input.of("a dull book")])
+    assert outputs[0] == Output(error="the text has 86 tokens, the model reads 10")
+    assert outputs[1].label == "negative"
+    assert cut.settings["max_length"] == 10
+    assert cut.settings != refusing.settings
+    assert get_system(f"transformers:{moods}").settings["max_length"] == 64
+
+
+def test_the_version_is_what_the_files_hold_and_not_where_they_are(moods, tmp_path):
+    elsewhere = shutil.copytree(moods, tmp_path / "moved" / "moods")
+    before, after = get_system(f"transformers:{moods}"), get_system(f"transformers:{elsewhere}")
+    assert (before.name, before.version, before.settings) == (after.name, after.version, after.settings)
+    paced = get_system(file(tmp_path, f'model = "{moods}"\nbatch = 3\ndevice = "cpu"'))
+    assert (paced.version, paced.settings) == (before.version, before.settings)
+    weights = elsewhere / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    assert get_system(f"transformers:{elsewhere}").version != before.version
+
+
+# Refusals
+
+
+def test_a_model_that_is_nowhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NotInstalled, match=r"no model of this name in the Hugging Face cache; download it"):
+        get_system("transformers:some/model")
+    with pytest.raises(BadFile, match=r"model\.toml"):
+        get_system("transformers:model.toml")
+    with pytest.raises(BadFile, match=r"config\.json is absent"):
+        get_system(f"transformers:{tmp_path}")
+    with pytest.raises(AuditError, match="does not name a model"):
+        get_system("transformers:")
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ('task = "mood"', "unknown task 'mood'"),
+        ('task = "classification"', "does not say the labels"),
+        (
+            'task = "question-answering"',
+            "it must be ForQuestionAnswering",
+        ),
+        ('task = "summarization"', "it must be an encoder and a decoder"),
+        ('dtype = "int8"', "dtype"),
+        ("scale = [5, 0]", "scale: .*two numbers"),
+        ('modle = "x"', "there is no such key, did you mean 'model'"),
+        ("batch = 0", "batch"),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_sentence(moods, tmp_path, more, problem):
+    with pytest.raises(BadFile, match=problem) as refused:
+        get_system(file(tmp_path, f'model = "{moods}"\n{more}'))
+    assert str(tmp_path / "model.toml") in str(refused.value)
+
+
+def test_what_cannot_be_loaded(moods, tmp_path):
+    damaged = copied(moods, tmp_path)
+    (damaged / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(BadFile, match="transformers cannot load this model"):
+        get_system(f"transformers:{damaged}").run([Input.of("a dull book")])
+    other = copied(moods, tmp_path, architectures=["BertForQuestionAnswering"])
+    with pytest.raises(BadFile, match="weights are missing"):
+        get_system(f"transformers:{other}").run([Input.of("a dull book", "who?")])
+    many = copied(moods, tmp_path, problem_type="multi_label_classification")
+    with pytest.raises(BadFile, match="any number of labels at once"):
+        get_system(f"transformers:{many}")
+    with pytest.raises(AuditError, match=r"device: 'cuda:7' cannot be used here"):
+        get_system(file(tmp_path, f'model = "{moods}"\ndevice = "cuda:7"')).run([Input.of("a dull book")])
+
+
+# Spans
+
+
+LOGITS = st.lists(st.floats(-20, 20), min_size=2, max_size=12)
+
+
+@given(LOGITS, st.randoms(use_true_random=False), st.integers(1, 5))
+def test_the_best_span_is_the_best_of_all(start, random, longest):
+    end = [random.uniform(-20, 20) for _ in start]
+    characters = [None] + [
+        (3 * place, 3 * place + 2) if random.random() < 0.7 else None for place in range(1, len(start))
+    ]
+    best = best_span(start, end, _Window({}, characters, 0), longest)
+    places = [place for place, at in enumerate(characters) if at]
+    spans = {
+        (first, last): start[first] + end[last] for first in places for last in places if 0 <= last - first < longest
+    }
+    assert best.null_sum == start[0] + end[0]
+    assert 0 <= best.null_probability <= 1
+    if not spans:
+        assert best.sum == -math.inf
+        return
+    first, last = max(spans, key=spans.__getitem__)
+    assert best.sum == spans[first, last]
+    assert 0 < best.probability + best.null_probability <= 1 + 1e-9
+
+
+def test_spans_are_whole_words_where_writing_has_some():
+    assert whole_words("Paris", 0, 2) == (0, 5)
+    assert whole_words("他住在巴黎。", 3, 5) == (3, 5)
