@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from audit.errors import AuditError, BadOutput, Declined
-from audit.packs.cloud.connector import Outcome, WithClient, entry, number, outcome_of, unreachable, unread
+from audit.packs.cloud.connector import Outcome, WithClient, entry, outcome_of, score_of, unreachable, unread
 from audit.tasks import Input, Output
 
 _AGAIN_LATER = frozenset({"ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded"})
@@ -151,5 +151,5 @@ class Comprehend(WithClient):
 
     def _read(self, result: Any) -> Output:
         word = entry(result, "Sentiment")
-        label = self.label(word)
-        return Output(label, number(entry(result, "SentimentScore", str(word).capitalize()), "the score"))
+        label, scores = self.label(word), entry(result, "SentimentScore")
+        return Output(label, score_of(scores, str(word).capitalize()))

@@ -74,9 +74,9 @@ class _Azure(WithClient):
 
         if isinstance(problem, exceptions.ServiceRequestError | exceptions.ServiceResponseError):
             return unreachable(problem, "endpoint")
-        if isinstance(problem, exceptions.IncompleteReadError):
-            return unreachable(problem, "endpoint")
-        if isinstance(problem, exceptions.HttpResponseError) and problem.status_code is not None:
+        if isinstance(problem, exceptions.HttpResponseError) and problem.status_code is None:
+            return unreachable(problem, "endpoint")  # an answer that ended too early
+        if isinstance(problem, exceptions.HttpResponseError):
             if 200 <= problem.status_code < 300:
                 return unread(problem)
             headers = (
@@ -168,8 +168,8 @@ class AzureTranslator(_Azure):
         body = {
             "inputs": [{"text": item.text, "language": source, "targets": [{"language": target}]} for item in inputs]
         }
-        answer = await self.in_thread(lambda client: client.translate(body).as_dict())
-        return [outcome_of(partial(_translation, result)) for result in entry(answer, "value")]
+        answer = await self.in_thread(lambda client: [item.as_dict() for item in client.translate(body)])
+        return [outcome_of(partial(_translation, result)) for result in answer]
 
 
 def _translation(result: Any) -> Output:

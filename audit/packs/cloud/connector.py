@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line
 from audit.packs.cloud.cloud_file import read_cloud_file
 from audit.systems.asking import Asking
-from audit.systems.http_file import EVERY, Languages
+from audit.systems.http_file import Languages
 from audit.systems.remote_file import VARIABLE, check_address, kind
 from audit.systems.service import Clients, Service, cut, problem_of, with_variables, without_values
 from audit.tasks import Input, Output
@@ -28,6 +28,10 @@ from audit.tasks import Input, Output
 Returned = TypeVar("Returned")
 Outcome = Output | AuditError
 """What became of one input: its output, or why there is none. Unanswered: it is asked again."""
+
+
+_ABOUT_TEXTS = (400, 405, 406, 413, 414, 422)
+"""Statuses that come, with a code, for what is wrong with a text (405: Alibaba's for one that is too long)."""
 
 
 class Connector:
@@ -313,7 +317,9 @@ class Connector:
             return Declined(reason)
         if code in self.refusals or (by_status is not None and status in (401, 403)):
             return Declined(f"{self.service} refuses the credentials ({cut(reason)}); check {self.accepted}")
-        return by_status or Declined(reason, inputs=True)
+        if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
+            return Declined(reason, inputs=True)
+        return by_status
 
 
 def installed(module: str) -> bool:
@@ -333,6 +339,17 @@ def number(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadOutput(f"{name} must be a number, the answer has {kind(value)}")
     return float(value)
+
+
+def score_of(scores: object, name: str) -> float | None:
+    """The score that stands in an answer under this name; None where there is none. Raises BadOutput for one that is
+    no number.
+
+    >>> score_of({"Positive": 0.9}, "Positive"), score_of({"Positive": 0.9}, "Amazed")
+    (0.9, None)
+    """
+    value = scores.get(name) if isinstance(scores, dict) else None
+    return None if value is None else number(value, f"the score {name}")
 
 
 def entry(document: object, *names: str | int) -> Any:
@@ -464,6 +481,3 @@ def unread(problem: Exception) -> AuditError:
 def unreachable(problem: Exception, what: str) -> AuditError:
     """The error for an exception that says that there was no connection; `what` may be wrong with the settings."""
     return Unanswered(f"no connection ({type(problem).__name__}: {problem}); if this goes on, check {what}")
-
-
-__all__ = ["EVERY", "Connector", "OverHttps", "WithClient", "entry", "number", "outcome_of", "unreachable", "unread"]

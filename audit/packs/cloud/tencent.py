@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from audit.errors import AuditError, BadOutput
-from audit.packs.cloud.connector import EVERY, Outcome, WithClient, entry, number, outcome_of, unreachable, unread
+from audit.packs.cloud.connector import EVERY, Outcome, WithClient, entry, outcome_of, score_of, unreachable, unread
 from audit.systems.remote_file import kind
 from audit.tasks import Input, Output
 
@@ -128,8 +128,7 @@ class TencentSentiment(_Tencent):
 
     def read(self, response: Any) -> Output:
         word = entry(response, "Sentiment")
-        label = self.label(word)
-        return Output(label, number(entry(response, str(word).capitalize()), "the probability"))
+        return Output(self.label(word), score_of(response, str(word).capitalize()))
 
 
 class TencentTranslate(_Tencent):
