@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 from audit.errors import AuditError, BadOutput
 from audit.packs.cloud.connector import (
-    EVERY,
     Outcome,
     WithClient,
     entry,
@@ -23,6 +22,7 @@ from audit.packs.cloud.connector import (
     unreachable,
     unread,
 )
+from audit.systems.http_file import EVERY
 from audit.tasks import Input, Output
 
 

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from audit.errors import BadOutput
-from audit.packs.cloud.connector import EVERY, Outcome, OverHttps, entry, number, outcome_of
+from audit.packs.cloud.connector import Outcome, OverHttps, entry, number, outcome_of
+from audit.systems.http_file import EVERY
 from audit.systems.remote_file import kind
 from audit.tasks import Input, Output
 

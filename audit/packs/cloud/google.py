@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from audit.errors import AuditError, Declined
-from audit.packs.cloud.connector import EVERY, Outcome, WithClient, number, unreachable, unread
+from audit.packs.cloud.connector import Outcome, WithClient, number, unreachable, unread
+from audit.systems.http_file import EVERY
 from audit.tasks import Input, Output
 
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from audit.errors import AuditError, BadOutput
-from audit.packs.cloud.connector import EVERY, Outcome, WithClient, entry, outcome_of, score_of, unreachable, unread
+from audit.packs.cloud.connector import Outcome, WithClient, entry, outcome_of, score_of, unreachable, unread
+from audit.systems.http_file import EVERY
 from audit.systems.remote_file import kind
 from audit.tasks import Input, Output
 

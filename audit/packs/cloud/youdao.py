@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 from audit.errors import BadOutput
-from audit.packs.cloud.connector import EVERY, Outcome, OverHttps, entry, outcome_of
+from audit.packs.cloud.connector import Outcome, OverHttps, entry, outcome_of
+from audit.systems.http_file import EVERY
 from audit.tasks import Input, Output
 
 
