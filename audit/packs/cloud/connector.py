@@ -262,12 +262,16 @@ class Connector:
             yield request
 
     def measure(self, text: str) -> int:
-        """The size of a text as the service counts it.
+        """The size of a text as the service counts it, or a little more: those that count characters count them in
+        different ways.
 
-        >>> Connector.measure(Connector.__new__(Connector), "naïve")
-        5
+        >>> Connector.unit, Connector.measure(Connector.__new__(Connector), "naïve 🎬")
+        ('characters', 8)
         """
-        return len(text.encode()) if self.unit == "bytes" else len(text)
+        if self.unit == "bytes":
+            return len(text.encode("utf-8", "replace"))
+        # A character of UTF-16 that is a pair counts as two.
+        return len(text) + sum(character > "\uffff" for character in text)
 
     async def ask(self, inputs: Sequence[Input]) -> list[Outcome]:
         """One request: what became of each of these inputs, all of the same languages. Raises Unanswered, Declined and

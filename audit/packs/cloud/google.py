@@ -7,6 +7,7 @@ Credentials are the application default ones, which Google's own library finds.
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +16,9 @@ from audit.errors import AuditError, Declined
 from audit.packs.cloud.connector import Outcome, WithClient, number, unreachable, unread
 from audit.systems.http_file import EVERY
 from audit.tasks import Input, Output
+
+_TOKEN = re.compile(r"\bya29\.[\w.~+/=-]+|\beyJ[\w-]+\.[\w-]+\.[\w-]*")
+"""What tokens of Google look like: its own, and those that a service account signs (RFC 7519)."""
 
 
 class _Google(WithClient):
@@ -39,20 +43,9 @@ class _Google(WithClient):
             )
         return super().unset()
 
-    def secrets(self) -> dict[str, str]:
-        held = self._client[1] if self._client is not None else None
-        # The file is read by the client; what it sends is a token that it makes of it.
-        inner = getattr(held, "_jwt_credentials", None)
-        secrets = {
-            name: str(getattr(credentials, attribute, None) or "")
-            for credentials, suffix in ((held, ""), (inner, " of itself"))
-            for attribute, name in (
-                ("token", f"TOKEN OF GOOGLE'S ACCOUNT{suffix}"),
-                ("refresh_token", f"REFRESH TOKEN OF GOOGLE'S ACCOUNT{suffix}"),
-                ("client_secret", f"SECRET OF GOOGLE'S ACCOUNT{suffix}"),
-            )
-        }
-        return {name: value for name, value in secrets.items() if value}
+    def without_secrets(self, text: str, least: int = 1) -> str:
+        # The file is read by the client, and stays in it; what it sends is a token that it makes of it.
+        return _TOKEN.sub("${TOKEN OF GOOGLE'S ACCOUNT}", super().without_secrets(text, least))
 
     def default_credentials(self) -> tuple[Any, str | None]:
         """The application default credentials, and the project that they are of."""
@@ -108,20 +101,19 @@ class GoogleLanguage(_Google):
     most, unit = 1_000_000, "bytes"
     module = "google.cloud.language_v2"
 
-    def make_client(self) -> tuple[Any, Any]:
+    def make_client(self) -> Any:
         from google.cloud import language_v2
 
         credentials, _ = self.default_credentials()
-        client = language_v2.LanguageServiceClient(
+        return language_v2.LanguageServiceClient(
             credentials=credentials, transport="rest", client_options={"api_endpoint": self.host}
         )
-        return client, credentials
 
     async def ask(self, inputs: Sequence[Input]) -> list[Outcome]:
         document = {"content": inputs[0].text, "type_": "PLAIN_TEXT", "language_code": self.language(inputs[0])}
         request = {"document": document, "encoding_type": "UTF8"}
         answer = await self.in_thread(
-            lambda client: client[0].analyze_sentiment(request=request, retry=None, timeout=self.file.timeout)
+            lambda client: client.analyze_sentiment(request=request, retry=None, timeout=self.file.timeout)
         )
         if "document_sentiment" not in answer:
             return [unread(ValueError("it has no documentSentiment"))]
@@ -144,7 +136,7 @@ class GoogleTranslate(_Google):
     most = 30_000
     module = "google.cloud.translate_v3"
 
-    def make_client(self) -> tuple[Any, Any, str]:
+    def make_client(self) -> tuple[Any, str]:
         from google.cloud import translate_v3
 
         credentials, project = self.default_credentials()
@@ -157,7 +149,7 @@ class GoogleTranslate(_Google):
         client = translate_v3.TranslationServiceClient(
             credentials=credentials, transport="rest", client_options={"api_endpoint": self.host}
         )
-        return client, credentials, f"projects/{project}/locations/{self._region}"
+        return client, f"projects/{project}/locations/{self._region}"
 
     async def ask(self, inputs: Sequence[Input]) -> list[Outcome]:
         request = {
@@ -168,7 +160,7 @@ class GoogleTranslate(_Google):
         }
         answer = await self.in_thread(
             lambda client: client[0].translate_text(
-                request={**request, "parent": client[2]}, retry=None, timeout=self.file.timeout
+                request={**request, "parent": client[1]}, retry=None, timeout=self.file.timeout
             )
         )
         return [Output(text=translation.translated_text) for translation in answer.translations]

@@ -2,7 +2,8 @@
 TC3-HMAC-SHA256 and knows every service by name.
 
 https://cloud.tencent.com/document/product/271/90712 (AnalyzeSentiment, 200 characters),
-https://cloud.tencent.com/document/product/551/15619 (TextTranslate, 6,000 characters). Errors come with status 200.
+https://cloud.tencent.com/document/product/551/15619 (TextTranslate, fewer than 6,000
+characters). Errors come with status 200.
 """
 
 from collections.abc import Mapping, Sequence
@@ -143,7 +144,7 @@ class TencentTranslate(_Tencent):
     spoken = (EVERY,)
     codes: ClassVar[Mapping[str, str]] = {"zh-TW": "zh-TW"}
     endpoint = "https://tmt.tencentcloudapi.com"
-    most = 6_000
+    most = 5_999
     product = "tmt"
 
     def parameters(self, item: Input) -> dict[str, object]:

@@ -1,12 +1,12 @@
-"""What every cloud service does when all is well and when it is not, each against a local server (`services.py`)."""
+"""What every cloud service does when all is well and when it is not, each against a local server (`cloud_services.py`)."""
 
 import pickle
 import time
 from importlib import import_module
 
 import pytest
+from cloud_services import ALL, IDENTITY, SECRET, TOKEN, Simulated, running
 from service import Reply
-from services import ALL, IDENTITY, SECRET, TOKEN, Simulated, running
 
 from audit.errors import BadOutput, Declined, Unanswered
 from audit.registry import systems
