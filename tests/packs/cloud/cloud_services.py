@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pytest
 from service import Reply, Server, label_of, serving
 
+from audit.errors import install_line
+from audit.registry import systems
 from audit.tasks import Input, Output
 
 SECRET = "s3cr3t+marked/7Q=="
@@ -408,6 +412,19 @@ ALL = (
         ),
     ),
 )
+
+
+def named(value: Any) -> str:
+    """The name of a case in the names of tests."""
+    return value.spec if isinstance(value, Simulated) else f"{value.kind}-{value.status}"
+
+
+def there(simulated: Simulated) -> None:
+    """Skip the test where the client is not installed, with the line that installs it."""
+    try:
+        import_module(simulated.module)
+    except ModuleNotFoundError:
+        pytest.skip(install_line(systems.get(simulated.spec).extra))
 
 
 @cache

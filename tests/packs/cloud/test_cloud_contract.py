@@ -1,50 +1,26 @@
-"""What every cloud service does when all is well and when it is not, each against a local server (`cloud_services.py`)."""
+"""What every cloud service does when all is well and when it is not, each against a local server."""
 
 import pickle
 import time
-from importlib import import_module
 
 import pytest
-from cloud_services import ALL, IDENTITY, SECRET, TOKEN, Simulated, running
+from cloud_services import ALL, IDENTITY, SECRET, TOKEN, named, running, there
 from service import Reply
 
 from audit.errors import BadOutput, Declined, Unanswered
 from audit.registry import systems
 from audit.runner.executors.asynchronous import is_asynchronous
-from audit.systems import asking, get_system
+from audit.systems import get_system
 from audit.tasks import Input, Output
 
 LABELLED = [simulated for simulated in ALL if simulated.unknown]
 CODED = [(simulated, coded) for simulated in ALL for coded in simulated.coded]
 
 
-def named(value):
-    return value.spec if isinstance(value, Simulated) else f"{value.kind}-{value.status}"
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch):
-    """Waits between tries that take no time; no credentials of whoever runs the tests."""
-    monkeypatch.setattr(asking.Asking.__init__, "__defaults__", (*asking.Asking.__init__.__defaults__[:-1], 0.001))
-    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "GOOGLE_CLOUD_PROJECT", "HTTP_PROXY", "http_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
-    monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-
-
 @pytest.fixture(params=ALL, ids=named)
 def simulated(request):
     there(request.param)
     return request.param
-
-
-def there(simulated):
-    """Skip where the client is not installed, with the line that installs it."""
-    try:
-        import_module(simulated.module)
-    except ModuleNotFoundError:
-        pytest.skip(f"pip install 'audit[{systems.get(simulated.spec).extra}]'")
 
 
 def no_secrets(text):
@@ -74,7 +50,6 @@ def test_answers_are_outputs(simulated, tmp_path, monkeypatch):
 def test_without_a_file_the_environment_says_what_is_missing(simulated, monkeypatch):
     for name in simulated.environment:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("CLOUDSDK_CONFIG", "/nowhere")
     needs = get_system(simulated.spec).needs()
     if simulated.environment:
         assert next(iter(simulated.environment)) in needs
