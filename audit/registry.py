@@ -25,6 +25,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from threading import RLock
 from types import ModuleType
 from typing import Any, Generic, TypeVar, cast, overload
@@ -37,9 +38,9 @@ F = TypeVar("F")
 
 VARIABLE = "AUDIT_PLUGINS"
 """The environment variable with the modules of plug-ins, separated by commas. Child processes inherit it."""
-PACKS = ("audit.packs.english", "audit.packs.chinese", "audit.packs.translation")
-"""What comes with audit for languages. Each registers its things when it is imported, as a plug-in does, and its
-relations in its module `relations`."""
+PACKS = ("audit.packs.english", "audit.packs.chinese", "audit.packs.translation", "audit.packs.cloud")
+"""What comes with audit for languages, and for the services of others. Each registers its things when it is imported,
+as a plug-in does, and its relations in its module `relations` where it has one."""
 _PACKAGE = __name__.partition(".")[0]
 _log = logging.getLogger(__name__)
 _lock = RLock()
@@ -311,8 +312,9 @@ class Registry(Generic[T]):
         for module in (*([self._home] if self._home else []), *PACKS):
             importlib.import_module(module)
         if self.group == "audit.relations":  # these have to be loaded to be listed
-            for pack in PACKS:
-                importlib.import_module(f"{pack}.relations")
+            for module in (f"{pack}.relations" for pack in PACKS):
+                if find_spec(module):
+                    importlib.import_module(module)
 
     def _discover(self) -> None:
         # A plug-in must not see a half of audit: names that are asked for while audit is imported are its own alone.

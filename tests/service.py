@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 LABELS = ("positive", "neutral", "negative")
 
@@ -26,11 +27,24 @@ def plain_answer(body: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class Reply:
-    """What the server sends back: JSON, or bytes as they are; `None` for a content breaks the connection off."""
+    """What the server sends back: JSON, or bytes as they are; `None` for a content breaks the connection off. `cut`:
+    the connection ends in the middle of the content."""
 
     content: Any
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False
+
+
+def body_of(content: bytes, headers: Any) -> dict[str, Any]:
+    """What a request says: JSON, a form, or else a text as {"text": ...}; nothing where it has no content."""
+    kind = headers.get("Content-Type", "")
+    if kind.startswith("application/x-www-form-urlencoded"):
+        return dict(parse_qsl(content.decode(), keep_blank_values=True))
+    if kind.startswith("text/plain"):
+        return {"text": content.decode()}
+    body: dict[str, Any] = json.loads(content or b"{}")
+    return body
 
 
 class Server(ThreadingHTTPServer):
@@ -84,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         server = self.server
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = body_of(self.rfile.read(int(self.headers.get("Content-Length", 0))), self.headers)
         with server.lock:
             number = len(server.bodies)
             server.bodies.append(body)
@@ -110,7 +124,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        self.wfile.write(content[: len(content) // 2] if reply.cut else content)
+        self.close_connection = self.close_connection or reply.cut
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing on stderr."""

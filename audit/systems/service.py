@@ -12,6 +12,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -70,7 +71,7 @@ class Service:
         try:
             yield
         except AuditError as problem:
-            problem.args = (_cut(self.without_secrets(str(problem))),)
+            problem.args = (cut(self.without_secrets(str(problem))),)
             raise
 
     async def content(
@@ -83,6 +84,18 @@ class Service:
     ) -> bytes:
         """The bytes of the answer to one request. Raises Unanswered and Declined by its status, BadOutput for an answer
         that cannot be read; call it in `masked`."""
+        return self._checked(await self.exchange(clients, method, address, sent, headers))
+
+    async def exchange(
+        self,
+        clients: "Clients",
+        method: str,
+        address: str,
+        sent: bytes | None,
+        headers: Mapping[str, str] | None = None,
+    ) -> "Answer":
+        """The answer to one request, whatever its status: for services whose errors have codes of their own. Raises
+        Unanswered where there is none, BadOutput for one that cannot be read; call it in `masked`."""
         import httpx
 
         try:
@@ -102,7 +115,7 @@ class Service:
         address: str,
         sent: bytes | None,
         headers: Mapping[str, str] | None,
-    ) -> bytes:
+    ) -> "Answer":
         async with (
             clients.borrowed() as client,
             client.stream(method, address, content=sent, headers=headers) as response,
@@ -113,18 +126,14 @@ class Service:
                 if size > LARGEST:
                     raise BadOutput(f"the answer is longer than {LARGEST:,} bytes")
                 parts.append(part)
-        content, status = b"".join(parts), response.status_code
-        if 200 <= status < 300:
-            return content
-        words = self.words(content)
-        reason = f"HTTP {status}{self._key_in_doubt(status)}"
-        reason = f"{reason}: {words}" if words else reason
-        if 300 <= status < 400:
-            raise Declined(f"HTTP {status}: it leads to {response.headers.get('location')!r}; name that as the url")
-        if status in _AGAIN or status >= 500:
-            after = seconds_to_wait(response.headers.get("retry-after"), response.headers.get("date"))
-            raise Unanswered(reason, after, crowded=status in _CROWDED, inputs=status == 500)
-        raise Declined(reason, inputs=status in _ABOUT_INPUTS)
+        return Answer(response.status_code, response.headers, b"".join(parts))
+
+    def _checked(self, answer: "Answer") -> bytes:
+        if 200 <= answer.status < 300:
+            return answer.content
+        words = self.words(answer.content)
+        reason = f"HTTP {answer.status}{self._key_in_doubt(answer.status)}"
+        raise problem_of(answer.status, answer.headers, f"{reason}: {words}" if words else reason)
 
     def _key_in_doubt(self, status: int) -> str:
         """What to look at after a status that says that a request was not allowed."""
@@ -160,19 +169,33 @@ class Service:
     def without_secrets(self, text: str, least: int = 1) -> str:
         """The text with the values of environment variables taken out, however they are spelled; those of `least`
         characters and more."""
-        values = {name: os.environ.get(name, "").strip() for name in self._variables}
-        for name, value in sorted(values.items(), key=lambda item: -len(item[1])):
-            for spelled in (
-                html.escape(value),
-                json.dumps(value)[1:-1],
-                quote(value),
-                quote(value, safe=""),
-                quote_plus(value),
-                value,
-            ):
-                if len(value) >= least:
-                    text = text.replace(spelled, f"${{{name}}}")
-        return text
+        return without_values(text, {name: os.environ.get(name, "").strip() for name in self._variables}, least)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a service sent back."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+def problem_of(status: int, headers: Mapping[str, str], reason: str) -> AuditError:
+    """The error for an answer whose status is none of 2xx: Unanswered where the request may be made again (RFC 9110,
+    RFC 6585), else Declined. The names of `headers` are in small letters, or it does not look at case.
+
+    >>> problem_of(429, {"retry-after": "3"}, "HTTP 429").after
+    3.0
+    >>> problem_of(401, {}, "HTTP 401")
+    Declined('HTTP 401')
+    """
+    if 300 <= status < 400:
+        return Declined(f"HTTP {status}: it leads to {headers.get('location')!r}; name that as the url")
+    if status in _AGAIN or status >= 500:
+        after = seconds_to_wait(headers.get("retry-after"), headers.get("date"))
+        return Unanswered(reason, after, crowded=status in _CROWDED, inputs=status == 500)
+    return Declined(reason, inputs=status in _ABOUT_INPUTS)
 
 
 class OverHttp:
@@ -326,5 +349,26 @@ def with_variables(text: str) -> str:
     return VARIABLE.sub(lambda match: os.environ.get(match[1], "").strip(), text)
 
 
-def _cut(text: str) -> str:
+def without_values(text: str, secrets: Mapping[str, str], least: int = 1) -> str:
+    """The text with secrets (name -> value) taken out, however they are spelled; those of `least` characters and more.
+
+    >>> without_values("bad key a%2Fb or a/b", {"KEY": "a/b"})
+    'bad key ${KEY} or ${KEY}'
+    """
+    for name, value in sorted(secrets.items(), key=lambda item: -len(item[1])):
+        for spelled in (
+            html.escape(value),
+            json.dumps(value)[1:-1],
+            quote(value),
+            quote(value, safe=""),
+            quote_plus(value),
+            value,
+        ):
+            if len(value) >= least:
+                text = text.replace(spelled, f"${{{name}}}")
+    return text
+
+
+def cut(text: str) -> str:
+    """The beginning of what a service says, as much as is kept."""
     return text if len(text) <= WORDS else text[: WORDS - 3] + "..."
