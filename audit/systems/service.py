@@ -20,7 +20,7 @@ from urllib.parse import quote, quote_plus
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
 from audit.files import parse_json
-from audit.systems.asking import Asking
+from audit.systems.asking import Asking, Spacing
 from audit.systems.base import missing
 from audit.systems.remote_file import VARIABLE, Remote, check_address
 from audit.tasks import Input, Output
@@ -184,6 +184,7 @@ class OverHttp:
         self.service = Service(file, url, variables, remote.timeout)
         self.batch, self.concurrency = batch, remote.concurrency
         self.tries, self.patience, self.rate, self.price = remote.tries, remote.patience, remote.rate, remote.price
+        self._spacing = Spacing(remote.rate) if remote.rate else None
         self._clients: Clients | None = None
 
     def headers(self) -> Mapping[str, str]:
@@ -210,7 +211,7 @@ class OverHttp:
         return asyncio.run(self._run(inputs))
 
     async def _run(self, inputs: Sequence[Input]) -> list[Output]:
-        asking = Asking(self.concurrency, self.tries, self.patience)
+        asking = Asking(self.concurrency, self.tries, self.patience, spacing=self._spacing)
         pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
         try:
             async with self.service.clients(self.headers()) as clients, asyncio.TaskGroup() as group:

@@ -21,7 +21,7 @@ from audit.runner.executors.base import Collecting, Job, Lost, Raised, ended, to
 from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed
 from audit.runner.executors.processes import FORKING, sendable, start_worker
 from audit.systems import get_system, is_own
-from audit.systems.asking import PATIENCE, TRIES, Asking
+from audit.systems.asking import PATIENCE, TRIES, Asking, Spacing
 from audit.systems.base import AsynchronousSystem, System
 from audit.systems.foreign import TimeIsOver, foreign, late, message
 from audit.tasks import Input, Output, get_task
@@ -75,7 +75,9 @@ class EventLoop:
         with foreign(f"system {spec!r} cannot be prepared", limit):
             system.prepare()
         tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
-        self._systems[spec] = system, Asking(system.concurrency, tries, patience)
+        rate = getattr(system, "rate", None)
+        spacing = Spacing(rate) if rate else None
+        self._systems[spec] = system, Asking(system.concurrency, tries, patience, spacing=spacing)
 
     def do(self, number: int, job: Batch) -> None:
         """Begin a batch of a system that is known; returns at once."""
