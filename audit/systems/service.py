@@ -10,6 +10,7 @@ import html
 import json
 import logging
 import os
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
@@ -38,6 +39,14 @@ _CROWDED = (408, 429, 503, 504)
 """Statuses of a service that has too much to do."""
 _ABOUT_INPUTS = (400, 413, 414, 422)
 """Statuses that say that something is wrong with what was sent: other inputs may do."""
+_ADVICE = (
+    (r"HTTP (3\d\d|404|405|410)\b|no connection|not JSON|the answer is empty", "check the url"),
+    (r"no answer within", "check the url, and the timeout,"),
+    (r"label '", "name that label in labels"),
+    (r"HTTP 4(00|13|14|15|22)\b", "check the request"),
+    (r"BadOutput", "check the answer"),
+)
+"""Errors of every request, and the part of a file to look at."""
 
 
 class Service:
@@ -147,6 +156,22 @@ class Service:
             return f"the url of {self._file}, with the environment's values, {fault}"
         return None
 
+    def advice(self, error: str) -> str:
+        """What to change where every request ends with this error.
+
+        >>> Service("acme.toml", "https://api.example.org/", ["ACME_KEY"], 30).advice("Declined: HTTP 401: no such key")
+        'check the environment variable ACME_KEY, which acme.toml names'
+        """
+        if re.search(r"HTTP 40[13]\b", error):
+            variables = list(dict.fromkeys(self._variables))
+            if not variables:
+                return f"see whether it wants a key, which goes to headers of {self._file}"
+            return f"check the environment variable {' or '.join(variables)}, which {self._file} names"
+        for pattern, what in _ADVICE:
+            if re.search(pattern, error):
+                return f"{what} of {self._file}"
+        return f"mend what the error says, or {self._file}"
+
     def without_secrets(self, text: str, least: int = 1) -> str:
         """The text with the values of environment variables taken out, however they are spelled; those of `least`
         characters and more."""
@@ -197,6 +222,10 @@ class OverHttp:
 
     def needs(self) -> str | None:
         return self.service.needs()
+
+    def advice(self, error: str) -> str:
+        """What to change where every request ends with this error."""
+        return self.service.advice(error)
 
     def prepare(self) -> None:
         """Import the HTTP client before there are threads and processes that would import it while others work.
