@@ -483,7 +483,7 @@ def _say_remarks(
 
 
 class AllFailed(AuditError):
-    """Every input of a system failed: there is nothing to sample. What was made is stored, and `ran` says what."""
+    """A system has no check without an error: there is nothing to sample. What was made is stored; `ran` says what."""
 
     status = 1
 
@@ -507,7 +507,7 @@ class LimitReached(AuditError):
 
 
 def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str | None:
-    """What to say of a system whose inputs in a study all failed; None of any other.
+    """What to say of a system whose checks in a study all ended in an error; None of any other.
 
     Nearly every system has a check without an error, which is found at once; only without one are inputs counted.
     """
@@ -527,12 +527,15 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
             .order_by(literal_column("number").desc(), output.c.error)
         )
         rows = connection.execute(counted).all()
-    if not rows or any(row.error is None for row in rows):
+    errors = [row for row in rows if row.error is not None]
+    if not errors:
         return None
-    total = sum(row.number for row in rows)
+    failed, total = sum(row.number for row in errors), sum(row.number for row in rows)
+    of = f"each of its {total:,}" if failed == total else f"{failed:,} of its {total:,}"
+    one_each = "" if failed == total else ", at least one in every group"
     return (
-        f"system {name} failed on each of its {total:,} inputs, most often with {shortened(rows[0].error)!r} "
-        f"({rows[0].number:,} times); the errors are stored, and the same run with retry_errors tries again once the "
+        f"system {name} failed on {of} inputs{one_each}, most often with {shortened(errors[0].error)!r} "
+        f"({errors[0].number:,} times); the errors are stored, and the same run with retry_errors tries again once the "
         "system works"
     )
 
