@@ -21,6 +21,7 @@ from audit.cli.options import (
     chosen,
     command,
     decimal,
+    exclusive,
     flag,
     group,
     language_code,
@@ -187,17 +188,30 @@ def run(
         decimal("that a system may take for a batch of inputs, and for one alone (default: 300)", "SECONDS"),
     ] = None,
     retry_errors: Annotated[bool, flag("--retry-errors", "execute again, once, the inputs that failed")] = False,
+    max_calls: Annotated[
+        int | None, whole_number("stop before more requests than this go to other machines, all systems together", "N")
+    ] = None,
+    max_cost: Annotated[
+        float | None, decimal("stop before more is spent than this, by the prices in the systems' files", "X")
+    ] = None,
+    dry_run: Annotated[
+        bool, flag("--dry-run", "ask no system and store nothing: say what would be asked, and what it costs")
+    ] = False,
 ) -> Reply:
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
-    and stores.
+    and stores. Before that each system answers three inputs, or nothing is stored. A run that --max-calls or --max-cost
+    stops ends with status 3; the same again goes on.
     """
     from audit.corpora import get_corpus
     from audit.relations.registry import with_lines
+    from audit.runner.budget import Budget
     from audit.runner.executors import executor_of
+    from audit.runner.forecast import forecasts
     from audit.runner.progress import Bar
     from audit.runner.run import TIME_LIMIT, fitting_all
     from audit.runner.run import run as run_study
-    from audit.store.engine import file_of
+    from audit.runner.studies import Sampled
+    from audit.store.engine import file_of, readable
     from audit.tasks import get_task
 
     if task is not None:
@@ -207,6 +221,12 @@ def run(
     wanted = dict.fromkeys(toward(name, task, targets) for name in corpus)
     corpora = [get_corpus(name, task, unit, language) for name in wanted]
     choices = fitting_all(corpora, relations, document_share, with_lines(corpora[0].task, parameters(changes)))
+    budget = Budget(max_calls, max_cost)
+    if dry_run:
+        exclusive(("--dry-run", True), ("--max-calls", max_calls), ("--max-cost", max_cost))
+        studies = [(Sampled(source, seed, limit), fit) for source, fit in zip(corpora, choices, strict=True)]
+        with chatter_to_stderr(), executor_of(workers, executor, dask_address) as workforce:
+            return forecast_reply(forecasts(studies, systems, workforce, readable(db), retry_errors=retry_errors))
     opened = cache(lambda: open_database(db, create=True))  # once, and only when the first run has been checked
     file = file_of(db)
     ran = []
@@ -226,6 +246,7 @@ def run(
                         retry_errors=retry_errors,
                         time_limit=TIME_LIMIT if time_limit is None else time_limit,
                         first=file is not None and not file.exists(),
+                        budget=budget,
                     )
                 )
     documents = [study.as_json() for study in ran]
@@ -233,6 +254,49 @@ def run(
     lines = [as_options(line, "retry_errors") for line in lines]
     next_step = f"Next: audit sample --db {db} --per-relation 60"
     return Reply(documents if len(documents) > 1 else documents[0], [*lines, next_step])
+
+
+def forecast_reply(forecasts: Sequence[Any]) -> Reply:
+    """What a run would ask, a row for each system, and what the numbers rest on."""
+    rows = [
+        {
+            "system": one.system,
+            "inputs": _number(one.inputs, one),
+            "stored": f"{one.stored:,}",
+            "to ask": _number(one.to_ask, one),
+            "requests": None if one.calls is None else _number(one.calls, one),
+            "characters": _number(one.characters, one),
+            "tokens": _number(one.tokens, one),
+            "cost": "no price in its file" if one.cost is None else f"{one.cost:,.4g} {one.currency}",
+        }
+        for one in forecasts
+    ]
+    lines = [line for one in forecasts for line in _forecast_lines(one)]
+    if not all(one.tokens_counted for one in forecasts):
+        lines.append("A token is taken to have four characters, where a system has no tokenizer of its own.")
+    return Reply([one.as_json() for one in forecasts], [*table(rows), *lines, "Nothing was asked, nothing was stored."])
+
+
+def _number(number: int, forecast: Any) -> str:
+    """A number, with a sign where it may be more."""
+    return f"{number:,}" if forecast.is_exact else f"{number:,} or more"
+
+
+def _forecast_lines(forecast: Any) -> list[str]:
+    """What to say of one system: what is not known, and how long it takes."""
+    name, lines = forecast.system, []
+    if not forecast.is_exact:
+        groups = ", ".join(f"{number:,} of {relation}" for relation, number in forecast.hanging.items())
+        most = "nobody knows how many" if forecast.most_to_ask is None else f"{forecast.most_to_ask:,} inputs at most"
+        lines.append(f"{name}: what these groups want next depends on what it says: {groups}; {most}.")
+    if forecast.calls and forecast.seconds is not None:
+        lines.append(f"{name}: {forecast.seconds:,.0f} s at least, at the rate in its file.")
+    if forecast.calls and forecast.rounds is not None:
+        lines.append(
+            f"{name}: {forecast.concurrency} requests at once, so {forecast.rounds:,} times as long as one takes; "
+            f"`audit systems check` measures one."
+        )
+    return lines
 
 
 def of_gold(corpus: Any) -> list[str]:

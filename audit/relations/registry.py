@@ -108,6 +108,7 @@ def chained(
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
     grammar: Literal["", "tags", "trees"] = "",
+    more: int | None = None,
 ) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:
     """Register the decorated generator `walk(source, choices)` as a relation."""
 
@@ -128,6 +129,7 @@ def chained(
                 check_params=check_params,
                 needs=needs,
                 grammar=grammar,
+                more=more,
             )
         )
         return walk

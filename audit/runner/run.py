@@ -312,7 +312,7 @@ def run(
         raise AuditError(f"time_limit {time_limit:g}: must be a number of seconds above 0", parameter="time_limit")
     apart = not isinstance(executor, InProcess)
     systems_by_spec = loaded(systems, time_limit, apart)
-    _refuse_misfits(corpus, systems_by_spec, relations)
+    refuse_misfits(corpus, systems_by_spec, relations)
     budget.check(systems_by_spec.values())
     _say_remarks(corpus, systems_by_spec, relations, watcher)
     with Asynchronous(apart) if any(map(is_asynchronous, systems_by_spec.values())) else nullcontext() as waiting:
@@ -379,7 +379,7 @@ class _Way:
         Raises AuditError where one has nothing but errors.
         """
         languages = languages_of(sampled.corpus)
-        lacks = {spec: _lacks(system, languages) for spec, system in systems.items()}
+        lacks = {spec: lacks_of(system, languages) for spec, system in systems.items()}
         engine = opened() if callable(opened) else opened
 
         def untried() -> list[preflight.Trial]:
@@ -426,7 +426,7 @@ def _unscored(engine: Engine, relations: Sequence[Relation], systems: Mapping[in
         )
 
 
-def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
+def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
     """Raise AuditError for a system that does not fit the corpus, NotInstalled where something that is needed lacks."""
     for spec, system in systems.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
@@ -452,7 +452,7 @@ def _reads(system: System, language: str) -> bool:
     return system.languages == ANY or language in system.languages
 
 
-def _lacks(system: System, languages: Sequence[str]) -> Lacks | None:
+def lacks_of(system: System, languages: Sequence[str]) -> Lacks | None:
     """What a system has no output for, of a corpus in these languages: what it says itself, and texts in a language
     that it does not read. None where it has outputs for all."""
     own: Lacks | None = getattr(system, "lacks", None)
@@ -579,7 +579,7 @@ def _bound(
                 spec,
                 call=getattr(systems[spec], "call_size", None),
                 aim=getattr(systems[spec], "batch_seconds", None),
-                lacks=_lacks(systems[spec], languages_of(corpus)),
+                lacks=lacks_of(systems[spec], languages_of(corpus)),
                 identity=Identity.of(systems[spec]),
             )
             for spec, id in ids.items()
