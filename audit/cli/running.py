@@ -26,6 +26,8 @@ from audit.cli.options import (
     group,
     language_code,
     listed,
+    listing,
+    name_of,
     open_database,
     place,
     read_from,
@@ -488,7 +490,7 @@ def relations(task: Annotated[str | None, text("only of this task", "TASK")] = N
     return Reply(rows, with_parameters)
 
 
-@command("systems", DATA, "the systems there are", "audit systems", "audit systems --pairs")
+@listing("systems", DATA, "the systems there are; check asks one", "audit systems", "audit systems --pairs")
 def systems(
     task: Annotated[str | None, text("only for this task", "TASK")] = None,
     pairs: Annotated[
@@ -496,11 +498,75 @@ def systems(
     ] = False,
 ) -> Reply:
     """The systems that come along, installed or not; `needs` is the line that installs what is missing."""
-    from audit.systems import listing, pair_listing
+    from audit import systems
 
     _check_task(task)
-    rows = pair_listing(task) if pairs else listing(task)
+    rows = systems.pair_listing(task) if pairs else systems.listing(task)
     return Reply(rows, table)
+
+
+@command(
+    "systems check",
+    DATA,
+    "ask a system a few inputs: what it says, how long it takes, what it costs",
+    "audit systems check vader",
+    "audit systems check http:service.toml --corpus rotten-tomatoes --json",
+)
+def systems_check(
+    system: Annotated[str, name_of("SYSTEM", "as in audit run --systems")],
+    given: Annotated[
+        list[str],
+        text("a text to ask about; repeatable; for a task on pairs every two are one", "TEXT", "--text"),
+    ] = NONE,
+    corpus: Annotated[str | None, text("ask about its first three sources instead", "NAME|FILE")] = None,
+    task: Annotated[str | None, text("the task (default: the corpus's, or the system's first)", "TASK")] = None,
+    time_limit: Annotated[
+        float | None, decimal("that a system of yours may take to load, and for an input (default: 300)", "SECONDS")
+    ] = None,
+) -> Reply:
+    """Asks a system about three texts, yours or ours, each alone, and stores nothing: what it said, the output that is
+    stored of that, seconds, version, settings, and what the requests cost. Where it answers none, the exit status is 2.
+    """
+    from audit.corpora import get_corpus
+    from audit.runner.run import TIME_LIMIT
+    from audit.runner.system_check import check_system, refuse_absent
+
+    _check_task(task)
+    source = get_corpus(corpus, task) if corpus else None
+    with chatter_to_stderr():
+        check = check_system(
+            system, texts=given, corpus=source, task=task, limit=TIME_LIMIT if time_limit is None else time_limit
+        )
+    refuse_absent(check)
+    return Reply(check.as_json(), check_lines(check))
+
+
+def check_lines(check: Any) -> list[str]:
+    """A check of a system for people: a row for each input, then what it is and what it costs."""
+    rows = [
+        {
+            "text": shortened(" | ".join(answer.texts)),
+            "said": ", ".join(map(shortened, answer.said)) or None,
+            "output": shortened(str(answer.error or answer.label or answer.text or "")),
+            "score": None if answer.score is None else f"{answer.score:.3f}",
+            "seconds": f"{answer.seconds:.3f}",
+        }
+        for answer in check.answers
+    ]
+    settings = canonical(check.settings) if check.settings else "none"
+    lines = [*table(rows), f"{check.system}, version {check.version}, task {check.task}, settings {settings}."]
+    if check.calls is not None:
+        cost = "no price in its file" if check.cost is None else f"about {check.cost:,.4g} {check.currency}"
+        lines.append(f"{check.calls} requests to another machine: {cost}.")
+    if failed := sum(answer.error is not None for answer in check.answers):
+        lines.append(f"It failed on {failed} of {len(check.answers)} inputs.")
+    return lines
+
+
+def shortened(text: str) -> str:
+    """A text in a cell of a table."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
 
 
 @command("corpora", DATA, "the corpora there are", "audit corpora")
