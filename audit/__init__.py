@@ -17,6 +17,7 @@ __version__ = "0.2.0"
 
 _FROM = {
     "audit.library.study": ("Study", "open", "run"),
+    "audit.library.before_runs": ("check_system", "forecast"),
     "audit.library.results": (
         "Agreement",
         "Cell",
@@ -43,6 +44,8 @@ __all__ = ["__version__", *_MODULES]
 if TYPE_CHECKING:
     from audit.corpora import all_corpora as all_corpora
     from audit.errors import AuditError as AuditError
+    from audit.library.before_runs import check_system as check_system
+    from audit.library.before_runs import forecast as forecast
     from audit.library.components import relation as relation
     from audit.library.results import Agreement as Agreement
     from audit.library.results import Cell as Cell

@@ -15,6 +15,7 @@ PAGE = Path(__file__).parent / "reference" / "api.md"
 WIDTH = 88
 GROUPS = {
     "Run and judge": ["run", "open", "Study"],
+    "Before a run": ["check_system", "forecast"],
     "Results": ["Report", "RelationResult", "Ranked", "Pair", "Cell", "Estimate", "rerank"],
     "Agreement": ["agreement", "Agreement"],
     "Relations": ["relation", "equivalent", "different", "stronger", "opinionated", "Verdict", "Outcome"],

@@ -267,7 +267,15 @@ class Group(TyperGroup):
         return _shown(lambda: _help(self, ctx))
 
 
-def _refuse_missing_values(command: TyperCommand, args: list[str]) -> None:
+class ListingGroup(Group):
+    """Commands; without one of them the group lists what they are about."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _refuse_missing_values(self, args)
+        return TyperGroup.parse_args(self, ctx, args)
+
+
+def _refuse_missing_values(command: TyperCommand | TyperGroup, args: list[str]) -> None:
     """`--html --json` leaves a value out; a value that begins with a dash is given as in `--html=--json`."""
     valued = {name for param in command.params if not getattr(param, "is_flag", False) for name in param.opts}
     for option, value in pairwise(args):
@@ -373,6 +381,38 @@ def group(name: str, panel: str, help: str, about: str) -> None:
     """Declare a group of commands: its name, its line in the overview, and what it is about."""
     _GROUPS[name] = typer.Typer(cls=Group)
     app.add_typer(_GROUPS[name], name=name, help=about, short_help=help, rich_help_panel=panel)
+
+
+def listing(name: str, panel: str, help: str, *examples: str) -> Callable[[Function], Function]:
+    """Declare a group of commands, and the function that it is without one of them, as `command` does."""
+
+    def declare(function: Function) -> Function:
+        answering = _answering(function)
+
+        @wraps(answering)
+        def unless_one_of_its_commands(context: typer.Context, **values: Any) -> int | None:
+            return None if context.invoked_subcommand else answering(**values)  # type: ignore[return-value]
+
+        signature = inspect.signature(answering)
+        context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+        unless_one_of_its_commands.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[context, *signature.parameters.values()]
+        )
+        unless_one_of_its_commands.__annotations__ = answering.__annotations__ | {"context": typer.Context}
+        about = "\n\n".join(" ".join(paragraph.split()) for paragraph in (function.__doc__ or "").split("\n\n"))
+        _GROUPS[name] = typer.Typer(cls=ListingGroup, invoke_without_command=True)
+        _GROUPS[name].callback(invoke_without_command=True)(unless_one_of_its_commands)
+        app.add_typer(
+            _GROUPS[name],
+            name=name,
+            help=about,
+            short_help=help,
+            epilog="\n".join(f"Example: {example}" for example in examples),
+            rich_help_panel=panel,
+        )
+        return function
+
+    return declare
 
 
 def command(name: str, panel: str, help: str, *examples: str) -> Callable[[Function], Function]:

@@ -21,10 +21,13 @@ from audit.cli.options import (
     chosen,
     command,
     decimal,
+    exclusive,
     flag,
     group,
     language_code,
     listed,
+    listing,
+    name_of,
     open_database,
     place,
     read_from,
@@ -201,18 +204,31 @@ def run(
     change_words: Annotated[
         bool, flag("--change-words", "set these words although people have answered under other ones")
     ] = False,
+    max_calls: Annotated[
+        int | None, whole_number("stop before more requests than this go to other machines, all systems together", "N")
+    ] = None,
+    max_cost: Annotated[
+        float | None, decimal("stop before more is spent than this, by the prices in the systems' files", "X")
+    ] = None,
+    dry_run: Annotated[
+        bool, flag("--dry-run", "ask no system and store nothing: say what would be asked, and what it costs")
+    ] = False,
 ) -> Reply:
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
-    and stores.
+    and stores. Before that each system answers three inputs, or nothing is stored. A run that --max-calls or --max-cost
+    stops ends with status 3; the same again goes on.
     """
     from audit.annotation.words import set_words
     from audit.corpora import Reading, get_corpus
     from audit.relations.registry import with_lines
+    from audit.runner.budget import Budget
     from audit.runner.executors import executor_of
+    from audit.runner.forecast import forecasts
     from audit.runner.progress import Bar
     from audit.runner.run import TIME_LIMIT, fitting_all
     from audit.runner.run import run as run_study
-    from audit.store.engine import file_of
+    from audit.runner.studies import Sampled
+    from audit.store.engine import file_of, readable
     from audit.tasks import get_task
 
     if task is not None:
@@ -223,6 +239,12 @@ def run(
     reading = Reading(settings_of("--columns", columns), settings_of("--labels", labels, empty=True))
     corpora = [get_corpus(name, task, unit, language, reading) for name in wanted]
     choices = fitting_all(corpora, relations, document_share, with_lines(corpora[0].task, parameters(changes)))
+    budget = Budget(max_calls, max_cost)
+    if dry_run:
+        exclusive(("--dry-run", True), ("--max-calls", max_calls), ("--max-cost", max_cost))
+        studies = [(Sampled(source, seed, limit), fit) for source, fit in zip(corpora, choices, strict=True)]
+        with chatter_to_stderr(), executor_of(workers, executor, dask_address) as workforce:
+            return forecast_reply(forecasts(studies, systems, workforce, readable(db), retry_errors=retry_errors))
     own = own_words_of([source.task for source in corpora], question, words)
 
     @cache  # once, and only when the first run has been checked
@@ -250,6 +272,7 @@ def run(
                         retry_errors=retry_errors,
                         time_limit=TIME_LIMIT if time_limit is None else time_limit,
                         first=file is not None and not file.exists(),
+                        budget=budget,
                     )
                 )
     documents = [study.as_json() for study in ran]
@@ -277,6 +300,49 @@ def own_words_of(tasks: Sequence[str], question: str | None, file: str | None) -
         own["question"] = question
     words_content(tasks[0], own)
     return own
+
+
+def forecast_reply(forecasts: Sequence[Any]) -> Reply:
+    """What a run would ask, a row for each system, and what the numbers rest on."""
+    rows = [
+        {
+            "system": one.system,
+            "inputs": _number(one.inputs, one),
+            "stored": f"{one.stored:,}",
+            "to ask": _number(one.to_ask, one),
+            "requests": None if one.calls is None else _number(one.calls, one),
+            "characters": _number(one.characters, one),
+            "tokens": _number(one.tokens, one),
+            "cost": "no price in its file" if one.cost is None else f"{one.cost:,.4g} {one.currency}",
+        }
+        for one in forecasts
+    ]
+    lines = [line for one in forecasts for line in _forecast_lines(one)]
+    if not all(one.tokens_counted for one in forecasts):
+        lines.append("A token is taken to have four characters, where a system has no tokenizer of its own.")
+    return Reply([one.as_json() for one in forecasts], [*table(rows), *lines, "Nothing was asked, nothing was stored."])
+
+
+def _number(number: int, forecast: Any) -> str:
+    """A number, with a sign where it may be more."""
+    return f"{number:,}" if forecast.is_exact else f"{number:,} or more"
+
+
+def _forecast_lines(forecast: Any) -> list[str]:
+    """What to say of one system: what is not known, and how long it takes."""
+    name, lines = forecast.system, []
+    if not forecast.is_exact:
+        groups = ", ".join(f"{number:,} of {relation}" for relation, number in forecast.hanging.items())
+        most = "nobody knows how many" if forecast.most_to_ask is None else f"{forecast.most_to_ask:,} inputs at most"
+        lines.append(f"{name}: what these groups want next depends on what it says: {groups}; {most}.")
+    if forecast.calls and forecast.seconds is not None:
+        lines.append(f"{name}: {forecast.seconds:,.0f} s at least, at the rate in its file.")
+    if forecast.calls and forecast.rounds is not None:
+        lines.append(
+            f"{name}: {forecast.concurrency} requests at once, so {forecast.rounds:,} times as long as one takes; "
+            f"`audit systems check` measures one."
+        )
+    return lines
 
 
 def of_gold(corpus: Any) -> list[str]:
@@ -485,7 +551,7 @@ def relations(task: Annotated[str | None, text("only of this task", "TASK")] = N
     return Reply(rows, with_parameters)
 
 
-@command("systems", DATA, "the systems there are", "audit systems", "audit systems --pairs")
+@listing("systems", DATA, "the systems there are; check asks one", "audit systems", "audit systems --pairs")
 def systems(
     task: Annotated[str | None, text("only for this task", "TASK")] = None,
     pairs: Annotated[
@@ -493,11 +559,75 @@ def systems(
     ] = False,
 ) -> Reply:
     """The systems that come along, installed or not; `needs` is the line that installs what is missing."""
-    from audit.systems import listing, pair_listing
+    from audit import systems
 
     _check_task(task)
-    rows = pair_listing(task) if pairs else listing(task)
+    rows = systems.pair_listing(task) if pairs else systems.listing(task)
     return Reply(rows, table)
+
+
+@command(
+    "systems check",
+    DATA,
+    "ask a system a few inputs: what it says, how long it takes, what it costs",
+    "audit systems check vader",
+    "audit systems check http:service.toml --corpus rotten-tomatoes --json",
+)
+def systems_check(
+    system: Annotated[str, name_of("SYSTEM", "as in audit run --systems")],
+    given: Annotated[
+        list[str],
+        text("a text to ask about; repeatable; for a task on pairs every two are one", "TEXT", "--text"),
+    ] = NONE,
+    corpus: Annotated[str | None, text("ask about its first three sources instead", "NAME|FILE")] = None,
+    task: Annotated[str | None, text("the task (default: the corpus's, or the system's first)", "TASK")] = None,
+    time_limit: Annotated[
+        float | None, decimal("that a system of yours may take to load, and for an input (default: 300)", "SECONDS")
+    ] = None,
+) -> Reply:
+    """Asks a system about three texts, yours or ours, each alone, and stores nothing: what it said, the output that is
+    stored of that, seconds, version, settings, and what the requests cost. Where it answers none, the exit status is 2.
+    """
+    from audit.corpora import get_corpus
+    from audit.runner.run import TIME_LIMIT
+    from audit.runner.system_check import check_system, refuse_absent
+
+    _check_task(task)
+    source = get_corpus(corpus, task) if corpus else None
+    with chatter_to_stderr():
+        check = check_system(
+            system, texts=given, corpus=source, task=task, limit=TIME_LIMIT if time_limit is None else time_limit
+        )
+    refuse_absent(check)
+    return Reply(check.as_json(), check_lines(check))
+
+
+def check_lines(check: Any) -> list[str]:
+    """A check of a system for people: a row for each input, then what it is and what it costs."""
+    rows = [
+        {
+            "text": shortened(" | ".join(answer.texts)),
+            "said": ", ".join(map(shortened, answer.said)) or None,
+            "output": shortened(str(answer.error or answer.label or answer.text or "")),
+            "score": None if answer.score is None else f"{answer.score:.3f}",
+            "seconds": f"{answer.seconds:.3f}",
+        }
+        for answer in check.answers
+    ]
+    settings = canonical(check.settings) if check.settings else "none"
+    lines = [*table(rows), f"{check.system}, version {check.version}, task {check.task}, settings {settings}."]
+    if check.calls is not None:
+        cost = "no price in its file" if check.cost is None else f"about {check.cost:,.4g} {check.currency}"
+        lines.append(f"{check.calls} requests to another machine: {cost}.")
+    if failed := sum(answer.error is not None for answer in check.answers):
+        lines.append(f"It failed on {failed} of {len(check.answers)} inputs.")
+    return lines
+
+
+def shortened(text: str) -> str:
+    """A text in a cell of a table."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:57]}..."
 
 
 @command("corpora", DATA, "the corpora there are", "audit corpora")

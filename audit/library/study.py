@@ -26,10 +26,11 @@ from audit.messages import counted
 from audit.relations import Outcome
 from audit.relations.registry import with_lines
 from audit.reports.study import INTERVAL, study_report
+from audit.runner.budget import Budget
 from audit.runner.coordinator import Watcher
 from audit.runner.executors import executor_of
 from audit.runner.progress import Bar
-from audit.runner.run import TIME_LIMIT, Ran, fitting_all
+from audit.runner.run import TIME_LIMIT, LimitReached, Ran, fitting_all
 from audit.runner.run import run as run_study
 from audit.sampling.audits import Audits
 from audit.sampling.draw import SampleRequest, Size
@@ -58,6 +59,8 @@ def run(
     parameters: Mapping[str, Mapping[str, object]] | None = None,
     workers: int = 0,
     time_limit: float = TIME_LIMIT,
+    max_calls: int | None = None,
+    max_cost: float | None = None,
     progress: bool = True,
     question: str | None = None,
     words: Mapping[str, object] | None = None,
@@ -77,7 +80,10 @@ def run(
     be able to import its functions; 0: this process does it. Repeating the call executes nothing twice. `question` and
     `words` are what annotators read about the task here (`Study.set_words`).
 
-    Raises AuditError for whatever cannot be run, before anything is stored.
+    Before anything is stored, each system answers three inputs. A run stops before more than `max_calls` requests go to
+    other machines, or more than `max_cost` is spent by the prices in their files, with a warning; `ran.left` says how
+    many sources are left, and the same call goes on. Raises AuditError for whatever cannot be run, before anything is
+    stored.
 
     >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR1.1", "MR3.1"])
     >>> study
@@ -102,13 +108,18 @@ def run(
 
     file = file_of(str(store))
     is_new = file is not None and not file.exists()
+    budget = Budget(max_calls, max_cost)
     bar = Bar(corpus.name, leave=False, say=_warn) if progress else nullcontext(_Warner())
     try:
         with executor_of(workers) as executor, bar as watcher:
             ran = run_study(
                 database, corpus, names, fitting_relations, executor,
                 seed=seed, limit=limit, watcher=watcher, time_limit=time_limit, first=is_new,
+                budget=budget,
             )  # fmt: skip
+    except LimitReached as reached:
+        _warn(str(reached))
+        ran = reached.ran
     except BaseException:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -446,6 +446,8 @@ class Chained(Relation):
     """A relation whose group depends on the system's outputs: `walk` is the generator."""
 
     walk: Callable[[Source, random.Random], Steps]
+    more: int | None = None
+    """The most inputs that a group wants beside those of its first step; None: nobody knows."""
 
     def steps(self, source: Source) -> Steps:
         return self.walk(source, source.choices(self.name)) if self.reads(source) else _no_group()

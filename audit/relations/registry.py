@@ -109,6 +109,7 @@ def chained(
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
     grammar: Literal["", "tags", "trees"] = "",
+    more: int | None = None,
 ) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:
     """Register the decorated generator `walk(source, choices)` as a relation."""
 
@@ -129,6 +130,7 @@ def chained(
                 check_params=check_params,
                 needs=needs,
                 grammar=grammar,
+                more=more,
             )
         )
         return walk

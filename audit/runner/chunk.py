@@ -275,6 +275,10 @@ class Chunk:
         self._lacking.setdefault(system, {}).update(lacking)
         return {key: item for key, item in inputs.items() if key not in lacking}
 
+    def hanging(self) -> list[tuple[int, Bound]]:
+        """System and relation of each group that wants outputs which nobody has kept or received yet."""
+        return [(group.system or 0, group.relation) for group in self._walking]
+
     def lacking(self) -> Wanted:
         """Inputs that systems have no output for, found since this was asked last: whoever stores inputs stores them,
         and puts their ids into `ids`."""
@@ -500,6 +504,8 @@ class Pace:
     """A batch has at most so many times the inputs of the one before,"""
     most: int | None = None
     """and so many at most (default: `MOST`)."""
+    call: int = 1
+    """Inputs of a call to another machine: a batch has whole ones, else some would be made for less."""
 
     def learn(self, inputs: int, seconds: float) -> None:
         """From a batch that came back. A first one also loads a model, so that no batch changes the pace by much."""
@@ -507,11 +513,12 @@ class Pace:
         fitting = int(inputs * self.aim / max(seconds, 1e-6))
         if fitting >= self.size or inputs >= self.size // 2:
             self.size = max(1, self.size // 4, min(self.growth * self.size, fitting, self.most or MOST))
+            self.size = max(self.call, self.size // self.call * self.call)
 
     def lose(self, inputs: int) -> None:
         """A batch of some inputs was lost. It may have had too many of them, and would be lost again and again."""
         self.known = True
-        self.size = max(1, min(self.size, inputs // 4))
+        self.size = max(1, min(self.size, inputs // 4) // self.call * self.call)
 
 
 @dataclass(eq=False)
@@ -529,7 +536,8 @@ def pace_of(bound: Bound, limit: float | None, first: int = 0) -> Pace:
     """The pace of a system at its beginning; `limit` is the seconds that it may take for a batch, `first` the inputs
     that one call of it takes, where it says so."""
     aim = bound.aim or AIM
-    pace = Pace(aim if limit is None else min(aim, limit / HASTE), max(FEW, first))
+    call = max(1, first)
+    pace = Pace(aim if limit is None else min(aim, limit / HASTE), -(-FEW // call) * call, call=call)
     if bound.aim:  # each batch that is smaller than it might be is another beginning
         pace = replace(pace, size=FEW_GATHERED, growth=16, most=MOST_GATHERED)
     return pace

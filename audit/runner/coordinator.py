@@ -20,6 +20,7 @@ from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from audit.errors import AuditError
+from audit.runner.budget import Budget, Meter
 from audit.runner.chunk import (
     GATHERED,
     Bound,
@@ -33,7 +34,7 @@ from audit.runner.chunk import (
     load_sources,
     pace_of,
 )
-from audit.runner.executors import Batch, Executor, Job, Lost
+from audit.runner.executors import Batch, Executor, Job, Lost, Part
 from audit.runner.executors.batch import CALL, failed
 from audit.runner.leases import RENEW, Leases
 from audit.runner.studies import StudyRow
@@ -145,6 +146,24 @@ class Execution:
     """Each with the inputs that one call of it takes."""
     retried: set[tuple[int, bytes]] | None = None
     """As `Stored` has it."""
+    fresh: set[tuple[int, bytes]] = field(default_factory=set)
+    """System and key of each output that was stored just before, by the same run."""
+    budget: Budget = field(default_factory=Budget)
+    """What the run may spend,"""
+    meters: Mapping[int, Meter] = field(default_factory=dict)
+    """on these systems."""
+
+
+@dataclass
+class _AtWork:
+    """A batch on its way, and which of its inputs have no output yet."""
+
+    system: int
+    inputs: dict[bytes, Input]
+    size: int
+    """How many inputs it had."""
+    calls: int = 0
+    """Requests that were planned for it."""
 
 
 class Coordinator:
@@ -163,7 +182,8 @@ class Coordinator:
         self.counts, self.watcher, self.limit = counts, watcher, execution.limit
         self._executor = executor = execution.executor
         self._waiting, self._waiters = execution.waiting, execution.waiters
-        self._stored = Stored(execution.retried)
+        self._stored, self._fresh = Stored(execution.retried), execution.fresh
+        self._budget, self._meters = execution.budget, execution.meters
         self._leases = Leases(study.id)
         self._renewed = monotonic()
         self._paces = {
@@ -174,7 +194,7 @@ class Coordinator:
         self._chunks: dict[int, Chunk] = {}
         self._pending: deque[Pending] = deque()
         self._pending_waiting: deque[Pending] = deque()
-        self._at_work: dict[Any, tuple[int, dict[bytes, Input]]] = {}
+        self._at_work: dict[Any, _AtWork] = {}
         self._died: set[tuple[Any, ...]] = set()
         """System and key of each input with which a process died, having nothing else to do."""
         self._planning = 0
@@ -196,6 +216,8 @@ class Coordinator:
         try:
             while todo or self._chunks:
                 self._fill(todo)
+                if self._budget.reached and not self._at_work and not self._planning:
+                    return
                 if not self._chunks:
                     self._look_again(todo)
                     continue
@@ -218,7 +240,9 @@ class Coordinator:
                 return
 
     def _busy(self, executor: Executor) -> int:
-        batches = sum((system in self._waiters) == (executor is self._waiting) for system, _ in self._at_work.values())
+        batches = sum(
+            (batch.system in self._waiters) == (executor is self._waiting) for batch in self._at_work.values()
+        )
         return batches + (self._planning if executor is self._executor else 0)
 
     def _submit(self, executor: Executor, pending: deque[Pending]) -> bool:
@@ -227,9 +251,11 @@ class Coordinator:
         Until a system's first batch is back, nobody knows how long it takes: its others wait. So do those of a system
         that begins slowly, until somebody has nothing else to do: its batches are still growing, or may be gathered.
         """
-        at_work = Counter(system for system, _ in self._at_work.values())
+        at_work = Counter(batch.system for batch in self._at_work.values())
         most = {system: executor.places if self.systems[system].aim else math.inf for system in at_work}
         busy = {system for system, number in at_work.items() if number >= most[system] or not self._paces[system].known}
+        if self._budget.reached:
+            busy |= self._meters.keys()
         first = next((entry for entry in pending if entry.system not in busy), None)
         if first is None:
             return False
@@ -237,6 +263,10 @@ class Coordinator:
         if bound.aim:
             first = gathered(pending, first)
         size = 1 if first.alone else self._paces[first.system].size
+        if (meter := self._meters.get(first.system)) is not None:
+            inputs = list(first.inputs.values())[:size]
+            if not (size := self._budget.fits(meter, inputs)):
+                return self._submit(executor, pending)  # what costs nothing goes on
         chosen = dict(list(first.inputs.items())[:size]) if size < len(first.inputs) else first.inputs
         if len(chosen) == len(first.inputs):
             pending.remove(first)
@@ -244,14 +274,20 @@ class Coordinator:
             for key in chosen:
                 del first.inputs[key]
         call = bound.call or CALL[self.study.unit]
-        batch = Batch(bound.spec, self.study.task, tuple(chosen.values()), call, self.limit, bound.identity)
-        self._at_work[id(batch)] = first.system, chosen
+        batch = Batch(
+            bound.spec, self.study.task, tuple(chosen.values()), call, self.limit, bound.identity, in_parts=True
+        )
+        self._at_work[id(batch)] = at_work_now = _AtWork(first.system, dict(chosen), len(chosen))
+        if meter is not None:
+            sending = meter.of(batch.inputs)
+            at_work_now.calls = sending.calls
+            self._budget.spend(sending)
         executor.submit(batch)
         return True
 
     def _begin(self, todo: Todo) -> bool:
         """Begin the next chunk that no other run works on; whether there is one, and a place for it."""
-        if not todo or len(self._chunks) >= self._most_chunks:
+        if not todo or len(self._chunks) >= self._most_chunks or self._budget.reached:
             return False
 
         def claimed(connection: Connection) -> int | None:
@@ -317,7 +353,7 @@ class Coordinator:
         stored_by_system = self._read(stored) if any(ids_to_look_up.values()) else {}
         for system, inputs in wanted.items():
             stored_outputs = stored_by_system.get(system, {})
-            self.counts.stored += len(stored_outputs)
+            self.counts.stored += len(stored_outputs) - self._made_before(system, stored_outputs)
             chunk.keep(system, stored_outputs)
             missing = (
                 {key: item for key, item in inputs.items() if key not in stored_outputs} if stored_outputs else inputs
@@ -332,6 +368,14 @@ class Coordinator:
             if missing:
                 self._queue(Pending(system, missing))
 
+    def _made_before(self, system: int, keys: Iterable[bytes]) -> int:
+        """How many of these outputs this run stored before its first chunk, each told of once."""
+        if not self._fresh:
+            return 0
+        before = {(system, key) for key in keys} & self._fresh
+        self._fresh -= before
+        return len(before)
+
     def _queue(self, pending: Pending) -> None:
         (self._pending_waiting if pending.system in self._waiters else self._pending).append(pending)
 
@@ -344,13 +388,21 @@ class Coordinator:
                 self._planning -= 1
                 planned.append((job, result))
                 continue
-            system, inputs = self._at_work.pop(id(job))
+            batch = self._at_work[id(job)]
+            system = batch.system
+            if isinstance(result, Part):
+                done = {key: batch.inputs.pop(key) for key in result.done}
+                batches.append((system, done, result.result.outputs(len(done))))
+                continue
+            del self._at_work[id(job)]
             if isinstance(result, Lost):
-                lost.append((system, inputs, result))
+                lost.append((system, batch.inputs, result))
                 continue
             self._paces[system].lost = 0
-            self._paces[system].learn(len(inputs), result.seconds)
-            batches.append((system, inputs, result.outputs(len(inputs))))
+            self._paces[system].learn(batch.size, result.seconds)
+            if (meter := self._meters.get(system)) is not None:
+                self._budget.spend_more(meter, result.calls - batch.calls)
+            batches.append((system, batch.inputs, result.outputs(len(batch.inputs))))
         if batches:
             self._keep(batches)
         errors = [error for loss in lost for error in self._lost(*loss)]

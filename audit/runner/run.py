@@ -21,15 +21,18 @@ from audit.messages import counted
 from audit.relations import ANY, Outcome, Plain, Relation, all_relations, get_relation
 from audit.relations.expect import on_documents
 from audit.relations.registry import configured
-from audit.runner.chunk import Bound, Counts, Lacks
+from audit.runner import preflight
+from audit.runner.budget import Budget, check_first, meter_of
+from audit.runner.chunk import Bound, Counts, Lacks, OutputKey, Stored
 from audit.runner.coordinator import Coordinator, Execution, Watcher, finished, patiently, written
 from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Job, Lost
 from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
-from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id, unscored_notes
-from audit.store import pieces, table_of, tables, write_much
+from audit.runner.preflight import Answered
+from audit.runner.studies import Sampled, StudyRow, first_inputs, make_study, relation_id, system_id, unscored_notes
+from audit.store import pieces, store_inputs, table_of, tables, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
 from audit.systems import get_system, is_own, systems_of
@@ -301,6 +304,7 @@ def run(
     retry_errors: bool = False,
     time_limit: float | None = TIME_LIMIT,
     first: bool = False,
+    budget: Budget | None = None,
 ) -> Ran:
     """Run, or finish, a study. `systems` are specs as `audit.systems.systems_of` and `get_system` take them.
 
@@ -310,42 +314,42 @@ def run(
     `time_limit` is the seconds that a system may take for a batch of inputs, and for one alone (None: as long as it
     likes); what takes longer is a stored error. It holds for loading and preparing the user's own systems, too.
 
-    `first` says that nothing is stored yet: systems are then prepared before the database is made, not after looking
-    whether there is anything to do.
+    Each system that has no output for them answers the study's first inputs before anything is stored (`preflight`).
+
+    `first` says that nothing is stored yet: systems are then prepared, and answer, before the database is made, not
+    after looking whether there is anything to do. `budget` is what may be spent, by this run and others that share it.
 
     `opened` is an engine or a function that opens one: it is called after everything else has been checked, so that a
     mistake leaves no empty database behind. Raises UnknownName, NotInstalled, AuditError and what the corpus raises,
-    before anything is stored; `AllFailed` after everything is, where a system has no output but errors.
+    before anything is stored; `AllFailed` after everything is, where a system has no output but errors;
+    `LimitReached` where the budget was used up, after what was answered is stored.
     """
-    watcher = watcher or Watcher()
-    check_limit(limit)
+    watcher, budget = watcher or Watcher(), budget or Budget()
+    sampled = Sampled(corpus, seed, limit)
     if time_limit is not None and not 0 < time_limit < float("inf"):
         raise AuditError(f"time_limit {time_limit:g}: must be a number of seconds above 0", parameter="time_limit")
     apart = not isinstance(executor, InProcess)
     systems_by_spec = loaded(systems, time_limit, apart)
-    _refuse_misfits(corpus, systems_by_spec, relations)
+    refuse_misfits(corpus, systems_by_spec, relations)
+    budget.check(systems_by_spec.values())
     _say_remarks(corpus, systems_by_spec, relations, watcher)
-    if first:
-        prepared(systems_by_spec, time_limit, apart)
-    engine = opened if isinstance(opened, Engine) else opened()
-    study = patiently(lambda: make_study(engine, corpus, seed, limit), watcher.says)
-    bound, by_id = written(
-        engine, lambda connection: _bound(connection, corpus, relations, systems_by_spec), watcher.says
-    )
-    counts = Counts(sources=study.sources)
-    if retry_errors:
-        patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
-    todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
-    if todo:
-        write_much(engine)
-        if not first:
-            prepared(systems_by_spec, time_limit, apart)
-    watcher.begin(sum(study.size(number) for number in todo))
-    waiters = {
-        id: system.batch for id, bound in by_id.items() if is_asynchronous(system := systems_by_spec[bound.spec])
-    }
-    with Asynchronous(apart) if waiters and todo else nullcontext() as waiting:
-        execution = Execution(executor, time_limit, waiting, waiters, set() if retry_errors else None)
+    with Asynchronous(apart) if any(map(is_asynchronous, systems_by_spec.values())) else nullcontext() as waiting:
+        way = _Way(executor, waiting, time_limit, apart, watcher, budget)
+        answered = way.first_answers(systems_by_spec, sampled, None if first else opened)
+        engine = opened if isinstance(opened, Engine) else opened()
+        study = patiently(lambda: make_study(engine, sampled), watcher.says)
+        bound, by_id, fresh = written(
+            engine, lambda connection: _bound(connection, corpus, relations, systems_by_spec, answered), watcher.says
+        )
+        counts = _counts(study, answered)
+        if retry_errors:
+            patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
+        todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
+        if todo:
+            write_much(engine)
+            way.prepare(systems_by_spec)
+        watcher.begin(sum(study.size(number) for number in todo))
+        execution = way.execution({id: systems_by_spec[bound.spec] for id, bound in by_id.items()}, retry_errors, fresh)
         Coordinator(engine, study, by_id, execution, counts, watcher).run(todo)
     ran = Ran(
         study,
@@ -353,13 +357,84 @@ def run(
         [relation.name for relation in relations],
         [system.name for system in systems_by_spec.values()],
         counts.first_error,
+        left=sum(map(study.size, patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)))
+        if budget.reached
+        else 0,
         without_groups=patiently(lambda: _without_groups(engine, study.id, bound), watcher.says),
         unscored=patiently(lambda: _unscored(engine, relations, by_id), watcher.says),
     )
+    if budget.reached and ran.left:
+        raise LimitReached(budget, ran)
     for id in by_id:
         if reason := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
             raise AllFailed(reason, ran)
     return ran
+
+
+@dataclass
+class _Way:
+    """How a run asks its systems: who does the work, how long it may take, what it may spend."""
+
+    executor: Executor
+    waiting: Asynchronous | None
+    limit: float | None
+    apart: bool
+    watcher: Watcher
+    budget: Budget
+    is_prepared: bool = False
+
+    def prepare(self, systems: Mapping[str, System]) -> None:
+        """Prepare the systems, once."""
+        if not self.is_prepared:
+            prepared(systems, self.limit, self.apart)
+            self.is_prepared = True
+
+    def first_answers(
+        self, systems: Mapping[str, System], sampled: Sampled, opened: Engine | Callable[[], Engine] | None
+    ) -> Answered:
+        """What systems say of the first inputs of a study, where a database (None: there is none) has nothing of them.
+
+        Raises AuditError where one has nothing but errors.
+        """
+        languages = languages_of(sampled.corpus)
+        lacks = {spec: lacks_of(system, languages) for spec, system in systems.items()}
+        engine = opened() if callable(opened) else opened
+
+        def untried() -> list[preflight.Trial]:
+            inputs = first_inputs(sampled, preflight.MOST_LOOKED_AT, engine)
+            wanted = preflight.trials(systems, lacks, inputs)
+            return wanted if engine is None else preflight.unanswered(engine, wanted)
+
+        wanted = patiently(untried, self.watcher.says)
+        if not wanted and opened is not None:
+            return {}
+        self.prepare(systems)
+        meters = {meter: list(trial.inputs.values()) for trial in wanted if (meter := meter_of(trial.system))}
+        check_first(self.budget, meters)
+        executors = {spec: self._executor_of(system) for spec, system in systems.items()}
+        answered = preflight.answers(wanted, sampled.corpus.task, executors, self.limit, sampled.corpus.unit)
+        for remark in preflight.remarks(answered):
+            self.watcher.says(remark)
+        return answered
+
+    def _executor_of(self, system: System) -> Executor:
+        return self.waiting if self.waiting is not None and is_asynchronous(system) else self.executor
+
+    def execution(self, systems: Mapping[int, System], retry_errors: bool, fresh: set[OutputKey]) -> Execution:
+        """How the coordinator executes these systems, by id; `fresh` are outputs that this run has just stored."""
+        waiters = {id: system.batch for id, system in systems.items() if is_asynchronous(system)}
+        meters = {id: meter for id, system in systems.items() if (meter := meter_of(system))}
+        retried = set(fresh) if retry_errors else None
+        return Execution(self.executor, self.limit, self.waiting, waiters, retried, fresh, self.budget, meters)
+
+
+def _counts(study: StudyRow, answered: Answered) -> Counts:
+    """The counts of a run that begins with some answers."""
+    outputs = [output for by_key in answered.values() for _, output in by_key.values()]
+    errors = [output.error for output in outputs if output.error]
+    return Counts(
+        sources=study.sources, executed=len(outputs), failed=len(errors), first_error=next(iter(errors), None)
+    )
 
 
 def _unscored(engine: Engine, relations: Sequence[Relation], systems: Mapping[int, Bound]) -> list[str]:
@@ -369,7 +444,7 @@ def _unscored(engine: Engine, relations: Sequence[Relation], systems: Mapping[in
         )
 
 
-def _refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
+def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
     """Raise AuditError for a system that does not fit the corpus, NotInstalled where something that is needed lacks."""
     for spec, system in systems.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
@@ -408,7 +483,7 @@ def _reads(system: System, language: str) -> bool:
     return system.languages == ANY or language in system.languages
 
 
-def _lacks(system: System, languages: Sequence[str]) -> Lacks | None:
+def lacks_of(system: System, languages: Sequence[str]) -> Lacks | None:
     """What a system has no output for, of a corpus in these languages: what it says itself, and texts in a language
     that it does not read. None where it has outputs for all."""
     own: Lacks | None = getattr(system, "lacks", None)
@@ -439,7 +514,7 @@ def _say_remarks(
 
 
 class AllFailed(AuditError):
-    """Every input of a system failed: there is nothing to sample. What was made is stored, and `ran` says what."""
+    """A system has no check without an error: there is nothing to sample. What was made is stored; `ran` says what."""
 
     status = 1
 
@@ -448,8 +523,22 @@ class AllFailed(AuditError):
         self.ran = ran
 
 
+class LimitReached(AuditError):
+    """The run's budget is used up. What was answered is stored, and the same run goes on; `ran` says what was made."""
+
+    status = 3
+
+    def __init__(self, budget: Budget, ran: Ran):
+        super().__init__(
+            f"{budget.stopped()}; what was answered is stored, {ran.left:,} of {counted(ran.study.sources, 'source')} "
+            "are left, and the same run again goes on from there and asks for nothing twice",
+            parameter=("max_calls", "max_cost"),
+        )
+        self.ran = ran
+
+
 def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str | None:
-    """What to say of a system whose inputs in a study all failed; None of any other.
+    """What to say of a system whose checks in a study all ended in an error; None of any other.
 
     Nearly every system has a check without an error, which is found at once; only without one are inputs counted.
     """
@@ -469,12 +558,15 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
             .order_by(literal_column("number").desc(), output.c.error)
         )
         rows = connection.execute(counted).all()
-    if not rows or any(row.error is None for row in rows):
+    errors = [row for row in rows if row.error is not None]
+    if not errors:
         return None
-    total = sum(row.number for row in rows)
+    failed, total = sum(row.number for row in errors), sum(row.number for row in rows)
+    of = f"each of its {total:,}" if failed == total else f"{failed:,} of its {total:,}"
+    one_each = "" if failed == total else ", at least one in every group"
     return (
-        f"system {name} failed on each of its {total:,} inputs, most often with {shortened(rows[0].error)!r} "
-        f"({rows[0].number:,} times); the errors are stored, and the same run with retry_errors tries again once the "
+        f"system {name} failed on {of} inputs{one_each}, most often with {shortened(errors[0].error)!r} "
+        f"({errors[0].number:,} times); the errors are stored, and the same run with retry_errors tries again once the "
         "system works"
     )
 
@@ -494,12 +586,21 @@ def _without_groups(engine: Engine, study_id: int, relations: Sequence[Bound]) -
 
 
 def _bound(
-    connection: Connection, corpus: Corpus, relations: Sequence[Relation], systems: Mapping[str, System]
-) -> tuple[list[Bound], dict[int, Bound]]:
-    """The relations, and the systems by id, with the ids of their rows. What plug-ins brought is noted."""
+    connection: Connection,
+    corpus: Corpus,
+    relations: Sequence[Relation],
+    systems: Mapping[str, System],
+    answered: Answered,
+) -> tuple[list[Bound], dict[int, Bound], set[OutputKey]]:
+    """The relations, and the systems by id, with the ids of their rows; what they answered is stored, and told of by
+    system and input. What plug-ins brought is noted."""
     for task in {relation.task for relation in relations}:
         note_brought(connection, base_of(task), [relation.name for relation in relations])
     ids = {spec: system_id(connection, system) for spec, system in systems.items()}
+    for spec, by_key in answered.items():
+        inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
+        outputs = [output for _, output in by_key.values()]
+        Stored().keep(connection, ids[spec], {key: inputs[key] for key in by_key}, outputs)
     return (
         [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations],
         {
@@ -509,11 +610,12 @@ def _bound(
                 spec,
                 call=getattr(systems[spec], "call_size", None),
                 aim=getattr(systems[spec], "batch_seconds", None),
-                lacks=_lacks(systems[spec], languages_of(corpus)),
+                lacks=lacks_of(systems[spec], languages_of(corpus)),
                 identity=Identity.of(systems[spec]),
             )
             for spec, id in ids.items()
         },
+        {(ids[spec], key) for spec, by_key in answered.items() for key in by_key},
     )
 
 
@@ -571,4 +673,4 @@ def _todo(
     return todo
 
 
-__all__ = ["AllFailed", "Ran", "Watcher", "fitting", "fitting_all", "run"]
+__all__ = ["AllFailed", "LimitReached", "Ran", "Watcher", "fitting", "fitting_all", "run"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from heapq import nsmallest
 from typing import Any
 
@@ -16,6 +17,7 @@ from audit.relations.expect import needs_scores
 from audit.store import input_ids, insert_new, table_of, tables
 from audit.store.queries import id_of, insert_one
 from audit.systems.base import System
+from audit.tasks import Input
 
 CHUNK = {"sentence": 250, "document": 25}
 """Sources per chunk of work: a kill costs at most the checks of one."""
@@ -38,18 +40,61 @@ class StudyRow:
         return min(self.chunk, self.sources - chunk * self.chunk)
 
 
-def make_study(engine: Engine, corpus: Corpus, seed: int, limit: int | None = None) -> StudyRow:
+class Sampled:
+    """The sources of a study that need not be stored yet: the rows with the `limit` smallest u, in the order of u.
+
+    They are drawn when somebody asks, and once: a corpus may be large.
+    """
+
+    def __init__(self, corpus: Corpus, seed: int, limit: int | None = None) -> None:
+        """Raises AuditError for a limit below 1, and what the corpus raises."""
+        check_limit(limit)
+        self.corpus, self.seed, self.limit = corpus, seed, limit
+
+    @cached_property
+    def key(self) -> bytes:
+        """What the study is found by."""
+        corpus = self.corpus
+        return digest(corpus.task, corpus.name, corpus.fingerprint(), corpus.unit, str(self.seed), str(self.limit))
+
+    @cached_property
+    def sources(self) -> list[tuple[float, Row]]:
+        """The u of each source, with its row. Raises AuditError for a corpus without rows."""
+        drawn = ((uniform(self.seed, row.key), row) for row in self.corpus.rows())
+        chosen = sorted(drawn, key=_order) if self.limit is None else nsmallest(self.limit, drawn, key=_order)
+        if not chosen:
+            raise AuditError(f"corpus {self.corpus.name} has no rows")
+        return chosen
+
+
+def first_inputs(sampled: Sampled, number: int, engine: Engine | None) -> list[Input]:
+    """The inputs of a study's first sources, by u: those that a database has where the study is there, else the
+    corpus's, which has to be read for that."""
+    study, source, input_table = table_of(tables.Study), table_of(tables.Source), table_of(tables.Input)
+    stored = (
+        select(input_table.c.texts, input_table.c.languages)
+        .join(source, source.c.input_id == input_table.c.id)
+        .join(study, study.c.id == source.c.study_id)
+        .where(study.c.key == sampled.key)
+        .order_by(source.c.id)
+        .limit(number)
+    )
+    if engine is not None:
+        with engine.connect() as connection:
+            if rows := connection.execute(stored).all():
+                return [Input.stored(row.texts, row.languages) for row in rows]
+    return [row.input for _, row in sampled.sources[:number]]
+
+
+def make_study(engine: Engine, sampled: Sampled) -> StudyRow:
     """The study of this corpus, seed and limit, with its sources; made in one transaction where it is new.
 
-    With a limit, the sources are the rows with the `limit` smallest u, so a larger limit keeps them all.
-    Raises AuditError for a limit below 1, and what the corpus raises.
+    Raises what the corpus raises.
     """
-    check_limit(limit)
-    key = digest(corpus.task, corpus.name, corpus.fingerprint(), corpus.unit, str(seed), str(limit))
     with engine.begin() as connection:
-        study_id = id_of(connection, tables.Study, key=key)
+        study_id = id_of(connection, tables.Study, key=sampled.key)
         if study_id is None:
-            study_id = _insert(connection, corpus, key, seed, limit)
+            study_id = _insert(connection, sampled)
         return load_study(connection, study_id)
 
 
@@ -90,20 +135,17 @@ def load_study(connection: Connection, study_id: int) -> StudyRow:
     return StudyRow(study_id, row["task"], row["corpus"], row["seed"], row["unit"], row["chunk"], sources)
 
 
-def _insert(connection: Connection, corpus: Corpus, key: bytes, seed: int, limit: int | None) -> int:
-    drawn = ((uniform(seed, row.key), row) for row in corpus.rows())
-    chosen = sorted(drawn, key=_order) if limit is None else nsmallest(limit, drawn, key=_order)
-    if not chosen:
-        raise AuditError(f"corpus {corpus.name} has no rows")
+def _insert(connection: Connection, sampled: Sampled) -> int:
+    corpus, chosen = sampled.corpus, sampled.sources
     study = {
-        "key": key,
+        "key": sampled.key,
         "task": corpus.task,
         "corpus": corpus.name,
         "fingerprint": corpus.fingerprint(),
         "unit": corpus.unit,
         "has_gold": any(row.gold is not None for _, row in chosen),
-        "seed": seed,
-        "limit": limit,
+        "seed": sampled.seed,
+        "limit": sampled.limit,
         "imported": False,
         "chunk": CHUNK[corpus.unit],
         "created_at": tables.now(),

@@ -410,6 +410,19 @@ def schema_of(where: str) -> int:
     return version
 
 
+def readable(where: str) -> Engine | None:
+    """The engine of a database that is only read, and must not be changed for that; None where there is none yet.
+
+    Raises BadFile for one of an older version, which opening would bring to this one, and what `open_store` raises.
+    """
+    file = file_of(where)
+    if file is not None and not file.exists():
+        return None
+    if (version := schema_of(where)) < tables.SCHEMA_VERSION:
+        raise BadFile(message("database.older", name=where, version=version, newest=tables.SCHEMA_VERSION))
+    return open_store(where)
+
+
 def write_much(engine: Engine) -> None:
     """Give connections to a file of SQLite more memory than the app's many need, as one that writes millions of rows.
 

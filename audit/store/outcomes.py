@@ -169,7 +169,7 @@ def store_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple
 
     On SQLite the connection must be one that writes (`audit.store.bulk`): new inputs get the next numbers.
     """
-    ids_by_key = _find(connection, list(wanted))
+    ids_by_key = find_inputs(connection, list(wanted))
     before = set(ids_by_key)
     missing = [key for key in wanted if key not in ids_by_key]
     if not missing:
@@ -185,7 +185,7 @@ def store_inputs(connection: Connection, wanted: Mapping[bytes, Input]) -> tuple
     if insert_new(connection, tables.Input, rows) == len(missing):
         return ids_by_key | dict(zip(missing, ids, strict=True)), before
     # Another run stored some of them since we looked.
-    return ids_by_key | _find(connection, missing), set(wanted)
+    return ids_by_key | find_inputs(connection, missing), set(wanted)
 
 
 def input_ids(connection: Connection, inputs: Iterable[Input]) -> dict[bytes, int]:
@@ -203,9 +203,9 @@ def _new_ids(connection: Connection, number: int) -> Sequence[int]:
     return [int(id) for id in connection.execute(query).scalars()]
 
 
-def _find(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, int]:
-    """Ids of the keys that are there. Spelled for the drivers: SQLAlchemy takes longer to write IN than a database to
-    answer."""
+def find_inputs(connection: Connection, keys: Sequence[bytes]) -> dict[bytes, int]:
+    """Ids of the inputs with these keys, by key, of those that are there. Spelled for the drivers: SQLAlchemy takes
+    longer to write IN than a database to answer."""
     ids: dict[bytes, int] = {}
     sqlite = connection.dialect.name == "sqlite"
     for piece in pieces(keys, _AT_ONCE):

@@ -8,6 +8,7 @@ Libraries for retrying look at one call; here a pause, the limit and giving up a
 """
 
 import asyncio
+import math
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -22,7 +23,35 @@ PATIENCE = 300.0
 _FIRST, _LONGEST = 0.5, 30.0
 """Bounds of the wait after the first try, and of any wait, in seconds."""
 
+_LATE = 0.01
+"""Seconds that a call may make good of the one before that was late: clocks that wake are no finer."""
+
 Answer = TypeVar("Answer")
+
+
+class Spacing:
+    """Keeps calls apart so that at most `rate` a second begin, evenly: no burst follows a pause.
+
+    In any second there are at most `rate` + 1 of them, and those that `_LATE` makes good. Times are those of an event
+    loop, in seconds; all loops of a process have the same clock, so one object may serve several, one after the other.
+
+    >>> spacing = Spacing(rate=4)
+    >>> [spacing.wait(now=10.0), spacing.take(10.0), spacing.wait(now=10.0), spacing.wait(now=10.25)]
+    [0.0, None, 0.25, 0.0]
+    """
+
+    def __init__(self, rate: float) -> None:
+        self._apart = 1 / rate
+        self._next = -math.inf
+        """When the next call may begin."""
+
+    def wait(self, now: float) -> float:
+        """Seconds until a call may begin; 0 where one may now."""
+        return max(0.0, self._next - now)
+
+    def take(self, now: float) -> None:
+        """A call begins."""
+        self._next = (self._next if now - self._next <= _LATE else now) + self._apart
 
 
 class Asking:
@@ -30,7 +59,8 @@ class Asking:
 
     `concurrency` is the most calls at once, `tries` the most times that a call is made, `patience` the seconds without
     any answer after which the machine is given up: what is asked from then on is declined at once, so that a run comes
-    to an end. `first` bounds the wait after the first try, in seconds.
+    to an end. `first` bounds the wait after the first try, in seconds. `spacing` keeps all calls apart, those that are
+    made again among them.
 
     >>> async def answer():
     ...     return 42
@@ -38,9 +68,19 @@ class Asking:
     42
     """
 
-    def __init__(self, concurrency: int, tries: int = TRIES, patience: float = PATIENCE, first: float = _FIRST) -> None:
+    def __init__(
+        self,
+        concurrency: int,
+        tries: int = TRIES,
+        patience: float = PATIENCE,
+        first: float = _FIRST,
+        spacing: Spacing | None = None,
+    ) -> None:
         self.concurrency, self.tries, self.patience, self.first = concurrency, tries, patience, first
         self._limit = float(concurrency)
+        self._spacing = spacing
+        self._timer: asyncio.TimerHandle | None = None
+        """Wakes when the next call may begin."""
         self._under_way = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._paused_until = 0.0
@@ -114,9 +154,25 @@ class Asking:
         if _now() < self._paused_until:
             return  # the end of the pause wakes
         while self._waiting and self._under_way < self.limit:
-            if not (place := self._waiting.popleft()).done():
-                self._under_way += 1
-                place.set_result(None)
+            if self._waiting[0].done():
+                self._waiting.popleft()
+                continue
+            if self._spacing is not None:
+                now = _now()
+                if wait := self._spacing.wait(now):
+                    self._wake_in(wait)
+                    return
+                self._spacing.take(now)
+            self._under_way += 1
+            self._waiting.popleft().set_result(None)
+
+    def _wake_in(self, seconds: float) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._wake_now)
+
+    def _wake_now(self) -> None:
+        self._timer = None
+        self._wake()
 
     def _note_answer(self) -> None:
         self._failing_since = None

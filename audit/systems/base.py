@@ -47,7 +47,8 @@ class AsynchronousSystem(System, Protocol):
     """A system that mostly waits for another machine: it is asked many times at once, from one process.
 
     `concurrency` is the most calls at once, `batch` the most inputs of one call. Where it has them, `tries` and
-    `patience` are those of `audit.systems.asking.Asking`, and `close_async()` lets go of what it holds at the end.
+    `patience` are those of `audit.systems.asking.Asking`, `rate` the most calls a second, `price` what it takes
+    (`audit.systems.remote_file.Price`), and `close_async()` lets go of what it holds at the end.
     """
 
     concurrency: int

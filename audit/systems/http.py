@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any
 
 from audit.errors import AuditError, BadOutput
+from audit.systems.hearing import tell_heard
 from audit.systems.http_file import Languages, read_description
 from audit.systems.remote_file import kind
 from audit.systems.service import Clients, OverHttp, with_variables
@@ -97,6 +98,7 @@ class Http(OverHttp):
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise BadOutput(f"a label must be a text, the answer has {kind(value)}")
         written = str(value)
+        tell_heard(self.service.without_secrets(written))
         if written in self._description.labels:
             return self._description.labels[written]
         label = self._spelling.get(written.strip().casefold())
@@ -105,6 +107,7 @@ class Http(OverHttp):
     def _text(self, value: object) -> str:
         if not isinstance(value, str):
             raise BadOutput(f"a text must be a text, the answer has {kind(value)}")
+        tell_heard(self.service.without_secrets(value, least=8))
         # A short value may be a word of the language, and no text is changed for that.
         return self.service.without_secrets(value, least=8)
 

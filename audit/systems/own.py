@@ -26,6 +26,7 @@ from audit.keys import canonical, fingerprint
 from audit.registry import import_from_here
 from audit.systems.base import System
 from audit.systems.foreign import contained, exits_raised, foreign, message, shortened, shown
+from audit.systems.hearing import tell_heard
 from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 
 _ALLOWED = {
@@ -232,6 +233,7 @@ class Own(Described):
 
     def _output(self, value: object, argument: object) -> Output:
         """An output from what the user's code returned. Raises BadOutput when it is none."""
+        tell_heard(value)
         if isinstance(value, Output):
             return value
         if self._returns == "similarity" and (number := _number(value)) is not None:

@@ -29,10 +29,10 @@ class Price(UserModel):
     output_tokens: float = Field(10.0, ge=0)
     """Tokens of an answer."""
 
-    def of(self, calls: int, characters: int) -> float:
-        """What some requests cost that send so many characters; a token is taken to have four characters
-        (`CHARACTERS_OF_TOKEN`)."""
-        tokens = characters / CHARACTERS_OF_TOKEN
+    def of(self, calls: int, characters: int, tokens: float | None = None) -> float:
+        """What some requests cost that send so many characters, and tokens; where nobody counted these, one is taken to
+        have four characters (`CHARACTERS_OF_TOKEN`)."""
+        tokens = characters / CHARACTERS_OF_TOKEN if tokens is None else tokens
         per_million = (
             self.characters * characters + self.input_tokens * tokens + self.answers * self.output_tokens * calls
         )

@@ -10,6 +10,7 @@ import html
 import json
 import logging
 import os
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from urllib.parse import quote, quote_plus
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
 from audit.files import parse_json
-from audit.systems.asking import Asking
+from audit.systems.asking import Asking, Spacing
 from audit.systems.base import missing
 from audit.systems.remote_file import VARIABLE, Remote, check_address
 from audit.tasks import Input, Output
@@ -41,6 +42,14 @@ _UNALLOWED = (401, 403, 407)
 """Statuses of a request whose key is wrong or may not do this."""
 _ABOUT_INPUTS = (400, 413, 414, 422)
 """Statuses that say that something is wrong with what was sent: other inputs may do."""
+_ADVICE = (
+    (r"HTTP (3\d\d|404|405|410)\b|no connection|not JSON|the answer is empty", "check the url"),
+    (r"no answer within", "check the url, and the timeout,"),
+    (r"label '", "name that label in labels"),
+    (r"HTTP 4(00|13|14|15|22)\b", "check the request"),
+    (r"BadOutput", "check the answer"),
+)
+"""Errors of every request, and the part of a file to look at."""
 
 
 class Service:
@@ -166,6 +175,22 @@ class Service:
             return f"the url of {self._file}, with the environment's values, {fault}"
         return None
 
+    def advice(self, error: str) -> str:
+        """What to change where every request ends with this error.
+
+        >>> Service("acme.toml", "https://api.example.org/", ["ACME_KEY"], 30).advice("Declined: HTTP 401: no such key")
+        'check the environment variable ACME_KEY, which acme.toml names'
+        """
+        if re.search(r"HTTP 40[13]\b", error):
+            variables = list(dict.fromkeys(self._variables))
+            if not variables:
+                return f"see whether it wants a key, which goes to headers of {self._file}"
+            return f"check the environment variable {' or '.join(variables)}, which {self._file} names"
+        for pattern, what in _ADVICE:
+            if re.search(pattern, error):
+                return f"{what} of {self._file}"
+        return f"mend what the error says, or {self._file}"
+
     def without_secrets(self, text: str, least: int = 1) -> str:
         """The text with the values of environment variables taken out, however they are spelled; those of `least`
         characters and more."""
@@ -217,6 +242,7 @@ class OverHttp:
         self.service = Service(file, url, variables, remote.timeout)
         self.batch, self.concurrency = batch, remote.concurrency
         self.tries, self.patience, self.rate, self.price = remote.tries, remote.patience, remote.rate, remote.price
+        self._spacing = Spacing(remote.rate) if remote.rate else None
         self._clients: Clients | None = None
 
     def headers(self) -> Mapping[str, str]:
@@ -229,6 +255,10 @@ class OverHttp:
 
     def needs(self) -> str | None:
         return self.service.needs()
+
+    def advice(self, error: str) -> str:
+        """What to change where every request ends with this error."""
+        return self.service.advice(error)
 
     def prepare(self) -> None:
         """Import the HTTP client before there are threads and processes that would import it while others work.
@@ -243,7 +273,7 @@ class OverHttp:
         return asyncio.run(self._run(inputs))
 
     async def _run(self, inputs: Sequence[Input]) -> list[Output]:
-        asking = Asking(self.concurrency, self.tries, self.patience)
+        asking = Asking(self.concurrency, self.tries, self.patience, spacing=self._spacing)
         pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
         try:
             async with self.service.clients(self.headers()) as clients, asyncio.TaskGroup() as group:

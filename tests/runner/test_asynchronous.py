@@ -32,10 +32,10 @@ def _short_waits(monkeypatch):
     monkeypatch.setattr("audit.runner.executors.asynchronous.Asking", _hasty)
 
 
-def _hasty(concurrency, tries, patience):
+def _hasty(concurrency, tries, patience, spacing):
     from audit.systems.asking import Asking
 
-    return Asking(concurrency, tries, patience, first=0.01)
+    return Asking(concurrency, tries, patience, first=0.01, spacing=spacing)
 
 
 def done(*jobs):

@@ -11,14 +11,14 @@ from sqlalchemy import event
 
 from audit.runner import leases
 from audit.runner.leases import LENGTH, Leases, began
-from audit.runner.studies import make_study
+from audit.runner.studies import Sampled, make_study
 from audit.store import open_store, table_of, tables
 
 
 @pytest.fixture
 def engine(toy_corpus):
     engine = open_store("sqlite://", create=True)
-    make_study(engine, toy_corpus(), 0)
+    make_study(engine, Sampled(toy_corpus(), 0))
     return engine
 
 
@@ -111,7 +111,7 @@ def test_a_lease_that_we_never_heard_that_we_got_is_ours(engine):
 
 
 def test_studies_do_not_share_leases(engine, toy_corpus):
-    second = make_study(engine, toy_corpus(), 1).id
+    second = make_study(engine, Sampled(toy_corpus(), 1)).id
     with engine.begin() as connection:
         assert Leases(1).claim(connection, [0]) == 0
         assert Leases(second).claim(connection, [0]) == 0
@@ -121,7 +121,7 @@ def test_studies_do_not_share_leases(engine, toy_corpus):
 def test_two_that_look_at_once_get_two_chunks(toy_corpus, postgres_url):
     """The other claims, and commits, after one has looked who has what and before it writes."""
     engine = open_store(postgres_url, create=True)
-    study = make_study(engine, toy_corpus(), 0).id
+    study = make_study(engine, Sampled(toy_corpus(), 0)).id
     first, second = Leases(study), Leases(study)
     claimed = []
 

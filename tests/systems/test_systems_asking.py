@@ -1,13 +1,15 @@
 """Asking another machine: places, the limit that adapts, pauses, tries, patience. No time is asserted."""
 
 import asyncio
+import selectors
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import BadOutput, Declined, Unanswered
-from audit.systems.asking import Asking
+from audit.systems.asking import Asking, Spacing
 
 
 class Machine:
@@ -190,3 +192,88 @@ def test_whatever_happens_every_call_ends_and_no_place_is_lost(script, concurren
     assert 1 <= asking.limit <= concurrency
     assert asking._under_way == 0
     assert times <= machine.calls <= 3 * times
+
+
+class SimulatedClock(selectors.DefaultSelector):
+    """Instead of waiting, moves the clock of its loop: what takes an hour takes no time."""
+
+    now = 0.0
+
+    def select(self, timeout=None):
+        self.now += timeout or 0.0
+        return super().select(0)
+
+
+def at_simulated_times(work):
+    """What a coroutine function, called with the clock's reading function, returns on a loop with a simulated clock."""
+    clock = SimulatedClock()
+    loop = asyncio.SelectorEventLoop(clock)
+    loop.time = lambda: clock.now
+    loop._clock_resolution = 1e-6
+    try:
+        return loop.run_until_complete(work(loop.time))
+    finally:
+        loop.close()
+
+
+@given(rate=st.sampled_from([0.2, 1, 3, 40, 500]), concurrency=st.integers(1, 40), takes=st.sampled_from([0, 0.05, 2]))
+def test_calls_keep_to_the_rate_whatever_they_take(rate, concurrency, takes):
+    async def scene(now):
+        asking, times = Asking(concurrency, spacing=Spacing(rate)), []
+
+        async def call():
+            times.append(now())
+            await asyncio.sleep(takes)
+
+        await asyncio.gather(*(asking.ask(call) for _ in range(100)))
+        return times
+
+    times = at_simulated_times(scene)
+    assert len(times) == 100
+    # Evenly: in any second no more than the rate, one at its edge, and what 10 ms make good.
+    most = rate + 1 + 0.01 * rate
+    assert all(sum(begin <= other < begin + 1 for other in times) <= most for begin in times)
+    # And no slower than need be: the rate, or all places at work.
+    least = max(99 / rate, (100 / concurrency - 1) * takes)
+    assert times[-1] <= least + takes + 100 / concurrency * (1 / rate if takes else 0) + 0.1
+
+
+def test_calls_that_are_made_again_keep_to_the_rate_too_and_so_do_those_of_the_next_run():
+    spacing = Spacing(10)
+
+    async def scene(now):
+        times = []
+
+        async def call():
+            times.append(now())
+            if len(times) % 3 == 0:
+                raise Unanswered("busy", crowded=True)
+            return "right"
+
+        for _ in range(2):
+            asking = Asking(concurrency=8, first=0, spacing=spacing)
+            assert await asyncio.gather(*(asking.ask(call) for _ in range(20))) == ["right"] * 20
+        return times
+
+    times = at_simulated_times(scene)
+    assert len(times) > 50
+    assert min(later - before for before, later in pairwise(times)) >= 0.1 - 0.01
+
+
+def test_a_pause_is_followed_by_no_burst():
+    async def scene(now):
+        asking, times = Asking(concurrency=16, first=0, spacing=Spacing(5)), []
+
+        async def call():
+            times.append(now())
+            if len(times) == 1:
+                raise Unanswered("later", after=60)
+            return "right"
+
+        await asyncio.gather(*(asking.ask(call) for _ in range(16)))
+        return times
+
+    times = at_simulated_times(scene)
+    after = [time for time in times if time >= times[0] + 60]
+    assert len(after) >= 12
+    assert all(later - before >= 0.19 for before, later in pairwise(after))

@@ -298,7 +298,7 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     return rearrange(text, order)
 
 
-@chained("MR5.2", version="3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
+@chained("MR5.2", version="3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged, more=1)
 def grouped(source: Source, choices: random.Random) -> Steps:
     """Sentences with the same label (by the system) stand together; the sentiment stays.
 
@@ -308,7 +308,7 @@ def grouped(source: Source, choices: random.Random) -> Steps:
     return (yield from _reorder_sentences(source, _by_label))
 
 
-@chained("MR5.3", version="3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged)
+@chained("MR5.3", version="3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged, more=1)
 def ordered_groups(source: Source, choices: random.Random) -> Steps:
     """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
 

@@ -104,6 +104,7 @@ def wrong_score(params: Mapping[str, object]) -> str | None:
     languages=ANY,
     params={"score": "consistency", "threshold": THRESHOLD},
     check_params=wrong_score,
+    more=1,
 )
 def round_trip(
     source: Source, choices: random.Random, *, score: str = "consistency", threshold: float = THRESHOLD

@@ -5,7 +5,7 @@ A new executor is one file and one line in `executor_of`.
 
 from audit.errors import AuditError
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
-from audit.runner.executors.base import Executor, InProcess, Job, Lost
+from audit.runner.executors.base import Executor, InProcess, Job, Lost, Part
 from audit.runner.executors.batch import Batch, Returned
 from audit.runner.executors.on_dask import Dask
 from audit.runner.executors.processes import Processes
@@ -44,6 +44,7 @@ __all__ = [
     "InProcess",
     "Job",
     "Lost",
+    "Part",
     "Processes",
     "Returned",
     "executor_of",

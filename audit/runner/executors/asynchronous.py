@@ -11,17 +11,19 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from multiprocessing import Pipe, Process, connection
 from time import monotonic, perf_counter
 from typing import Any, TypeGuard
 
 from audit.errors import AuditError, Declined, Unanswered
-from audit.runner.executors.base import Collecting, Job, Lost, Raised, ended, too_long
+from audit.runner.executors.base import Collecting, Job, Lost, Part, Raised, ended, too_long
 from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed
 from audit.runner.executors.processes import FORKING, sendable, start_worker
 from audit.systems import get_system, is_own
-from audit.systems.asking import PATIENCE, TRIES, Asking
+from audit.systems.asking import PATIENCE, TRIES, Asking, Spacing
 from audit.systems.base import AsynchronousSystem, System
 from audit.systems.foreign import TimeIsOver, foreign, late, message
 from audit.tasks import Input, Output, get_task
@@ -31,8 +33,11 @@ from audit.tasks import Input, Output, get_task
 ENDING = 5.0
 """Seconds that systems have to end what they hold."""
 
+TELL = 0.5
+"""Seconds that an answer waits for others before it is handed back, where its batch goes on (`Batch.in_parts`)."""
 Say = Callable[[int, bool, Any], None]
-"""Is told of the number of a batch that came to an end, whether well, and what it returned or raised."""
+"""Is told of the number of a batch that came to an end, whether well, and what it returned or raised; or of a `Part` of
+what it returns."""
 
 
 def is_asynchronous(system: System) -> TypeGuard[AsynchronousSystem]:
@@ -75,7 +80,9 @@ class EventLoop:
         with foreign(f"system {spec!r} cannot be prepared", limit):
             system.prepare()
         tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
-        self._systems[spec] = system, Asking(system.concurrency, tries, patience)
+        rate = getattr(system, "rate", None)
+        spacing = Spacing(rate) if rate else None
+        self._systems[spec] = system, Asking(system.concurrency, tries, patience, spacing=spacing)
 
     def do(self, number: int, job: Batch) -> None:
         """Begin a batch of a system that is known; returns at once."""
@@ -110,24 +117,26 @@ class EventLoop:
     async def _do(self, number: int, job: Batch) -> None:
         """Do a batch and say that it came to an end."""
         try:
-            self._say(number, True, await self._outcome(job))
+            self._say(number, True, await self._outcome(number, job))
         except asyncio.CancelledError:
             raise
         except BaseException as problem:  # the executor raises it again, where somebody hears it
             self._say(number, False, problem)
 
-    async def _outcome(self, job: Batch) -> Any:
+    async def _outcome(self, number: int, job: Batch) -> Any:
         system, asking = self._systems[job.system]
-        calls = _Calls(system, asking, job.task)
+        tell = partial(self._say, number, True) if job.in_parts else None
+        calls = _Calls(system, asking, job.task, tell)
         work = asyncio.ensure_future(calls.outputs(job.inputs))
         try:
             begun: list[asyncio.Future[Any]] = [work, calls.began]
             await asyncio.wait(begun, return_when=asyncio.FIRST_COMPLETED)
             await asyncio.wait({work}, timeout=job.limit)
             if not work.done():
+                calls.tell()
                 return too_long(job.limit or 0)
             # Batches overlap, so that the time from the beginning of one to its end says little: this is its share.
-            return Returned.of(work.result(), calls.seconds / asking.limit)
+            return Returned.of(work.result(), calls.seconds / asking.limit, calls.made)
         finally:
             work.cancel()
             await asyncio.wait({work}, timeout=ENDING)
@@ -149,19 +158,49 @@ class EventLoop:
 
 
 class _Calls:
-    """The calls of one batch. `began` is done when the first of them is made; `seconds` is what all took together."""
+    """The calls of one batch. `began` is done when the first of them is made; `seconds` is what all took together, and
+    `made` how many were answered. `say`, where it is given, is told of parts."""
 
-    def __init__(self, system: AsynchronousSystem, asking: Asking, task: str):
-        self._system, self._asking, self._task = system, asking, get_task(task)
+    def __init__(
+        self, system: AsynchronousSystem, asking: Asking, task: str, say: Callable[[Part], None] | None = None
+    ):
+        self._system, self._asking, self._task, self._say = system, asking, get_task(task), say
         self.began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.seconds = 0.0
+        self.made = 0
+        self._untold: dict[int, tuple[Sequence[Input], list[Output]]] = {}
+        """By the number of a call, what it was asked and what it answered; what a part had is gone."""
+        self._open = 0
+        """Calls that are not answered."""
+        self._timer: asyncio.TimerHandle | None = None
 
     async def outputs(self, inputs: Sequence[Input]) -> list[Output]:
-        """One output per input, in their order, whatever the order of the answers."""
+        """One output per input that no part had, in their order, whatever the order of the answers."""
         size = self._system.batch
-        pieces = [inputs[start : start + size] for start in range(0, len(inputs), size)]
-        answers = await asyncio.gather(*map(self._answered, pieces))
-        return [output for outputs in answers for output in outputs]
+        asked = [inputs[start : start + size] for start in range(0, len(inputs), size)]
+        self._open = len(asked)
+        try:
+            await asyncio.gather(*(self._note(number, piece) for number, piece in enumerate(asked)))
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+        return [output for number in sorted(self._untold) for output in self._untold[number][1]]
+
+    async def _note(self, number: int, inputs: Sequence[Input]) -> None:
+        outputs = await self._answered(inputs)
+        self._untold[number] = inputs, outputs
+        self._open -= 1
+        if self._say is not None and self._timer is None and self._open:
+            self._timer = asyncio.get_running_loop().call_later(TELL, self.tell)
+
+    def tell(self) -> None:
+        """Hand back what is answered, unless all is, which the end does."""
+        self._timer = None
+        if self._say is None or not self._open or not self._untold:
+            return
+        told, self._untold = self._untold, {}
+        keys = tuple(item.key for inputs, _ in told.values() for item in inputs)
+        self._say(Part(keys, Returned.of([output for _, outputs in told.values() for output in outputs], 0.0)))
 
     async def _answered(self, inputs: Sequence[Input]) -> list[Output]:
         try:
@@ -179,8 +218,12 @@ class _Calls:
         if not self.began.done():
             self.began.set_result(None)
         started = perf_counter()
+        self.made += 1
         try:
             return checked(self._task, await self._system.run_async(inputs), len(inputs))
+        except (Unanswered, TimeoutError, ConnectionError):
+            self.made -= 1
+            raise
         finally:
             self.seconds += perf_counter() - started
 
@@ -231,6 +274,22 @@ class Asynchronous(Collecting, AbstractContextManager["Asynchronous"]):
             place.end()
 
 
+@dataclass
+class _Given:
+    """A batch, and which of its inputs a loop handed back before it came to its end, by key. `again`: it was on a loop
+    that was lost, and is done with none beside it."""
+
+    job: Batch
+    told: set[bytes] = field(default_factory=set)
+    again: bool = False
+
+    def left(self) -> Batch:
+        """The batch of the others."""
+        if not self.told:
+            return self.job
+        return replace(self.job, inputs=tuple(item for item in self.job.inputs if item.key not in self.told))
+
+
 class _Place:
     """Has an event loop, and another one after it was lost."""
 
@@ -241,9 +300,9 @@ class _Place:
         self._numbers = count()
         self._loaded: dict[str, Batch] = {}
         """For each system that was loaded, one of its batches."""
-        self._waiting: deque[tuple[Batch, bool]] = deque()
-        """Batches that were not begun, and whether each was on a loop that was lost: it is done with none beside it."""
-        self._running: dict[int, Batch] = {}
+        self._waiting: deque[_Given] = deque()
+        """Batches that were not begun."""
+        self._running: dict[int, _Given] = {}
         self._alone = False
         """Whether what is done now is done with none beside it."""
         self._asked_at: float | None = None
@@ -258,7 +317,7 @@ class _Place:
             self._load(job)
             self._loaded[job.system] = job
         with self._lock:
-            self._waiting.append((job, False))
+            self._waiting.append(_Given(job))
         self._give()
 
     def look(self) -> None:
@@ -272,7 +331,7 @@ class _Place:
             self._asked_at = monotonic()
             worker.turn(self._turned)
         else:
-            limits = [job.limit for job in list(self._running.values())]
+            limits = [given.job.limit for given in list(self._running.values())]
             longest = max((limit for limit in limits if limit is not None), default=0.0)
             if None not in limits and monotonic() - self._asked_at > longest:
                 self._lose(too_long(longest))
@@ -289,11 +348,12 @@ class _Place:
     def _give(self) -> None:
         """Hand on what may be begun."""
         with self._lock:
-            while self._waiting and self._worker and not (self._running and (self._alone or self._waiting[0][1])):
-                job, self._alone = self._waiting.popleft()
+            while self._waiting and self._worker and not (self._running and (self._alone or self._waiting[0].again)):
+                given = self._waiting.popleft()
+                self._alone = given.again
                 number = next(self._numbers)
-                self._running[number] = job
-                self._worker.do(number, job)
+                self._running[number] = given
+                self._worker.do(number, given.left())
 
     def _lose(self, lost: Lost) -> None:
         """Begin anew without the loop; a batch that was alone on it is lost."""
@@ -301,12 +361,12 @@ class _Place:
         if worker is not None:
             worker.give_up()
         with self._lock:
-            jobs = list(self._running.values())
+            running = list(self._running.values())
             self._running.clear()
-            if len(jobs) == 1:
-                self._done.put((jobs[0], lost))
+            if len(running) == 1:
+                self._done.put((running[0].job, lost))
             else:
-                self._waiting.extendleft((job, True) for job in reversed(jobs))
+                self._waiting.extendleft(replace(given, again=True) for given in reversed(running))
         self._begin()
         for job in self._loaded.values():
             self._load(job)
@@ -326,10 +386,14 @@ class _Place:
     def _over(self, number: int, good: bool, value: Any) -> None:
         """Take what a batch came to; what comes of a loop that was given up is none of `_running`."""
         with self._lock:
-            job = self._running.pop(number, None)
-        if job is None:
-            return
-        self._done.put((job, value if good else Raised(value)))
+            given = self._running.get(number)
+            if given is None:
+                return
+            if isinstance(value, Part):
+                given.told.update(value.done)
+            else:
+                del self._running[number]
+            self._done.put((given.job, value if good else Raised(value)))
         self._give()
 
 

@@ -34,6 +34,15 @@ class Lost:
     """Whether it took longer than its limit."""
 
 
+@dataclass(frozen=True)
+class Part:
+    """Some of the results of a job that goes on: `done` says which of its inputs they are of, by key. The result at its
+    end has the others alone."""
+
+    done: tuple[bytes, ...]
+    result: Any
+
+
 class Executor(Protocol):
     """Does jobs, in any order. A context manager: at its end nothing of it is left running.
 
@@ -50,7 +59,7 @@ class Executor(Protocol):
         ...
 
     def finished(self, timeout: float | None = None) -> list[tuple[Job, Any]]:
-        """Jobs that came to an end since the last call, each with its result or `Lost`.
+        """Jobs that came to an end since the last call, each with its result or `Lost`; and those with a `Part` of it.
 
         Waits until there is one, at most `timeout` seconds (None: as long as it takes); empty when the time ran out, or
         when nothing was submitted.
@@ -101,7 +110,7 @@ class Collecting:
             if isinstance(result, Raised) and results:
                 self._done.put((job, result))
                 break
-            self._open -= 1
+            self._open -= not isinstance(result, Part)
             if isinstance(result, Raised):
                 raise result.problem
             results.append((job, result))

@@ -27,7 +27,7 @@ class Returned:
     """What a system returned for the inputs of a batch, as columns: smaller to send than a list of outputs.
 
     `labels`, `scores`, `texts` and `errors` have one entry an input, or are None where no output has one. `seconds` is
-    how long the system took.
+    how long the system took, `calls` how many requests were answered, where it asks another machine.
     """
 
     labels: tuple[str | None, ...] | None
@@ -35,9 +35,10 @@ class Returned:
     texts: tuple[str | None, ...] | None
     errors: tuple[str | None, ...] | None
     seconds: float
+    calls: int = field(default=0, repr=False)
 
     @classmethod
-    def of(cls, outputs: Sequence[Output], seconds: float) -> "Returned":
+    def of(cls, outputs: Sequence[Output], seconds: float, calls: int = 0) -> "Returned":
         """The columns of outputs.
 
         >>> Returned.of([Output("positive"), Output("negative")], 0.1)
@@ -46,7 +47,7 @@ class Returned:
         columns = zip(*((output.label, output.score, output.text, output.error) for output in outputs), strict=True)
         filled = [column if any(value is not None for value in column) else None for column in columns]
         labels, scores, texts, errors = filled or (None,) * 4
-        return cls(labels, scores, texts, errors, seconds)
+        return cls(labels, scores, texts, errors, seconds, calls)
 
     def outputs(self, number: int) -> list[Output]:
         """The outputs again; `number` is that of the inputs."""
@@ -106,6 +107,8 @@ class Batch:
     limit: float | None = field(default=None, compare=False)
     identity: Identity | None = field(default=None, compare=False)
     """What the outputs are stored by: a worker that has another system by this spec must not make them."""
+    in_parts: bool = field(default=False, compare=False)
+    """Whether who asks other machines hands back what is answered before all is (`Part`)."""
 
     def work(self) -> Returned:
         """One output per input, in order. What raises, or returns what its task does not allow, is a stored error."""

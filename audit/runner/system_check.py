@@ -1,0 +1,237 @@
+"""Trying a system by itself: a few inputs, what it said of them, how long it took, what it costs."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+from typing import Any
+
+from audit.corpora.base import Corpus
+from audit.errors import AuditError, NotInstalled
+from audit.runner.budget import Sending, meter_of
+from audit.runner.executors import InProcess, Lost, Processes, is_asynchronous
+from audit.runner.executors.batch import checked, failed
+from audit.runner.preflight import FIRST, advice
+from audit.runner.run import TIME_LIMIT, loaded
+from audit.runner.studies import Sampled
+from audit.systems import get_system, is_own
+from audit.systems.asking import PATIENCE, TRIES, Asking, Spacing
+from audit.systems.base import HasPairs, System
+from audit.systems.foreign import contained, message, shown
+from audit.systems.hearing import hearing
+from audit.tasks import Input, Output, Task, get_task, matches
+
+TEXTS = {
+    "en": (
+        "The story is warm and the actors are wonderful.",
+        "The plot is boring, and the ending makes no sense.",
+        "It was shown on Tuesday in the large hall.",
+    ),
+    "zh": ("这个故事很温暖，演员也很出色。", "情节无聊，结局也说不通。", "周二在大厅里放映。"),
+}
+"""What a system is asked where nobody says what, by language."""
+
+
+@dataclass(frozen=True)
+class CheckedInput:
+    """An input, what the system said of it, word for word as far as that is known, and what is stored of that."""
+
+    texts: tuple[str, ...]
+    languages: tuple[str, ...]
+    said: tuple[str, ...]
+    label: str | None
+    score: float | None
+    text: str | None
+    error: str | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class SystemCheck:
+    """A system as it is, and what it answered. `needs` is what is missing, where it could not be asked."""
+
+    system: str
+    version: str
+    settings: dict[str, object]
+    task: str
+    needs: str | None
+    answers: tuple[CheckedInput, ...] = ()
+    calls: int | None = None
+    """Requests to another machine; None for a system on this one."""
+    cost: float | None = None
+    currency: str | None = None
+    advice: str | None = None
+    """What to change, where every input failed."""
+
+    @property
+    def works(self) -> bool:
+        """Whether it answered at least one input."""
+        return any(answer.error is None for answer in self.answers)
+
+    def as_json(self) -> dict[str, Any]:
+        """As the command `audit systems check` has it in JSON."""
+        return asdict(self) | {"works": self.works}
+
+
+def check_system(
+    spec: str,
+    *,
+    texts: Sequence[str] = (),
+    corpus: Corpus | None = None,
+    task: str | None = None,
+    limit: float = TIME_LIMIT,
+    apart: bool = True,
+) -> SystemCheck:
+    """Ask a system for the outputs of some texts, or of the first sources of a corpus; nothing is stored.
+
+    Without either it is asked for three texts of ours. For a task on pairs every two texts are one input. `limit` is
+    the seconds that a system of the user's own may take; with `apart` it is asked in a process of its own. Raises
+    AuditError for what cannot be asked.
+    """
+    ((spec, system),) = _only(spec, loaded([spec], limit, apart))
+    chosen = task or (corpus.task if corpus else system.tasks[0])
+    if not any(matches(chosen, one) for one in system.tasks):
+        raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {chosen}", parameter="task")
+    described = SystemCheck(system.name, system.version, dict(system.settings), chosen, system.needs())
+    if described.needs:
+        return described
+    inputs = inputs_for(system, get_task(chosen), texts, corpus)
+    answers = _answers(_Asked(spec, chosen, tuple(inputs), limit), apart and is_own(spec))
+    meter = meter_of(system)
+    sending = sum((meter.of([item]) for item in inputs), Sending()) if meter else None
+    price = meter.price if meter else None
+    errors = [answer.error for answer in answers if answer.error]
+    return replace(
+        described,
+        answers=tuple(answers),
+        calls=sending.calls if sending else None,
+        cost=sending.cost if sending and price else None,
+        currency=price.currency if price else None,
+        advice=advice(system, errors[0]) if len(errors) == len(answers) else None,
+    )
+
+
+def _only(spec: str, systems: dict[str, System]) -> list[tuple[str, System]]:
+    if len(systems) > 1:
+        raise AuditError(f"{spec} means {len(systems)} systems: {', '.join(systems)}; name one of them")
+    return list(systems.items())
+
+
+def inputs_for(system: System, task: Task, texts: Sequence[str], corpus: Corpus | None) -> list[Input]:
+    """The inputs to ask: these texts, else the first sources of the corpus by u, else three of ours. Raises AuditError
+    where the texts are no pairs, or there are none of ours."""
+    if texts and corpus is not None:
+        raise AuditError("texts and a corpus exclude each other; give one of them", parameter=("text", "corpus"))
+    if corpus is not None:
+        return [row.input for _, row in Sampled(corpus, 0, FIRST).sources]
+    language = next((code for code in system.languages if code in TEXTS), "en")
+    source, target = _languages(system, language) if task.name == "translation" else (language, None)
+    if not texts and source not in TEXTS:
+        raise AuditError(
+            f"system {system.name} reads {source}, of which there are no texts here; give some with text",
+            parameter="text",
+        )
+    if not texts:
+        ours = TEXTS[source]
+        # A pair is a text with itself and with the next one.
+        texts = ours if task.texts == 1 else [text for at in range(FIRST) for text in (ours[at], ours[at - at % 2])]
+    if len(texts) % task.texts:
+        raise AuditError(f"{len(texts)} texts: an input of {task.name} has {task.texts}", parameter="text")
+    return [
+        Input.of(*texts[at : at + task.texts], language=source, target=target)
+        for at in range(0, len(texts), task.texts)
+    ]
+
+
+def _languages(system: System, preferred: str) -> tuple[str, str]:
+    """A pair of languages that a translator has: from the preferred one where there is such."""
+    pairs = [(pair.source, pair.target) for pair in system.pairs()] if isinstance(system, HasPairs) else []
+    if pairs:
+        return next((pair for pair in pairs if pair[0] == preferred), pairs[0])
+    others = (code for code in system.languages if code not in (preferred, "*"))
+    return preferred, next(others, "es" if preferred == "en" else "en")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The job of asking a system for some inputs, each alone."""
+
+    spec: str
+    task: str
+    inputs: tuple[Input, ...]
+    limit: float | None = None
+
+    def work(self) -> list[CheckedInput]:
+        system, task = get_system(self.spec), get_task(self.task)
+        with contained():
+            system.prepare()
+        if is_asynchronous(system):
+            return asyncio.run(self._ask_remote(system, task))
+        return [self._ask(system, task, item) for item in self.inputs]
+
+    def _ask(self, system: System, task: Task, item: Input) -> CheckedInput:
+        began = perf_counter()
+        with hearing() as heard:
+            try:
+                with contained():
+                    (output,) = checked(task, system.run([item]), 1)
+            except Exception as problem:  # the system is foreign code
+                output = failed(message(problem))
+        return _checked_input(item, heard, output, perf_counter() - began)
+
+    async def _ask_remote(self, system: Any, task: Task) -> list[CheckedInput]:
+        tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
+        rate = getattr(system, "rate", None)
+        asking, answers = Asking(1, tries, patience, spacing=Spacing(rate) if rate else None), []
+        for item in self.inputs:
+            took = 0.0
+
+            async def call(item: Input = item) -> Sequence[Output]:
+                nonlocal took
+                began = perf_counter()
+                try:
+                    outputs: Sequence[Output] = await system.run_async([item])
+                    return outputs
+                finally:
+                    took = perf_counter() - began  # of the last try: waits are no part of it
+
+            with hearing() as heard:
+                try:
+                    (output,) = checked(task, await asking.ask(call), 1)
+                except Exception as problem:
+                    output = failed(message(problem))
+            answers.append(_checked_input(item, heard, output, took))
+        if close := getattr(system, "close_async", None):
+            await close()
+        return answers
+
+
+def _checked_input(item: Input, heard: Sequence[object], output: Output, seconds: float) -> CheckedInput:
+    said = tuple(value if isinstance(value, str) else shown(value) for value in heard)
+    return CheckedInput(
+        item.texts, item.languages, said, output.label, output.score, output.text, output.error, seconds
+    )
+
+
+def _answers(job: _Asked, apart: bool) -> list[CheckedInput]:
+    with Processes(1) if apart else InProcess() as executor:
+        executor.submit(job)
+        while not (done := executor.finished()):
+            pass
+    ((_, result),) = done
+    if isinstance(result, Lost):
+        return [_checked_input(item, [], failed(result.reason), 0.0) for item in job.inputs]
+    answers: list[CheckedInput] = result
+    return answers
+
+
+def refuse_absent(check: SystemCheck) -> None:
+    """Raise NotInstalled where the system lacks something, AuditError where it answered nothing."""
+    if check.needs:
+        raise NotInstalled(f"system {check.system} cannot run here; {check.needs}")
+    if not check.works:
+        number = len(check.answers)
+        raise AuditError(
+            f"system {check.system} failed on {'the input' if number == 1 else f'each of the {number} inputs'} with "
+            f"{str(check.answers[0].error)!r}; {check.advice}"
+        )
