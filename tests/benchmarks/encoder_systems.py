@@ -30,7 +30,7 @@ def train(base: str, file: str, out: str) -> None:
 
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    rows = list(csv.DictReader(Path(file).open(encoding="utf-8")))
+    rows = list(csv.DictReader(Path(file).read_text(encoding="utf-8").splitlines()))
     labels = sorted({row["gold"] for row in rows})
     tokenizer = AutoTokenizer.from_pretrained(base)
     model = AutoModelForSequenceClassification.from_pretrained(
