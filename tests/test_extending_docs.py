@@ -47,7 +47,9 @@ def test_its_relation_on_single_texts(loaded):
 
 def test_its_perturbation_is_a_relation_of_every_task(loaded):
     pairs = pd.DataFrame({"text": ["It rains in Oslo."], "text_b": ["It rains."]})
-    study = audit.run(pairs, systems=[lambda pair: "neutral"], relations=["ellipsis"], task="inference", workers=0)
+    study = audit.run(
+        pairs, systems={"one": lambda pair: "neutral"}, relations=["ellipsis"], task="inference", workers=0
+    )
     assert list(study.report().relations) == ["ellipsis"]
     for task in EVERY:
         assert get_relation(task, "ellipsis").summary.startswith("The text trails off")
