@@ -10,6 +10,8 @@ from plugged import registries_kept
 
 import audit
 from audit import registry
+from audit.relations import get_relation
+from audit.relations.perturbations import EVERY
 from audit.statistics.agreement import Ratings, measures
 from audit.text import Analysis
 
@@ -41,6 +43,16 @@ def test_the_pages_plugin_goes_from_run_to_report(loaded):
 def test_its_relation_on_single_texts(loaded):
     study = audit.run(["A good film.", "A bad film."], systems=["vader"], relations=["SHOUT.1"], workers=0)
     assert list(study.report().relations) == ["SHOUT.1"]
+
+
+def test_its_perturbation_is_a_relation_of_every_task(loaded):
+    pairs = pd.DataFrame({"text": ["It rains in Oslo."], "text_b": ["It rains."]})
+    study = audit.run(
+        pairs, systems={"one": lambda pair: "neutral"}, relations=["ellipsis"], task="inference", workers=0
+    )
+    assert list(study.report().relations) == ["ellipsis"]
+    for task in EVERY:
+        assert get_relation(task, "ellipsis").summary.startswith("The text trails off")
 
 
 def test_its_language(loaded):

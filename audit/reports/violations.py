@@ -99,7 +99,7 @@ def rates_of(table: ViolationTable, by: str, system: str) -> list[NamedRate]:
 
 
 def counterpart(task: str, relation: str) -> str | None:
-    """What a relation of the Chinese study is called without its task (there each is written for three); else None.
+    """What a relation that is written for several tasks is called in all of them; None for others.
 
     >>> counterpart("summarization", "MR4.2"), counterpart("classification/a,b", "MR4.3"), counterpart("sentiment", "X")
     ('MR4', 'MR4', None)

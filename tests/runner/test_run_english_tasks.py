@@ -118,6 +118,20 @@ def test_gold_of_pairs_is_carried_to_what_follows_from_them():
     assert (denied["satisfied"], denied["sr_observed"], denied["false"]) == (1, pytest.approx(1 / 3), 0)
 
 
+def test_what_people_say_of_an_answer_is_carried_to_the_same_answer():
+    names = ["polite-question", "other-context"]
+    study = audit.run(corpus("question-answering"), systems=[first_name], relations=names, workers=0)
+    questions = study.sample(per_relation=3).questions()
+    assert set(questions["text"]) == set(CONTEXTS)  # of follow-ups nobody is asked yet
+    assert set(questions["text_b"]) == set(QUESTIONS)
+    right = questions.assign(label="right")
+    study.answer(pd.concat([right.assign(annotator=name) for name in ("ann", "bob")]))
+    cells = study.report().to_frame().set_index("relation")
+    assert cells.loc["polite-question", ["satisfied", "judged", "false"]].tolist() == [3, 3, 0]
+    # One of the three is answered from the irrelevant sentences, whatever they are.
+    assert cells.loc["other-context", ["groups", "judged", "false"]].tolist() == [3, 2, 0]
+
+
 def test_no_relation_fits_and_the_error_says_which_would():
     with pytest.raises(AuditError, match=r"no relation of task inference fits .* in fr; it has \d+ for sentences and "):
         fitting(corpus("inference", language="fr"), None)

@@ -7,7 +7,7 @@ Those of letters are in `noise.py`. Each is a relation of every task that it mak
 import random
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from audit.packs.english.capitals import inside_sentence, is_statement
 from audit.packs.english.clauses import switch
@@ -231,17 +231,13 @@ _LEANING = words(
 """Words that may lean on a sentence before: one with any of them keeps its place."""
 
 
+@cache
 def sentences_of(name: str) -> tuple[str, ...]:
     """The sentences of a file of data/sentences.
 
     >>> len(sentences_of("irrelevant")) >= 40, len(sentences_of("remarks")) >= 12
     (True, True)
     """
-    return _sentences(name)
-
-
-@cache
-def _sentences(name: str) -> tuple[str, ...]:
     lines = data_file(f"sentences/{name}.txt").read_text(encoding="utf-8").splitlines()
     return tuple(line for line in lines if line)
 
@@ -249,10 +245,10 @@ def _sentences(name: str) -> tuple[str, ...]:
 def irrelevant_to(texts: Sequence[Analysis]) -> list[str]:
     """Sentences of everyday life that share no word but function words with any of these texts, by its stem."""
     stems = set().union(*(content_stems(text.text) for text in texts))
-    return [sentence for sentence in _sentences("irrelevant") if stems.isdisjoint(content_stems(sentence))]
+    return [sentence for sentence in sentences_of("irrelevant") if stems.isdisjoint(content_stems(sentence))]
 
 
-@cache
+@lru_cache(maxsize=4096)
 def content_stems(text: str) -> frozenset[str]:
     """The words of a text that name something, without endings: enough to see whether two texts share one.
 
@@ -320,7 +316,7 @@ def closing_remark(text: Analysis, choices: random.Random) -> str | None:
     >>> closing_remark(Analysis("The printer is broken."), random.Random(0))
     'The printer is broken. This was the last line.'
     """
-    return appended(text, choices.choice(_sentences("remarks"))) if _ends(text.text) else None
+    return appended(text, choices.choice(sentences_of("remarks"))) if _ends(text.text) else None
 
 
 def _ends(text: str) -> bool:
