@@ -26,6 +26,10 @@ SYSTEMS.register("http", "audit.systems.http:Http", argument="FILE.toml", listed
 SYSTEMS.register("logreg", "audit.systems.trained:Logreg", argument="FILE.csv", listed=False)
 SYSTEMS.register("centroid", "audit.systems.trained:Centroid", argument="FILE.csv", listed=False)
 SYSTEMS.register("keywords", "audit.systems.keywords:Keywords", argument="FILE.toml", listed=False)
+SYSTEMS.register("rapidfuzz", "audit.systems.similarity:RapidFuzz")
+SYSTEMS.register("word-jaccard", "audit.systems.similarity:WordJaccard")
+SYSTEMS.register("trigram-cosine", "audit.systems.similarity:TrigramCosine")
+SYSTEMS.register("lead-3", "audit.systems.extractive:Lead")
 
 
 def offer_system(name: str, make: Callable[[], System]) -> None:

@@ -28,5 +28,8 @@ for _name, _where in {
     "pair-logreg": "inference_systems:PairLogreg",
     "sentence-window": "answering_systems:SentenceWindow",
     "span-logreg": "answering_systems:SpanLogreg",
+    "sumy-lexrank-en": "summary_systems:lexrank",
+    "sumy-lsa-en": "summary_systems:lsa",
+    "sumy-luhn-en": "summary_systems:luhn",
 }.items():
     registry.systems.register(_name, f"audit.packs.english.{_where}")
