@@ -144,7 +144,7 @@ def test_a_file_that_cannot_train_is_refused_in_a_sentence(content, sentence, tm
 def test_an_absent_file_and_no_file_are_refused(tmp_path):
     with pytest.raises(BadFile, match="no such file"):
         get_system(f"centroid:{tmp_path / 'absent.csv'}")
-    with pytest.raises(AuditError, match="logreg"):
+    with pytest.raises(AuditError, match=r"needs what it works with behind a colon: logreg:FILE\.csv"):
         get_system("logreg")
 
 

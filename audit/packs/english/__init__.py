@@ -24,7 +24,7 @@ for _name, _where in {
     "ticket-keywords": "ticket_systems:ticket_keywords",
     "ticket-logreg": "ticket_systems:ticket_logreg",
     "ticket-centroid": "ticket_systems:ticket_centroid",
-    "overlap": "inference_systems:Overlap",
+    "word-overlap": "inference_systems:Overlap",
     "pair-logreg": "inference_systems:PairLogreg",
     "sentence-window": "answering_systems:SentenceWindow",
     "span-logreg": "answering_systems:SpanLogreg",

@@ -320,10 +320,7 @@ class SpanLogreg:
 
     def trained_on(self, item: Input) -> bool:
         """Whether the question, or another one about its context, trained it."""
-        return any(normalised(item.text) == normalised(context) for context in self._contexts())
-
-    def _contexts(self) -> list[str]:
-        return list(dict.fromkeys(question.context for question in _questions(self._path)))
+        return normalised(item.text) in _contexts(self._path)
 
     def _version(self) -> str:
         if self.needs():
@@ -348,6 +345,11 @@ class _Question:
 def _questions(path: Path) -> tuple[_Question, ...]:
     rows = FileCorpus(path, "question-answering", "document", "en").rows()
     return tuple(_Question(row.input.texts[0], row.input.texts[1], row.attributes["reference"]) for row in rows)
+
+
+@lru_cache(maxsize=2)
+def _contexts(path: Path) -> frozenset[str]:
+    return frozenset(normalised(one.context) for one in _questions(path))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Systems that answer questions: known answers, what is unanswerable, a model that is the same in every process."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import pytest
 
 from audit.corpora import get_corpus
 from audit.packs.english.answering_systems import agreement, candidates, kind_of, nearest, ranked
+from audit.packs.english.hand_written import training_file
 from audit.systems import all_systems, get_system
 from audit.tasks import Input, get_task
 from audit.tasks.question_answering import UNANSWERABLE
@@ -100,7 +102,8 @@ def test_they_find_a_good_part_of_the_references(name, least):
 def test_the_regression_knows_the_contexts_that_it_was_trained_on():
     system = get_system("span-logreg")
     assert not any(system.trained_on(row.input) for row in get_corpus("question-pairs").rows())
-    assert system.trained_on(Input.of(system._contexts()[0], "Another question?"))
+    with training_file("question-pairs").open(newline="", encoding="utf-8") as lines:
+        assert all(system.trained_on(Input.of(row["text"], "Another question?")) for row in csv.DictReader(lines))
 
 
 PROGRAM = """

@@ -95,7 +95,7 @@ def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     of_no_package = {
         "apertium",
         "lead-3",
-        "overlap",
+        "word-overlap",
         "sentence-window",
         "ticket-keywords",
         "trigram-cosine",

@@ -29,7 +29,7 @@ def _own_cache(tmp_path_factory, monkeypatch):
     ],
 )
 def test_rules(premise, hypothesis, label, score):
-    (output,) = get_system("overlap").run([Input.of(premise, hypothesis)])
+    (output,) = get_system("word-overlap").run([Input.of(premise, hypothesis)])
     assert (output.label, output.score) == (label, pytest.approx(score))
 
 
@@ -41,7 +41,7 @@ def test_what_the_rules_look_at():
     assert not other_number("It was long.", "It was 5 m long.")  # the premise speaks of no number
 
 
-@pytest.mark.parametrize(("name", "least"), [("overlap", 0.40), ("pair-logreg", 0.48)])
+@pytest.mark.parametrize(("name", "least"), [("word-overlap", 0.40), ("pair-logreg", 0.48)])
 def test_they_are_better_than_chance_on_pairs_that_trained_nothing(name, least):
     system = get_system(name)
     assert (system.needs(), system.languages, system.tasks) == (None, ("en",), ("inference",))
@@ -63,4 +63,4 @@ def test_the_regression_knows_what_it_was_trained_on():
 
 
 def test_they_are_listed():
-    assert [system.name for system in all_systems("inference")] == ["overlap", "pair-logreg"]
+    assert [system.name for system in all_systems("inference")] == ["word-overlap", "pair-logreg"]
