@@ -29,6 +29,10 @@ SYSTEMS.register("keywords", "audit.systems.keywords:Keywords", argument="FILE.t
 SYSTEMS.register("chat", "audit.systems.chat:Chat", argument="FILE.toml", listed=False)
 SYSTEMS.register("command", "audit.systems.command:Command", argument="FILE.toml|PROGRAM", listed=False)
 SYSTEMS.register("transformers", "audit.systems.pipelines:transformers", argument="MODEL|FILE.toml", listed=False)
+SYSTEMS.register("rapidfuzz", "audit.systems.similarity:RapidFuzz")
+SYSTEMS.register("word-jaccard", "audit.systems.similarity:WordJaccard")
+SYSTEMS.register("trigram-cosine", "audit.systems.similarity:TrigramCosine")
+SYSTEMS.register("lead-3", "audit.systems.extractive:Lead")
 
 
 def offer_system(name: str, make: Callable[[], System]) -> None:
@@ -74,9 +78,11 @@ def is_own(spec: str) -> bool:
 
 def get_system(spec: str, seconds: float | None = None) -> System:
     """The system of this name, the service that `http:FILE.toml` describes (see `audit.systems.http`), an engine whose
-    translations are recorded, `recorded:PATH#ENGINE` (`audit.systems.recorded`), a translation model `seq2seq:MODEL`
-    (`audit.packs.translation.seq2seq`), some modes of Apertium as `apertium:MODE+MODE`, or the user's own of the form
-    `module:name` (see `audit.systems.own`), which may take `seconds` to be loaded (None: as long as it likes).
+    translations are recorded, `recorded:PATH#ENGINE` (`audit.systems.recorded`), a baseline of the user's own labels
+    (`logreg:FILE.csv`, `audit.systems.trained`; `keywords:FILE.toml`, `audit.systems.keywords`), a translation model
+    `seq2seq:MODEL` (`audit.packs.translation.seq2seq`), some modes of Apertium as `apertium:MODE+MODE`, or the user's
+    own of the form `module:name` (see `audit.systems.own`), which may take `seconds` to be loaded (None: as long as it
+    likes).
 
     Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the registered
     ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
@@ -97,7 +103,7 @@ def get_system(spec: str, seconds: float | None = None) -> System:
 
         return load_registered(spec, partial(SYSTEMS.get, name), (argument,) if colon else (), found.module, seconds)
     if found.argument and not found.argument.startswith("[") and not colon:
-        raise SYSTEMS.unknown(spec)
+        raise AuditError(f"system {name!r} needs what it works with behind a colon: {name}:{found.argument}")
     make = SYSTEMS.get(name)
     return make(argument) if colon else make()
 

@@ -77,6 +77,10 @@ def read_words(path: Path) -> dict[str, tuple[str, ...]]:
             raise BadFile(f"{path}: {label}: must be a list of words in quotes; {_HELP}")
         if not label.strip() or "," in label:
             raise BadFile(f"{path}: {label!r} is no label; a label has a letter and no comma")
+    spelled: dict[str, str] = {}
+    for label in content:
+        if (other := spelled.setdefault(label.casefold(), label)) != label:
+            raise BadFile(f"{path}: {other} and {label} are one label, written in two ways; write it once")
     if len(content) < 2:
         raise BadFile(f"{path}: has {len(content)} of the two labels or more that it needs; {_HELP}")
     if not any(content.values()):

@@ -277,7 +277,7 @@ def _relations(fields: _Fields, task: str, corpus: Corpus, sentences_too: bool) 
     fitting = {
         relation.name: summary(task, relation.name, relation.summary)
         for relation in all_relations(task)
-        if relation.unit == corpus.unit or (sentences_too and not relation.per_system)
+        if relation.unit in (corpus.unit, "any") or (sentences_too and not relation.per_system)
     }
     return fields.choices("study", "relations", list(fitting), lambda name: f"{name}  {fitting[name]}")
 
@@ -363,7 +363,9 @@ def _preview(content: Mapping[str, Any]) -> None:
         return
     sources = min(size, study["limit"] or size)
     fitting = [
-        relation for relation in all_relations(study["task"]) if relation.unit == corpus.unit or study["document_share"]
+        relation
+        for relation in all_relations(study["task"])
+        if relation.unit in (corpus.unit, "any") or study["document_share"]
     ]
     relations = len(study["relations"] or fitting)
     cells = relations * len(study["systems"])

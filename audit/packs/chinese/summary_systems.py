@@ -1,8 +1,7 @@
-"""What the systems that choose sentences share: a text too short to choose from is its own summary."""
+"""Chinese systems that choose sentences or clauses of a text."""
 
 import sys
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache, partial
 from io import StringIO
@@ -12,17 +11,8 @@ from audit.errors import BadOutput
 from audit.packs.chinese import similarity_systems as chinese_similarity
 from audit.packs.chinese.similarity_systems import pieces, snownlp_needs, snownlp_words
 from audit.systems.base import missing, package_version
+from audit.systems.extractive import Sumy, summarize
 from audit.tasks import Input, Output
-
-
-def summarize(inputs: Sequence[Input], choose: Callable[[str], str]) -> list[Output]:
-    """A summary of each text; the whole text where `choose` finds nothing to choose from, so that none is empty.
-
-    >>> summarize([Input.of(" One. ")], lambda text: "")
-    [Output(label=None, score=None, text='One.', error=None)]
-    """
-    return [Output(text=choose(item.text).strip() or item.text.strip()) for item in inputs]
-
 
 # Sentences chosen by TF-IDF, topics and place, from the package jionlp.
 
@@ -125,90 +115,30 @@ def best(pieces: Sequence[str], number: int) -> list[int]:
 
 # LexRank and latent semantic analysis, from the package sumy: some sentences of a text, as they stand in it.
 
-_CLASSES = {
-    "lexrank": ("sumy.summarizers.lex_rank", "LexRankSummarizer"),
-    "lsa": ("sumy.summarizers.lsa", "LsaSummarizer"),
-}
 
+class ChineseSumy(Sumy):
+    """The systems `sumy-lexrank` and `sumy-lsa`: a sentence ends at 。！？ or a wide space; what follows the last of
+    them is in no summary. Words are jieba's, without sumy's stop words."""
 
-class Sumy:
-    """The systems `sumy-lexrank` (Erkan and Radev, JAIR 22, 2004) and `sumy-lsa` (Steinberger and Ježek, 2004).
-
-    A sentence ends at 。！？ or a wide space; what follows the last of them is in no summary. Words are jieba's,
-    without sumy's stop words. The `sentences` with the highest ratings are joined in the order of the text, earlier
-    ones first among equals. A text without a sentence, or with as few as asked for, is its own summary.
-    """
-
-    tasks: tuple[str, ...] = ("summarization",)
     languages: tuple[str, ...] = ("zh",)
+    stop_words = "chinese"
 
     def __init__(self, algorithm: str, sentences: int = 3):
-        self.name = f"sumy-{algorithm}"
-        self.summary = f"the {sentences} sentences that {algorithm.upper()} rates highest (sumy, jieba)"
-        self.version = f"{package_version('sumy')} jieba {package_version('jieba')}"
-        self.settings: Mapping[str, object] = {"sentences": sentences, "stop words": "sumy"}
-        self._algorithm, self._sentences = algorithm, sentences
+        super().__init__(algorithm, f"sumy-{algorithm}", sentences)
+        self.summary = f"{self.summary.removesuffix(')')}, jieba)"
+        self.version = f"{self.version} jieba {package_version('jieba')}"
 
     def needs(self) -> str | None:
         return missing("sumy", 'pip install "audit[chinese]"') or chinese_similarity.jieba_needs()
 
-    def prepare(self) -> None:
-        _parts(self._algorithm)
+    @staticmethod
+    @cache
+    def tokenizer() -> Any:
+        chinese_similarity.load_jieba()
+        from sumy.nlp.tokenizers import Tokenizer
 
-    def run(self, inputs: Sequence[Input]) -> list[Output]:
-        return summarize(inputs, self._choose)
-
-    def _choose(self, text: str) -> str:
-        summarizer, read, stop_words = _parts(self._algorithm)
-        document = read(text)
-        if len(document.sentences) <= self._sentences:
-            return text
-        ranker = summarizer(_Numbers())
-        ranker.stop_words = stop_words
-        ranker._get_best_sentences = partial(_best, ranker._get_best_sentences)
-        with warnings.catch_warnings():
-            # Of sentences without common words (0 / 0), and of fewer words than sentences: they are rated all the same.
-            warnings.simplefilter("ignore")
-            return "".join(map(str, ranker(document, self._sentences)))
+        return Tokenizer("chinese")
 
 
-class _Numbers(dict[str, int]):
-    """word -> its number in the text: what sumy calls a stemmer.
-
-    sumy adds and decomposes in the order of sets of what this returns, and a set of texts has another order in every
-    process; one of whole numbers has not. So a text has the same summary wherever it is made.
-    """
-
-    def __missing__(self, word: str) -> int:
-        return self.setdefault(word, len(self))
-
-    __call__ = dict.__getitem__
-
-
-def _best(best: Callable[..., Any], sentences: Sequence[Any], count: int, rating: Any) -> Any:
-    """sumy's choice, by ratings of nine digits: what is equal must not be ranked by the last bit of a machine."""
-    rate = rating.__getitem__ if isinstance(rating, dict) else rating
-    return best(sentences, count, lambda sentence: round(float(rate(sentence)), 9))
-
-
-@cache
-def _parts(algorithm: str) -> tuple[Any, Callable[[str], Any], frozenset[str]]:
-    """The class of the algorithm, what reads a text, and the stop words."""
-    from importlib import import_module
-
-    chinese_similarity.load_jieba()
-    from sumy.nlp.tokenizers import Tokenizer
-    from sumy.parsers.plaintext import PlaintextParser
-    from sumy.utils import get_stop_words
-
-    module, name = _CLASSES[algorithm]
-    tokenizer = Tokenizer("chinese")
-    return (
-        getattr(import_module(module), name),
-        lambda text: PlaintextParser.from_string(text, tokenizer).document,
-        get_stop_words("chinese"),
-    )
-
-
-lexrank = partial(Sumy, "lexrank")
-lsa = partial(Sumy, "lsa")
+lexrank = partial(ChineseSumy, "lexrank")
+lsa = partial(ChineseSumy, "lsa")

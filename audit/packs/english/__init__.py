@@ -24,9 +24,12 @@ for _name, _where in {
     "ticket-keywords": "ticket_systems:ticket_keywords",
     "ticket-logreg": "ticket_systems:ticket_logreg",
     "ticket-centroid": "ticket_systems:ticket_centroid",
-    "overlap": "inference_systems:Overlap",
+    "word-overlap": "inference_systems:Overlap",
     "pair-logreg": "inference_systems:PairLogreg",
     "sentence-window": "answering_systems:SentenceWindow",
     "span-logreg": "answering_systems:SpanLogreg",
+    "sumy-lexrank-en": "summary_systems:lexrank",
+    "sumy-lsa-en": "summary_systems:lsa",
+    "sumy-luhn-en": "summary_systems:luhn",
 }.items():
     registry.systems.register(_name, f"audit.packs.english.{_where}")

@@ -111,7 +111,7 @@ def other_number(premise: str, hypothesis: str) -> bool:
 
 
 class Overlap:
-    """The system `overlap`: rules on words, in this order.
+    """The system `word-overlap`: rules on words, in this order.
 
     The share c of content words that the premise covers decides whether the two speak of one thing (c >= `related`):
     then a negation in one of them alone, an opposite or another number is a contradiction, and c >= `entailed` is an
@@ -122,7 +122,7 @@ class Overlap:
     'contradiction'
     """
 
-    name = "overlap"
+    name = "word-overlap"
     tasks: tuple[str, ...] = ("inference",)
     languages: tuple[str, ...] = ("en",)
     summary = "rules on shared words, negations, opposites and numbers"

@@ -125,7 +125,7 @@ def test_what_comes_after_the_beginning_is_not_read(small):
 
 
 def test_they_are_registered_and_can_be_sent_to_a_worker():
-    systems = all_systems("classification")
+    systems = [system for system in all_systems("classification") if "zh" in system.languages]
     assert [system.name for system in systems] == NAMES
     assert [system.name for system in all_systems("classification/inews")] == NAMES[::2]
     for system in systems:

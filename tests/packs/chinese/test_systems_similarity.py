@@ -43,11 +43,11 @@ def scores(name, *pairs):
 
 
 def test_they_are_registered_and_can_be_sent_to_a_worker():
-    systems = all_systems("similarity")
-    assert [system.name for system in systems] == NAMES
+    systems = [system for system in all_systems("similarity") if system.name in NAMES]
+    assert len(systems) == len(NAMES)
     for system in systems:
         assert system.needs() is None
-        assert "zh" in system.languages
+        assert {"zh", "*"} & set(system.languages)
         assert "absent" not in system.version
         again = pickle.loads(pickle.dumps(system))  # noqa: S301
         assert (again.name, again.version, again.settings) == (system.name, system.version, system.settings)

@@ -31,7 +31,7 @@ def summary(name, text):
 
 
 def test_they_are_registered_and_can_be_sent_to_a_worker():
-    systems = all_systems("summarization")
+    systems = [system for system in all_systems("summarization") if "zh" in system.languages]
     assert [system.name for system in systems] == NAMES
     for system in systems:
         assert system.needs() is None

@@ -11,7 +11,7 @@ from audit.resources import data_file
 from audit.tasks import get_task
 from audit.tasks.question_answering import UNANSWERABLE, normalised
 
-SIZES = {"inference-pairs": (393, 300), "question-pairs": (260, 100), "support-tickets": (300, 150)}
+SIZES = {"inference-pairs": (393, 300), "question-pairs": (260, 100), "support-tickets": (300, 250)}
 
 
 def records(path):

@@ -1,0 +1,76 @@
+"""English summaries by sumy: three sentences as they stand in the text, the same in every process."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from audit.systems import all_systems, get_system
+from audit.tasks import Input, get_task
+
+NAMES = ["sumy-lexrank-en", "sumy-lsa-en", "sumy-luhn-en"]
+NEWS = (
+    "The school board announced on Monday that holidays will begin a week early. Mr. Hall, who chairs the board, said "
+    "that the heating of two schools had failed. Many parents think that the holidays are too long. Some teachers "
+    "welcome the decision. The heating was last repaired in 2009. The city will pay for new heating in both schools. "
+    "A parent asked who would look after the children. The board asks parents to be patient."
+)
+"""Eight sentences (written for this test)."""
+
+
+def summary(name, text):
+    (output,) = get_system(name).run([Input.of(text)])
+    return output.text
+
+
+def test_they_are_listed():
+    assert [system.name for system in all_systems("summarization") if "en" in system.languages] == NAMES
+    for name in NAMES:
+        system = get_system(name)
+        system.prepare()
+        assert (system.needs(), system.version != "absent") == (None, True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_summary_is_three_sentences_of_the_text_in_their_order(name):
+    from audit.text import Analysis
+
+    chosen = [sentence.text for sentence in Analysis(summary(name, NEWS)).sentences]
+    places = [NEWS.index(sentence) for sentence in chosen]
+    assert len(chosen) == 3
+    assert places == sorted(places)
+
+
+def test_they_choose_differently():
+    assert len({summary(name, NEWS) for name in NAMES}) > 1
+    assert "Mr. Hall, who" in get_system("lead-3").run([Input.of(NEWS)])[0].text
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "text", ["One sentence.", " two words ", "A. B. C.", "...", "x" * 300, "A b.\n\nC D E.\n\nF g."]
+)
+def test_a_text_too_short_to_choose_from_is_its_own_summary(name, text):
+    assert summary(name, text) == text.strip()
+    (output,) = get_system(name).run([Input.of(text)])
+    assert get_task("summarization").checked(output) == output
+
+
+PROGRAM = """
+import sys
+from audit.systems import get_system
+from audit.tasks import Input
+for name in sys.argv[2:]:
+    print(get_system(name).run([Input.of(sys.argv[1]), Input.of(sys.argv[1] * 2)]))
+"""
+
+
+@pytest.mark.slow
+def test_they_are_the_same_in_every_process():
+    printed = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-W", "ignore", "-c", PROGRAM, NEWS, *NAMES]
+        printed.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert len(printed) == 1

@@ -1,0 +1,44 @@
+"""Systems that tell tickets apart: the generic baselines with files of audit's."""
+
+import pytest
+
+from audit.corpora import get_corpus
+from audit.packs.english.hand_written import training_file
+from audit.systems import all_systems, get_system
+from audit.tasks import Input
+
+NAMES = ["ticket-keywords", "ticket-logreg", "ticket-centroid"]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path_factory.getbasetemp() / "tickets"))
+
+
+@pytest.mark.parametrize(("name", "least"), list(zip(NAMES, (0.75, 0.69, 0.74), strict=True)))
+def test_they_are_better_than_chance_on_tickets_that_trained_nothing(name, least):
+    corpus = get_corpus("support-tickets")
+    system = get_system(name)
+    assert (system.name, system.languages, system.needs()) == (name, ("en",), None)
+    assert corpus.task in system.tasks
+    system.prepare()
+    rows = list(corpus.rows())
+    outputs = system.run([row.input for row in rows])
+    assert sum(output.label == row.gold for output, row in zip(outputs, rows, strict=True)) / len(rows) > least
+    assert outputs == get_system(name).run([row.input for row in rows])
+
+
+def test_they_disagree_often():
+    """Three systems that err alike would have no false satisfactions of their own."""
+    inputs = [row.input for row in get_corpus("support-tickets").rows()]
+    labels = [[output.label for output in get_system(name).run(inputs)] for name in NAMES]
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        assert sum(a != b for a, b in zip(labels[one], labels[other], strict=True)) > 50
+
+
+def test_they_are_the_generic_ones_with_files_of_ours():
+    logreg = get_system(f"logreg:{training_file('support-tickets')}")
+    assert get_system("ticket-logreg").version == logreg.version
+    assert get_system("ticket-centroid").run([Input.of("Where is my parcel?")])[0].label == "delivery"
+    named = [system.name for system in all_systems("classification") if "en" in system.languages]
+    assert named == NAMES

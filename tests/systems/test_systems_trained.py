@@ -1,0 +1,182 @@
+"""Baselines that learn from a labelled file: what they learn, which tasks they do, which files they refuse."""
+
+import math
+import pickle
+import random
+
+import pytest
+from small_corpus import SmallCorpus
+
+from audit.errors import AuditError, BadFile
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.systems import get_system
+from audit.systems.trained import pair_traits
+from audit.tasks import Input, get_task
+
+TICKETS = """text,gold
+The parcel is late again.,delivery
+Where is my parcel?,delivery
+The courier lost my parcel.,delivery
+The invoice is wrong.,billing
+You sent the invoice twice.,billing
+Please correct my invoice.,billing
+"""
+PAIRS = """text,text_b,gold
+The shop is open.,The shop is open today.,Neutral
+The shop is open.,The shop is not open.,contradiction
+A dog sleeps.,A dog does not sleep.,contradiction
+A dog sleeps.,A dog sleeps.,entailment
+It rained in May.,It rained.,entailment
+It rained in May.,It rained in Paris in the morning.,neutral
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    (tmp_path / "tickets.csv").write_text(TICKETS)
+    return str(tmp_path / "tickets.csv")
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    (tmp_path / "pairs.csv").write_text(PAIRS)
+    return str(tmp_path / "pairs.csv")
+
+
+def labels(system, *texts):
+    return [output.label for output in system.run([Input.of(*one) for one in texts])]
+
+
+@pytest.mark.parametrize("kind", ["logreg", "centroid"])
+def test_it_learns_the_labels_of_the_file(kind, tickets):
+    system = get_system(f"{kind}:{tickets}")
+    assert (system.name, system.tasks) == (f"{kind}:tickets.csv", ("classification/billing,delivery",))
+    assert system.languages == ("*",)
+    system.prepare()
+    assert labels(system, ["My parcel has not come."], ["I cannot read the invoice!"]) == ["delivery", "billing"]
+    (output,) = system.run([Input.of("")])
+    assert get_task(system.tasks[0]).checked(output) == output
+
+
+@pytest.mark.parametrize("kind", ["logreg", "centroid"])
+def test_a_batch_is_its_parts_and_a_worker_has_the_same_model(kind, tickets):
+    system = get_system(f"{kind}:{tickets}")
+    inputs = [Input.of(text) for text in ("parcel invoice", "the late courier", "??", "x" * 5_000)]
+    outputs = system.run(inputs)
+    assert [system.run([item])[0] for item in inputs] == outputs
+    assert pickle.loads(pickle.dumps(system)).run(inputs) == outputs  # noqa: S301
+    assert all(0 <= output.score <= 1 for output in outputs)
+
+
+def test_a_probability_is_scikit_learns(tickets):
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    rows = [line.rsplit(",", 1) for line in TICKETS.splitlines()[1:]]
+    vectorizer = TfidfVectorizer(token_pattern=r"\w+", ngram_range=(1, 2), sublinear_tf=True)
+    regression = LogisticRegression(C=10.0, max_iter=2_000)
+    regression.fit(vectorizer.fit_transform([text for text, _ in rows]), [gold for _, gold in rows])
+    text = "The parcel and the invoice were late"
+    (expected,) = regression.predict_proba(vectorizer.transform([text]))
+    (output,) = get_system(f"logreg:{tickets}").run([Input.of(text)])
+    assert math.isclose(output.score, max(expected), rel_tol=1e-9)
+    assert output.label == regression.classes_[expected.argmax()]
+
+
+@pytest.mark.parametrize("kind", ["logreg", "centroid"])
+def test_pairs_do_the_task_that_has_their_labels_in_its_own_spelling(kind, pairs):
+    system = get_system(f"{kind}:{pairs}")
+    assert system.tasks == ("inference",)
+    assert set(labels(system, ["It snowed.", "It did not snow."], ["A b.", "A b."])) <= set(
+        get_task("inference").labels
+    )
+    if kind == "logreg":
+        assert labels(system, ["The door is open.", "The door is not open."]) == ["contradiction"]
+
+
+def test_sentiment_is_one_of_the_tasks_where_its_labels_are_in_the_file(tmp_path):
+    (tmp_path / "films.tsv").write_text("text\tgold\nGreat fun\tPositive\nDull and long\tnegative\n")
+    system = get_system(f"logreg:{tmp_path / 'films.tsv'}")
+    assert {"sentiment", "classification/inews", "classification/negative,positive"} == set(system.tasks)
+    assert labels(system, ["great fun"]) == ["positive"]
+
+
+def test_chinese_characters_are_words(tmp_path):
+    (tmp_path / "zh.csv").write_text(
+        "text,gold\n股票大跌,财经\n银行加息,财经\n球队获胜,体育\n球员受伤,体育\n", encoding="utf-8"
+    )
+    assert labels(get_system(f"logreg:{tmp_path / 'zh.csv'}"), ["股票"], ["球队"]) == ["财经", "体育"]
+
+
+def test_the_version_is_of_the_content_and_not_of_the_order_it_is_trained_in(tickets, tmp_path):
+    before = get_system(f"logreg:{tickets}").version
+    (tmp_path / "copy.csv").write_text(TICKETS)
+    assert get_system(f"logreg:{tmp_path / 'copy.csv'}").version == before
+    assert get_system(f"centroid:{tickets}").version != before
+    (tmp_path / "copy.csv").write_text(TICKETS + "Where is my refund?,billing\n")
+    assert get_system(f"logreg:{tmp_path / 'copy.csv'}").version != before
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("text,gold\na,x\nb,\nc,y\n", "row 2 has no gold; a system is trained on rows with a label, so take it out"),
+        ("text,gold\na,x\nb,x\n", "x"),
+        ("text,gold\na b c\n", "there are no gold labels"),
+        ("text,gold,text_b\na,x,b\nb,y,\n", "row 2 has no text_b, and others do; give it one"),
+        ("text,gold,text_b\na,x,b\nb,y,c\n", "no task on pairs has the labels x, y; there are .*inference"),
+        ("text\na\n", "gold"),
+    ],
+)
+def test_a_file_that_cannot_train_is_refused_in_a_sentence(content, sentence, tmp_path):
+    (tmp_path / "bad.csv").write_text(content)
+    with pytest.raises(AuditError, match=sentence) as problem:
+        get_system(f"logreg:{tmp_path / 'bad.csv'}")
+    assert "bad.csv" in str(problem.value)
+
+
+def test_an_absent_file_and_no_file_are_refused(tmp_path):
+    with pytest.raises(BadFile, match="no such file"):
+        get_system(f"centroid:{tmp_path / 'absent.csv'}")
+    with pytest.raises(AuditError, match=r"needs what it works with behind a colon: logreg:FILE\.csv"):
+        get_system("logreg")
+
+
+def test_texts_without_a_word_teach_nothing(tmp_path):
+    (tmp_path / "marks.csv").write_text("text,gold\n!!,x\n??,y\n")
+    with pytest.raises(BadFile, match="no term in common to learn from"):
+        get_system(f"logreg:{tmp_path / 'marks.csv'}").prepare()
+
+
+def test_it_is_not_run_on_what_it_was_trained_on(tickets, tmp_path):
+    corpus = SmallCorpus("mine", ["Nobody knows.", "the PARCEL is late, again"], first=1)
+    corpus.task = "classification/billing,delivery"
+    spec = f"logreg:{tickets}"
+    assert [get_system(spec).trained_on(row.input) for row in corpus.rows()] == [False, True]
+
+    def never():
+        raise AssertionError("a database is opened")
+
+    with pytest.raises(AuditError, match=r"was trained on 1 text of corpus .*, row 2 first: it would look better"):
+        run(never, corpus, [spec], [], InProcess())
+
+
+def test_what_is_absent_is_said(tickets, monkeypatch):
+    monkeypatch.setattr("audit.systems.base.find_spec", lambda name: None)
+    system = get_system(f"logreg:{tickets}")
+    assert system.needs() == "pip install 'audit[english]'"
+    assert system.version == "absent"
+
+
+def test_traits_of_a_pair_are_between_0_and_2_whatever_it_is():
+    generator = random.Random(0)
+    for _ in range(200):
+        first, second = ("".join(generator.choices("ab 1.不去\n", k=generator.randint(0, 12))) for _ in range(2))
+        assert all(0 <= trait <= 2 for trait in pair_traits(first, second))
+    assert pair_traits("a b", "a b")[:3] == [1.0, 1.0, 1.0]
