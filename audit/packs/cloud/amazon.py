@@ -121,11 +121,11 @@ class Comprehend(WithClient):
             code, words = str(error.get("Code", "")), str(error.get("Message", ""))
             return self.problem(code, words, sent.get("HTTPStatusCode"), sent.get("HTTPHeaders"))
         if isinstance(problem, exceptions.NoRegionError | exceptions.InvalidRegionError):
-            return Declined(f'{problem} Set AWS_DEFAULT_REGION, or region = "..." in comprehend:FILE.toml')
+            return Declined(f'set AWS_DEFAULT_REGION, or region = "..." in comprehend:FILE.toml ({problem})')
         if isinstance(problem, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
-            return Declined(f"{problem}: set {self.accepted}")
+            return Declined(f"set {self.accepted} ({problem})")
         if isinstance(problem, exceptions.ProfileNotFound | exceptions.CredentialRetrievalError):
-            return Declined(f"{problem}: check {self.accepted}")
+            return Declined(f"check {self.accepted} ({problem})")
         if isinstance(problem, exceptions.HTTPClientError | exceptions.ResponseStreamingError):
             return unreachable(problem, "region and endpoint")
         return unread(problem)

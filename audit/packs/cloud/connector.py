@@ -24,6 +24,7 @@ from audit.systems.http_file import Languages
 from audit.systems.remote_file import VARIABLE, check_address, kind
 from audit.systems.service import Clients, Service, cut, problem_of, with_variables, without_values
 from audit.tasks import Input, Output
+from audit.user_models import short
 
 Returned = TypeVar("Returned")
 Outcome = Output | AuditError
@@ -295,8 +296,8 @@ class Connector:
         if isinstance(word, str | int) and str(word) in self._words:
             return self._words[str(word)]
         raise BadOutput(
-            f"the label {word!r} of {self.service} has no meaning here; say in its file what it is, as in "
-            f'labels = {{ "{word}" = "{next(iter(self._words.values()))}" }}'
+            f"the label {short(word)} of {self.service} has no meaning here; say in its file what it is, as in "
+            f'labels = {{ "..." = "{next(iter(self._words.values()))}" }}'
         )
 
     def label_of_number(self, number: float) -> tuple[str, float]:
@@ -320,7 +321,7 @@ class Connector:
         if code in self.closings:
             return Declined(reason)
         if code in self.refusals or (by_status is not None and status in (401, 403)):
-            return Declined(f"{self.service} refuses the credentials ({cut(reason)}); check {self.accepted}")
+            return Declined(f"{self.service} refuses the credentials; check {self.accepted} ({reason})")
         if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
             return Declined(reason, inputs=True)
         return by_status
@@ -484,4 +485,4 @@ def unread(problem: Exception) -> AuditError:
 
 def unreachable(problem: Exception, what: str) -> AuditError:
     """The error for an exception that says that there was no connection; `what` may be wrong with the settings."""
-    return Unanswered(f"no connection ({type(problem).__name__}: {problem}); if this goes on, check {what}")
+    return Unanswered(f"no connection; if this goes on, check {what} ({type(problem).__name__}: {problem})")

@@ -66,7 +66,7 @@ class _Google(WithClient):
         if isinstance(problem, accounts.TransportError | requests.RequestException):
             return unreachable(problem, "endpoint")
         if isinstance(problem, accounts.GoogleAuthError):
-            return Declined(f"{self.service} has no credentials ({problem}); check {self.accepted}")
+            return Declined(f"{self.service} has no credentials; check {self.accepted} ({problem})")
         return unread(problem)
 
     @property
