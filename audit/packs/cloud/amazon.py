@@ -36,6 +36,7 @@ class Comprehend(WithClient):
     options = frozenset({"region"})
     most, unit, documents = 5_000, "bytes", 25
     module, extra = "boto3", "aws"
+    shared = True
     accepted = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), or AWS_PROFILE"
     refusals = frozenset(
         {
@@ -78,7 +79,7 @@ class Comprehend(WithClient):
     def secrets(self) -> dict[str, str]:
         named = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID")
         secrets = {name: os.environ.get(name, "").strip() for name in named}
-        if self._client is not None and (chain := self._client[1]) is not None:
+        if (chain := getattr(self._held, "client", (None, None))[1]) is not None:
             frozen = chain.get_frozen_credentials()
             held = (frozen.secret_key, frozen.token, frozen.access_key)
             secrets |= {name: value for name, value in zip(named, held, strict=True) if value}

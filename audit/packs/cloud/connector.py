@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
-from threading import Lock
+from threading import Lock, local
+from types import SimpleNamespace
 from typing import Any, ClassVar, TypeVar
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line
@@ -101,6 +102,9 @@ class Connector:
         self.summary = f"{self.service}, {self.operation}"
         self._answered: dict[tuple[Input, int], Output] = {}
         """Outputs of calls that came in part, by input and how often it stands before it in its call."""
+        self._refusal = ""
+        """What it said of the credentials, where it has answered nothing yet: it is asked no more."""
+        self._has_answered = False
 
     def __reduce__(self) -> tuple[type["Connector"], tuple[str]]:
         return type(self), (self._path,)  # without clients and their secrets
@@ -211,7 +215,10 @@ class Connector:
         again: Unanswered | None = None
         for places in self._requests(inputs, waiting):
             with self.masked():
+                if self._refusal and not self._has_answered:
+                    raise Declined(self._refusal)
                 outcomes = await self.ask([inputs[place] for place in places])
+            self._has_answered = True
             if len(outcomes) != len(places):
                 raise BadOutput(f"{len(outcomes)} outputs for {len(places)} inputs")
             for place, outcome in zip(places, outcomes, strict=True):
@@ -321,7 +328,8 @@ class Connector:
         if code in self.closings:
             return Declined(reason)
         if code in self.refusals or (by_status is not None and status in (401, 403)):
-            return Declined(f"{self.service} refuses the credentials; check {self.accepted} ({reason})")
+            self._refusal = f"{self.service} refuses the credentials; check {self.accepted} ({reason})"
+            return Declined(self._refusal)
         if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
             return Declined(reason, inputs=True)
         return by_status
@@ -422,11 +430,13 @@ class WithClient(Connector):
 
     loggers: ClassVar[tuple[str, ...]] = ()
     """Loggers of the client that write down requests."""
+    shared: ClassVar[bool] = False
+    """Whether threads may share a client; else each has its own, with connections of its own."""
 
     def __init__(self, path: str = ""):
         super().__init__(path)
         self._lock = Lock()
-        self._client: Any = None
+        self._held: Any = SimpleNamespace() if self.shared else local()
         self._threads: ThreadPoolExecutor | None = None
 
     def make_client(self) -> Any:
@@ -438,16 +448,16 @@ class WithClient(Connector):
         raise TypeError(f"{type(self).__name__} must define translated")
 
     def client(self) -> Any:
-        """The client, made once. Raises AuditError, without secrets."""
+        """The client, made once (for each thread). Raises AuditError, without secrets."""
         with self._lock:
-            if self._client is None:
+            if not hasattr(self._held, "client"):
                 if needs := self.needs():
                     raise NotInstalled(f"{self.spec} cannot be asked here; {needs}")
                 for name in self.loggers:
                     logging.getLogger(name).setLevel(logging.WARNING)
                 with self.masked():
-                    self._client = self._translating(self.make_client)
-        return self._client
+                    self._held.client = self._translating(self.make_client)
+        return self._held.client
 
     def prepare(self) -> None:
         """Load the client, which says what is wrong with the settings; nothing is asked."""

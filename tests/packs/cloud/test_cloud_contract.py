@@ -65,6 +65,10 @@ def test_wrong_keys_name_the_variable_and_are_not_tried_again(simulated, status,
         with pytest.raises(Declined, match=simulated.names) as caught:
             system.run(simulated.inputs[:1])
         assert service.asked <= (3 if simulated.spec.startswith("google") and status == 401 else 1)
+        before = service.asked
+        with pytest.raises(Declined, match=simulated.names):  # nobody need be asked again
+            system.run(simulated.inputs)
+        assert service.asked == before
     assert not caught.value.inputs
     assert "\n" not in str(caught.value)
     assert not any(secret in str(caught.value) for secret in held(simulated))
