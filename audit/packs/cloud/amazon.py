@@ -63,16 +63,16 @@ class Comprehend(WithClient):
     def unset(self) -> str | None:
         """What is missing, as far as one can tell without asking anybody: roles of machines are looked up when it is
         asked, where AWS_EC2_METADATA_DISABLED is "false"."""
-        given = (
+        variables = (
             *("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"),
             *("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
         )
         files = {"AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials", "AWS_CONFIG_FILE": "~/.aws/config"}
-        there = [Path(os.environ.get(name, usual)).expanduser().is_file() for name, usual in files.items()]
+        exist = [Path(os.environ.get(name, usual)).expanduser().is_file() for name, usual in files.items()]
         role = os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "false"
-        if not role and not any(there) and not any(os.environ.get(name) for name in given):
+        if not role and not any(exist) and not any(os.environ.get(name) for name in variables):
             return f"set the environment variables {self.accepted}"
-        if not self._region and not there[1] and not os.environ.get("AWS_DEFAULT_REGION"):
+        if not self._region and not exist[1] and not os.environ.get("AWS_DEFAULT_REGION"):
             return 'set the environment variable AWS_DEFAULT_REGION, or region = "..." in comprehend:FILE.toml'
         return super().unset()
 
@@ -81,8 +81,8 @@ class Comprehend(WithClient):
         secrets = {name: os.environ.get(name, "").strip() for name in named}
         if (chain := getattr(self._held, "client", (None, None))[1]) is not None:
             frozen = chain.get_frozen_credentials()
-            held = (frozen.secret_key, frozen.token, frozen.access_key)
-            secrets |= {name: value for name, value in zip(named, held, strict=True) if value}
+            values = (frozen.secret_key, frozen.token, frozen.access_key)
+            secrets |= {name: value for name, value in zip(named, values, strict=True) if value}
         return secrets
 
     def make_client(self) -> tuple[Any, Any]:
@@ -93,15 +93,15 @@ class Comprehend(WithClient):
         session = boto3.Session()
         region = self._region or session.region_name
         if region and not self._endpoint:
-            known = [
+            regions = [
                 name
                 for partition in session.get_available_partitions()
                 for name in session.get_available_regions(self.spec, partition)
             ]
-            if region not in known:
+            if region not in regions:
                 where = self._path or "AWS_DEFAULT_REGION"
                 raise AuditError(
-                    f"{where}: region {region!r}: Amazon Comprehend is not there; it is in {', '.join(sorted(known))}"
+                    f"{where}: region {region!r}: Amazon Comprehend is not there; it is in {', '.join(sorted(regions))}"
                 )
         seconds = self.file.timeout
         config = Config(

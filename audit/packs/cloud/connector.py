@@ -171,7 +171,7 @@ class Connector:
         """What may appear nowhere, by the name that stands in its place."""
         return {name: os.environ.get(name, "").strip() for name in self.variables}
 
-    def without_secrets(self, text: str, least: int = 1) -> str:
+    def without_secrets(self, text: str, least: int = 4) -> str:
         """The text without secrets of `least` characters and more."""
         return without_values(text, {name: value for name, value in self.secrets().items() if value}, least)
 
@@ -385,7 +385,7 @@ def outcome_of(make: Callable[[], Output]) -> Outcome:
     """The output that `make` returns, or why it cannot be made: of one text, whatever the others have."""
     try:
         return make()
-    except (AuditError, ValueError, TypeError, AttributeError, KeyError) as problem:
+    except (AuditError, ValueError, TypeError, AttributeError, KeyError, ArithmeticError) as problem:
         return problem if isinstance(problem, AuditError) else BadOutput(f"the answer cannot be read ({problem})")
 
 

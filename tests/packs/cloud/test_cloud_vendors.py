@@ -24,10 +24,13 @@ from cloud_services import (
     there,
     translation,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 from service import Reply, label_of
 
 from audit.errors import AuditError, BadFile, Declined, Unanswered
-from audit.packs.cloud import alibaba, youdao
+from audit.packs.cloud import alibaba, azure, youdao
+from audit.packs.cloud.connector import outcome_of
 from audit.runner.executors.asynchronous import Asynchronous
 from audit.runner.executors.batch import Batch
 from audit.systems import get_system, listing
@@ -191,7 +194,7 @@ def test_azures_batches_that_come_in_part(tmp_path, monkeypatch):
 
     with running(service_of("azure-language"), tmp_path, monkeypatch, faults) as service:
         outputs = get_system(service.spec).run(ENGLISH)
-        assert service.asked == 2
+        assert service.calls == 2
     assert [output.label is None for output in outputs] == [False, True, False, False]
     assert outputs[1].error == "InvalidArgument: no ${AZURE_LANGUAGE_KEY}"
 
@@ -216,10 +219,10 @@ def test_what_a_run_does_with_a_batch_that_never_comes_whole(tmp_path, monkeypat
             executor.submit(job)
             ((_, returned),) = executor.finished()
             outputs = returned.outputs(4)
-        asked = [text for body in service.server.bodies for text in body["TextList"]]
+        sent = [text for body in service.server.bodies for text in body["TextList"]]
     assert [output.error is None for output in outputs] == [True, True, False, True]
     assert "(asked 2 times)" in outputs[2].error
-    assert [asked.count(item.text) for item in ENGLISH] == [1, 1, 4, 1]
+    assert [sent.count(item.text) for item in ENGLISH] == [1, 1, 4, 1]
 
 
 def test_the_same_text_twice_in_a_call_is_asked_twice(tmp_path, monkeypatch):
@@ -301,13 +304,13 @@ def test_baidus_token_is_asked_for_once_and_again_when_it_is_old(tmp_path, monke
         assert [output.error for output in system.run(CHINESE)] == [None] * 4
         tokens = [path for path in service.server.paths if "/oauth/" in path]
         assert len(tokens) == 2
-        assert service.asked == 5
+        assert service.calls == 5
     assert all("access_token=token%2Bmarked%2F9Z" in path for path in service.server.paths if "/oauth/" not in path)
     always = {"error_code": 110, "error_msg": f"Access token invalid: {TOKEN}"}
     with running(service_of("baidu-sentiment"), tmp_path, monkeypatch, lambda body, number: always) as service:
         with pytest.raises(Declined, match=r"refuses the credentials; .*BAIDU_SECRET_KEY") as caught:
             get_system(service.spec).run(CHINESE[:1])
-        assert service.asked == 2
+        assert service.calls == 2
     assert TOKEN not in str(caught.value)
 
 
@@ -327,6 +330,37 @@ def test_lines_of_a_translation_are_joined(tmp_path, monkeypatch):
     with running(service_of("baidu-translate"), tmp_path, monkeypatch) as service:
         (output,) = get_system(service.spec).run([Input.of("One.\nTwo.", target="es")])
     assert output.text == f"{translation('One.')}\n{translation('Two.')}"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                "items sentiment confidence score result trans_result dst Data Translated sentences Sentiment "
+                "sentimentDistribution SentimentScore Positive TargetText translation translations text".split()
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+READERS = [
+    *(get_system(simulated.spec).read for simulated in ALL if hasattr(get_system(simulated.spec), "read")),
+    get_system("corenlp")._read,
+    youdao._read,
+    get_system("comprehend")._read,
+    azure._translation,
+]
+
+
+@given(JSON)
+def test_whatever_an_answer_is_it_is_read_or_an_error(document):
+    for read in READERS:
+        outcome = outcome_of(lambda read=read: read(document))
+        assert isinstance(outcome, Output | AuditError)
 
 
 # Mistakes
