@@ -332,15 +332,15 @@ def test_lines_of_a_translation_are_joined(tmp_path, monkeypatch):
     assert output.text == f"{translation('One.')}\n{translation('Two.')}"
 
 
+NAMES = """items sentiment confidence score result trans_result dst Data Translated sentences Sentiment
+sentimentDistribution SentimentScore Positive TargetText translation translations text"""
+"""What stands in answers."""
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(
-                "items sentiment confidence score result trans_result dst Data Translated sentences Sentiment "
-                "sentimentDistribution SentimentScore Positive TargetText translation translations text".split()
-            ),
+            st.sampled_from(NAMES.split()),
             inner,
             max_size=4,
         )
