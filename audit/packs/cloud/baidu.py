@@ -2,8 +2,9 @@
 
 https://cloud.baidu.com/doc/NLP/s/zk6z52hds (sentiment_classify, 2,048 characters),
 https://ai.baidu.com/ai-doc/NLP/ek6z52frp (simnet, 512 bytes a text, counted as UTF-8 here),
-https://cloud.baidu.com/doc/MT/s/4kqryjku9 (texttrans, 6,000 characters). Each request has an access token, which is given for API key and secret key (https://ai.baidu.com/ai-doc/REFERENCE/Ck3dwjhhu) and holds
-30 days; a system asks for one when it first needs it.
+https://cloud.baidu.com/doc/MT/s/4kqryjku9 (texttrans, 6,000 characters). Each request has an access token,
+which is given for API key and secret key (https://ai.baidu.com/ai-doc/REFERENCE/Ck3dwjhhu) and holds 30 days; a system
+asks for one when it first needs it.
 """
 
 import asyncio
