@@ -1,5 +1,5 @@
 """Alibaba Cloud's sentiment and translation, over HTTP, signed here: its clients of these services are wrappers of one
-call that bring 13 further packages, asynchronous servers' and schedulers' among them.
+call that bring 21 further packages, a scheduler and an asynchronous server among them.
 
 https://help.aliyun.com/document_detail/179345.html (GetSaChGeneral, 1,000 characters),
 https://help.aliyun.com/zh/machine-translation/developer-reference/api-alimt-2018-10-12-translategeneral

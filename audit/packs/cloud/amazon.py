@@ -36,6 +36,7 @@ class Comprehend(WithClient):
     options = frozenset({"region"})
     most, unit, documents = 5_000, "bytes", 25
     module, extra = "boto3", "aws"
+    shared = True
     accepted = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), or AWS_PROFILE"
     refusals = frozenset(
         {
@@ -62,26 +63,26 @@ class Comprehend(WithClient):
     def unset(self) -> str | None:
         """What is missing, as far as one can tell without asking anybody: roles of machines are looked up when it is
         asked, where AWS_EC2_METADATA_DISABLED is "false"."""
-        given = (
+        variables = (
             *("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"),
             *("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
         )
         files = {"AWS_SHARED_CREDENTIALS_FILE": "~/.aws/credentials", "AWS_CONFIG_FILE": "~/.aws/config"}
-        there = [Path(os.environ.get(name, usual)).expanduser().is_file() for name, usual in files.items()]
+        exist = [Path(os.environ.get(name, usual)).expanduser().is_file() for name, usual in files.items()]
         role = os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "false"
-        if not role and not any(there) and not any(os.environ.get(name) for name in given):
+        if not role and not any(exist) and not any(os.environ.get(name) for name in variables):
             return f"set the environment variables {self.accepted}"
-        if not self._region and not there[1] and not os.environ.get("AWS_DEFAULT_REGION"):
+        if not self._region and not exist[1] and not os.environ.get("AWS_DEFAULT_REGION"):
             return 'set the environment variable AWS_DEFAULT_REGION, or region = "..." in comprehend:FILE.toml'
         return super().unset()
 
     def secrets(self) -> dict[str, str]:
         named = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID")
         secrets = {name: os.environ.get(name, "").strip() for name in named}
-        if self._client is not None and (chain := self._client[1]) is not None:
+        if (chain := getattr(self._held, "client", (None, None))[1]) is not None:
             frozen = chain.get_frozen_credentials()
-            held = (frozen.secret_key, frozen.token, frozen.access_key)
-            secrets |= {name: value for name, value in zip(named, held, strict=True) if value}
+            values = (frozen.secret_key, frozen.token, frozen.access_key)
+            secrets |= {name: value for name, value in zip(named, values, strict=True) if value}
         return secrets
 
     def make_client(self) -> tuple[Any, Any]:
@@ -92,15 +93,15 @@ class Comprehend(WithClient):
         session = boto3.Session()
         region = self._region or session.region_name
         if region and not self._endpoint:
-            known = [
+            regions = [
                 name
                 for partition in session.get_available_partitions()
                 for name in session.get_available_regions(self.spec, partition)
             ]
-            if region not in known:
+            if region not in regions:
                 where = self._path or "AWS_DEFAULT_REGION"
                 raise AuditError(
-                    f"{where}: region {region!r}: Amazon Comprehend is not there; it is in {', '.join(sorted(known))}"
+                    f"{where}: region {region!r}: Amazon Comprehend is not there; it is in {', '.join(sorted(regions))}"
                 )
         seconds = self.file.timeout
         config = Config(
@@ -121,11 +122,11 @@ class Comprehend(WithClient):
             code, words = str(error.get("Code", "")), str(error.get("Message", ""))
             return self.problem(code, words, sent.get("HTTPStatusCode"), sent.get("HTTPHeaders"))
         if isinstance(problem, exceptions.NoRegionError | exceptions.InvalidRegionError):
-            return Declined(f'{problem} Set AWS_DEFAULT_REGION, or region = "..." in comprehend:FILE.toml')
+            return Declined(f'set AWS_DEFAULT_REGION, or region = "..." in comprehend:FILE.toml ({problem})')
         if isinstance(problem, exceptions.NoCredentialsError | exceptions.PartialCredentialsError):
-            return Declined(f"{problem}: set {self.accepted}")
+            return Declined(f"set {self.accepted} ({problem})")
         if isinstance(problem, exceptions.ProfileNotFound | exceptions.CredentialRetrievalError):
-            return Declined(f"{problem}: check {self.accepted}")
+            return Declined(f"check {self.accepted} ({problem})")
         if isinstance(problem, exceptions.HTTPClientError | exceptions.ResponseStreamingError):
             return unreachable(problem, "region and endpoint")
         return unread(problem)

@@ -1,9 +1,10 @@
 """Baidu's sentiment, similarity of short texts, and translation, over HTTP: its own client was last released in 2023.
 
-https://cloud.baidu.com/doc/NLP/s/zk6z52hds (sentiment_classify, 2,048 bytes), https://cloud.baidu.com/doc/NLP/s/ek6z52frp
-(simnet, 512 bytes a text), https://cloud.baidu.com/doc/MT/s/4kqryjku9 (texttrans, 6,000 characters). Each request has
-an access token, which is given for API key and secret key (https://ai.baidu.com/ai-doc/REFERENCE/Ck3dwjhhu) and holds
-30 days; a system asks for one when it first needs it.
+https://cloud.baidu.com/doc/NLP/s/zk6z52hds (sentiment_classify, 2,048 characters),
+https://ai.baidu.com/ai-doc/NLP/ek6z52frp (simnet, 512 bytes a text, counted as UTF-8 here),
+https://cloud.baidu.com/doc/MT/s/4kqryjku9 (texttrans, 6,000 characters). Each request has an access token,
+which is given for API key and secret key (https://ai.baidu.com/ai-doc/REFERENCE/Ck3dwjhhu) and holds 30 days; a system
+asks for one when it first needs it.
 """
 
 import asyncio
@@ -105,7 +106,7 @@ class BaiduSentiment(_Baidu):
     tasks = ("sentiment",)
     spoken = ("zh",)
     labels: ClassVar[Mapping[str, str]] = {"0": "negative", "1": "neutral", "2": "positive"}
-    most, unit = 2_048, "bytes"
+    most = 2_048
     path = "/rpc/2.0/nlp/v1/sentiment_classify"
 
     def body(self, item: Input) -> dict[str, str]:

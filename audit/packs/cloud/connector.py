@@ -14,7 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
-from threading import Lock
+from threading import Lock, local
+from types import SimpleNamespace
 from typing import Any, ClassVar, TypeVar
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line
@@ -24,6 +25,7 @@ from audit.systems.http_file import Languages
 from audit.systems.remote_file import VARIABLE, check_address, kind
 from audit.systems.service import Clients, Service, cut, problem_of, with_variables, without_values
 from audit.tasks import Input, Output
+from audit.user_models import short
 
 Returned = TypeVar("Returned")
 Outcome = Output | AuditError
@@ -100,6 +102,9 @@ class Connector:
         self.summary = f"{self.service}, {self.operation}"
         self._answered: dict[tuple[Input, int], Output] = {}
         """Outputs of calls that came in part, by input and how often it stands before it in its call."""
+        self._refusal = ""
+        """What it said of the credentials, where it has answered nothing yet: it is asked no more."""
+        self._has_answered = False
 
     def __reduce__(self) -> tuple[type["Connector"], tuple[str]]:
         return type(self), (self._path,)  # without clients and their secrets
@@ -166,7 +171,7 @@ class Connector:
         """What may appear nowhere, by the name that stands in its place."""
         return {name: os.environ.get(name, "").strip() for name in self.variables}
 
-    def without_secrets(self, text: str, least: int = 1) -> str:
+    def without_secrets(self, text: str, least: int = 4) -> str:
         """The text without secrets of `least` characters and more."""
         return without_values(text, {name: value for name, value in self.secrets().items() if value}, least)
 
@@ -210,7 +215,10 @@ class Connector:
         again: Unanswered | None = None
         for places in self._requests(inputs, waiting):
             with self.masked():
+                if self._refusal and not self._has_answered:
+                    raise Declined(self._refusal)
                 outcomes = await self.ask([inputs[place] for place in places])
+            self._has_answered = True
             if len(outcomes) != len(places):
                 raise BadOutput(f"{len(outcomes)} outputs for {len(places)} inputs")
             for place, outcome in zip(places, outcomes, strict=True):
@@ -295,8 +303,8 @@ class Connector:
         if isinstance(word, str | int) and str(word) in self._words:
             return self._words[str(word)]
         raise BadOutput(
-            f"the label {word!r} of {self.service} has no meaning here; say in its file what it is, as in "
-            f'labels = {{ "{word}" = "{next(iter(self._words.values()))}" }}'
+            f"the label {short(word)} of {self.service} has no meaning here; say in its file what it is, as in "
+            f'labels = {{ "..." = "{next(iter(self._words.values()))}" }}'
         )
 
     def label_of_number(self, number: float) -> tuple[str, float]:
@@ -320,7 +328,8 @@ class Connector:
         if code in self.closings:
             return Declined(reason)
         if code in self.refusals or (by_status is not None and status in (401, 403)):
-            return Declined(f"{self.service} refuses the credentials ({cut(reason)}); check {self.accepted}")
+            self._refusal = f"{self.service} refuses the credentials; check {self.accepted} ({reason})"
+            return Declined(self._refusal)
         if by_status is None or (status in _ABOUT_TEXTS and not code.startswith("HTTP ")):
             return Declined(reason, inputs=True)
         return by_status
@@ -376,7 +385,7 @@ def outcome_of(make: Callable[[], Output]) -> Outcome:
     """The output that `make` returns, or why it cannot be made: of one text, whatever the others have."""
     try:
         return make()
-    except (AuditError, ValueError, TypeError, AttributeError, KeyError) as problem:
+    except (AuditError, ValueError, TypeError, AttributeError, KeyError, ArithmeticError) as problem:
         return problem if isinstance(problem, AuditError) else BadOutput(f"the answer cannot be read ({problem})")
 
 
@@ -421,11 +430,13 @@ class WithClient(Connector):
 
     loggers: ClassVar[tuple[str, ...]] = ()
     """Loggers of the client that write down requests."""
+    shared: ClassVar[bool] = False
+    """Whether threads may share a client; else each has its own, with connections of its own."""
 
     def __init__(self, path: str = ""):
         super().__init__(path)
         self._lock = Lock()
-        self._client: Any = None
+        self._held: Any = SimpleNamespace() if self.shared else local()
         self._threads: ThreadPoolExecutor | None = None
 
     def make_client(self) -> Any:
@@ -437,16 +448,16 @@ class WithClient(Connector):
         raise TypeError(f"{type(self).__name__} must define translated")
 
     def client(self) -> Any:
-        """The client, made once. Raises AuditError, without secrets."""
+        """The client, made once (for each thread). Raises AuditError, without secrets."""
         with self._lock:
-            if self._client is None:
+            if not hasattr(self._held, "client"):
                 if needs := self.needs():
                     raise NotInstalled(f"{self.spec} cannot be asked here; {needs}")
                 for name in self.loggers:
                     logging.getLogger(name).setLevel(logging.WARNING)
                 with self.masked():
-                    self._client = self._translating(self.make_client)
-        return self._client
+                    self._held.client = self._translating(self.make_client)
+        return self._held.client
 
     def prepare(self) -> None:
         """Load the client, which says what is wrong with the settings; nothing is asked."""
@@ -484,4 +495,4 @@ def unread(problem: Exception) -> AuditError:
 
 def unreachable(problem: Exception, what: str) -> AuditError:
     """The error for an exception that says that there was no connection; `what` may be wrong with the settings."""
-    return Unanswered(f"no connection ({type(problem).__name__}: {problem}); if this goes on, check {what}")
+    return Unanswered(f"no connection; if this goes on, check {what} ({type(problem).__name__}: {problem})")

@@ -43,7 +43,7 @@ class _Google(WithClient):
             )
         return super().unset()
 
-    def without_secrets(self, text: str, least: int = 1) -> str:
+    def without_secrets(self, text: str, least: int = 4) -> str:
         # The file is read by the client, and stays in it; what it sends is a token that it makes of it.
         return _TOKEN.sub("${TOKEN OF GOOGLE'S ACCOUNT}", super().without_secrets(text, least))
 
@@ -66,7 +66,7 @@ class _Google(WithClient):
         if isinstance(problem, accounts.TransportError | requests.RequestException):
             return unreachable(problem, "endpoint")
         if isinstance(problem, accounts.GoogleAuthError):
-            return Declined(f"{self.service} has no credentials ({problem}); check {self.accepted}")
+            return Declined(f"{self.service} has no credentials; check {self.accepted} ({problem})")
         return unread(problem)
 
     @property

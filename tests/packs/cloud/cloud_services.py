@@ -464,7 +464,7 @@ class Running:
     simulated: Simulated
 
     @property
-    def asked(self) -> int:
+    def calls(self) -> int:
         """Requests that were no requests for tokens."""
         token = self.simulated.token
         return sum(not token or token not in path for path in list(self.server.paths))

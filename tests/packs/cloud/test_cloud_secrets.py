@@ -58,12 +58,12 @@ def faulty(simulated, server, ended):
         if ended:
             return Reply(said.encode(), 403)
         replies = {
-            0: Reply({"message": said, "error": said, "Message": said, "error_msg": said}, 400),
-            1: Reply({"error": {"code": 400, "message": said, "status": "INVALID_ARGUMENT"}}, 400),
-            2: Reply(said.encode(), 500),
-            3: Reply(said.encode(), 403),
-            4: Reply(said.encode()),
-            5: simulated.unknown and simulated.unknown(body),
+            1: Reply({"message": said, "error": said, "Message": said, "error_msg": said}, 400),
+            2: Reply({"error": {"code": 400, "message": said, "status": "INVALID_ARGUMENT"}}, 400),
+            3: Reply(said.encode(), 500),
+            4: Reply(said.encode(), 403),
+            5: Reply(said.encode()),
+            6: simulated.unknown and simulated.unknown(body),
         }
         return replies.get(number)
 
