@@ -143,7 +143,7 @@ def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
             return label
     if not several:
         raise BadOutput(
-            f"{len(names)} labels for one text, but the task has one; name it with +, as classification/a+b"
+            f"{len(names)} labels for one text; only a task named with +, as classification/a+b, takes several"
         )
     raise BadOutput(f"labels {', '.join(map(repr, names))[:200]}: allowed are {', '.join(several[0].parts)}")
 

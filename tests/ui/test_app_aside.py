@@ -14,6 +14,7 @@ from audit.annotation.accounts import end_logins
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.judging import judgements
 from audit.store import table_of, tables
+from audit.tasks import wording
 from audit.ui import annotate, question
 from audit.ui.language import text_in
 
@@ -137,7 +138,7 @@ def test_each_undo_says_what_it_took_back_and_the_eleventh_is_refused(prepared: 
     for number in range(1, 11):
         press(app, "undo")
         assert shown(app) == judged[-number]
-        answer = text_in(language, f"label.{answers[-number]}")
+        answer = wording("sentiment", language).labels[answers[-number]]
         assert text_in(language, "annotate.undone", answer=answer, number=number, most=10) in said(app)
     press(app, "undo")
     assert text_in(language, "refused.undone_enough", most=10)[1:] in said(app)
