@@ -121,7 +121,7 @@ def labels_to_write(task: Task) -> tuple[str, ...]:
 
 
 def takes_several(tasks: Iterable[str]) -> bool:
-    """Whether one of these tasks is one in which a text may have several labels, or may be, as classification by any scheme.
+    """Whether a text may have several labels in one of these tasks, or might, as in classification by any scheme.
 
     >>> takes_several(["classification/refund+late"]), takes_several(["sentiment"])
     (True, False)

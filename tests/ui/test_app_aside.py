@@ -9,7 +9,6 @@ from app_driver import said as written
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation import guidelines
 from audit.annotation.accounts import end_logins
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.judging import judgements
@@ -202,8 +201,8 @@ def test_the_guideline_opens_and_says_once_that_it_changed(
     press(app, "guideline")
     assert now.text not in said(app)
     newer = Guideline(now.version + 1, "Judge anew.")
-    for module in (guidelines, judgements, question):
-        monkeypatch.setattr(module, "guideline_of", lambda *_: newer)
+    monkeypatch.setattr(judgements, "guideline_in_force", lambda *_: newer)
+    monkeypatch.setattr(question, "guideline_of", lambda *_: newer)
     app = open_app(prepared.ann, language)
     changed = text_in(language, "annotate.guideline_changed", version=newer.version, before=now.version)
     assert changed in said(app)

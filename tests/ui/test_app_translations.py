@@ -265,7 +265,7 @@ def test_contradicting_translations_are_compared_by_language(monkeypatch: pytest
     follow = Side(2, (SPANISH[0],), ("es", "en"), TEXTS[0], ("mistranslated",), "people", False)
     sent: list[str] = []
     monkeypatch.setattr(quality.st, "html", sent.append)
-    quality._show_side("Follow-up", follow, source)
+    quality._show_side("Follow-up", "translation", follow, source)
     assert headings(sent[0]) == ["Follow-up (Spanish → English)"]
     assert codes(sent[0]) == ["es", "en"]
     assert "<mark>" not in sent[0]
