@@ -63,7 +63,7 @@ def test_all_words_can_be_taken_back_and_the_version_still_counts_up(engine):
     assert wording(TASK, "en", own) == wording(TASK)
     with engine.connect() as connection:
         assert guideline_in_force(connection, TASK, "input").version == 4
-        assert guideline_in_force(connection, TASK, "group").version == 1
+        assert guideline_in_force(connection, TASK, "group").version == 2
 
 
 def test_a_judgement_says_by_which_words_it_was_given(engine):
