@@ -99,13 +99,12 @@ def set_words(
     questions of the task under other words, unless `change` says that these are to be changed: their answers stay, and
     say by which version they were given.
     """
-    content = words_content(task, written)
     try:
         with writing_as_manager(engine, by) as connection:
-            before = stored_words(connection, task)
+            content, before = words_content(task, written), stored_words(connection, task)
             after = _merged(before.content, content)
             if after != before.content:
-                _check_labels_differ(connection, task, after)
+                _check_labels_differ(task, after)
                 answers = _refuse_unasked(connection, task, before, change)
                 row = {"name": f"{PREFIX}{task}/{before.version + 1}", "value": after}
                 connection.execute(setting.insert(), row)
@@ -120,7 +119,7 @@ def check_words(connection: Connection, task: str, written: Mapping[str, Any], c
     content, before = words_content(task, written), stored_words(connection, task)
     after = _merged(before.content, content)
     if after != before.content:
-        _check_labels_differ(connection, task, after)
+        _check_labels_differ(task, after)
         _refuse_unasked(connection, task, before, change)
 
 
@@ -240,8 +239,10 @@ def _merged(before: Content, written: Content) -> Content:
     return after
 
 
-def _check_labels_differ(connection: Connection, task: str, content: Content) -> None:
-    """Raise AuditError where two answers would read the same."""
+def _check_labels_differ(task: str, content: Content) -> None:
+    """Raise AuditError where labels were given words and two answers would read the same."""
+    if not any(LABELS in table for table in content.values()):
+        return
     own = _own(WordsVersion(1, content), ())
     for language in LANGUAGES:
         read: dict[str, str] = {}
