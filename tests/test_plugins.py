@@ -61,16 +61,16 @@ def test_run_sample_answer_and_report(call, tmp_path, how):
     assert (cell["relation"], cell["system"], cell["satisfied"], cell["judged"]) == ("NLI1.1", "overlap", 10, 10)
     assert report["signature"]["interval"] == "agresti-coull"
 
-    assert "overlap" in command("systems", "--task", "inference")
-    assert "NLI1.1" in command("relations", "--task", "inference")
-    assert "tiny-inference" in command("corpora", "--task", "inference")
+    assert "overlap" in command("systems", "--task", "entailment")
+    assert "NLI1.1" in command("relations", "--task", "entailment")
+    assert "tiny-inference" in command("corpora", "--task", "entailment")
 
 
 def test_without_it_a_database_says_what_is_missing_and_how_to_bring_it(call):
     call(*RUN, "--workers", "0", plugin=MODULE)
     call("sample", "--db", "a.db", "--per-relation", "10", plugin=MODULE)
     refused = call("report", "--db", "a.db", status=2).err
-    assert "task inference of this database comes from the plug-in audit_example.plugin, which is not there" in refused
+    assert "task entailment of this database comes from the plug-in audit_example.plugin, which is not there" in refused
     assert "--plugin audit_example.plugin" in refused
     assert "Traceback" not in refused
     assert "tiny-inference" in call("runs", "--db", "a.db").out  # what needs no plug-in
@@ -116,7 +116,7 @@ def test_workers_of_dask_load_it(tmp_path):
 
 def test_the_library_takes_it(tmp_path):
     with plugged():
-        study = audit.run("tiny-inference", systems=["overlap"], relations=["NLI1.1"], task="inference")
+        study = audit.run("tiny-inference", systems=["overlap"], relations=["NLI1.1"], task="entailment")
         report = study.sample(per_relation=10).answer_with_gold().report(interval="agresti-coull")
         assert report.relations["NLI1.1"].order_observed == ("overlap",)
         frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxyy")})
@@ -126,10 +126,10 @@ def test_the_library_takes_it(tmp_path):
 
 def test_guidelines_of_a_plugin_and_of_nobody():
     with plugged():
-        own = guideline_of.__wrapped__("inference", "input")
+        own = guideline_of("entailment", "input")
         assert own.text.startswith("**Read the premise, then the hypothesis.**")
         assert own.version == 1
-        assert guideline_of.__wrapped__("inference", "input", "zh").text == own.text  # it has none in Chinese
+        assert guideline_of("entailment", "input", "zh").text == own.text  # it has none in Chinese
         bare = audit.registry.tasks.register("bare", audit.tasks.LabelTask("bare", ("a", "b"), "Which?"))
-        assert "{labels}" in guideline_of.__wrapped__(bare.name, "input", "zh").text
-        assert guideline_of.__wrapped__(bare.name, "group").text == guideline_of("sentiment", "group").text
+        assert "{labels}" in guideline_of(bare.name, "input", "zh").text
+        assert guideline_of(bare.name, "group").text == guideline_of("sentiment", "group").text

@@ -7,6 +7,7 @@ guideline's version counts up with them, so that each judgement says by which wo
 What all texts of a task are about follows from the corpora of its studies (`about`): of films where all are of films.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, func, select
+from sqlalchemy import CompoundSelect, Connection, Engine, Text, cast, func, null, select
 from sqlalchemy.exc import IntegrityError
 
 from audit.annotation.accounts import note, writing_as_manager
@@ -70,10 +71,7 @@ class WordsVersion:
 
 def words_of(connection: Connection) -> DatabaseWords:
     """The words of every task that has words of its own, or studies."""
-    latest = _latest(connection)
-    corpora: dict[str, set[str]] = {}
-    for task, corpus in connection.execute(_corpora()):
-        corpora.setdefault(task, set()).add(corpus)
+    latest, corpora = _stored(connection)
     own = {task: _own(latest.get(task, WordsVersion()), corpora.get(task, ())) for task in {*latest, *corpora}}
     return DatabaseWords({task: words for task, words in own.items() if words != NO_WORDS})
 
@@ -85,7 +83,7 @@ def own_words(connection: Connection, task: str) -> OwnWords:
 
 def stored_words(connection: Connection, task: str) -> WordsVersion:
     """The last version of the words that were set for a task."""
-    return _latest(connection).get(task, WordsVersion())
+    return _stored(connection)[0].get(task, WordsVersion())
 
 
 def set_words(
@@ -101,13 +99,12 @@ def set_words(
     questions of the task under other words, unless `change` says that these are to be changed: their answers stay, and
     say by which version they were given.
     """
-    content = words_content(task, written)
     try:
         with writing_as_manager(engine, by) as connection:
-            before = stored_words(connection, task)
+            content, before = words_content(task, written), stored_words(connection, task)
             after = _merged(before.content, content)
             if after != before.content:
-                _check_labels_differ(connection, task, after)
+                _check_labels_differ(task, after)
                 answers = _refuse_unasked(connection, task, before, change)
                 row = {"name": f"{PREFIX}{task}/{before.version + 1}", "value": after}
                 connection.execute(setting.insert(), row)
@@ -122,7 +119,7 @@ def check_words(connection: Connection, task: str, written: Mapping[str, Any], c
     content, before = words_content(task, written), stored_words(connection, task)
     after = _merged(before.content, content)
     if after != before.content:
-        _check_labels_differ(connection, task, after)
+        _check_labels_differ(task, after)
         _refuse_unasked(connection, task, before, change)
 
 
@@ -242,8 +239,10 @@ def _merged(before: Content, written: Content) -> Content:
     return after
 
 
-def _check_labels_differ(connection: Connection, task: str, content: Content) -> None:
-    """Raise AuditError where two answers would read the same."""
+def _check_labels_differ(task: str, content: Content) -> None:
+    """Raise AuditError where labels were given words and two answers would read the same."""
+    if not any(LABELS in table for table in content.values()):
+        return
     own = _own(WordsVersion(1, content), ())
     for language in LANGUAGES:
         read: dict[str, str] = {}
@@ -302,28 +301,27 @@ def _own(stored: WordsVersion, corpora: Any) -> OwnWords:
     return OwnWords(wordings, stored.version, subject)
 
 
-def _latest(connection: Connection) -> dict[str, WordsVersion]:
-    """The last version of each task's words."""
+def _stored(connection: Connection) -> tuple[dict[str, WordsVersion], dict[str, set[str]]]:
+    """By task, the last version of its words, and the corpora of its studies."""
     latest: dict[str, WordsVersion] = {}
-    for name, value in connection.execute(_stored()):
+    corpora: dict[str, set[str]] = {}
+    for name, content, corpus in connection.execute(_words_and_corpora()):
+        if content is None:
+            corpora.setdefault(str(name), set()).add(str(corpus))
+            continue
         task, _, number = str(name).removeprefix(PREFIX).rpartition("/")
-        with suppress(ValueError):
-            if int(number) > latest.get(task, WordsVersion()).version and isinstance(value, dict):
-                latest[task] = WordsVersion(int(number), value)
-    return latest
-
-
-# Statements are cached: every rerun of the app's pages runs them.
+        if int(number) > latest.get(task, WordsVersion()).version:
+            latest[task] = WordsVersion(int(number), json.loads(content))
+    return latest, corpora
 
 
 @cache
-def _stored() -> Select[Any]:
-    return select(setting.c.name, setting.c.value).where(setting.c.name.startswith(PREFIX, autoescape=True))
-
-
-@cache
-def _corpora() -> Select[Any]:
-    return select(study.c.task, study.c.corpus).distinct()
+def _words_and_corpora() -> CompoundSelect[Any]:
+    """One statement, and cached: each answer and each run of a page of the app executes it. (name, words, nothing) of
+    each version of words, and (task, nothing, corpus) of each study."""
+    is_words = setting.c.name.startswith(PREFIX, autoescape=True)
+    words = select(setting.c.name, cast(setting.c.value, Text), cast(null(), Text)).where(is_words)
+    return words.union_all(select(study.c.task, cast(null(), Text), study.c.corpus).distinct())
 
 
 def has_words(task: str) -> bool:

@@ -130,12 +130,13 @@ def labels_to_write(task: Task) -> tuple[str, ...]:
 
 
 def takes_several(tasks: Iterable[str]) -> bool:
-    """Whether one of these tasks is one in which a text may have several labels.
+    """Whether a text may have several labels in one of these tasks, or might, as in classification by any scheme.
 
     >>> takes_several(["classification/refund+late"]), takes_several(["sentiment"])
     (True, False)
     """
-    return any(isinstance(task, Classification) and task.multiple for task in map(get_task, tasks))
+    found = [task for task in map(get_task, tasks) if isinstance(task, Classification)]
+    return any(task.multiple or not task.scheme for task in found)
 
 
 def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
@@ -145,14 +146,16 @@ def labels_together(labels: Iterable[str], tasks: Iterable[str]) -> str:
     >>> labels_together(["late", "Refund"], ["classification/refund+late+rude"])
     'refund+late'
     """
-    names = list(labels)
+    names, tasks = list(labels), list(tasks)
     several = [task for task in map(get_task, tasks) if isinstance(task, Classification) and task.multiple]
     for task in several:
         if (label := task.together(names)) is not None:
             return label
+    if not several and "classification" in tasks:  # of any scheme: the study's task looks at the labels
+        return PLUS.join(names) or NONE_OF_THEM
     if not several:
         raise BadOutput(
-            f"{len(names)} labels for one text, but the task has one; name it with +, as classification/a+b"
+            f"{len(names)} labels for one text; only a task named with +, as classification/a+b, takes several"
         )
     raise BadOutput(f"labels {', '.join(map(repr, names))[:200]}: allowed are {', '.join(several[0].parts)}")
 

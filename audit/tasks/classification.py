@@ -91,9 +91,7 @@ class Classification:
             label = self.together(label)
             if label is None:
                 parts = ", ".join(self.parts)
-                raise BadOutput(
-                    f"label {output.label!r} is not made of {parts} with + between them, nor {NONE_OF_THEM}"
-                )
+                raise BadOutput(f"label {output.label!r} is neither {NONE_OF_THEM} nor some of {parts} with + between")
         if label is None or (self.labels and label not in self.labels):
             raise BadOutput(f"label {output.label!r} is not one of {', '.join(self.labels)}")
         score = 1.0 if output.score is None else output.score

@@ -96,7 +96,6 @@ def guideline_stem(task: str, subject: str = "") -> str:
     return narrow if narrow in GUIDELINES else base
 
 
-@cache
 def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> ShippedGuideline:
     """The guideline of questions about texts or outputs of a task, as audit or a plug-in brings it.
 
@@ -114,6 +113,7 @@ def shipped_guideline(task: str, language: str = ENGLISH, subject: str = "") -> 
     return ShippedGuideline(version, text or read_guideline("general", language).text)
 
 
+@cache
 def read_guideline(stem: str, language: str) -> ShippedGuideline:
     """The guideline in a file of data/guidelines. Raises AuditError for one that does not begin with its version."""
     name = f"guidelines/{stem}.{language}.md"
@@ -124,9 +124,19 @@ def read_guideline(stem: str, language: str) -> ShippedGuideline:
     return ShippedGuideline(int(match[1]), content[match.end() :].strip())
 
 
-@cache
 def _shipped(task: str, language: str, subject: str) -> Wording:
-    """The words without a database's own. What a catalogue lacks is said in general words."""
+    """The words without a database's own; those of audit's tasks are kept, a plug-in may come later or be another."""
+    is_ours = _task(task) is not None and not _of_plugin(task)
+    return _kept(task, language, subject) if is_ours else _collected(task, language, subject)
+
+
+@cache
+def _kept(task: str, language: str, subject: str) -> Wording:
+    return _collected(task, language, subject)
+
+
+def _collected(task: str, language: str, subject: str) -> Wording:
+    """The words from catalogue, guideline and plug-in. What these lack is said in general words."""
     texts = catalogue(language)
     common = {label: texts[f"label.{label}"] for label in _COMMON}
     found, base = _task(task), task.partition("/")[0]

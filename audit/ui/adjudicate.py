@@ -30,7 +30,7 @@ from audit.ui.decision import (
     show_opinions,
     side_by_side,
 )
-from audit.ui.language import direction, html, label_name, label_names, plain, single_choice, t
+from audit.ui.language import direction, html, label_name, label_names, output_words, plain, single_choice, t
 from audit.ui.question import FIELD, heading, show_question
 
 # Disputed and flagged questions: the consequences of one, what people said of it, and the form that settles it.
@@ -255,7 +255,8 @@ def _reopen(adjudication_id: int | None) -> None:
 
 
 def _adjudication_html(settled: Adjudicated) -> str:
-    text = " ".join([*filter(None, [settled.shown.output]), *settled.shown.texts])
+    output = [output_words(settled.shown.output, settled.shown.task)] if settled.shown.output else []
+    text = " ".join([*output, *settled.shown.texts])
     reason = t("settled.check") if settled.is_check else t(f"reason.{settled.code}") if settled.code else ""
     facts = (
         f"{settled.decided_at:%Y-%m-%d %H:%M} UTC",

@@ -24,7 +24,18 @@ from audit.false_satisfaction.impact import cause_of
 from audit.relations import get_relation
 from audit.tasks import base_of
 from audit.ui import session
-from audit.ui.language import direction, html, in_language, label_name, label_names, language, summary, t, text_html
+from audit.ui.language import (
+    direction,
+    html,
+    in_language,
+    label_name,
+    label_names,
+    language,
+    output_words,
+    summary,
+    t,
+    text_html,
+)
 from audit.ui.question import input_html
 
 T = TypeVar("T")
@@ -211,7 +222,7 @@ def _part(part: Part, source: Part | None, name: str, task: str) -> str:
     """One member as HTML: its text with what differs from the source, output, answer, right or wrong."""
     texts = [input_html(part.input, None if source is None or part.role == "probe" else source.input)]
     if part.output is not None and part.output.text:
-        output = text_html(part.output.text, part.input.output_language)
+        output = text_html(output_words(part.output.text, task), part.input.output_language)
         texts.append(f'<div class="audit-output">{output}</div>')
     return (
         f'<section class="audit-part"><h4>{html(in_language(name, direction(part.input)))}</h4>{"".join(texts)}'

@@ -103,6 +103,11 @@ def label_name(label: str, task: str) -> str:
     return task_wording(task).labels.get(label, label)
 
 
+def output_words(output: str, task: str) -> str:
+    """An output of a task as people read it: a code such as "unanswerable" in words, any other as it is."""
+    return task_wording(task).outputs.get(output, output)
+
+
 def label_names(labels: Iterable[str], task: str) -> str:
     """Allowed labels in this session's language, with "or" between them."""
     return t("browse.or").join(label_name(label, task) for label in labels)

@@ -41,6 +41,7 @@ from audit.ui.language import (
     in_language,
     label_name,
     label_names,
+    output_words,
     plain,
     sentence,
     single_choice,
@@ -105,7 +106,7 @@ def _show_contradiction(engine: Engine, account_id: int, contradiction: Contradi
 
 def _show_side(title: str, task: str, side: Side, counterpart: Side | None) -> None:
     """The texts of a side and the output judged with them; differences from those of `counterpart` are marked."""
-    texts = input_html(_input_of(side), _input_of(counterpart) if counterpart else None)
+    texts = input_html(_input_of(side, task), _input_of(counterpart, task) if counterpart else None)
     title = in_language(title, direction(Input(side.texts, side.languages)))
     answer = label_names(side.answer, task)
     st.html(
@@ -115,12 +116,12 @@ def _show_side(title: str, task: str, side: Side, counterpart: Side | None) -> N
     )
 
 
-def _input_of(side: Side) -> Input:
+def _input_of(side: Side, task: str) -> Input:
     """The texts and the output of a side as one input, each with its language."""
     languages = side.languages[: len(side.texts)]  # a target language has no text
     if side.output is None:
         return Input(side.texts, languages)
-    return Input((*side.texts, side.output), (*languages, side.languages[-1]))
+    return Input((*side.texts, output_words(side.output, task)), (*languages, side.languages[-1]))
 
 
 def _summary(contradiction: Contradiction) -> str:
@@ -157,7 +158,7 @@ def _control_row(question: KnownQuestion) -> dict[str, object]:
         t("known.question"): question.id,
         t("known.purpose"): t(f"known.{question.purpose}"),
         t("known.text"): in_language(
-            " | ".join([*question.texts, *filter(None, [question.output])]),
+            " | ".join([*question.texts, *([output_words(question.output, question.task)] if question.output else [])]),
             direction(Input(question.texts, question.languages)),
         ),
         t("known.answer"): label_names(question.allowed, question.task),

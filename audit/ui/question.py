@@ -120,7 +120,7 @@ def _pair_sections(task: str, shown: Shown, output: str) -> list[str]:
         texts = [_section_html(title, text_html(task_input.text, task_input.languages[0]))]
         name = in_language(name, language_name(code))
     if output in words.outputs:
-        said = f'<p class="audit-says">{html(words.outputs[output])}</p>'
+        said = f'<div class="audit-text audit-says" tabindex="0">{html(words.outputs[output])}</div>'
         return [*texts, _section_html(name, said, "audit-output")]
     return [*texts, _section_html(name, text_html(output, code), "audit-output")]
 

@@ -150,6 +150,8 @@ def form(engine: Engine, account_id: int, plans: Mapping[str, list[Version]]) ->
         return
     content = {"name": name.strip(), "study": study, "sample": _sample(fields), "judging": _judging(fields)}
     content["report"] = _report(fields, study["systems"], study["relations"] or [])
+    if base_content["study"].get("task") == study["task"]:  # words are of a task, and changed on their own page
+        content["words"] = dict(base_content.get("words") or {})
     _preview(content)
     if st.button(t("studies.store"), type="primary", key="store-plan"):
         with _showing_mistakes():

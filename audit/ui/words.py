@@ -100,6 +100,9 @@ def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVe
         submitted = st.form_submit_button(t("words.store"), type="primary")
     if not submitted:
         return
+    if answers and not change:
+        st.warning(t("words.tick"), icon=":material/info:")
+        return
     with session.changing(engine, account_id):
         own = set_words(engine, task, written if code == ANY else {code: written}, by=account_id, change=change)
         if own.version == stored.version:

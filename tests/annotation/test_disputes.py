@@ -6,6 +6,7 @@ from question_world import add_people
 
 from audit.annotation.accounts import entries
 from audit.annotation.causes import REASONS, SPOT_CHECK
+from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
 from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import (
@@ -127,7 +128,7 @@ def test_a_code_is_stored_with_the_guideline(engine, who):
         rows = connection.execute(table_of(tables.Adjudication).select()).mappings().all()
     assert [row["code"] for row in rows] == list(REASONS)
     assert {row["reason"] for row in rows} == {"", "in words"}
-    assert {row["guideline"] for row in rows} == {1}
+    assert {row["guideline"] for row in rows} == {guideline_of("sentiment", "input").version}
 
 
 def test_a_decision_is_changed_by_a_new_row(engine, who):

@@ -30,8 +30,8 @@ PINNED = {
     ("general.zh.md", 1): "620c1e5e93f65494",
     ("group-translation.en.md", 1): "e87f756dcbe4a76f",
     ("group-translation.zh.md", 1): "47fb19c5864f2411",
-    ("group.en.md", 1): "104cf4b6519beeb7",
-    ("group.zh.md", 1): "edb0ea5fa31cbd58",
+    ("group.en.md", 2): "85dac6d1b6fb8a9d",
+    ("group.zh.md", 2): "65345131b4e07102",
     ("inference.en.md", 1): "ac627434e3aed94a",
     ("inference.zh.md", 1): "d8cdd855ff0b6293",
     ("question-answering.en.md", 1): "7c36cafbf1498a53",
@@ -112,9 +112,9 @@ def test_the_line_of_the_version_is_not_shown_and_must_be_there(tmp_path, monkey
     for wrong in ("Judge.", "version: 0\nJudge.", "version: one\nJudge."):
         file.write_text(wrong)
         with pytest.raises(AuditError, match="the first line must be `version: N`"):
-            read_guideline("other", "en")
+            read_guideline.__wrapped__("other", "en")
     file.write_text("version: 12\n\nJudge.")
-    assert read_guideline("other", "en") == (12, "Judge.")
+    assert read_guideline.__wrapped__("other", "en") == (12, "Judge.")
 
 
 def test_a_judgement_records_the_version_and_the_next_one_knows_it(tmp_path, monkeypatch):

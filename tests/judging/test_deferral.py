@@ -136,7 +136,7 @@ def test_ten_answers_can_be_undone_in_a_row_and_not_eleven(engine, who):
     for number in range(1, UNDOS + 1):
         question = undo(engine, who["ann"])
         assert question == ids[-number]
-        assert undone(engine, who["ann"]) == Undone(question, "neutral", number)
+        assert undone(engine, who["ann"]) == Undone(question, "sentiment", "neutral", number)
     before = rows(engine, tables.Judgement)
     with pytest.raises(Refused, match="the last 10 answers are undone already"):
         undo(engine, who["ann"])

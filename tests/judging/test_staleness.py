@@ -41,7 +41,7 @@ def version(monkeypatch):
 
     def change(number):
         for module in (judgements, adjudications):
-            monkeypatch.setattr(module, "guideline_of", lambda task, kind: Guideline(number, ""))
+            monkeypatch.setattr(module, "guideline_in_force", lambda *_: Guideline(number, ""))
 
     return change
 

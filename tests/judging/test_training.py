@@ -149,7 +149,7 @@ def test_who_passed_stays_so_until_the_round_or_the_guideline_changes(team, monk
     assert judging_mode(engine, who["ann"]).training is None  # the mark of the day counts
     with monkeypatch.context() as patch:
         newer = control_questions.guideline_of("sentiment", "input")
-        patch.setattr(control_questions, "guideline_of", lambda *of: type(newer)(newer.version + 1, newer.text))
+        patch.setattr(control_questions, "guideline_of", lambda *of, own: type(newer)(newer.version + 1, newer.text))
         assert judging_mode(engine, who["ann"]).training.answered == 0
         assert next_question(engine, who["ann"]) is None
     know(engine, "training", 1, begin="Another")

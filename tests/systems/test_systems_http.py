@@ -452,3 +452,12 @@ def test_a_version_may_be_a_date_or_a_number(tmp_path, version):
 def test_what_is_no_path(spelled):
     with pytest.raises(AuditError, match="is no path"):
         Path.read(spelled)
+
+
+def test_a_service_may_name_several_labels_of_a_text(tmp_path):
+    def answer(body, number):
+        return {"outputs": [{"label": ["Rude", "late"]} if "1" in text else {"label": []} for text in body["texts"]]}
+
+    with serving(answer) as server:
+        system = get_system(server.file(tmp_path, 'tasks = ["classification/refund+late+rude"]\n'))
+        assert [output.label for output in system.run(INPUTS[:3])] == ["none", "late+rude", "none"]

@@ -10,7 +10,7 @@ import pytest
 from audit.errors import AuditError, BadOutput, UnknownName
 from audit.systems import get_system
 from audit.systems.own import load
-from audit.tasks import Input, Output
+from audit.tasks import Input, Output, get_task
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference" / "systems.md"
 
@@ -258,3 +258,34 @@ def test_the_current_directory_is_not_left_in_front(here: Path) -> None:
     assert _run("mine_0:f", "x") == [Output("positive", None)]
     assert sys.path[0] == front
     assert load("mine_0:f").name == "mine_0:f"
+
+
+MANY = "tasks = ('classification/refund+late+rude',)"
+
+
+@pytest.mark.parametrize(
+    ("returned", "label", "score"),
+    [
+        ("['rude', 'LATE']", "late+rude", None),
+        ("{'rude', 'refund', 'late'}", "refund+late+rude", None),
+        ("()", "none", None),
+        ("['none']", "none", None),
+        ("(['late', 'refund'], 0.8)", "refund+late", 0.8),
+        ("('late', 0.5)", "late", 0.5),
+        ("'rude + late'", "rude + late", None),  # the task puts it in order
+    ],
+)
+def test_several_labels_of_a_text_come_in_any_form(here: Path, returned: str, label: str, score: float | None) -> None:
+    module = _module(here, f"def f(text):\n    return {returned}\nf.{MANY}\n", f"several_{abs(hash(returned))}")
+    (output,) = _run(f"{module}:f", "x")
+    assert output == Output(label, score)
+    assert get_task("classification/refund+late+rude").checked(output).label in ("none", *label.split("|"), "late+rude")
+
+
+def test_wrong_labels_of_several_are_named(here: Path) -> None:
+    module = _module(here, f"def f(text):\n    return ['rude', 'gone']\nf.{MANY}\n", "several_wrong")
+    with pytest.raises(BadOutput, match="labels 'rude', 'gone': allowed are refund, late, rude"):
+        _run(f"{module}:f", "x")
+    module = _module(here, f"def f(text):\n    return 3\nf.{MANY}\n", "several_number")
+    with pytest.raises(BadOutput, match="allowed are a list, set or tuple of labels"):
+        _run(f"{module}:f", "x")

@@ -9,11 +9,11 @@ from app_driver import said as written
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
-from audit.annotation import guidelines
 from audit.annotation.accounts import end_logins
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.judging import judgements
 from audit.store import table_of, tables
+from audit.tasks import wording
 from audit.ui import annotate, question
 from audit.ui.language import text_in
 
@@ -137,7 +137,7 @@ def test_each_undo_says_what_it_took_back_and_the_eleventh_is_refused(prepared: 
     for number in range(1, 11):
         press(app, "undo")
         assert shown(app) == judged[-number]
-        answer = text_in(language, f"label.{answers[-number]}")
+        answer = wording("sentiment", language).labels[answers[-number]]
         assert text_in(language, "annotate.undone", answer=answer, number=number, most=10) in said(app)
     press(app, "undo")
     assert text_in(language, "refused.undone_enough", most=10)[1:] in said(app)
@@ -201,8 +201,8 @@ def test_the_guideline_opens_and_says_once_that_it_changed(
     press(app, "guideline")
     assert now.text not in said(app)
     newer = Guideline(now.version + 1, "Judge anew.")
-    for module in (guidelines, judgements, question):
-        monkeypatch.setattr(module, "guideline_of", lambda *_: newer)
+    monkeypatch.setattr(judgements, "guideline_in_force", lambda *_: newer)
+    monkeypatch.setattr(question, "guideline_of", lambda *_: newer)
     app = open_app(prepared.ann, language)
     changed = text_in(language, "annotate.guideline_changed", version=newer.version, before=now.version)
     assert changed in said(app)

@@ -83,7 +83,7 @@ def test_keys_alone_skip_flag_undo_three_and_open_the_guideline(
         for number in (1, 2, 3):
             window.judge("z")
             assert window.question() == judged[-number]
-        answer = text_in(language, "label.positive")
+        answer = text_in(language, "label.sentiment.positive")
         window.see(text_in(language, "annotate.undone", answer=answer, number=3, most=10))
         assert judgements(prepared, account.id) == ["positive", "neutral", "negative"] + ["withdrawn"] * 3
         window.picture(f"undone-{language}-{width}")

@@ -88,7 +88,7 @@ def test_everybody_begins_on_a_page_of_theirs(prepared: Prepared, name: str, hom
 def test_the_language_is_switched_and_stays(prepared: Prepared) -> None:
     app = open_app(prepared.ann)
     app.segmented_control[0].set_value("zh").run()
-    assert text_in("zh", "label.positive") in [button.label for button in app.button]
+    assert text_in("zh", "label.sentiment.positive") in [button.label for button in app.button]
     app.run()
     assert text_in("zh", "task.sentiment.question") in blocks(app)
     assert '<input type="hidden" name="lang" value="zh">' in blocks(app)

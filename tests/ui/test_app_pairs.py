@@ -10,7 +10,7 @@ from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.store import tables
-from audit.tasks import get_task
+from audit.tasks import get_task, wording
 from audit.ui.language import html, plain, text_in
 from audit.ui.question import shortcut
 
@@ -45,7 +45,7 @@ def test_a_summary_is_shown_under_its_text_and_apart_from_it(pairs: Prepared, la
     text, output = page.index(shown.texts[0]), page.index("audit-output")
     assert text < output < page.rindex(shown.output)
     assert text_in(language, "task.summarization.output") in page
-    assert answers(app) == [text_in(language, f"label.{label}") for label in (*shown.labels, "unsure")]
+    assert answers(app) == [wording("summarization", language).labels[label] for label in (*shown.labels, "unsure")]
     app.button(key=f"guideline-{shown.id}").click().run()
     assert guideline_of("summarization", "pair", language).text in said(app)
     app.button(key=f"judge-{shown.id}-minor_gaps").click().run()
@@ -83,7 +83,9 @@ def test_two_texts_are_shown_with_their_names(pairs: Prepared, language: str) ->
                                           text_in(language, "asked.text_2"), shown.texts[1])]  # fmt: skip
     assert places == sorted(places)
     assert "<mark>" not in page  # what differs is for the annotator to see
-    assert answers(app) == [text_in(language, f"label.{label}") for label in (*get_task("similarity").labels, "unsure")]
+    assert answers(app) == [
+        wording("similarity", language).labels[label] for label in (*get_task("similarity").labels, "unsure")
+    ]
 
 
 @in_both
@@ -116,7 +118,7 @@ def test_a_disputed_summary_is_settled_by_an_adjudicator(pairs: Prepared, langua
     app = go(open_app(pairs.judge, language), "adjudicate")
     page = body(app)
     assert html(shown.output) in page
-    assert text_in(language, "label.unfaithful") in page
+    assert text_in(language, "label.summarization.unfaithful") in page
     app.checkbox(key=f"allow-{shown.id}-unfaithful").check()
     app.text_area(key=f"reason-{shown.id}").set_value("It says another score.")
     app.button(key=f"settle-{shown.id}").click().run()

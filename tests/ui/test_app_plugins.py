@@ -9,7 +9,6 @@ from plugged import plugged, registries_kept
 from plugin_driver import prepare_inference
 
 from audit import registry
-from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
 from audit.store import open_store, tables
 
@@ -19,10 +18,8 @@ pytestmark = pytest.mark.usefixtures("no_waiting")
 @pytest.fixture
 def inference(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prepared]:
     with plugged():
-        guideline_of.cache_clear()
         monkeypatch.setenv("AUDIT_DB", str(tmp_path / "audit.db"))
         yield prepare_inference(tmp_path / "audit.db")
-    guideline_of.cache_clear()
 
 
 def answers(app) -> list[str]:
@@ -53,8 +50,7 @@ def test_in_another_language_what_is_there_is_shown(inference: Prepared) -> None
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_task_without_words_is_asked_about_all_the_same(inference: Prepared, language: str) -> None:
-    registry.tasks.register("inference", replace(registry.tasks.get("inference"), wordings={}), replace=True)
-    guideline_of.cache_clear()
+    registry.tasks.register("entailment", replace(registry.tasks.get("entailment"), wordings={}), replace=True)
     app = open_app(inference.ann, language)
     shown = next_question(inference.engine, inference.ann.id)
     assert shown is not None
@@ -75,7 +71,7 @@ def test_managers_see_it(inference: Prepared, place: str) -> None:
 
 def test_without_the_plugin_the_app_says_so(tmp_path, inference: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     with registries_kept():
-        for kind, name in ((registry.tasks, "inference"), (registry.relations, "inference/NLI1.1")):
+        for kind, name in ((registry.tasks, "entailment"), (registry.relations, "entailment/NLI1.1")):
             kind.unregister(name)
         open_store(str(inference.path)).dispose()  # as the app of another process does
         app = open_app(inference.boss)

@@ -77,7 +77,7 @@ def test_alarms_are_said_in_words(
     monkeypatch.setattr(quality, "_current_report", lambda *of: (datetime.now(UTC), report))
     app = opened("annotators", language)
     assert text_in(language, "alarm.speed") in said(app)
-    bias = text_in(language, "alarm.bias", label=text_in(language, "label.neutral"))
+    bias = text_in(language, "alarm.bias", label=text_in(language, "label.sentiment.neutral"))
     assert bias in said(app)
 
 

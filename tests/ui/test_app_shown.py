@@ -46,7 +46,7 @@ def test_the_next_one_sees_the_answer_and_the_comment_without_a_name(shown: Prep
     ben = open_app(shown.ben, language)
     page = blocks(ben)
     assert text_in(language, "earlier.another") in page
-    assert f"<strong>{text_in(language, 'label.positive')}</strong>" in page
+    assert f"<strong>{text_in(language, 'label.sentiment.positive')}</strong>" in page
     assert text_in(language, "earlier.agree") in page
     assert "&lt;script&gt;alert(2)&lt;/script&gt; **sure**" in page
     assert "<script>" not in page

@@ -46,7 +46,7 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
         until(window.question)
         earlier = until(lambda: window.all(".audit-earlier"))[0].text
         assert text_in(language, "earlier.another") in earlier
-        assert text_in(language, "label.negative") in earlier
+        assert text_in(language, "label.sentiment.negative") in earlier
         assert "<b>'great'</b>" in earlier
         assert "ann" not in earlier.replace("Another", "").lower().split()
         assert window.in_view(".st-key-judge")
@@ -71,7 +71,7 @@ def test_an_earlier_answer_is_in_view_and_the_keys_work(
         until(lambda: [button for button in window.all("button") if button.text.strip() == name])[0].click()
         until(lambda: window.all(".audit-votes"))
         window.picture(f"inspection-{language}")
-        confirm = text_in(language, "inspect.confirm", answer=text_in(language, "label.negative"))
+        confirm = text_in(language, "inspect.confirm", answer=text_in(language, "label.sentiment.negative"))
         until(lambda: [button for button in window.all("button") if button.text.strip() == confirm])[0].click()
         adjudication = table_of(tables.Adjudication)
 

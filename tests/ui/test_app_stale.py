@@ -54,7 +54,7 @@ def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -
     assert text_in(language, "stale.went", **numbers) in said(app)
     assert number(judged) == 16
     page = open_app(judged.ann, language)
-    assert plain(text_in(language, "stale.again", version=1, reason=REASON)) in said(page)
+    assert plain(text_in(language, "stale.again", version=2, reason=REASON)) in said(page)
     assert "<b>" not in blocks(page)
 
 

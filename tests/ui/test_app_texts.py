@@ -9,8 +9,8 @@ from audit.messages import LANGUAGES
 from audit.packs.chinese.relations import TASKS as CHINESE
 from audit.relations import all_relations
 from audit.resources import data_file
-from audit.tasks import TASKS
-from audit.ui.language import difference_html, html, plain, text_in, texts
+from audit.tasks import TASKS, wording
+from audit.ui.language import difference_html, html, plain, texts
 from audit.ui.settings import FLAGS, arguments
 
 ROOT = Path(__file__).parents[2]
@@ -46,10 +46,12 @@ def test_every_key_in_the_code_exists() -> None:
 def test_every_label_question_and_guideline_exists() -> None:
     for task in TASKS.values():
         for code in LANGUAGES:
-            assert {f"label.{label}" for label in task.labels} <= set(texts(code))
-            assert f"task.{task.name}.question" in texts(code)
+            words = wording(task.name, code)
+            assert all(words.labels[label] not in (label, "") for label in task.labels), task.name
+            assert all((words.name, words.question, words.output, *words.texts)), task.name
+            assert len(words.texts) == task.texts
             assert data_file(f"guidelines/{task.name}.{code}.md").stat().st_size > 500
-        assert text_in("en", f"task.{task.name}.question") == task.question
+        assert wording(task.name).question == task.question
 
 
 def test_no_unsafe_html() -> None:

@@ -12,7 +12,7 @@ from audit.annotation.control_questions import KnownText, add_known
 from audit.annotation.settings import change_settings
 from audit.keys import uniform
 from audit.store import tables
-from audit.tasks import Input
+from audit.tasks import Input, wording
 from audit.ui import annotate
 from audit.ui.language import text_in
 
@@ -46,7 +46,7 @@ def attempt(app: AppTest, language: str, right: bool) -> None:
         label = RIGHT[on_screen(app)]
         other = "positive" if label == "negative" else "negative"
         button(app, "judge-training", label if right else other)
-        names = {name: text_in(language, f"label.{name}") for name in (label, other)}
+        names = {name: wording("sentiment", language).labels[name] for name in (label, other)}
         if right:
             assert text_in(language, "training.right", answer=names[label]) in said(app)
         else:
@@ -72,7 +72,7 @@ def test_training_from_failing_to_judging(prepared: Prepared, language: str) -> 
     attempt(app, language, right=True)
     assert text_in(language, "training.passed", right=2, of=2) in said(app)
     button(app, "training-to-judging")
-    assert text_in(language, "annotate.guideline_version", version=1) in said(app)
+    assert text_in(language, "annotate.guideline_version", version=2) in said(app)
     assert text_in(language, "annotate.progress", today=0, mine=0, left=12) in said(app)
     button(app, "judge-", "neutral")
     assert [row["round"] for row in rows(prepared, tables.Judgement)] == [0, 0, 0, 0, 1]

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from audit.annotation.control_questions import KnownText, add_known
 from audit.annotation.settings import change_settings
 from audit.store import table_of, tables
-from audit.tasks import Input
+from audit.tasks import Input, wording
 from audit.ui.language import text_in
 
 pytestmark = pytest.mark.browser
@@ -54,7 +54,7 @@ def attempt(window: Window, language: str, right: int) -> None:
         if number == 1:
             window.picture(f"training-question-{language}")
         window.press(KEYS[said])
-        names = {key: text_in(language, f"label.{key}") for key in KEYS}
+        names = {key: wording("sentiment", language).labels[key] for key in KEYS}
         if number < right:
             window.see(text_in(language, "training.right", answer=names[label]))
         else:

@@ -18,7 +18,7 @@ from audit.judging.deferral import flag
 from audit.judging.judgements import judge
 from audit.messages import LANGUAGES
 from audit.store import table_of, tables
-from audit.tasks import Input, Output
+from audit.tasks import Input, Output, wording
 from audit.text import languages
 from audit.ui import quality
 from audit.ui.browse import members
@@ -64,7 +64,7 @@ def test_a_question_names_both_languages_and_no_system(prepared: Prepared, langu
     english, spanish, _ = NAMES[language]
     assert text_in(language, "task.translation.question") in page
     assert headings(page) == [
-        titled(language, "task.translation.text", english),
+        titled(language, "asked.text", english),
         titled(language, "task.translation.output", spanish),
     ]
     assert codes(page) == ["en", "es"]
@@ -74,10 +74,10 @@ def test_a_question_names_both_languages_and_no_system(prepared: Prepared, langu
     sent = page + said(app) + str(app.session_state)
     assert not re.search(r"\b(one|two|satisfied)\b", sent)
     assert [button.label for button in app.button if str(button.key).startswith("judge-")] == [
-        text_in(language, f"label.{label}") for label in (*shown.labels, "unsure")
+        wording("translation", language).labels[label] for label in (*shown.labels, "unsure")
     ]
     app.button(key=f"guideline-{shown.id}").click().run()
-    assert text_in(language, "label.omitted_or_added") in said(app)
+    assert text_in(language, "label.translation.omitted_or_added") in said(app)
     press_answer(app, "mistranslated")
     assert rows(prepared, tables.Judgement)[-1]["answer"] == "mistranslated"
 
@@ -95,7 +95,7 @@ def test_a_link_is_asked_about_in_its_own_direction(prepared: Prepared, language
     page = body(open_app(prepared.ann, language))
     english, spanish, _ = NAMES[language]
     assert headings(page) == [
-        titled(language, "task.translation.text", spanish),
+        titled(language, "asked.text", spanish),
         titled(language, "task.translation.output", english),
     ]
     assert codes(page) == ["es", "en"]
@@ -126,9 +126,9 @@ def test_a_dispute_is_shown_and_settled(prepared: Prepared, language: str) -> No
     app = go(open_app(prepared.judge, language), "adjudicate")
     page = body(app)
     english, spanish, _ = NAMES[language]
-    assert titled(language, "task.translation.text", english) in headings(page)
+    assert titled(language, "asked.text", english) in headings(page)
     assert titled(language, "task.translation.output", spanish) in headings(page)
-    assert text_in(language, "label.mistranslated") in page
+    assert text_in(language, "label.translation.mistranslated") in page
     app.checkbox(key=f"allow-{question}-not_fluent").check()
     app.text_area(key=f"reason-{question}").set_value("Clumsy, but right.")
     app.button(key=f"settle-{question}").click().run()
@@ -205,7 +205,7 @@ def test_training_teaches_a_translation(prepared: Prepared, language: str) -> No
     page = body(app)
     assert titled(language, "task.translation.output", NAMES[language][1]) in headings(page)
     press_training(app, "mistranslated")
-    assert text_in(language, "label.accurate") in said(app)
+    assert text_in(language, "label.translation.accurate") in said(app)
     assert titled(language, "task.translation.output", NAMES[language][1]) in headings(body(app))
     quality = go(open_app(prepared.boss, language), "quality")
     assert not quality.exception
@@ -265,7 +265,7 @@ def test_contradicting_translations_are_compared_by_language(monkeypatch: pytest
     follow = Side(2, (SPANISH[0],), ("es", "en"), TEXTS[0], ("mistranslated",), "people", False)
     sent: list[str] = []
     monkeypatch.setattr(quality.st, "html", sent.append)
-    quality._show_side("Follow-up", follow, source)
+    quality._show_side("Follow-up", "translation", follow, source)
     assert headings(sent[0]) == ["Follow-up (Spanish → English)"]
     assert codes(sent[0]) == ["es", "en"]
     assert "<mark>" not in sent[0]

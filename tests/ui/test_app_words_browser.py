@@ -1,6 +1,7 @@
 """Questions of inference, of question answering and of several labels, in a real Chromium: named texts, and labels that
 are switched on by key and stored by Enter."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -41,9 +42,11 @@ def test_several_labels_are_switched_by_key_and_stored_by_enter(served: tuple[st
     second = until(lambda: window.question() not in (None, first) and window.question())
     assert judgements(prepared, prepared.ann.id) == ["late+rude"]
     assert on(window) == []
-    window.click(".st-key-judge button", "refund")
+    time.sleep(0.4)
+    window.all('[class*="st-key-switch-"][class*="-refund"] button')[0].click()
     until(lambda: len(on(window)) == 1)
-    window.press(Keys.ENTER)  # the button that was clicked has the focus: it is not clicked again
+    # The button that was clicked has the focus: Enter stores, and does not click it again.
+    window.driver.switch_to.active_element.send_keys(Keys.ENTER)
     until(lambda: judgements(prepared, prepared.ann.id) == ["late+rude", "refund"])
     until(lambda: window.question() not in (None, second))
 

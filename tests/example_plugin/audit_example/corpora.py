@@ -1,4 +1,4 @@
-"""A corpus of the task `inference`: twelve pairs that were written for it."""
+"""A corpus of the task `entailment`: twelve pairs that were written for it."""
 
 import pandas as pd
 
@@ -23,4 +23,4 @@ PAIRS = [
 def tiny_inference():
     """Twelve pairs with gold labels."""
     frame = pd.DataFrame(PAIRS, columns=["text", "text_b", "gold"])
-    return FrameCorpus(frame, "tiny-inference", "inference", "sentence", "en")
+    return FrameCorpus(frame, "tiny-inference", "entailment", "sentence", "en")

@@ -1,4 +1,4 @@
-"""A relation of the task `inference`: a sentence that says nothing changes nothing."""
+"""A relation of the task `entailment`: a sentence that says nothing changes nothing."""
 
 from audit.relations import ANY, Rewriting
 from audit.relations.base import Rewritten, unchanged
@@ -19,7 +19,7 @@ def same_label(outputs, replaced):
 
 register(
     Rewriting(
-        task="inference",
+        task="entailment",
         name="NLI1.1",
         family="NLI1",
         summary="A sentence that says nothing is added to the premise; the label stays.",

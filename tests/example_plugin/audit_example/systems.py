@@ -1,10 +1,10 @@
-"""A system of the task `inference` that looks at words only."""
+"""A system of the task `entailment` that looks at words only."""
 
 
 class Overlap:
     """Entailed where the premise has every word of the hypothesis, contradicted where only one of them has a "not"."""
 
-    tasks = ("inference",)
+    tasks = ("entailment",)
     languages = ("en",)
     version = "1"
 

@@ -10,14 +10,14 @@ GUIDELINE = """
 **Use only the premise** and what everybody knows.
 """
 
-INFERENCE = LabelTask(
-    name="inference",
+ENTAILMENT = LabelTask(
+    name="entailment",
     labels=("entailed", "neutral", "contradicted"),
     question="Does the hypothesis follow from the premise?",
     texts=2,
     wordings={
         "en": Wording(
-            name="inference",
+            name="entailment",
             texts=("Premise", "Hypothesis"),
             labels={"entailed": "It follows", "neutral": "Neither", "contradicted": "It is ruled out"},
             guideline=GUIDELINE,

@@ -73,7 +73,7 @@ def test_judgements_for_people(judged, exported):
     judgement = next(row for row in counting if row["annotator"] == "anna")
     assert judgement["text"].startswith("Film ")
     assert judgement["comment"] == 'I, anna, am "quite" sure,\nben.'
-    assert (judgement["role"], judgement["pass"], judgement["guideline"]) == ("annotator", "1", "1")
+    assert (judgement["role"], judgement["pass"], judgement["guideline"]) == ("annotator", "1", "2")
     assert float(judgement["seconds"]) >= 0
     assert judgement["decided_at"].endswith("Z")
     assert {row["guideline"] for row in rows if row["annotator"] == "gold"} == {"0"}

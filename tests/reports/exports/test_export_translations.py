@@ -91,7 +91,7 @@ def test_label_studio_has_both_languages_and_answers_come_back(judged, tmp_path)
     tree = ElementTree.fromstring((tmp_path / "ls/config.xml").read_text(encoding="utf-8"))
     # The question; then each text under its language, as every `$name` is a name of the data.
     shown = [element.get("value") for element in tree if element.tag != "Choices"]
-    assert shown[1:] == ["$language", "$text", "Output", "$target_language", "$output"]
+    assert shown[1:] == ["$language", "$text", "Translation", "$target_language", "$output"]
     assert {task[1:] for task in shown if task.startswith("$")} <= set(tasks[0]["data"])
     result = {"id": "new", "from_name": "answer", "to_name": "text", "type": "choices"}
     result |= {"value": {"choices": ["accurate"]}}
