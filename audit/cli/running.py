@@ -139,7 +139,12 @@ def run(
         ),
     ],
     systems: Annotated[
-        Names, listed("of audit systems, module:name, http:FILE.toml, recorded:PATH, seq2seq:MODEL", "A,B")
+        Names,
+        listed(
+            "of audit systems, module:name, http:FILE.toml, chat:FILE.toml, transformers:MODEL, command:PROGRAM, "
+            "recorded:PATH, seq2seq:MODEL",
+            "A,B",
+        ),
     ],
     db: Database = DATABASE,
     task: Annotated[
@@ -431,12 +436,15 @@ def systems(
         bool, flag("--pairs", "instead, the pairs of languages of the systems that translate and know theirs")
     ] = False,
 ) -> Reply:
-    """The systems that come along, installed or not; `needs` is the line that installs what is missing."""
-    from audit.systems import listing, pair_listing
+    """The systems that come along, installed or not; `needs` is the line that installs what is missing. Below the table
+    stand the ways to name a system of one's own.
+    """
+    from audit.systems import listing, pair_listing, ways
 
     _check_task(task)
-    rows = pair_listing(task) if pairs else listing(task)
-    return Reply(rows, table)
+    if pairs:
+        return Reply(pair_listing(task), table)
+    return Reply(listing(task), lambda rows: [*table(rows), "", f"or one of your own: {', '.join(ways())}"])
 
 
 @command("corpora", DATA, "the corpora there are", "audit corpora")
