@@ -51,9 +51,9 @@ class Chat(OverHttp):
         """Whether it is no model for this pair of languages."""
         return self.description.between is not None and not self.description.between.has(item)
 
-    def characters(self, item: Input) -> int:
-        """Characters that are sent for an input, prompt and examples among them: what it costs hangs on that."""
-        return sum(len(part["content"]) for part in self.description.messages(item))
+    def count_characters(self, inputs: Sequence[Input]) -> int:
+        """Characters that are sent for inputs, prompts and examples among them: what they cost hangs on that."""
+        return sum(len(part["content"]) for item in inputs for part in self.description.messages(item))
 
     async def ask(self, clients: Clients, inputs: Sequence[Input]) -> list[Output]:
         """One conversation for each input."""

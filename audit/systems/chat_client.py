@@ -20,7 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from audit.errors import AuditError, BadOutput, NotInstalled
+from audit.errors import AuditError, BadOutput, Declined, NotInstalled
 from audit.systems.asking import Asking
 from audit.systems.remote_file import (
     VARIABLE,
@@ -39,6 +39,8 @@ from audit.user_models import Allowed, Mistake
 PATH = "/chat/completions"
 _OURS = ("messages", "model", "stream", "n", "response_format", "tools", "tool_choice")
 """Parts of a request that the file says with keys of its own, or that answers could not be read with."""
+_UNALLOWED = re.compile(r"HTTP (?:401|403|407)\b")
+"""The beginning of what a service says whose key is wrong or may not do this."""
 _THINKING = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 """What models that reason aloud write before their answer."""
 
@@ -233,7 +235,7 @@ class ChatClient:
     """
 
     def __init__(self, file: str, endpoint: Endpoint):
-        self.endpoint = endpoint
+        self.file, self.endpoint = file, endpoint
         self.service = Service(file, endpoint.address, endpoint.variables, endpoint.timeout)
         self.used = Usage()
 
@@ -256,8 +258,20 @@ class ChatClient:
         sent = json.dumps(self.body(messages, form)).encode()
         with self.service.masked():
             address = with_variables(self.endpoint.address)
-            content = await self.service.content(clients, "POST", address, sent)
+            try:
+                content = await self.service.content(clients, "POST", address, sent)
+            except Declined as problem:
+                raise self._key_named(problem) from None
             return self._reply(self.service.document(content))
+
+    def _key_named(self, problem: Declined) -> Declined:
+        """An answer that a request is not allowed, with the environment variable to look at; others as they are."""
+        variables = self.endpoint.variables
+        if not variables or not (match := _UNALLOWED.match(str(problem))):
+            return problem
+        many = "s" if len(variables) > 1 else ""
+        look = f"look at the environment variable{many} {', '.join(variables)}, which {self.file} names"
+        return Declined(f"{match[0]} ({look}){str(problem)[match.end() :]}", inputs=problem.inputs)
 
     def ask_each(
         self, conversations: Sequence[Sequence[Message]], form: Form | None = None

@@ -36,8 +36,6 @@ _AGAIN = (408, 425, 429)
 """Statuses below 500 after which a request is made again (RFC 9110, RFC 6585, RFC 8470)."""
 _CROWDED = (408, 429, 503, 504)
 """Statuses of a service that has too much to do."""
-_UNALLOWED = (401, 403, 407)
-"""Statuses of a request whose key is wrong or may not do this."""
 _ABOUT_INPUTS = (400, 413, 414, 422)
 """Statuses that say that something is wrong with what was sent: other inputs may do."""
 
@@ -117,21 +115,13 @@ class Service:
         if 200 <= status < 300:
             return content
         words = self.words(content)
-        reason = f"HTTP {status}{self._key_in_doubt(status)}"
-        reason = f"{reason}: {words}" if words else reason
+        reason = f"HTTP {status}: {words}" if words else f"HTTP {status}"
         if 300 <= status < 400:
             raise Declined(f"HTTP {status}: it leads to {response.headers.get('location')!r}; name that as the url")
         if status in _AGAIN or status >= 500:
             after = seconds_to_wait(response.headers.get("retry-after"), response.headers.get("date"))
             raise Unanswered(reason, after, crowded=status in _CROWDED, inputs=status == 500)
         raise Declined(reason, inputs=status in _ABOUT_INPUTS)
-
-    def _key_in_doubt(self, status: int) -> str:
-        """What to look at after a status that says that a request was not allowed."""
-        if status not in _UNALLOWED or not self._variables:
-            return ""
-        many = "s" if len(self._variables) > 1 else ""
-        return f" (look at the environment variable{many} {', '.join(self._variables)}, which {self._file} names)"
 
     def document(self, content: bytes) -> Any:
         """The JSON of an answer. Raises BadOutput, which has the words that it is instead."""

@@ -158,7 +158,7 @@ def test_what_identifies_a_system_has_neither_secret_nor_pace(tmp_path, monkeypa
     sent = pickle.dumps(before)
     assert pickle.loads(sent).settings == before.settings  # noqa: S301
     assert SECRET.encode() not in sent
-    assert before.characters(Input.of("So boring.")) > len("So boring.")
+    assert before.count_characters([Input.of("So boring.")]) > len("So boring.")
 
 
 # What is read
