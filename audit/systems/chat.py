@@ -11,7 +11,7 @@ Four lines are enough for sentiment (docs/reference/systems.md has the whole for
 from collections.abc import Mapping, Sequence
 
 from audit.errors import AuditError
-from audit.systems.chat_answers import choice_in, number_in, text_in
+from audit.systems.chat_answers import choice_in, choices_in, number_in, text_in
 from audit.systems.chat_client import ChatClient, NoAnswer, Reply
 from audit.systems.chat_file import read_chat
 from audit.systems.service import Clients, OverHttp
@@ -74,6 +74,8 @@ class Chat(OverHttp):
             label = choice_in(reply.text, self.description.words)
             word = next(word for word, meaning in self.description.words.items() if meaning == label)
             return Output(label, reply.probability(word) if reply.tokens else None)
+        if key == "labels":
+            return Output(self.description.label_of(choices_in(reply.text, self.description.words)))
         if key == "score":
             score = number_in(reply.text)
             if not 0 <= score <= 1:

@@ -72,13 +72,10 @@ class Form:
     name: str = "answer"
 
     @classmethod
-    def of(cls, **values: Sequence[str] | type) -> "Form":
-        """The form with these keys: each is one of some texts, or a `str` or a `float`."""
-        kinds: dict[Any, Any] = {str: {"type": "string"}, float: {"type": "number"}}
-        properties = {
-            key: dict(kinds[value]) if isinstance(value, type) else {"type": "string", "enum": list(value)}
-            for key, value in values.items()
-        }
+    def of(cls, **values: Sequence[str] | Sequence[Sequence[str]] | type) -> "Form":
+        """The form with these keys: each is one of some texts, a list of some texts where these stand in a list of
+        their own, or a `str` or a `float`."""
+        properties = {key: _schema_of(value) for key, value in values.items()}
         return cls(
             {"type": "object", "properties": properties, "required": list(values), "additionalProperties": False}
         )
@@ -91,6 +88,14 @@ class Form:
         '{"label": "right"}'
         """
         return json.dumps(values, ensure_ascii=False)
+
+
+def _schema_of(value: Any) -> dict[str, Any]:
+    if isinstance(value, type):
+        return {"type": "number" if value is float else "string"}
+    if value and not isinstance(value[0], str):
+        return {"type": "array", "items": _schema_of(value[0])}
+    return {"type": "string", "enum": list(value)}
 
 
 @dataclass(frozen=True)
