@@ -350,7 +350,7 @@ class Summary(Head):
         values = self.settings(about)
         self._prefix = str(values["prefix"])
         beams, longest = (int(str(values[name])) for name in ("beams", "longest_summary"))
-        self._generation = Generation(loaded.tokenizer, loaded.model, beams, longest, "summary")
+        self._generation = Generation(loaded.tokenizer, loaded.model, beams, longest - 1, "summary")
 
     @classmethod
     def settings(cls, about: Described) -> dict[str, object]:

@@ -269,7 +269,7 @@ def test_summaries(summarizer, tmp_path):
     assert [output.text for output in system.run(asked)] == ["it rains.", "a lovely film."]
     short = get_system(file(tmp_path, f'model = "{summarizer}"\ntask = "summarization"\nlongest_summary = 4'))
     errors = [output.error for output in short.run(asked)]
-    assert errors[1] == "the summary did not end within 5 tokens"
+    assert errors[1] == "the summary did not end within 4 tokens"
     with pytest.raises(BadFile, match="does not say its task"):
         get_system(f"transformers:{summarizer}")
 
