@@ -71,7 +71,8 @@ EXTRAS = {
         "http": "httpx",
         "postgres": "psycopg",
         "tencent": "tencentcloud",
-        "translation": "sacremoses sentencepiece transformers",
+        "transformers": "transformers",
+        "translation": "sacremoses sentencepiece",
     }.items()
     for module in modules.split()
 }

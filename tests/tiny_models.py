@@ -62,8 +62,8 @@ def learn(model: Any, batch: Callable[[], dict[str, Any]] | dict[str, Any], step
     model.eval()
 
 
-def classifier(folder: Path, names: Iterable[str], texts: dict[str | tuple[str, str], int], **more: Any) -> Path:
-    """A directory with a classifier that knows the label (its number) of these texts or pairs."""
+def classifier(folder: Path, names: Iterable[str], texts: dict[Any, Any], **more: Any) -> Path:
+    """A directory with a classifier that knows the label (its number, or a list of 0.0 and 1.0) of texts or pairs."""
     import torch
     import transformers
 
@@ -73,8 +73,8 @@ def classifier(folder: Path, names: Iterable[str], texts: dict[str | tuple[str, 
     model = transformers.BertForSequenceClassification(config)
     pairs = [text if isinstance(text, tuple) else (text,) for text in texts]
     columns = [list(column) for column in zip(*pairs, strict=True)]
-    kind = torch.float if config.num_labels == 1 else torch.long
-    labels = torch.tensor(list(texts.values()), dtype=kind)
+    whole = all(isinstance(label, int) for label in texts.values())
+    labels = torch.tensor(list(texts.values()), dtype=torch.long if whole else torch.float)
     learn(model, {**tokenizer(*columns, return_tensors="pt", padding=True), "labels": labels})
     model.save_pretrained(folder)
     return folder

@@ -142,7 +142,12 @@ def run(
         ),
     ],
     systems: Annotated[
-        Names, listed("of audit systems, module:name, http:FILE.toml, recorded:PATH, seq2seq:MODEL", "A,B")
+        Names,
+        listed(
+            "of audit systems, module:name, http:FILE.toml, chat:FILE.toml, transformers:MODEL, command:PROGRAM, "
+            "recorded:PATH, seq2seq:MODEL",
+            "A,B",
+        ),
     ],
     db: Database = DATABASE,
     task: Annotated[
@@ -558,12 +563,15 @@ def systems(
         bool, flag("--pairs", "instead, the pairs of languages of the systems that translate and know theirs")
     ] = False,
 ) -> Reply:
-    """The systems that come along, installed or not; `needs` is the line that installs what is missing."""
-    from audit import systems
+    """The systems that come along, installed or not; `needs` is the line that installs what is missing. Below the table
+    stand the ways to name a system of one's own.
+    """
+    from audit.systems import listing, pair_listing, ways
 
     _check_task(task)
-    rows = systems.pair_listing(task) if pairs else systems.listing(task)
-    return Reply(rows, table)
+    if pairs:
+        return Reply(pair_listing(task), table)
+    return Reply(listing(task), lambda rows: [*table(rows), "", f"or one of your own: {', '.join(ways())}"])
 
 
 @command(

@@ -134,6 +134,16 @@ def listing(task: str | None = None) -> list[dict[str, object]]:
     ]
 
 
+def ways() -> list[str]:
+    """How systems of the user's own are named: `module:name`, and those that take an argument.
+
+    >>> ways()[:3]
+    ['module:name', 'chat:FILE.toml', 'command:FILE.toml|PROGRAM']
+    """
+    taking = {entry.name: entry.argument for entry in SYSTEMS.entries() if entry.argument[:1] not in ("", "[")}
+    return ["module:name", *(f"{name}:{argument}" for name, argument in sorted(taking.items()))]
+
+
 def pair_listing(task: str | None = None) -> list[dict[str, object]]:
     """What `audit systems` lists of pairs: a row for each pair of languages of the systems that list theirs."""
     return [
@@ -161,4 +171,5 @@ __all__ = [
     "offered",
     "pair_listing",
     "systems_of",
+    "ways",
 ]

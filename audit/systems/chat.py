@@ -11,7 +11,7 @@ Four lines are enough for sentiment (docs/reference/systems.md has the whole for
 from collections.abc import Mapping, Sequence
 
 from audit.errors import AuditError
-from audit.systems.chat_answers import choice_in, number_in, text_in
+from audit.systems.chat_answers import choice_in, choices_in, number_in, text_in
 from audit.systems.chat_client import ChatClient, NoAnswer, Reply
 from audit.systems.chat_file import read_chat
 from audit.systems.service import Clients, OverHttp
@@ -51,9 +51,9 @@ class Chat(OverHttp):
         """Whether it is no model for this pair of languages."""
         return self.description.between is not None and not self.description.between.has(item)
 
-    def characters(self, item: Input) -> int:
-        """Characters that are sent for an input, prompt and examples among them: what it costs hangs on that."""
-        return sum(len(part["content"]) for part in self.description.messages(item))
+    def count_characters(self, inputs: Sequence[Input]) -> int:
+        """Characters that are sent for inputs, prompts and examples among them: what they cost hangs on that."""
+        return sum(len(part["content"]) for item in inputs for part in self.description.messages(item))
 
     async def ask(self, clients: Clients, inputs: Sequence[Input]) -> list[Output]:
         """One conversation for each input."""
@@ -74,6 +74,8 @@ class Chat(OverHttp):
             label = choice_in(reply.text, self.description.words)
             word = next(word for word, meaning in self.description.words.items() if meaning == label)
             return Output(label, reply.probability(word) if reply.tokens else None)
+        if key == "labels":
+            return Output(self.description.label_of(choices_in(reply.text, self.description.words)))
         if key == "score":
             score = number_in(reply.text)
             if not 0 <= score <= 1:

@@ -76,6 +76,28 @@ def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:
     raise NoAnswer(f"the answer is none of {', '.join(words)}: {shown(text)}", text)
 
 
+def choices_in(text: str, words: Mapping[str, str], key: str = "labels") -> list[str]:
+    """As `choice_in`, of an answer that may have any number of them: a list under the key, or words with commas, plus
+    signs or line breaks between them; nothing, or the word none, is none of them.
+
+    >>> choices_in('{"labels": ["Late"]}', {"late": "late", "rude": "rude"})
+    ['late']
+    >>> choices_in("None.", {"late": "late"})
+    []
+    """
+    value = value_in(text, key)
+    if isinstance(value, str):
+        value = [part for part in re.split(r"[,+;\n，；、]", value) if part.strip(_MARKS)]
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        raise NoAnswer(f"the answer's {key!r} is no list of labels: {shown(text)}", text)
+    if [part.strip(_MARKS).casefold() for part in value] == ["none"] and "none" not in words:
+        return []
+    try:
+        return [choice_in(part, words) for part in value]
+    except NoAnswer as problem:
+        raise NoAnswer(str(problem), text) from None
+
+
 def number_in(text: str, key: str = "score") -> float:
     """The number that an answer has under a key, or is itself. Raises NoAnswer where it is none.
 

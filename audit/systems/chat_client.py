@@ -20,7 +20,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from audit.errors import AuditError, BadOutput, NotInstalled
+from audit.errors import AuditError, BadOutput, Declined, NotInstalled
 from audit.systems.asking import Asking
 from audit.systems.remote_file import (
     VARIABLE,
@@ -39,6 +39,8 @@ from audit.user_models import Allowed, Mistake
 PATH = "/chat/completions"
 _OURS = ("messages", "model", "stream", "n", "response_format", "tools", "tool_choice")
 """Parts of a request that the file says with keys of its own, or that answers could not be read with."""
+_UNALLOWED = re.compile(r"HTTP (?:401|403|407)\b")
+"""The beginning of what a service says whose key is wrong or may not do this."""
 _THINKING = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 """What models that reason aloud write before their answer."""
 
@@ -70,13 +72,10 @@ class Form:
     name: str = "answer"
 
     @classmethod
-    def of(cls, **values: Sequence[str] | type) -> "Form":
-        """The form with these keys: each is one of some texts, or a `str` or a `float`."""
-        kinds: dict[Any, Any] = {str: {"type": "string"}, float: {"type": "number"}}
-        properties = {
-            key: dict(kinds[value]) if isinstance(value, type) else {"type": "string", "enum": list(value)}
-            for key, value in values.items()
-        }
+    def of(cls, **values: Sequence[str] | Sequence[Sequence[str]] | type) -> "Form":
+        """The form with these keys: each is one of some texts, a list of some texts where these stand in a list of
+        their own, or a `str` or a `float`."""
+        properties = {key: _schema_of(value) for key, value in values.items()}
         return cls(
             {"type": "object", "properties": properties, "required": list(values), "additionalProperties": False}
         )
@@ -89,6 +88,14 @@ class Form:
         '{"label": "right"}'
         """
         return json.dumps(values, ensure_ascii=False)
+
+
+def _schema_of(value: Any) -> dict[str, Any]:
+    if isinstance(value, type):
+        return {"type": "number" if value is float else "string"}
+    if value and not isinstance(value[0], str):
+        return {"type": "array", "items": _schema_of(value[0])}
+    return {"type": "string", "enum": list(value)}
 
 
 @dataclass(frozen=True)
@@ -233,7 +240,7 @@ class ChatClient:
     """
 
     def __init__(self, file: str, endpoint: Endpoint):
-        self.endpoint = endpoint
+        self.file, self.endpoint = file, endpoint
         self.service = Service(file, endpoint.address, endpoint.variables, endpoint.timeout)
         self.used = Usage()
 
@@ -256,8 +263,20 @@ class ChatClient:
         sent = json.dumps(self.body(messages, form)).encode()
         with self.service.masked():
             address = with_variables(self.endpoint.address)
-            content = await self.service.content(clients, "POST", address, sent)
+            try:
+                content = await self.service.content(clients, "POST", address, sent)
+            except Declined as problem:
+                raise self._key_named(problem) from None
             return self._reply(self.service.document(content))
+
+    def _key_named(self, problem: Declined) -> Declined:
+        """An answer that a request is not allowed, with the environment variable to look at; others as they are."""
+        variables = self.endpoint.variables
+        if not variables or not (match := _UNALLOWED.match(str(problem))):
+            return problem
+        many = "s" if len(variables) > 1 else ""
+        look = f"look at the environment variable{many} {', '.join(variables)}, which {self.file} names"
+        return Declined(f"{match[0]} ({look}){str(problem)[match.end() :]}", inputs=problem.inputs)
 
     def ask_each(
         self, conversations: Sequence[Sequence[Message]], form: Form | None = None

@@ -1,6 +1,6 @@
 """The TOML file that describes a language model behind a chat endpoint as a system: `chat:FILE.toml`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Annotated, Any
 
@@ -11,7 +11,16 @@ from audit.files import read_text, toml_of
 from audit.systems.chat_answers import spelled_by
 from audit.systems.chat_client import Endpoint, Form, Message
 from audit.systems.http_file import EVERY, Languages, Pairs
-from audit.systems.prompts import check_template, fields_of, filled, missing_text, prompt_of, values_of, wordings
+from audit.systems.prompts import (
+    check_template,
+    fields_of,
+    filled,
+    labels_together,
+    missing_text,
+    prompt_of,
+    values_of,
+    wordings,
+)
 from audit.systems.remote_file import Names, Text
 from audit.tasks import Input, Task, get_task
 from audit.tasks.question_answering import UNANSWERABLE
@@ -26,6 +35,7 @@ _KEYS = {
     "translation": "translation",
 }
 """What stands in the JSON object of an answer; of tasks that are not here it is a label."""
+_LABELS = ("label", "labels")
 
 
 def _checked_task(name: str) -> str:
@@ -35,7 +45,7 @@ def _checked_task(name: str) -> str:
 
 
 def key_of(task: Task) -> str:
-    """What an answer to a task is: label, score, answer, summary or translation.
+    """What an answer to a task is: label, labels, score, answer, summary or translation.
 
     Raises AuditError for a task without labels.
 
@@ -44,6 +54,8 @@ def key_of(task: Task) -> str:
     """
     if task.name in _KEYS:
         return _KEYS[task.name]
+    if labels_together(task):
+        return "labels"
     if not task.labels:
         raise AuditError(f'{task.name!r} does not say the labels; write them, as in "{task.name}/finance,sports"')
     if task.question_kind == "pair":
@@ -114,12 +126,17 @@ class ChatDescription(Endpoint):
     @cached_property
     def words(self) -> Mapping[str, str]:
         """The labels by the words that the model has for them; empty where an output is no label."""
-        return spelled_by(self.about.labels, self.labels) if self.key == "label" else {}
+        return spelled_by(self._named, self.labels) if self.key in _LABELS else {}
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        """The labels that a model names: those of the task, or those of which an input may have several."""
+        return labels_together(self.about) or self.about.labels
 
     @cached_property
     def form(self) -> Form:
         """The JSON object that an answer is to be."""
-        values: dict[str, Any] = {"label": list(self.words), "score": float}
+        values: dict[str, Any] = {"label": list(self.words), "labels": [list(self.words)], "score": float}
         return Form.of(**{self.key: values.get(self.key, str)})
 
     @cached_property
@@ -177,12 +194,20 @@ class ChatDescription(Endpoint):
         }
         return filled(self.templates[role], {**general, **values_of(self.about, item)})
 
+    def label_of(self, several: Sequence[str]) -> str | None:
+        """The task's label that stands for several labels, which is one of all their sets."""
+        together: Any = self.about
+        label: str | None = together.together(several)
+        return label
+
     def written(self, answer: str | float) -> str:
         """An example's answer as the model is to write it."""
         theirs = {label: word for word, label in self.words.items()}
-        value = theirs.get(str(answer), answer)
+        value: Any = theirs.get(str(answer), answer)
+        if self.key == "labels":
+            value = [word for label, word in theirs.items() if label in str(answer).split("+")]
         if self.structured == "text":
-            return str(value)
+            return ", ".join(value) or "none" if isinstance(value, list) else str(value)
         return Form.written(**{self.key: value})
 
     @model_validator(mode="after")
@@ -208,9 +233,9 @@ class ChatDescription(Endpoint):
         return self.templates[role].replace("{answer}", self._answer_in_words).casefold()
 
     def _check_labels(self) -> None:
-        if self.labels and self.key != "label":
+        if self.labels and self.key not in _LABELS:
             raise Mistake(f"is for tasks with labels, an output of {self.task} is a {self.key}", "labels")
-        labels = self.about.labels
+        labels = self._named
         if unknown := next((label for label in self.labels.values() if label not in labels), None):
             raise Mistake(f"{unknown!r} is no label of {self.task}; allowed are {', '.join(labels)}", "labels")
         if self.labels and (missing := [label for label in labels if label not in self.labels.values()]):
@@ -224,12 +249,12 @@ class ChatDescription(Endpoint):
             except Mistake as mistake:
                 raise Mistake(mistake.args[0], where) from None
             answer = example.answer
-            if self.key == "label" and answer not in self.about.labels:
+            if self.key in _LABELS and answer not in self.about.labels:
                 allowed = ", ".join(self.about.labels)
                 raise Mistake(f"{answer!r} is no label of {self.task}; allowed are {allowed}", f"{where}.answer")
             if self.key == "score" and (isinstance(answer, str) or not 0 <= answer <= 1):
                 raise Mistake(f"{answer!r} is no number from 0 to 1", f"{where}.answer")
-            if self.key not in ("label", "score") and not isinstance(answer, str):
+            if self.key not in (*_LABELS, "score") and not isinstance(answer, str):
                 what = f'a text, or "{UNANSWERABLE}"' if self.key == "answer" else "a text"
                 raise Mistake(f"{answer!r} must be {what}", f"{where}.answer")
 

@@ -62,7 +62,7 @@ class CommandFile(UserModel):
 class Command:
     """A program as a `System`. It is started when it is first asked, in each process, and kept.
 
-    Where it ends, says nothing in time or writes what is no JSON, it is started again, and inputs that had no answer are
+    Where it ends, says nothing in time or writes what is no JSON, it is started again; inputs that had no answer are
     asked one by one, so that the one that ends it is a stored error, with what the program said on stderr.
     """
 

@@ -9,8 +9,8 @@ from audit.tasks import Output
 
 @dataclass(frozen=True)
 class Generation:
-    """How a model generates: beam search, never sampling, at most `longest` new tokens; `forced` is the first of them
-    where the model is told a language so. `what` a text is called in errors."""
+    """How a model generates: beam search, never sampling, at most `longest` tokens behind the first one; `forced` is
+    the second where the model is told a language so. `what` a text is called in errors."""
 
     tokenizer: Any
     model: Any

@@ -13,7 +13,7 @@ from audit.registry import warn_once
 from audit.systems.generation import Generation
 from audit.systems.model_files import by_length, model_json
 from audit.systems.pipeline_file import Described
-from audit.tasks import Input, Output
+from audit.tasks import Input, Output, get_task
 from audit.tasks.question_answering import UNANSWERABLE
 
 _SUMMARY = 142
@@ -101,6 +101,18 @@ class Labels(Head):
         for row in torch.softmax(self._logits(batch).logits.float(), dim=-1).tolist():
             best = max(range(len(row)), key=row.__getitem__)
             yield Output(self.about.labels[best], min(1.0, row[best]))
+
+
+class SeveralLabels(Head):
+    """The set of labels that are more probable than not, each by itself, and the probability of that set."""
+
+    def _batch(self, batch: Sequence[Any]) -> Iterator[Output]:
+        import torch
+
+        task: Any = get_task(self.about.task)
+        for row in torch.sigmoid(self._logits(batch).logits.float()).tolist():
+            chosen = [label for label, value in zip(self.about.labels, row, strict=True) if value > 0.5]
+            yield Output(task.together(chosen), math.prod(max(value, 1 - value) for value in row))
 
 
 class Regression(Head):
@@ -338,7 +350,7 @@ class Summary(Head):
         values = self.settings(about)
         self._prefix = str(values["prefix"])
         beams, longest = (int(str(values[name])) for name in ("beams", "longest_summary"))
-        self._generation = Generation(loaded.tokenizer, loaded.model, beams, longest, "summary")
+        self._generation = Generation(loaded.tokenizer, loaded.model, beams, longest - 1, "summary")
 
     @classmethod
     def settings(cls, about: Described) -> dict[str, object]:
@@ -366,6 +378,7 @@ class Summary(Head):
 
 HEADS: Mapping[str, type[Head]] = {
     "labels": Labels,
+    "several labels": SeveralLabels,
     "regression": Regression,
     "encoder": Encoder,
     "question-answering": Span,

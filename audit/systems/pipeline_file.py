@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, Strict, model_validator
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.files import read_text, toml_of
 from audit.systems.model_files import absent_model, model_folder, model_json
+from audit.systems.prompts import labels_together
 from audit.systems.remote_file import Labels, Names, Text, spelled
 from audit.tasks import base_of, get_task
 from audit.user_models import Allowed, Mistake, UserModel, read_as, sure
@@ -26,6 +27,8 @@ _HEADS = {
 }
 """What the architecture of a model for a task ends with; for other tasks it classifies texts."""
 _CLASSIFIES = "ForSequenceClassification"
+_SEVERAL = "multi_label_classification"
+"""The kind of problem of a model that gives a text any number of labels."""
 
 
 def _checked_task(name: str) -> str:
@@ -149,6 +152,8 @@ def _task_of(spec: str, folder: Path, config: Mapping[str, Any]) -> str:
         for task in ("sentiment", "inference"):
             if spelled_names <= set(get_task(task).labels):
                 return task
+        if config.get("problem_type") == _SEVERAL and not any("+" in name for name in names):
+            return f"classification/{'+'.join(names)}"
         if not any("," in name for name in names):
             return f"classification/{','.join(names)}"
     raise BadFile(
@@ -170,8 +175,10 @@ def _check_head(spec: str, config: Mapping[str, Any], task: str) -> None:
         fits = head.endswith(wanted)
     if not fits:
         raise BadFile(f"{spec}: the model is {head or 'of no architecture'}; for {task} it must be {wanted}")
-    if config.get("problem_type") == "multi_label_classification" and wanted == _CLASSIFIES:
-        raise BadFile(f"{spec}: the model gives a text any number of labels at once; {task} has one for each")
+    several = bool(labels_together(get_task(task)))
+    if wanted == _CLASSIFIES and several != (config.get("problem_type") == _SEVERAL):
+        number = "one label" if several else "any number of labels"
+        raise BadFile(f"{spec}: the model gives a text {number}; {task} is not made for that")
 
 
 def _names_of(config: Mapping[str, Any]) -> list[str]:
@@ -184,7 +191,7 @@ def _names_of(config: Mapping[str, Any]) -> list[str]:
 
 def _labels_of(spec: str, said: PipelineFile, config: Mapping[str, Any], task: str) -> tuple[str, ...]:
     """Our label for each of the model's numbers. Raises BadFile for a map that misses a label, or has a wrong one."""
-    allowed, names = get_task(task).labels, _names_of(config)
+    allowed, names = labels_together(get_task(task)) or get_task(task).labels, _names_of(config)
     by_spelling = {label.casefold(): label for label in allowed}
     if unknown := next((name for name in said.labels if name not in names), None):
         raise BadFile(f"{spec}, labels: the model has no label {unknown!r}; it has {', '.join(names)}")

@@ -16,7 +16,8 @@ from audit.systems.base import System, missing, package_version
 from audit.systems.heads import HEADS, Head, Loaded
 from audit.systems.model_files import fingerprint_of, load_part, model_json, one_thread
 from audit.systems.pipeline_file import Described, described
-from audit.tasks import Input, Output, base_of
+from audit.systems.prompts import labels_together
+from audit.tasks import Input, Output, base_of, get_task
 
 PREFIX = "transformers:"
 INSTALL = "pip install 'audit[transformers]'"
@@ -101,6 +102,8 @@ def _kind_of(about: Described) -> type[Head]:
     if task == "similarity":
         classifies = "".join(about.config.get("architectures") or []).endswith("ForSequenceClassification")
         return HEADS["regression" if classifies else "encoder"]
+    if labels_together(get_task(about.task)):
+        return HEADS["several labels"]
     return HEADS.get(task, HEADS["labels"])
 
 

@@ -86,6 +86,12 @@ def values_of(task: Task, item: Input) -> dict[str, str]:
     return {**values, "text_a": item.texts[0], "text_b": item.texts[1], **dict(zip(names, item.texts, strict=False))}
 
 
+def labels_together(task: Task) -> tuple[str, ...]:
+    """The labels of which an input of the task may have any number; empty where it has one of the task's labels."""
+    parts: tuple[str, ...] = getattr(task, "parts", ())
+    return parts
+
+
 def language_name(code: str) -> str:
     """The English name of a language, or its code where nobody wrote it down.
 
@@ -102,6 +108,8 @@ def language_name(code: str) -> str:
 def prompt_of(task: Task) -> Mapping[str, str]:
     """The prompt that comes with audit for a task: `system` and `user`. Raises AuditError where there is none."""
     base = base_of(task.name)
+    if labels_together(task):
+        return wordings()["several"]
     of_task: Mapping[str, Any] | None = wordings().get(base)
     if of_task is not None:
         return of_task

@@ -38,8 +38,6 @@ _AGAIN = (408, 425, 429)
 """Statuses below 500 after which a request is made again (RFC 9110, RFC 6585, RFC 8470)."""
 _CROWDED = (408, 429, 503, 504)
 """Statuses of a service that has too much to do."""
-_UNALLOWED = (401, 403, 407)
-"""Statuses of a request whose key is wrong or may not do this."""
 _ABOUT_INPUTS = (400, 413, 414, 422)
 """Statuses that say that something is wrong with what was sent: other inputs may do."""
 _ADVICE = (
@@ -141,15 +139,7 @@ class Service:
         if 200 <= answer.status < 300:
             return answer.content
         words = self.words(answer.content)
-        reason = f"HTTP {answer.status}{self._key_in_doubt(answer.status)}"
-        raise problem_of(answer.status, answer.headers, f"{reason}: {words}" if words else reason)
-
-    def _key_in_doubt(self, status: int) -> str:
-        """What to look at after a status that says that a request was not allowed."""
-        if status not in _UNALLOWED or not self._variables:
-            return ""
-        many = "s" if len(self._variables) > 1 else ""
-        return f" (look at the environment variable{many} {', '.join(self._variables)}, which {self._file} names)"
+        raise problem_of(answer.status, answer.headers, f"HTTP {answer.status}: {words}".removesuffix(": "))
 
     def document(self, content: bytes) -> Any:
         """The JSON of an answer. Raises BadOutput, which has the words that it is instead."""

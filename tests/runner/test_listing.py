@@ -31,7 +31,7 @@ def test_another_version_makes_outputs_beside_the_old_ones(tmp_path, monkeypatch
     for version in "1", "2":
         (tmp_path / "version").write_text(version)
         monkeypatch.delitem(sys.modules, "versioned_system", raising=False)
-        batch._ready.cache_clear()
+        batch._ready.clear()
         ran = run(engine, toy_corpus(), ["versioned_system:Steady"], toy_relations[:1], InProcess())
         assert (ran.counts.executed, ran.counts.stored) == (56, 0)
     listed = runs(engine)

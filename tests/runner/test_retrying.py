@@ -61,7 +61,7 @@ def flaky(tmp_path, monkeypatch):
     # A worker keeps the systems that it made, by their spec.
     from audit.runner.executors import batch
 
-    batch._ready.cache_clear()
+    batch._ready.clear()
     return Flaky(tmp_path)
 
 

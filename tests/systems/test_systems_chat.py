@@ -19,6 +19,7 @@ from audit.systems.chat_answers import choice_in, number_in, object_in, text_in
 from audit.systems.chat_client import ChatClient, Endpoint, Form, NoAnswer, Usage
 from audit.systems.prompts import filled
 from audit.tasks import Input, Output
+from audit.tasks.classification import Classification
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
@@ -158,7 +159,7 @@ def test_what_identifies_a_system_has_neither_secret_nor_pace(tmp_path, monkeypa
     sent = pickle.dumps(before)
     assert pickle.loads(sent).settings == before.settings  # noqa: S301
     assert SECRET.encode() not in sent
-    assert before.characters(Input.of("So boring.")) > len("So boring.")
+    assert before.count_characters([Input.of("So boring.")]) > len("So boring.")
 
 
 # What is read
@@ -367,3 +368,30 @@ def test_many_conversations_come_as_they_are_answered(monkeypatch):
     monkeypatch.delenv("SMALL_KEY")
     with pytest.raises(NotInstalled, match="SMALL_KEY"):
         next(client.ask_each([conversation("a")]))
+
+
+# Several labels
+
+
+@pytest.mark.skipif(not hasattr(Classification, "together"), reason="no scheme has several labels")
+@pytest.mark.parametrize(
+    ("written", "label"),
+    [
+        ('{"labels": ["late", "Refund"]}', "refund+late"),
+        ('{"labels": []}', "none"),
+        ("Rude, late.", "late+rude"),
+        ("None.", "none"),
+        ('{"labels": ["angry"]}', None),
+        ('{"labels": 3}', None),
+    ],
+)
+def test_a_text_may_have_several_labels(tmp_path, written, label):
+    more = 'task = "classification/refund+late+rude"\n[[examples]]\ntext = "Late and rude."\nanswer = "late+rude"'
+    ran, server = outputs(tmp_path, lambda body, number: reply(written), more)
+    (body,) = server.bodies
+    schema = body["response_format"]["json_schema"]["schema"]["properties"]["labels"]
+    assert schema == {"type": "array", "items": {"type": "string", "enum": ["refund", "late", "rude"]}}
+    assert body["messages"][2]["content"] == '{"labels": ["late", "rude"]}'
+    assert "any number of them may: refund, late, rude." in body["messages"][0]["content"]
+    assert ran[0].label == label
+    assert bool(ran[0].error) is (label is None)

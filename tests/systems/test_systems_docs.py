@@ -1,4 +1,4 @@
-"""The service over HTTP that docs/reference/systems.md shows works as it is written there, but for its port."""
+"""The services, models and programs of docs/reference/systems.md work as they are shown there, but for a port."""
 
 import re
 import socket
@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from audit.systems import get_system
+from audit.systems.chat_file import ChatDescription
+from audit.systems.command import CommandFile
+from audit.systems.pipeline_file import PipelineFile
 from audit.tasks import Input, Output
 
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
@@ -63,3 +66,45 @@ def test_the_longer_description_is_read_and_every_key_is_explained(tmp_path, mon
     table = PAGE.split("| key | is | default |")[1].split("\n\n")[0]
     assert [key for key in allowed if f"`{key}" not in table] == []
     assert set(tomllib.loads(block("toml", 'name = "acme"'))) <= set(allowed)
+
+
+def keys_of(beginning):
+    """The keys that the table of a section explains."""
+    section = PAGE.split(beginning, 1)[1].split("\n## ", 1)[0]
+    table = section.split("| key | is | default |")[1].split("\n\n")[0]
+    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
+    return {key for row in rows for key in re.findall(r"`([a-z_]+)", row)}
+
+
+def test_the_shown_language_models_are_read_and_every_key_is_explained(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAREFUL_KEY", "a key")
+    (tmp_path / "small.toml").write_text(block("toml", "# small.toml"))
+    assert get_system(f"chat:{tmp_path / 'small.toml'}").tasks == ("sentiment",)
+    (tmp_path / "careful.toml").write_text(block("toml", 'name = "careful"'))
+    system = get_system(f"chat:{tmp_path / 'careful.toml'}")
+    assert (system.needs(), system.tasks, system.concurrency) == (None, ("inference",), 16)
+    said = [message["content"] for message in system.description.messages(Input.of("a", "b"))]
+    assert said[2:] == ['{"label": "no"}', "First: a\nSecond: b"]
+    assert keys_of("## Language models") == set(ChatDescription.model_fields)
+
+
+def test_every_key_of_a_model_of_transformers_is_explained(tmp_path):
+    content = tomllib.loads(block("toml", "# stars.toml"))
+    assert PipelineFile.model_validate(content).labels["LABEL_0"] == "negative"
+    assert keys_of("## Models of transformers") == set(PipelineFile.model_fields)
+
+
+def test_the_shown_programs_and_their_descriptions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "liner.py").write_text(block("python", "# liner.py"))
+    description = block("toml", "# liner.toml").replace('"python"', f'"{sys.executable}"')
+    (tmp_path / "liner.toml").write_text(description)
+    inputs = [Input.of("So boring."), Input.of("Fine.")]
+    expected = [Output("negative", 0.8), Output("positive", 0.8)]
+    assert get_system("command:liner.toml").run(inputs) == expected
+    assert get_system(f"command:{sys.executable} liner.py").run(inputs) == expected
+    (tmp_path / "words.toml").write_text(block("toml", "# words.toml"))
+    words = get_system("command:words.toml")
+    if words.needs() is None:
+        assert [output.label for output in words.run(inputs)] == ["negative", "positive"]
+    assert keys_of("## A program in any language") == set(CommandFile.model_fields)

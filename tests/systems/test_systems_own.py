@@ -44,7 +44,8 @@ def test_the_examples_of_the_docs(here: Path) -> None:
         "translator",
         "model",
         "service",
-    ]  # the last: test_systems_docs.py
+        "liner",
+    ]  # the last two: test_systems_docs.py
     assert len(blocks[0][1].strip().splitlines()) <= 3
     for name, source in blocks:
         (here / f"{name}.py").write_text(source, "utf-8")

@@ -18,6 +18,7 @@ from audit.errors import AuditError, BadFile, NotInstalled
 from audit.systems import get_system
 from audit.systems.heads import _Window, best_span, whole_words
 from audit.tasks import Input, Output
+from audit.tasks.classification import Classification
 
 MOODS = {"the film is good": 1, "the film is bad": 0, "a lovely book": 1, "a dull book": 0}
 CONTEXT = "Anna lives in Paris. Ben lives in Rome."
@@ -268,7 +269,7 @@ def test_summaries(summarizer, tmp_path):
     assert [output.text for output in system.run(asked)] == ["it rains.", "a lovely film."]
     short = get_system(file(tmp_path, f'model = "{summarizer}"\ntask = "summarization"\nlongest_summary = 4'))
     errors = [output.error for output in short.run(asked)]
-    assert errors[1] == "the summary did not end within 5 tokens"
+    assert errors[1] == "the summary did not end within 4 tokens"
     with pytest.raises(BadFile, match="does not say its task"):
         get_system(f"transformers:{summarizer}")
 
@@ -354,7 +355,7 @@ def test_what_cannot_be_loaded(moods, tmp_path):
     with pytest.raises(BadFile, match="weights are missing"):
         get_system(f"transformers:{other}").run([Input.of("a dull book", "who?")])
     many = copied(moods, tmp_path, problem_type="multi_label_classification")
-    with pytest.raises(BadFile, match="any number of labels at once"):
+    with pytest.raises(BadFile, match="any number of labels; sentiment is not made for that"):
         get_system(f"transformers:{many}")
     with pytest.raises(AuditError, match=r"device: 'cuda:7' cannot be used here"):
         get_system(file(tmp_path, f'model = "{moods}"\ndevice = "cuda:7"')).run([Input.of("a dull book")])
@@ -390,3 +391,17 @@ def test_the_best_span_is_the_best_of_all(start, random, longest):
 def test_spans_are_whole_words_where_writing_has_some():
     assert whole_words("Paris", 0, 2) == (0, 5)
     assert whole_words("他住在巴黎。", 3, 5) == (3, 5)
+
+
+@pytest.mark.skipif(not hasattr(Classification, "together"), reason="no scheme has several labels")
+def test_a_text_may_have_several_labels(tmp_path):
+    texts = {"the film": [1.0, 0.0], "a book": [0.0, 1.0], "the film and a book": [1.0, 1.0], "it rains": [0.0, 0.0]}
+    kind = "multi_label_classification"
+    folder = classifier(tmp_path / "several", ["films", "books"], texts, problem_type=kind)
+    system = get_system(f"transformers:{folder}")
+    assert system.tasks == ("classification/films+books",)
+    outputs = system.run([Input.of(text) for text in texts])
+    assert [output.label for output in outputs] == ["films", "books", "films+books", "none"]
+    assert all(0.8 < output.score <= 1 for output in outputs)
+    with pytest.raises(BadFile, match="any number of labels; classification/films,books is not made for that"):
+        get_system(file(tmp_path, f'model = "{folder}"\ntask = "classification/films,books"'))

@@ -20,7 +20,7 @@ from typing import Any, TypeGuard
 
 from audit.errors import AuditError, Declined, Unanswered
 from audit.runner.executors.base import Collecting, Job, Lost, Part, Raised, ended, too_long
-from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed
+from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed, taken
 from audit.runner.executors.processes import FORKING, sendable, start_worker
 from audit.systems import get_system, is_own
 from audit.systems.asking import PATIENCE, TRIES, Asking, Spacing
@@ -72,13 +72,16 @@ class EventLoop:
         Raises TypeError for one without `run_async`; AuditError where it cannot be loaded or prepared, or is another
         than `wanted`.
         """
-        # Its own object, not the one that batches share: connections belong to one event loop.
-        system = get_system(spec, limit)
+        # Its own object, not one that others have, too: connections belong to one event loop. The first loop of a
+        # process takes what was prepared there.
+        prepared = taken(spec, wanted)
+        system = get_system(spec, limit) if prepared is None else prepared
         if not is_asynchronous(system):
             raise TypeError(f"the system {spec!r} has no run_async, so another executor must do it")
-        check_same(spec, wanted, Identity.of(system))
-        with foreign(f"system {spec!r} cannot be prepared", limit):
-            system.prepare()
+        if prepared is None:
+            check_same(spec, wanted, Identity.of(system))
+            with foreign(f"system {spec!r} cannot be prepared", limit):
+                system.prepare()
         tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
         rate = getattr(system, "rate", None)
         spacing = Spacing(rate) if rate else None

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from time import perf_counter
 from types import NoneType
 from typing import NamedTuple
@@ -125,16 +124,24 @@ class Batch:
 def ready(spec: str, wanted: Identity | None = None) -> System:
     """The system of this process, prepared. Raises AuditError where it cannot be loaded or prepared, or is another than
     `wanted`."""
-    return _ready(spec, wanted, offered(spec))
-
-
-@cache
-def _ready(spec: str, wanted: Identity | None, maker: object) -> System:
     # A caller's system may be another one by now under the same name: its maker tells them apart.
-    system = get_system(spec)
-    check_same(spec, wanted, Identity.of(system))
-    system.prepare()
-    return system
+    key = spec, wanted, offered(spec)
+    if key not in _ready:
+        system = get_system(spec)
+        check_same(spec, wanted, Identity.of(system))
+        system.prepare()
+        _ready[key] = system
+    return _ready[key]
+
+
+def taken(spec: str, wanted: Identity | None = None) -> System | None:
+    """The prepared system of this process, for one who wants it for himself: whoever asks next has another one. None
+    where there is none yet."""
+    return _ready.pop((spec, wanted, offered(spec)), None)
+
+
+_ready: dict[tuple[str, Identity | None, object], System] = {}
+"""Systems of this process that are prepared."""
 
 
 def _call(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:

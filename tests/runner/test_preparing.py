@@ -1,0 +1,165 @@
+"""`prepare()` of the user's own systems runs once in each process that asks them, whichever executor does; and a module
+or a plug-in that raises costs nothing."""
+
+from collections import Counter
+
+import pytest
+from sqlalchemy import func, select
+
+from audit.cli import main
+from audit.relations import get_relation
+from audit.runner.executors import Dask, InProcess, Processes
+from audit.runner.run import run
+from audit.store import open_store, table_of, tables
+
+OWN = """
+import os
+
+LOG = {log!r}
+
+
+class Prepared:
+    name = "prepared"
+    version = "1"
+    tasks = ("sentiment",)
+    languages = ("en",)
+    ready = False
+
+    def prepare(self):
+        self.ready = True
+        with open(LOG, "a") as file:
+            file.write(f"prepare {{os.getpid()}}\\n")
+
+    def said(self, text):
+        if not self.ready:
+            raise RuntimeError("it was not prepared")
+        with open(LOG, "a") as file:
+            file.write(f"asked {{os.getpid()}}\\n")
+        return "positive"
+
+
+class Model(Prepared):
+    def predict(self, texts):
+        return [self.said(text) for text in texts]
+
+
+class Waiting(Prepared):
+    name = "waiting"
+    settings = {{}}
+    summary = "waits"
+    concurrency = 4
+    batch = 2
+
+    def needs(self):
+        return None
+
+    def run(self, inputs):
+        from audit.tasks import Output
+
+        return [Output(self.said(item.text)) for item in inputs]
+
+    async def run_async(self, inputs):
+        return self.run(inputs)
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """The user's module, of a name of its own: executors remember modules."""
+    monkeypatch.chdir(tmp_path)
+    name = f"preparing_{abs(hash(str(tmp_path)))}"
+    (tmp_path / f"{name}.py").write_text(OWN.format(log=str(tmp_path / "log")))
+    return name
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    """Thirty sources are then four chunks."""
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
+
+
+def outputs(engine):
+    """How many outputs there are, and how many are errors."""
+    output = table_of(tables.Output)
+    with engine.connect() as connection:
+        return tuple(connection.execute(select(func.count(), func.count(output.c.error))).one())
+
+
+def calls(tmp_path):
+    """How often each process prepared, and which ones asked."""
+    lines = [line.split() for line in (tmp_path / "log").read_text().splitlines()]
+    return Counter(pid for what, pid in lines if what == "prepare"), {pid for what, pid in lines if what == "asked"}
+
+
+EXECUTORS = {
+    "in this process": InProcess,
+    "processes": lambda: Processes(2),
+    "dask": lambda: Dask(None, 2),
+}
+
+
+@pytest.mark.parametrize(
+    "executor",
+    ["in this process", "processes", pytest.param("dask", marks=pytest.mark.slow)],
+)
+@pytest.mark.parametrize("kind", ["Model", "Waiting"])
+def test_it_is_prepared_once_in_each_process(module, kind, executor, tmp_path, toy_corpus):
+    if executor == "dask":
+        pytest.importorskip("distributed", reason="pip install 'audit[dask]'")
+    relations = [get_relation("sentiment", "MR3.1")]
+    engine = open_store("sqlite://", create=True)
+    with EXECUTORS[executor]() as doing:
+        run(engine, toy_corpus(), [f"{module}:{kind}"], relations, doing)
+        total, errors = outputs(engine)
+        prepared, asked = calls(tmp_path)
+    assert total > 40
+    assert errors == 0
+    assert asked <= set(prepared)  # whoever asks has prepared
+    assert set(prepared.values()) == {1}
+
+
+PLUGIN = """
+raise ValueError("no licence here")
+"""
+
+
+def refused(capsys, *arguments):
+    """What a command that is refused says."""
+    assert main(list(arguments)) == 2
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err
+    return said.err
+
+
+def test_a_module_or_a_plug_in_that_raises_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.csv").write_text("text\nIt was good.\n")
+    names = {
+        "raises_value": PLUGIN,
+        "raises_exit": "raise SystemExit(3)",
+        "raises_interrupt": "raise KeyboardInterrupt",
+    }
+    for name, code in names.items():
+        (tmp_path / f"{name}.py").write_text(code)
+    run = ("run", "--db", "new.db", "--corpus", "texts.csv", "--relations", "MR3.1")
+    for name in names:
+        said = refused(capsys, *run, "--systems", f"{name}:classify")
+        assert f"module '{name}' of the system '{name}:classify' failed to import" in said
+        assert len(said.strip().splitlines()) == 1
+    said = refused(capsys, "--plugin", "raises_value", *run, "--systems", "vader")
+    assert "raises_value" in said
+    assert "ValueError: no licence here" in said
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".py") == ["__pycache__", "texts.csv"]
+
+
+def test_a_system_that_cannot_be_prepared_leaves_nothing_behind(module, tmp_path, capsys):
+    (tmp_path / "texts.csv").write_text("text\nIt was good.\n")
+    (tmp_path / "unready.py").write_text(
+        "class Model:\n    def prepare(self):\n        raise OSError('no weights')\n"
+        "    def predict(self, texts):\n        return ['positive'] * len(texts)\n"
+    )
+    run = ("run", "--db", "new.db", "--corpus", "texts.csv", "--relations", "MR3.1", "--systems", "unready:Model")
+    for workers in ("0", "1"):
+        said = refused(capsys, *run, "--workers", workers)
+        assert "prepare() of the system 'unready:Model' failed: OSError: no weights" in said
+    assert not (tmp_path / "new.db").exists()
