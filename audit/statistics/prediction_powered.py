@@ -51,8 +51,13 @@ def prediction_powered(
     confidence: float = 0.95,
     folds: int = FOLDS,
     fallback: Estimator = mid_p,
+    total: int | None = None,
 ) -> PredictionPowered:
     """Share of false groups in the population, from `n` judged at random and proxies of all `N`.
+
+    With `total` groups in the population, more than have proxies, those N' that have some are a simple random sample of
+    them, and the judged ones one of the N' (two phases, Cochran 1977, section 12.6): the variance is then
+    (1/n - 1/N') s^2 + (1/N' - 1/N) S^2 with the residuals' s^2 and the S^2 of what was judged.
 
     Shapes: truth (n,) of 0 and 1 (1: false satisfaction); proxies (n,) or (n, p), and (N,) or (N, p), the sample's rows
     among the population's. The slopes (power tuning) are least squares, cross-fitted: those used in a fold come from
@@ -77,9 +82,11 @@ def prediction_powered(
     (0.33, '', True)
     """
     y, sample, population = _checked(truth_of_sample, proxy_of_sample, proxy_of_population, confidence, folds)
-    n, total = len(y), len(population)
+    n, total = len(y), total or len(population)
+    if total < len(population):
+        raise AuditError(f"proxies of {len(population)} groups are more than the {total} that there are")
     use = usable(population, n)
-    reason = _why_not(n, use, total)
+    reason = _why_not(n, use, len(population), total)
     if not reason:
         centred = sample - population.mean(axis=0)
         scale = population.std(axis=0)
@@ -90,12 +97,14 @@ def prediction_powered(
             weights = np.zeros(len(scale))
             weights[use] = slopes / scale[use]
             rate = float(np.clip(residuals.mean(), 1 / total, 1 - 1 / total))
-            # Wilson's interval at the size of a simple sample with the variance (1 - n/N) spread / n.
-            size = float(effective_size(n, total)) * rate * (1 - rate) / spread
+            # Wilson's interval at the size of a simple sample with the variance (1 - n/N) spread / n, or of two phases.
+            second = spread / float(effective_size(n, len(population)))
+            first = plain / float(effective_size(len(population), total))
+            size = rate * (1 - rate) / (first + second)
             low, high = wilson_ends(rate, size, confidence)
             return PredictionPowered(
                 rate, low, high, f"PPI++ ({folds}-fold, finite population)", n, total,
-                tuple(weights.tolist()), plain / spread, "",
+                tuple(weights.tolist()), plain / float(effective_size(n, total)) / (first + second), "",
             )  # fmt: skip
         reason = message("proxy.no_help")
     if not n:
@@ -183,11 +192,13 @@ def usable(population: np.ndarray, n: int) -> np.ndarray:
     return n * (1 - np.array(usual) / max(len(population), 1)) >= FEW
 
 
-def _why_not(n: int, use: np.ndarray, total: int) -> str:
+def _why_not(n: int, use: np.ndarray, known: int, total: int) -> str:
     if not n:
         return message("proxy.nothing_judged")
     if n == total:
         return message("proxy.all_judged")
+    if n == known:
+        return message("proxy.none_beyond")
     if n < LEAST:
         return message("proxy.few_judged", count=n, least=LEAST)
     if n < 10 * len(use):
