@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from audit.cli.console import Reply
+from audit.cli.options import DATABASE as USUAL
 from audit.cli.options import (
     JUDGE,
     NONE,
@@ -19,7 +20,6 @@ from audit.cli.options import (
     text,
     whole_number,
 )
-from audit.cli.options import DATABASE as USUAL
 from audit.messages import counted
 
 group(

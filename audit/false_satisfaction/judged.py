@@ -44,6 +44,14 @@ class JudgeRow:
     version: str
     settings: str
 
+    def called(self, name: str) -> bool:
+        """Whether a name means this judge: its own, `NAME@VERSION`, or `#` and its number.
+
+        >>> JudgeRow(2, "referee", "1", "{}").called("referee@1")
+        True
+        """
+        return name in (self.name, f"{self.name}@{self.version}", f"#{self.id}")
+
 
 def stored_judges(connection: Connection) -> list[JudgeRow]:
     """All judges, in the order in which they first came."""
@@ -55,7 +63,7 @@ def stored_judges(connection: Connection) -> list[JudgeRow]:
 def find_judge(connection: Connection, name: str) -> JudgeRow:
     """The judge of this name, `NAME@VERSION`, or `#` and its number. Raises AuditError for none, or several."""
     judges = stored_judges(connection)
-    found = [one for one in judges if name in (one.name, f"{one.name}@{one.version}", f"#{one.id}")]
+    found = [one for one in judges if one.called(name)]
     if len(found) == 1:
         return found[0]
     if found:

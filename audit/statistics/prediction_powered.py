@@ -22,6 +22,9 @@ LEAST = 30
 FEW = 5
 """So do proxies for which fewer judged groups than this have a value other than the commonest one, on average."""
 FOLDS = 10
+IMAGINED = 2
+"""Groups about which the proxies say nothing that count for the variance beside those judged. Where a proxy is nearly
+always right, few judged groups show where it is not, and their variance alone is too small."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ def prediction_powered(
     among the population's. The slopes (power tuning) are least squares, cross-fitted: those used in a fold come from
     the other folds, so that the residuals, and with them the interval, do not flatter. The rows are dealt into folds in
     turn; they are in random order as drawn. The estimate is mean(y - (f - mean f over the population) w); its variance
-    (1 - n/N) s^2 / n with the residuals' s^2, at least 1/n. The interval is Wilson's at the size of a simple sample
+    (1 - n/N) s^2 / n with the residuals' s^2, at least 1/n, to which two imagined groups add that the proxies do not
+    explain (`IMAGINED`). The interval is Wilson's at the size of a simple sample
     with that variance, which unlike the normal one stays within [0, 1] and holds at small rates.
 
     Below 30 judged, with proxies that vary too little (`usable`), or where proxies do not help, it is `fallback`
@@ -94,6 +98,7 @@ def prediction_powered(
         plain = float(y.var(ddof=1))
         spread = max(float(residuals.var(ddof=1)), 1 / n)
         if spread < plain:
+            spread += (plain - spread) * IMAGINED / (n + IMAGINED)
             weights = np.zeros(len(scale))
             weights[use] = slopes / scale[use]
             rate = float(np.clip(residuals.mean(), 1 / total, 1 - 1 / total))

@@ -226,7 +226,7 @@ def _loaded(spec: str) -> Judge:
     return function_judge(obj, spec, module)
 
 
-def function_judge(obj: object, spec: str, module: Any) -> Judge:
+def function_judge(obj: object, spec: str, module: Any) -> Function:
     """A judge of a function of a script or notebook. Raises AuditError for what cannot be called."""
     if not callable(obj):
         raise AuditError(
