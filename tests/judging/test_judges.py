@@ -65,13 +65,15 @@ def test_the_questions_of_people_are_asked_and_answers_are_no_votes(films):
     asked = simulated.calls[0]
     assert asked.question == "What does this text say about the film?"
     assert asked.labels == ("positive", "neutral", "negative")
-    assert "film" in asked.guideline and "{labels}" not in asked.guideline
+    assert "film" in asked.guideline
+    assert "{labels}" not in asked.guideline
 
 
 def test_what_was_answered_is_not_asked_again_and_errors_are(films):
     silent = Simulated(everybody(), silent={f"Film {n}." for n in range(0, 12, 2)})
     first = ask_judge(films, judge_of(silent), JudgeRequest())
-    assert first.errors > 0 and first.last_error == "ConnectionError: the line is dead"
+    assert first.errors > 0
+    assert first.last_error == "ConnectionError: the line is dead"
     again = Simulated(everybody())
     second = ask_judge(films, judge_of(again), JudgeRequest())
     assert (second.judge, second.asked, second.errors) == (first.judge, first.errors, 0)
@@ -130,7 +132,8 @@ def test_a_judge_that_is_a_system_under_test_is_refused(films):
     with pytest.raises(Refused, match="the same model as the system under test a") as refused:
         ask_judge(films, judge_of(own), JudgeRequest())
     assert refused.value.parameters == ("allow_own",)
-    assert own.calls == [] and rows(films, tables.Judge) == []
+    assert own.calls == []
+    assert rows(films, tables.Judge) == []
     assert ask_judge(films, judge_of(own), JudgeRequest(allow_own=True, everything=True)).own == ("a",)
     answer_with_gold(films)
     report = study_report(films, "gold", proxies=["judge:a"])

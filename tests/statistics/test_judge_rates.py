@@ -44,7 +44,8 @@ def test_an_interval_holds_its_rate(hits, clusters):
 
 def test_few_say_nothing():
     told = rate([True] * (LEAST - 1), np.arange(LEAST - 1))
-    assert (told.value, told.low, told.high) == (None, None, None) and told.reason
+    assert (told.value, told.low, told.high) == (None, None, None)
+    assert told.reason
 
 
 def test_accuracy_intervals_cover():

@@ -41,7 +41,8 @@ def test_a_label_within_a_sentence_is_none(text):
 
 def test_the_same_is_asked_in_other_ways():
     assert variant_of(ONE, 1).labels == LABELS[::-1]
-    assert variant_of(ONE, 2).question != ONE.question and variant_of(ONE, 2).parts == ONE.parts
+    assert variant_of(ONE, 2).question != ONE.question
+    assert variant_of(ONE, 2).parts == ONE.parts
     assert variant_of(ONE, 3) is None  # one text has no order
     swapped = variant_of(TWO, 3)  # alike in their parts: each takes the other's name
     assert [(part.name, part.text) for part in swapped.parts] == [("Text 1", "b"), ("Text 2", "a")]
@@ -98,7 +99,8 @@ def test_one_that_waits_for_another_machine(module):
 def test_what_is_no_answer_is_an_error(module, body, error):
     module(f"def judge(asked):\n    {body}\n")
     answered = asked_of(load_judge("my_judges:judge"))
-    assert answered.label is None and error in answered.error
+    assert answered.label is None
+    assert error in answered.error
     assert answered.text == ("perhaps" if "perhaps" in body else None)
 
 
