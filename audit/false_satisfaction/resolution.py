@@ -181,7 +181,7 @@ def satisfied_groups(connection: Connection, study: int, relation: int) -> Itera
     yield from _of_rows(connection, list(connection.execute(query.order_by(*order))))
 
 
-def _of_rows(connection: Connection, rows: Sequence[Row[Any]]) -> Iterator[Drawn]:
+def _of_rows(connection: Connection, rows: Sequence[Any]) -> Iterator[Drawn]:
     """The groups in rows of `_with_outputs`, those of a group beside each other."""
     # The rows' values by place, in the order of `_with_outputs`: by name takes longer than everything else here.
     carries = {key: carry_of(*key) for key in {row[-3:] for row in rows}}

@@ -14,6 +14,7 @@ import numpy as np
 from sqlalchemy import Connection, Engine, func, select
 
 import audit
+from audit.annotation.accounts import reading_as_manager
 from audit.annotation.questions import labels_of
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import source_clusters
@@ -192,6 +193,17 @@ def judges_report(engine: Engine, only: str | None = None) -> JudgesDocument:
         record = read_judges(connection, only)
     if not record.judges:
         raise AuditError(message("judges.none"))
+    return judges_document(record)
+
+
+def judges_for_manager(engine: Engine, by: int) -> JudgesDocument:
+    """The same for a manager (`by`, an account id), without any judge where there is none. Raises NotAllowed."""
+    with reading_as_manager(engine, by) as connection:
+        return judges_document(read_judges(connection))
+
+
+def judges_document(record: JudgesRecord) -> JudgesDocument:
+    """What was read as a document."""
     return {
         "judges": judge_entries(record),
         "notes": [message("judges.note_questions"), message("judges.note_apart")],
