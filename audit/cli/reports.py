@@ -72,7 +72,10 @@ def report(
     weights: Weights = None,
     proxy: Annotated[
         Names,
-        listed("cheap signals: disagreement, low_confidence, reference, or a numeric column of the corpus", "NAME,..."),
+        listed(
+            "cheap signals: disagreement, low_confidence, reference, judge:NAME, or a numeric column of the corpus",
+            "NAME,...",
+        ),
     ] = NONE,
     by: Annotated[
         str | None,
@@ -170,6 +173,7 @@ def rerank(
     "audit plan --half-width 0.05 --pace 6 --price 20",
     "audit plan --db mine.db --decide winner --delta 0.02 --confidence 0.95 --json",
     "audit plan --decide winner --domain gold",
+    "audit plan --half-width 0.05 --proxy judge:referee",
 )
 def plan(
     db: Database = DATABASE,
@@ -197,6 +201,10 @@ def plan(
             "all, or gold: only sources with a gold label count and are drawn (default: the sample's, or all)", "DOMAIN"
         ),
     ] = None,
+    proxy: Annotated[
+        Names,
+        listed("for --half-width: as if these, such as judge:NAME, went on helping as they have until now", "NAME,..."),
+    ] = NONE,
 ) -> Reply:
     """How many questions each design needs, before the work and during it, for one of two goals: an interval of at
     most `--half-width` on either side for the R_FS of every cell, or a decision under every relation, who is best
@@ -218,6 +226,7 @@ def plan(
         whose=answers,
         database=None if db == DATABASE else db,
         domain=domain,
+        proxies=tuple(proxy),
     )
     return Reply(plan(open_database(db), request), lines)
 

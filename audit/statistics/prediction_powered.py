@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from audit.errors import AuditError
 from audit.messages import message
 from audit.statistics.intervals import Estimator, check_confidence, mid_p, wilson_ends
-from audit.statistics.planning import effective_size
+from audit.statistics.planning import effective_size, judged_size
 
 LEAST = 30
 """Smaller samples get no help from proxies: their slopes are noise there."""
@@ -118,6 +118,23 @@ def prediction_powered(
     return PredictionPowered(
         float(y.mean()), interval.low, interval.high, interval.method, n, total, (), 1.0, reason
     )  # fmt: skip
+
+
+def with_gain(sizes: ArrayLike, cells: pd.DataFrame, gain: ArrayLike) -> np.ndarray:
+    """The groups to judge of each cell where proxies are worth `gain` (variance without them over that with them) and
+    `sizes` are needed without; never fewer than were judged, nor than proxies need (30), where they help.
+
+    `cells` has the columns satisfied and judged.
+
+    >>> cells = pd.DataFrame({"satisfied": [2000, 2000, 40], "judged": [40, 0, 10]})
+    >>> with_gain([200, 200, 40], cells, [2.0, 1.0, 2.0]).tolist()
+    [106, 200, 40]
+    """
+    wanted, factor = np.asarray(sizes, int), np.asarray(gain, float)
+    satisfied, judged = (cells[name].to_numpy(int) for name in ("satisfied", "judged"))
+    fewer = judged_size(effective_size(wanted, satisfied) / factor, satisfied)
+    helped: np.ndarray = np.maximum(np.maximum(np.minimum(fewer, wanted), np.minimum(LEAST, wanted)), judged)
+    return np.where(factor > 1, helped, wanted)
 
 
 def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:
