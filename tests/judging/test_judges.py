@@ -7,6 +7,7 @@ from conftest_rows import row
 from question_world import rows
 from simulated_judges import Simulated
 
+from audit.cli import main
 from audit.errors import AuditError, Refused
 from audit.judging.judges import HOPELESS, JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import answer_with_gold
@@ -171,3 +172,27 @@ def test_numbers_below_one_are_refused(films, request_):
 def test_another_way_of_asking_is_named():
     with pytest.raises(AuditError, match="'louder' is no other way of asking; allowed are labels, wording, texts"):
         variants_named(["louder"])
+
+
+def test_an_export_brings_judges_along_and_people_none_of_their_questions(films, tmp_path, capsys):
+    ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True))
+    answer_with_gold(films)
+    stored = [rows(films, model) for model in (tables.Judge, tables.JudgeAnswer)]
+    where = str(tmp_path / "audit.db")
+    assert main(["export", "--db", where, "--out", str(tmp_path / "out")]) == 0
+    assert main(["import", str(tmp_path / "out"), "--db", str(tmp_path / "again.db")]) == 0
+    again = open_store(str(tmp_path / "again.db"))
+    assert [rows(again, model) for model in (tables.Judge, tables.JudgeAnswer)] == stored
+    (before,), (after,) = (study_report(one, "gold", proxies=["judge:simulated"])["judges"] for one in (films, again))
+    assert before == after
+    capsys.readouterr()
+
+
+def test_label_studio_has_no_questions_that_were_made_for_a_judge(films, tmp_path, capsys):
+    before = sum(one["priority"] is not None for one in rows(films, tables.Question))
+    ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True))
+    where, out = str(tmp_path / "audit.db"), tmp_path / "studio"
+    assert main(["export", "--db", where, "--out", str(out), "--format", "label-studio"]) == 0
+    (tasks,) = (json.loads(file.read_text(encoding="utf-8")) for file in out.glob("*.json"))
+    assert len(tasks) == before
+    capsys.readouterr()
