@@ -23,6 +23,7 @@ from audit.false_satisfaction.judged import (
     Scope,
     cell_opinions,
     inputs_of,
+    last_answers,
     list_beginnings,
     opinions_of,
     record_scope,
@@ -117,7 +118,10 @@ def ask_judge(
         judge_id, _ = insert_one(connection, tables.Judge, row, "name", "version", "settings")
     done = AskedOf(judge_id, judge.name, own)
     session = _Session(engine, judge, done, request.most, watch)
-    session.ask(_pending(engine, judge_id, _drawn_questions(engine, samples), request.variants))
+    drawn = _drawn_questions(engine, samples)
+    failed = sorted(set(_failed_questions(engine, judge_id)) - set(drawn))
+    session.ask(_pending(engine, judge_id, drawn, request.variants))
+    session.ask(_pending(engine, judge_id, failed, (0,)))
     if request.everything or request.per_cell is not None:
         _ask_for_cells(engine, session, samples, request)
     return done
@@ -204,6 +208,12 @@ def _drawn_questions(engine: Engine, samples: Sequence[SampleRow]) -> list[int]:
         audited = select(drawn_audit.c.group_id).where(drawn_audit.c.sample_id.in_(ids))
         about_groups = select(question.c.id).where(question.c.kind == "group", question.c.group_id.in_(audited))
         return sorted({*found, *connection.execute(about_groups).scalars()})
+
+
+def _failed_questions(engine: Engine, judge_id: int) -> list[int]:
+    """The questions of which a judge's last answer is an error."""
+    with engine.connect() as connection:
+        return [row.question_id for row in last_answers(connection, judge_id) if row.answer is None]
 
 
 @dataclass(frozen=True)

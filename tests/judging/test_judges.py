@@ -196,3 +196,14 @@ def test_label_studio_has_no_questions_that_were_made_for_a_judge(films, tmp_pat
     (tasks,) = (json.loads(file.read_text(encoding="utf-8")) for file in out.glob("*.json"))
     assert len(tasks) == before
     capsys.readouterr()
+
+
+def test_errors_of_what_nobody_drew_are_asked_again_too(films):
+    silent = Simulated(everybody(), silent={f"Film {n}." for n in range(0, 12, 2)})
+    first = ask_judge(films, judge_of(silent), JudgeRequest(everything=True))
+    assert first.errors == 6
+    again = Simulated(everybody())
+    second = ask_judge(films, judge_of(again), JudgeRequest(everything=True))
+    assert {call.text for call in again.calls} >= {f"Film {n}." for n in range(0, 12, 2)}
+    assert second.errors == 0
+    assert ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True)).asked == 0
