@@ -378,13 +378,19 @@ class _Page:
                 "own": own_line(entry, self.language),
                 "lines": [line for part in entry["tasks"] for line in part_lines(part, self.language)],
                 "tables": [
-                    self.table(heads[0], (), [rows], titles=heads)
+                    self.named_rows(heads, rows)
                     for part in entry["tasks"]
                     for heads, rows in label_tables(part, self.language)
                 ],
             }
             for entry in self.report.get("judges") or []
         ]
+
+    def named_rows(self, heads: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
+        """A table whose headings are texts already, and whose first fields are headers of their rows."""
+        table = self.table(heads[0], (), [rows], titles=heads)
+        table["columns"][0] |= {"style": "name", "header": True}
+        return table
 
     def rollups(self) -> dict[str, Any] | None:
         rows = words.rollup_rows(self.report, self.language)
