@@ -140,6 +140,7 @@ def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) ->
     "correct and rank totals of a CSV, measured elsewhere",
     "audit rerank totals.csv --html corrected.html",
     "audit rerank totals.csv --interval sequence --weights user-a",
+    "audit rerank totals.csv --proxy judge:referee",
 )
 def rerank(
     file: Annotated[str, place("FILE", "the CSV")],
@@ -147,6 +148,13 @@ def rerank(
     target: Target = None,
     delta: Delta = 0.0,
     weights: Weights = None,
+    proxy: Annotated[
+        str | None,
+        text(
+            "estimate with a judge's counts, in columns judge_false, judge_false_judged, both_false, judge_asked",
+            "judge:NAME",
+        ),
+    ] = None,
     html: Html = None,
 ) -> Reply:
     """Corrects and ranks totals that were measured elsewhere. The file is a CSV with the columns `relation,system` and
@@ -162,6 +170,7 @@ def rerank(
         target=get_target(target) if target else None,
         delta=delta,
         weights=read_weights(weights) if weights else None,
+        proxy=proxy,
     )
     return reported(document, html)
 
