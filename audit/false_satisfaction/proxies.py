@@ -196,14 +196,9 @@ def _of_relation(
     proxies: _StudyProxies,
 ) -> Iterator[CellProxies]:
     outputs, columns = proxies.outputs, proxies.columns
-    group, verdict, member = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Member)
+    group, member = table_of(tables.Group), table_of(tables.Member)
     of_cell = and_(group.c.study_id == study, group.c.relation_id == relation)
-    satisfied = select(group.c.id, verdict.c.system_id, group.c.source_id).join(
-        verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED))
-    )
-    groups, of_system, sources = _read(connection, satisfied.where(of_cell).order_by(group.c.id), "qqq")
-    in_domain = np.isin(sources, proxies.checks.source[proxies.checks.relation == relation])
-    groups, of_system, sources = groups[in_domain], of_system[in_domain], sources[in_domain]
+    groups, of_system, sources = _satisfied(connection, study, relation, proxies.checks)
     ids, against, least = np.empty(0, int), np.empty((0, 0)), np.empty((0, 0))
     if outputs is not None:
         members = select(member.c.group_id, member.c.input_id).join(group, group.c.id == member.c.group_id)
@@ -254,6 +249,20 @@ def _of_relation(
             study, relation, int(str(system)), tuple(values), left_out, truth, population[positions],
             population[is_known], len(population),
         )  # fmt: skip
+
+
+def _satisfied(connection: Connection, study: int, relation: int, checks: Checked) -> tuple[np.ndarray, ...]:
+    """Groups, systems and sources (ids) of the satisfied groups in the domain of `checks`, ordered by group."""
+    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    query = (
+        select(group.c.id, verdict.c.system_id, group.c.source_id)
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
+        .where(group.c.study_id == study, group.c.relation_id == relation)
+        .order_by(group.c.id)
+    )
+    groups, of_system, sources = _read(connection, query, "qqq")
+    in_domain = np.isin(sources, checks.source[checks.relation == relation])
+    return groups[in_domain], of_system[in_domain], sources[in_domain]
 
 
 def _judges(
