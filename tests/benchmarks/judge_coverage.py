@@ -19,7 +19,6 @@ from sqlalchemy import select
 
 from audit.false_satisfaction.judged import predicted
 from audit.false_satisfaction.resolution import satisfied_groups
-from audit.relations import Outcome
 from audit.statistics.intervals import mid_p
 from audit.statistics.prediction_powered import prediction_powered
 from audit.store import open_store, table_of, tables
@@ -246,7 +245,7 @@ def main():
         others = measure(path, truth, usual, (30, 120), arguments.redraws)
         found = pd.concat([measure(path, truth, redraws=arguments.redraws), others])
         two = measure(path, truth, usual, (30, 60), arguments.redraws, second=4)
-    print(f"{len(truth):,} satisfied groups (outcome {Outcome.SATISFIED.name.lower()}), {arguments.redraws} redraws.\n")
+    print(f"{len(truth):,} satisfied groups, {arguments.redraws} redraws.\n")
     for part in (table(found), by_cell(found), by_rate(found), table(two), rare(redraws=arguments.redraws)):
         print(part + "\n")
 
