@@ -20,7 +20,7 @@ from audit.cli.options import app, shell_wording, wording
 from audit.errors import AuditError, installed_extras
 
 INTERRUPTED = 130
-_SUBJECTS = ("running", "judging", "reports", "people", "studies", "database")
+_SUBJECTS = ("running", "judging", "judges", "reports", "people", "studies", "database")
 _LAST = 3.0
 """Seconds that threads have to end when everything else has."""
 

@@ -72,7 +72,10 @@ def report(
     weights: Weights = None,
     proxy: Annotated[
         Names,
-        listed("cheap signals: disagreement, low_confidence, reference, or a numeric column of the corpus", "NAME,..."),
+        listed(
+            "cheap signals: disagreement, low_confidence, reference, judge:NAME, or a numeric column of the corpus",
+            "NAME,...",
+        ),
     ] = NONE,
     by: Annotated[
         str | None,
@@ -137,6 +140,7 @@ def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) ->
     "correct and rank totals of a CSV, measured elsewhere",
     "audit rerank totals.csv --html corrected.html",
     "audit rerank totals.csv --interval sequence --weights user-a",
+    "audit rerank totals.csv --proxy judge:referee",
 )
 def rerank(
     file: Annotated[str, place("FILE", "the CSV")],
@@ -144,6 +148,13 @@ def rerank(
     target: Target = None,
     delta: Delta = 0.0,
     weights: Weights = None,
+    proxy: Annotated[
+        str | None,
+        text(
+            "estimate with a judge's counts, in columns judge_false, judge_false_judged, both_false, judge_asked",
+            "judge:NAME",
+        ),
+    ] = None,
     html: Html = None,
 ) -> Reply:
     """Corrects and ranks totals that were measured elsewhere. The file is a CSV with the columns `relation,system` and
@@ -159,6 +170,7 @@ def rerank(
         target=get_target(target) if target else None,
         delta=delta,
         weights=read_weights(weights) if weights else None,
+        proxy=proxy,
     )
     return reported(document, html)
 
@@ -170,6 +182,7 @@ def rerank(
     "audit plan --half-width 0.05 --pace 6 --price 20",
     "audit plan --db mine.db --decide winner --delta 0.02 --confidence 0.95 --json",
     "audit plan --decide winner --domain gold",
+    "audit plan --half-width 0.05 --proxy judge:referee",
 )
 def plan(
     db: Database = DATABASE,
@@ -197,6 +210,10 @@ def plan(
             "all, or gold: only sources with a gold label count and are drawn (default: the sample's, or all)", "DOMAIN"
         ),
     ] = None,
+    proxy: Annotated[
+        Names,
+        listed("for --half-width: as if these, such as judge:NAME, went on helping as they have until now", "NAME,..."),
+    ] = NONE,
 ) -> Reply:
     """How many questions each design needs, before the work and during it, for one of two goals: an interval of at
     most `--half-width` on either side for the R_FS of every cell, or a decision under every relation, who is best
@@ -218,6 +235,7 @@ def plan(
         whose=answers,
         database=None if db == DATABASE else db,
         domain=domain,
+        proxies=tuple(proxy),
     )
     return Reply(plan(open_database(db), request), lines)
 

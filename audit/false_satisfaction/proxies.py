@@ -1,7 +1,9 @@
 """Proxies of every satisfied group of a cell: numbers that go with being false and that nobody had to judge.
 
 `disagreement` and `low_confidence` come from the outputs of a run, `reference` from them and the corpus's references;
-any other proxy is a numeric column of the user's, kept with the sources (`source.attributes`). What
+`judge:NAME` from the
+answers of a judge (`audit.false_satisfaction.judged`); any other proxy is a numeric column of the user's, kept with the
+sources (`source.attributes`). What
 `audit.statistics.prediction_powered` takes.
 """
 
@@ -18,11 +20,21 @@ from sqlalchemy import Connection, Engine, Select, and_, case, func, select
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.cells import Counted, StudyRow
 from audit.false_satisfaction.groups import random_beginnings
+from audit.false_satisfaction.judged import (
+    JUDGE,
+    CellOpinions,
+    Opinions,
+    cell_opinions,
+    find_judge,
+    list_beginnings,
+    opinions_of,
+    scope_of,
+)
 from audit.false_satisfaction.resolution import State
 from audit.messages import message
 from audit.relations import COUNTED, Outcome
 from audit.statistics.prediction_powered import disagreement, low_confidence
-from audit.store import snapshot, table_of, tables
+from audit.store import Checked, snapshot, table_of, tables
 from audit.text.similarity import levenshtein_similarity
 
 # How far outputs that are texts lie from the references that a corpus has: a proxy of being wrong, never gold.
@@ -107,6 +119,7 @@ class CellProxies:
     truth: np.ndarray
     of_sample: np.ndarray
     of_population: np.ndarray
+    size: int
 
 
 @dataclass(frozen=True)
@@ -135,6 +148,16 @@ class _StudyProxies:
     outputs: _Outputs | None
     columns: _Columns | None
     distances: Distances | None
+    checks: Checked
+    judges: "Mapping[str, _JudgeOfStudy | None]"
+
+
+@dataclass(frozen=True)
+class _JudgeOfStudy:
+    """What a judge answered, and by relation and system (ids) the groups that it was asked about as a proxy."""
+
+    opinions: Opinions
+    beginnings: Mapping[tuple[int, int], np.ndarray]
 
 
 def cell_proxies(database: Engine | Connection, counted: Counted, names: Sequence[str]) -> Iterator[CellProxies]:
@@ -143,11 +166,12 @@ def cell_proxies(database: Engine | Connection, counted: Counted, names: Sequenc
     `disagreement` of a group is the share of the study's other systems whose label (or text) differs from this one's,
     mean over the group's counted members; systems without an output do not vote. `low_confidence` is 1 - the least
     score over them; a system without scores, or with one score for everything, has none. `reference` is how far the
-    output about the source lies from the source's reference (`audit.false_satisfaction.proxies`). Raises
+    output about the source lies from the source's reference (`audit.false_satisfaction.proxies`). `judge:NAME` is 1
+    where the judge NAME calls the group false, 0 where not, 1/2 where it was asked and does not say. Raises
     UnknownName, which lists the columns there are, and AuditError where a value of a column is not a number, which
-    names its row.
+    names its row, and where there is no such judge.
     """
-    own_columns = [name for name in names if name not in BUILT_IN]
+    own_columns = [name for name in names if name not in BUILT_IN and not name.startswith(JUDGE)]
     with snapshot(database) as connection:
         columns = _user_columns(connection, counted, own_columns) if own_columns else {}
         judged = random_beginnings(counted)
@@ -160,6 +184,8 @@ def cell_proxies(database: Engine | Connection, counted: Counted, names: Sequenc
                 _outputs(connection, study, np.sort(systems)) if set(names) & set(_OF_OUTPUTS) else None,
                 columns.get(study),
                 distances(connection, study, systems) if "reference" in names else None,
+                counted.checks.of(study),
+                _judges(connection, counted, study, [name for name in names if name.startswith(JUDGE)]),
             )
             for relation in part["relation_id"].unique():
                 beginning = part[part["relation_id"] == relation]
@@ -175,12 +201,9 @@ def _of_relation(
     proxies: _StudyProxies,
 ) -> Iterator[CellProxies]:
     outputs, columns = proxies.outputs, proxies.columns
-    group, verdict, member = table_of(tables.Group), table_of(tables.Verdict), table_of(tables.Member)
+    group, member = table_of(tables.Group), table_of(tables.Member)
     of_cell = and_(group.c.study_id == study, group.c.relation_id == relation)
-    satisfied = select(group.c.id, verdict.c.system_id, group.c.source_id).join(
-        verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED))
-    )
-    groups, of_system, sources = _read(connection, satisfied.where(of_cell).order_by(group.c.id), "qqq")
+    groups, of_system, sources = _satisfied(connection, study, relation, proxies.checks)
     ids, against, least = np.empty(0, int), np.empty((0, 0)), np.empty((0, 0))
     if outputs is not None:
         members = select(member.c.group_id, member.c.input_id).join(group, group.c.id == member.c.group_id)
@@ -190,8 +213,13 @@ def _of_relation(
         rows_of_inputs = _places(outputs.inputs, inputs)
         against = np.add.reduceat(outputs.against[rows_of_inputs], start, axis=0) / size[:, None]
         least = np.minimum.reduceat(outputs.scores[rows_of_inputs], start, axis=0)
+    judges = {
+        name: judge and cell_opinions(connection, study, relation, judge.opinions, judge.beginnings)[0]
+        for name, judge in proxies.judges.items()
+    }
     for system, beginning in judged.groupby("system_id", sort=False):
         own = of_system == system
+        positions = np.searchsorted(groups[own], beginning["group_id"].to_numpy())
         values: dict[str, np.ndarray] = {}
         left_out: dict[str, str] = {}
         for name in names:
@@ -209,16 +237,74 @@ def _of_relation(
                     left_out[name] = reason
                 else:
                     values[name] = low_confidence(least[rows, column])
+            elif name in judges:
+                of_judge = (judges[name] or {}).get(int(str(system)))
+                values[name] = _on_groups(of_judge, groups[own])
+                if reason := _not_judged(of_judge, values[name], positions):
+                    left_out[name] = reason
+                    del values[name]
             elif columns is not None and name in columns.values:
                 values[name] = columns.values[name][np.searchsorted(columns.sources, sources[own])]
             else:
                 left_out[name] = message("proxy.no_column")
         population = np.column_stack(list(values.values())) if values else np.empty((int(own.sum()), 0))
-        positions = np.searchsorted(groups[own], beginning["group_id"].to_numpy())
         truth = (beginning["state"] == State.FALSE).to_numpy(float)
+        is_known = ~np.isnan(population).any(axis=1)
         yield CellProxies(
-            study, relation, int(str(system)), tuple(values), left_out, truth, population[positions], population
-        )
+            study, relation, int(str(system)), tuple(values), left_out, truth, population[positions],
+            population[is_known], len(population),
+        )  # fmt: skip
+
+
+def _satisfied(connection: Connection, study: int, relation: int, checks: Checked) -> tuple[np.ndarray, ...]:
+    """Groups, systems and sources (ids) of the satisfied groups in the domain of `checks`, ordered by group."""
+    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    query = (
+        select(group.c.id, verdict.c.system_id, group.c.source_id)
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
+        .where(group.c.study_id == study, group.c.relation_id == relation)
+        .order_by(group.c.id)
+    )
+    groups, of_system, sources = _read(connection, query, "qqq")
+    in_domain = np.isin(sources, checks.source[checks.relation == relation])
+    return groups[in_domain], of_system[in_domain], sources[in_domain]
+
+
+def _judges(
+    connection: Connection, counted: Counted, study: int, names: Sequence[str]
+) -> dict[str, _JudgeOfStudy | None]:
+    """By the proxy's name, what a judge says of a study; None: it was not asked about the groups of its sample."""
+    sample = next(sample for sample in counted.samples if sample["study_id"] == study) if names else None
+    judges: dict[str, _JudgeOfStudy | None] = {}
+    for name in names:
+        judge = find_judge(connection, name.removeprefix(JUDGE))
+        scope = scope_of(connection, judge.id, study, sample["id"]) if sample else None
+        judges[name] = None
+        if scope is not None and sample is not None:
+            lists = list_beginnings(
+                connection, counted.checks.of(study), study, sample["design"], sample["seed"], scope.per_cell
+            )
+            judges[name] = _JudgeOfStudy(opinions_of(connection, judge.id), lists)
+    return judges
+
+
+def _on_groups(of_judge: CellOpinions | None, groups: np.ndarray) -> np.ndarray:
+    """What a judge says of these groups, which ascend; NaN where it was not asked."""
+    values = np.full(len(groups), np.nan)
+    if of_judge is not None:
+        values[np.searchsorted(groups, of_judge.groups)] = of_judge.values
+    return values
+
+
+def _not_judged(of_judge: CellOpinions | None, values: np.ndarray, positions: np.ndarray) -> str:
+    """Why a judge is no proxy in a cell; empty where it is. `positions` are those of the groups that people judged."""
+    if of_judge is None:
+        return message("proxy.judge_not_asked")
+    if of_judge.lacking:
+        return message("proxy.judge_unfinished", count=of_judge.lacking)
+    if np.isnan(values[positions]).any():
+        return message("proxy.judge_fewer", groups=len(of_judge.groups))
+    return ""
 
 
 def _no_confidence(scores: np.ndarray, of_groups: np.ndarray) -> str:

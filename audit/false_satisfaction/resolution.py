@@ -20,12 +20,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Literal, cast
 
-from sqlalchemy import Connection, Row, Select, and_, or_, select
+from sqlalchemy import Connection, FromClause, Row, Select, and_, literal, or_, select
 
 from audit.annotation.answers import ORIGINS, PEOPLE
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.registry import absent, warn_once
-from audit.relations import COUNTED, find_relation
+from audit.relations import COUNTED, Outcome, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
 from audit.store import rows_among, table_of, tables
 from audit.tasks import Input, Output, base_of, get_task
@@ -158,7 +158,32 @@ def drawn_groups(
         rows = list(connection.execute(query))
     else:
         rows = list(rows_among(connection, query, table_of(tables.Draw).c.group_id, sorted(group_ids)))
-    # The rows' values by place, in the order of `_drawn_query`: by name takes longer than everything else here.
+    yield from _of_rows(connection, rows)
+
+
+def satisfied_groups(connection: Connection, study: int, relation: int) -> Iterator[Drawn]:
+    """Every satisfied group of a study under a relation (ids), for each system that satisfies it, drawn or not.
+
+    Their rank and sample are 0; they come system by system, in the order of their ids.
+    """
+    verdict, group = table_of(tables.Verdict), table_of(tables.Group)
+    found = (
+        select(
+            literal(0).label("sample_id"), group.c.relation_id, verdict.c.system_id, literal(0).label("rank"),
+            group.c.id.label("group_id"),
+        )
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
+        .where(group.c.study_id == study, group.c.relation_id == relation)
+        .subquery()
+    )  # fmt: skip
+    query = _with_outputs(found)
+    order = (found.c.system_id, found.c.group_id, table_of(tables.Member).c.step, table_of(tables.Output).c.attempt)
+    yield from _of_rows(connection, list(connection.execute(query.order_by(*order))))
+
+
+def _of_rows(connection: Connection, rows: Sequence[Any]) -> Iterator[Drawn]:
+    """The groups in rows of `_with_outputs`, those of a group beside each other."""
+    # The rows' values by place, in the order of `_with_outputs`: by name takes longer than everything else here.
     carries = {key: carry_of(*key) for key in {row[-3:] for row in rows}}
     reading = {key for key, carry in carries.items() if carry.reads}
     inputs = _inputs(connection, {row[7] for row in rows if row[-3:] in reading} if reading else set())
@@ -175,16 +200,25 @@ def drawn_groups(
 
 
 def _drawn_query(samples: Iterable[int] | None) -> Select[Any]:
-    """A row per counted member and attempt of every drawn group; callers read the columns by their place."""
+    """A row per counted member and attempt of every drawn group, as `_of_rows` takes them."""
     draw, member, output = table_of(tables.Draw), table_of(tables.Member), table_of(tables.Output)
-    relation = table_of(tables.Relation)
-    query = (
+    query = _with_outputs(draw).order_by(
+        draw.c.sample_id, draw.c.relation_id, draw.c.system_id, draw.c.rank, member.c.step, output.c.attempt
+    )
+    return query if samples is None else query.where(draw.c.sample_id.in_(list(samples)))
+
+
+def _with_outputs(groups: FromClause) -> Select[Any]:
+    """The members of groups of systems with their outputs; `groups` has the columns of a draw. Callers read the columns
+    by their place."""
+    member, output, relation = table_of(tables.Member), table_of(tables.Output), table_of(tables.Relation)
+    return (
         select(
-            draw.c.sample_id,
-            draw.c.relation_id,
-            draw.c.system_id,
-            draw.c.rank,
-            draw.c.group_id,
+            groups.c.sample_id,
+            groups.c.relation_id,
+            groups.c.system_id,
+            groups.c.rank,
+            groups.c.group_id,
             member.c.step,
             member.c.role,
             member.c.input_id,
@@ -196,12 +230,11 @@ def _drawn_query(samples: Iterable[int] | None) -> Select[Any]:
             relation.c.name,
             relation.c.params,
         )
-        .join(relation, relation.c.id == draw.c.relation_id)
-        .join(member, and_(member.c.group_id == draw.c.group_id, member.c.role.in_(COUNTED)))
-        .join(output, and_(output.c.system_id == draw.c.system_id, output.c.input_id == member.c.input_id))
-        .order_by(draw.c.sample_id, draw.c.relation_id, draw.c.system_id, draw.c.rank, member.c.step, output.c.attempt)
+        .select_from(groups)
+        .join(relation, relation.c.id == groups.c.relation_id)
+        .join(member, and_(member.c.group_id == groups.c.group_id, member.c.role.in_(COUNTED)))
+        .join(output, and_(output.c.system_id == groups.c.system_id, output.c.input_id == member.c.input_id))
     )
-    return query if samples is None else query.where(draw.c.sample_id.in_(list(samples)))
 
 
 def _inputs(connection: Connection, ids: Collection[int]) -> dict[int, Input]:

@@ -23,6 +23,7 @@ from audit.relations.base import Carry, nothing, stays, unchanged
 from audit.relations.registry import replace_relation
 from audit.systems import offer_system
 from audit.systems.base import System
+from audit.systems.judge import Judge, function_judge, load_judge
 from audit.systems.own import is_system, load_object
 from audit.tasks import Output, base_of, get_task
 from audit.text import Analysis
@@ -195,6 +196,24 @@ class _OfferedSystem:
 
     def __call__(self, *texts: Any) -> Any:
         return self.system(*texts)
+
+
+def judge_of(judge: object, name: str | None) -> Judge:
+    """The judge that a caller means: a function of a question, or the spec of one. Raises AuditError for a function
+    without a name."""
+    if isinstance(judge, str):
+        return load_judge(judge, name)
+    own_name = getattr(judge, "name", None)
+    called = name or (own_name if isinstance(own_name, str) else str(getattr(judge, "__name__", type(judge).__name__)))
+    if called == "<lambda>":
+        raise AuditError("the judge is a lambda, which has no name; give it one, as in judge_with(f, name='referee')")
+    if not callable(judge):
+        raise AuditError(f"judge={judge!r:.80}: expected a function of a question, or the name of one")
+    made = function_judge(judge, called, sys.modules.get(getattr(judge, "__module__", "")) or ModuleType(called))
+    made.name = called
+    if getattr(judge, "version", None) is None:
+        made.version = source_version(judge)
+    return made
 
 
 def system_names(systems: object, corpus: Corpus) -> list[str]:

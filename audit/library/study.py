@@ -18,13 +18,16 @@ from audit.corpora.base import Unit
 from audit.corpora.files import Reading
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
+from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.samples import draw_all
-from audit.library.components import Texts, corpus_of, system_names
+from audit.library.components import Texts, corpus_of, judge_of, system_names
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.messages import counted
 from audit.relations import Outcome
 from audit.relations.registry import with_lines
+from audit.reports.document import JudgeEntry
+from audit.reports.judges import judges_report
 from audit.reports.study import INTERVAL, study_report
 from audit.runner.budget import Budget
 from audit.runner.coordinator import Watcher
@@ -242,6 +245,46 @@ class Study:
         own = dict(words or {}) | ({} if question is None else {"question": question})
         set_words(self.engine, task, own, change=change_words)
         return self
+
+    @checked_arguments
+    def judge_with(
+        self,
+        judge: object,
+        *,
+        name: str | None = None,
+        variants: Sequence[str] = (),
+        everything: bool = False,
+        per_cell: int | None = None,
+        max_calls: int | None = None,
+        allow_own: bool = False,
+    ) -> "Study":
+        """Let a judge that is a model answer what people are asked, under its own name: never a vote.
+
+        `judge` is a function of a question (`audit.systems.judge.Asked`: text, texts, output, labels, prompt()) that
+        returns one of its labels or "unsure", `module:name` of one, or `chat:FILE.toml`. `variants` ask the same in
+        other ways: labels, wording, texts. With `everything`, or the first `per_cell` groups of each cell's list, it is
+        a proxy: `report(proxy="judge:NAME")`. A judge that is a system under test is refused unless `allow_own`. What
+        it has answered before is not asked again. Raises AuditError.
+
+        >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR3.1"]).sample(2)
+        >>> study = study.judge_with(lambda asked: "positive" if "good" in asked.text else "negative", name="simulated")
+        >>> study.judges()[0]["tasks"][0]["answered"]
+        2
+        """
+        request = JudgeRequest(variants_named(variants), everything, per_cell, None, max_calls, allow_own)
+        asked = ask_judge(self.engine, judge_of(judge, name), request)
+        if asked.errors:
+            warnings.warn(
+                f"{counted(asked.errors, 'question')} without an answer, which are asked again by the same call; the "
+                f"last: {asked.last_error}",
+                stacklevel=3,
+            )
+        return self
+
+    def judges(self) -> list[JudgeEntry]:
+        """How each judge does against the settled answers of people, against gold, and against itself when it is asked
+        in another way: the entries of `audit judge agreement`. Raises AuditError where none was asked."""
+        return judges_report(self.engine)["judges"]
 
     def questions(self) -> pd.DataFrame:
         """The questions without an answer, the most useful first.

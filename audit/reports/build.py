@@ -89,7 +89,7 @@ class Groups:
     relation holds: study, task, relation, system, kind (genuine, false or violated), broken (0 or 1) and cluster.
     """
 
-    judged: pd.DataFrame
+    judged: pd.DataFrame | None = None
     checked: pd.DataFrame | None = None
     common: CommonBy | None = None
     estimates: pd.DataFrame | None = None
@@ -141,7 +141,7 @@ def build_report(
     judged, checked, drawn = (groups.judged, groups.checked, groups.drawn) if groups else (None, None, None)
     if target == "population":
         cells = with_worth(cells, judged, checked, confidence, drawn)
-        if groups and groups.asked_groups is not None and len(groups.asked_groups):
+        if groups and groups.asked_groups is not None and len(groups.asked_groups) and groups.judged is not None:
             cells = with_documents(cells, groups.judged, checked, groups.asked_groups, confidence)
     frame = rated(cells, interval, confidence, target)
     holds, shared = (groups.holds or {}, groups.common or {}) if groups else ({}, {})

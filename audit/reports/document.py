@@ -757,6 +757,73 @@ class PrimaryEntry(TypedDict):
     later: list[LaterNaming]
 
 
+class ToldEntry(TypedDict):
+    """`part` of `whole` as a rate, or a coefficient of them, with its interval; null: `reason` says why."""
+
+    part: int
+    whole: int
+    value: Rate
+    low: Rate
+    high: Rate
+    reason: str | None
+
+
+class JudgeLabel(TypedDict):
+    """One label of a judge against the rest: how often it is the only right one, and how often the judge says it."""
+
+    label: str
+    truth: int
+    given: int
+    sensitivity: ToldEntry
+    """How often the judge says it where it is the only right label."""
+    specificity: ToldEntry
+    """How often the judge does not say it where it is none of the right labels."""
+
+
+class AgainstEntry(TypedDict):
+    """A judge against settled answers: `questions` that both answered, `left_out` that the judge did not."""
+
+    questions: int
+    left_out: int
+    accuracy: ToldEntry
+    kappa: ToldEntry
+    labels: list[JudgeLabel]
+    confusion: list[list[int]]
+    """Rows: the only right label; columns: the judge's; both in the order of `labels`."""
+
+
+class VariantEntry(TypedDict):
+    """How often a judge answers the same when it is asked in another way: labels, wording or texts."""
+
+    variant: str
+    same: ToldEntry
+
+
+class JudgeTask(TypedDict):
+    """What a judge did with the questions of a task and kind."""
+
+    task: str
+    kind: str
+    asked: int
+    answered: int
+    unsure: int
+    errors: int
+    consistency: list[VariantEntry]
+    people: AgainstEntry | None
+    gold: AgainstEntry | None
+
+
+class JudgeEntry(TypedDict):
+    """A judge that is a model, never one of the people. `own`: systems under test that are the same model."""
+
+    judge: int
+    name: str
+    version: str
+    settings: dict[str, Any]
+    own: list[str]
+    tasks: list[JudgeTask]
+
+
 class ReportDocument(TypedDict):
     """A report. Keys that only some reports have are absent in the others; null is: asked for, and not known."""
 
@@ -776,6 +843,7 @@ class ReportDocument(TypedDict):
     disputes: NotRequired[DisputesEntry | None]
     protocols: NotRequired[ProtocolsEntry]
     plan: NotRequired[list[PlanEntry]]
+    judges: NotRequired[list[JudgeEntry]]
 
 
 def json_schema() -> dict[str, Any]:

@@ -7,7 +7,7 @@ Plans are typed in `audit.reports.plan`.
 from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
-from audit.reports.document import Rate, RelationEntry, SystemEntry
+from audit.reports.document import JudgeEntry, Rate, RelationEntry, SystemEntry
 
 # How far annotators agree.
 
@@ -76,6 +76,14 @@ class StoredAgreement(AgreementOverTime):
 
     task: str
     kind: str
+
+
+class JudgesDocument(TypedDict):
+    """The document of `audit judge agreement`: judges that are models, measured against people, gold and themselves."""
+
+    judges: list[JudgeEntry]
+    notes: list[str]
+    signature: dict[str, Any]
 
 
 # How well each annotator judges, and how competent each is.

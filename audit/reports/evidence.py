@@ -57,6 +57,7 @@ from audit.messages import message
 from audit.relations.registry import find_relation
 from audit.reports.certainty import KEY
 from audit.reports.document import DisputesEntry, RelationEntry, SampleEntry, Signature, StudyEntry, SystemEntry
+from audit.reports.judges import JudgesRecord, read_judges
 from audit.reports.primary import Named
 from audit.reports.sensitivity import Lenient
 from audit.runner.studies import unscored_notes
@@ -86,7 +87,7 @@ class Evidence:
 
     `made_from` is the part of the signature that is known already; `checked` is needed for the target `population`,
     `topics` are by the property that was asked for, `proxies` those that were, `lenient` are the counts if gold had the
-    labels that it lacks, `resting` the gold labels that judged groups rest on.
+    labels that it lacks, `resting` the gold labels that judged groups rest on, `judges` what models answered.
     """
 
     counted: Counted
@@ -107,6 +108,7 @@ class Evidence:
     lenient: Lenient | None
     primary: Sequence[Named]
     resting: pd.DataFrame | None
+    judges: JudgesRecord
 
 
 def evidence(
@@ -155,6 +157,7 @@ def evidence(
             lenient=read_lenient(connection, counted, drawn, whose, lacking, compared) if lacking else None,
             primary=read_named(connection, counted.keys),
             resting=read_resting(connection, counted, whose) if resting else None,
+            judges=read_judges(connection),
         )
 
 

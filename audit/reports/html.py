@@ -12,6 +12,7 @@ from audit.reports import charts, words
 from audit.reports.build import Report, cells_of
 from audit.reports.charts import to_svg
 from audit.reports.document import RelationResultEntry
+from audit.reports.judges import label_tables, own_line, part_lines
 from audit.reports.words import heading_of, with_interval
 from audit.resources import data_file
 
@@ -152,6 +153,7 @@ class _Page:
             ),
             "topics": self.topics(),
             "accuracies": self.accuracies(),
+            "judges": self.judges(),
             "preference": preference,
             "scores": inline(charts.scores_chart(report), " ".join(preference)),
             "rollups": self.rollups(),
@@ -367,6 +369,28 @@ class _Page:
                 }
             )
         return parts
+
+    def judges(self) -> list[dict[str, Any]]:
+        """Models that judge: what is said of each, and sensitivity and specificity of each label."""
+        return [
+            {
+                "title": f"{entry['name']}@{entry['version']}",
+                "own": own_line(entry, self.language),
+                "lines": [line for part in entry["tasks"] for line in part_lines(part, self.language)],
+                "tables": [
+                    self.named_rows(heads, rows)
+                    for part in entry["tasks"]
+                    for heads, rows in label_tables(part, self.language)
+                ],
+            }
+            for entry in self.report.get("judges") or []
+        ]
+
+    def named_rows(self, heads: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
+        """A table whose headings are texts already, and whose first fields are headers of their rows."""
+        table = self.table(heads[0], (), [rows], titles=heads)
+        table["columns"][0] |= {"style": "name", "header": True}
+        return table
 
     def rollups(self) -> dict[str, Any] | None:
         rows = words.rollup_rows(self.report, self.language)

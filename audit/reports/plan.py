@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, and_, case, select
 from audit.annotation.questions import Subject, asks_pairs
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted, count
+from audit.false_satisfaction.proxies import cell_proxies
 from audit.false_satisfaction.resolution import (
     KnownAnswer,
     State,
@@ -43,6 +44,7 @@ from audit.statistics.planning import (
     sizes_to_decide,
     standing,
 )
+from audit.statistics.prediction_powered import prediction_powered, with_gain
 from audit.store import Checked, integers, snapshot, table_of, tables
 from audit.store.bulk import LIMIT, group_ids
 
@@ -334,8 +336,9 @@ class PlanRequest:
     `delta` is the difference of SR_g that does not count in a decision, `guess` the R_FS of cells without a judgement.
     `pace` is in seconds an answer, `price_per_hour` in any currency; `annotators` per question is that of the samples
     drawn, else 2. `database` is named in the commands that draw what a design needs. `domain`
-    (`audit.sampling.designs`) says which sources count and are drawn from; None: those of each study's sample. Raises
-    AuditError without a goal and for impossible costs, UnknownName for a domain.
+    (`audit.sampling.designs`) says which sources count and are drawn from; None: those of each study's sample. With
+    `proxies` (`audit.false_satisfaction.proxies`) people judge less for a half-width, as far as these have helped until
+    now. Raises AuditError without a goal, for impossible costs and for proxies of a decision, UnknownName for a domain.
     """
 
     half_width: float | None = None
@@ -350,6 +353,7 @@ class PlanRequest:
     whose: Whose = "both"
     database: str | None = None
     domain: str | None = None
+    proxies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # Impossible arguments are refused here, not after minutes of reading.
@@ -357,6 +361,8 @@ class PlanRequest:
             check_domain(self.domain)
         if self.decide is None and self.half_width is None:
             raise AuditError(message("report_setting.no_goal"))
+        if self.proxies and self.half_width is None:
+            raise AuditError(message("report_setting.proxy_decision"), parameter="proxy")
         cost(0, 1 if self.annotators is None else self.annotators, self.pace, self.price_per_hour)
 
 
@@ -595,6 +601,8 @@ def _notes(counted: Counted, request: PlanRequest) -> list[str]:
             else message("note.plan_guess_decide", count=blind, whole=whole, rate=request.guess, gap=GAP)
         )
     notes.append(message("note.plan_follow_ups"))
+    if request.proxies:
+        notes.append(message("note.plan_proxies", names=request.proxies))
     return notes
 
 
@@ -607,6 +615,9 @@ def _for_width(
     # Groups judged only to compare systems say nothing about a cell's rate, so such a cell starts from 0.
     cells.loc[cells["false"].isna(), ["judged", "false"]] = 0
     by_cell = sizes_by_design(cells, half_width, request.confidence, request.guess)
+    if request.proxies:
+        expected, worst = by_cell["two-phase"]
+        by_cell["two-phase"] = (with_gain(expected, cells, _gains(basis, request.proxies)), worst)
     # Every cell of a relation is drawn to the size of the cell that needs most.
     relation = cells.groupby(["study", "task", "relation"], sort=False).ngroup()
     satisfied = cells["satisfied"].to_numpy(int)
@@ -641,6 +652,16 @@ def _for_width(
         groups = {design: int(expected[relation_cells.index].max()) for design, (expected, _) in sizes.items()}
         relations.append({"study": study, "task": task, "relation": name, "to_go": to_go, "groups": groups})
     return needs, [cast(CellNeed, row | {"needed": n}) for row, n in zip(rows, needed, strict=True)], relations
+
+
+def _gains(basis: _Basis, proxies: Sequence[str]) -> np.ndarray:
+    """What proxies have been worth in each cell until now; 1 where they do not help, or nobody can tell yet."""
+    gains = np.ones(len(basis.counted.cells))
+    place = {tuple(cell): at for at, cell in enumerate(basis.counted.keys[CELL].to_numpy().tolist())}
+    for cell in cell_proxies(basis.connection, basis.counted, proxies):
+        result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, total=cell.size)
+        gains[place[cell.study, cell.relation, cell.system]] = result.gain
+    return gains
 
 
 def _states(

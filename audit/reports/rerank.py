@@ -6,21 +6,28 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import audit
 from audit.errors import BadFile, BadRow
 from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
-from audit.reports.build import Report, build_report
+from audit.reports.build import Groups, Report, build_report
 from audit.reports.document import Signature
 from audit.reports.preference import Weights
 from audit.reports.study import settings_of
+from audit.reports.validity import check_proxies
 from audit.statistics.intervals import MIDP, Target, get_method, get_target, method_name
+from audit.statistics.prediction_powered import prediction_powered
+from audit.statistics.rates import ESTIMATES
 
 RATE_COLUMNS = ("sr_observed", "fs_rate")
 COUNT_COLUMNS = ("groups", "satisfied", "judged", "false")
 FORMS = (COUNT_COLUMNS, RATE_COLUMNS)
+JUDGE_COLUMNS = ("judge_false", "judge_false_judged", "both_false")
+"""With a judge: the satisfied groups that it calls false, those of them that people judged, and of these those that
+people call false, too."""
 
 
 def rerank(
@@ -31,6 +38,7 @@ def rerank(
     target: Target | None = None,
     delta: float = 0.0,
     weights: Weights | None = None,
+    proxy: str | None = None,
 ) -> Report:
     """The report of a CSV of totals (UTF-8, with a header line).
 
@@ -44,34 +52,51 @@ def rerank(
     The `sequence` is as valid as in a report where the judged groups are the beginning of a random order; it is for the
     target `corpus` (else AuditError).
 
+    With `proxy`, `judge:NAME`, R_FS is estimated with a judge that is a model, whose counts are in the columns
+    judge_false, judge_false_judged and both_false (`JUDGE_COLUMNS`), and in judge_asked how many satisfied groups it
+    was asked about, a random sample that has the judged ones (all, where it is absent); for the target `corpus`.
+
     Raises BadFile when the file is missing, empty, not UTF-8 or lacks columns, BadRow for one bad row (file, line,
     column, value, what is allowed), and BadFile that lists the first ten where there are several.
     """
     path = Path(path)
     interval = method_name(interval or MIDP)
-    target = get_target(target, interval)
+    names = [proxy] if proxy else []
+    target = get_target(target, interval, bool(proxy))
+    check_proxies(names, interval, target)
     method = get_method(interval, target)
     text = read_text(path)
     header, lines = read_table(path, text, _needed_columns())
     by_counts = _form(path, header)
-    cells = list(_cells(path, header, lines, by_counts))
+    if proxy and (lacking := [name for name in (*COUNT_COLUMNS, *JUDGE_COLUMNS) if name not in header]):
+        raise BadFile(f"{path}: column(s) {', '.join(lacking)} missing; proxy needs the judge's counts")
+    cells = list(_cells(path, header, lines, by_counts, bool(proxy)))
     signature: Signature = {
         "audit": audit.__version__,
         "file": path.name,
         "sha": fingerprint(text.splitlines()),
-        **settings_of(interval if by_counts else None, target, delta, weights),
+        **settings_of(interval if by_counts else None, target, delta, weights, names),
         "confidence": confidence if by_counts else None,
         "notes": [] if by_counts else ["The file has rates without counts, so intervals cannot be given."],
     }
     return build_report(
-        pd.DataFrame(cells),
+        pd.DataFrame([{name: value for name, value in cell.items() if name not in ESTIMATES} for cell in cells]),
         signature,
         interval=method,
         confidence=confidence,
         target=target,
         delta=delta,
         weights=weights,
+        groups=Groups(estimates=_estimates(cells)) if proxy else None,
     )
+
+
+def _estimates(cells: list[dict[str, Any]]) -> pd.DataFrame:
+    """The estimates of the cells as `Groups` has them; totals are of no study."""
+    return pd.DataFrame(
+        [{"study": None} | {name: cell[name] for name in ("task", "relation", "system", *ESTIMATES)} for cell in cells],
+        dtype=object,
+    ).astype({"study": float})
 
 
 def _needed_columns() -> str:
@@ -90,7 +115,7 @@ def _form(path: Path, header: list[str]) -> bool:
 
 
 def _cells(
-    path: Path, header: list[str], lines: list[tuple[int, list[str]]], by_counts: bool
+    path: Path, header: list[str], lines: list[tuple[int, list[str]]], by_counts: bool, judge: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Every row as a cell. Raises after the last row, so that the user sees up to ten mistakes at once."""
     seen: dict[tuple[str, str, str], int] = {}
@@ -106,7 +131,8 @@ def _cells(
             if key in seen:
                 raise BadRow(path, line, f"relation {key[1]} and system {key[2]} are already on line {seen[key]}")
             seen[key] = line
-            cells.append(cell | (_counts(path, line, row) if by_counts else _rates(path, line, row)))
+            cell |= _counts(path, line, row) if by_counts else _rates(path, line, row)
+            cells.append(cell | (_with_judge(path, line, row, cell) if judge else {}))
         except BadRow as error:
             faulty_rows.append(error)
     refuse_bad_rows(path, [(error.line, error.reason) for error in faulty_rows], len(lines))
@@ -151,6 +177,36 @@ def _counts(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:
                 f"column {part} is {counts[part]} but {whole} is {counts[whole]}; allowed are 0 to {counts[whole]}",
             )
     return {**counts, "violated": counts["groups"] - counts["satisfied"]}
+
+
+def _with_judge(path: Path, line: int, row: Mapping[str, str], cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The estimate of a cell with a judge, from counts of what people and it call false."""
+    counts = {name: _number(path, line, name, row[name]) for name in JUDGE_COLUMNS}
+    counts["judge_asked"] = _number(path, line, "judge_asked", row.get("judge_asked") or str(cell["satisfied"]))
+    for name, value in counts.items():
+        if value < 0 or not value.is_integer():
+            raise BadRow(path, line, f"column {name} is {row[name]}; allowed are whole numbers from 0")
+    asked, called, seen, both = (int(counts[name]) for name in ("judge_asked", *JUDGE_COLUMNS))
+    judged, false = int(cell["judged"]), int(cell["false"])
+    bounds = {
+        "judge_asked": (asked, judged, cell["satisfied"]),
+        "judge_false_judged": (seen, 0, judged),
+        "judge_false": (called, seen, seen + asked - judged),
+        "both_false": (both, max(0, false + seen - judged), min(false, seen)),
+    }
+    for name, (value, low, high) in bounds.items():
+        if not low <= value <= high:
+            raise BadRow(
+                path, line, f"column {name} is {value}; with the other counts of the row {low} to {high} is possible"
+            )
+    truth = np.repeat([1, 1, 0, 0], [both, false - both, seen - both, judged - false - seen + both])
+    opinion = np.repeat([1.0, 0.0, 1.0, 0.0], [both, false - both, seen - both, judged - false - seen + both])
+    # Folds are dealt in turn, so that the order has to be a random one; totals have none of their own.
+    order = np.random.default_rng(0).permutation(judged)
+    everywhere = (np.arange(asked) < called).astype(float)
+    result = prediction_powered(truth[order], opinion[order], everywhere, total=cell["satisfied"])
+    values = (result.estimate, result.low, result.high, result.method, result.gain, result.reason or None)
+    return dict(zip(ESTIMATES, values, strict=True))
 
 
 def _number(path: Path, line: int, name: str, value: str) -> float:

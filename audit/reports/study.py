@@ -1,6 +1,7 @@
 """`audit report`: the report of what a database holds, with the signature that reproduces it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 from sqlalchemy import Connection, Engine
@@ -15,6 +16,7 @@ from audit.reports.build import CommonBy, Groups, Report, build_report, cell_ent
 from audit.reports.certainty import with_worth
 from audit.reports.document import CellEntry, SensitivityEntry, Signature
 from audit.reports.evidence import Evidence, evidence
+from audit.reports.judges import judge_entries, own_note, proxy_judges
 from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
 from audit.reports.primary import signature_entry
@@ -131,6 +133,8 @@ def report_of(
     report["plan"] = plan_entries(basis.plans, planned, tested)
     if basis.arms is not None:
         report["protocols"] = protocol_entry(basis.arms)
+    if judges := judge_entries(basis.judges, sorted({str(study["task"]) for study in counted.studies})):
+        report["judges"] = judges
     return report
 
 
@@ -143,6 +147,13 @@ def _described(basis: Evidence, settings: Signature, gold_error: GoldError | Non
     if settings["interval"] != SEQUENCE:
         notes += _partly_judged_notes(basis.counted)
     described["notes"] = notes
+    names = proxy_judges(settings)
+    used = [judge for judge in basis.judges.judges if any(judge.row.called(name) for name in names)]
+    if used:
+        entries = judge_entries(replace(basis.judges, judges=used), ())
+        described["proxy"]["judges"] = [{key: one[key] for key in ("name", "version", "settings")} for one in entries]
+        described["notes"] += [message("judges.note_proxy", names=[one["name"] for one in entries])]
+    described["notes"] += [own for judge in used if (own := own_note(judge))]
     if tested := [named for named in basis.primary if named.tested]:
         described["primary"] = [signature_entry(named) for named in tested]
     if gold_error is not None and basis.resting is not None:

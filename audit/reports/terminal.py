@@ -11,6 +11,7 @@ from audit.messages import ENGLISH, phrase
 from audit.reports import words
 from audit.reports.build import Report, cells_of
 from audit.reports.document import RelationResultEntry, ViolationTable
+from audit.reports.judges import label_tables, own_line, part_lines
 from audit.reports.tables import aligned, cut_to, headed, left, right, wide
 from audit.reports.words import UNKNOWN, field_text
 
@@ -85,7 +86,7 @@ class _Text:
             words.preference_lines(report, language),
             words.plan_lines(report, language),
         )
-        tables = (self.relations, self.roll_ups, self.violations, self.topics, self.accuracy, self.causes)
+        tables = (self.relations, self.roll_ups, self.violations, self.topics, self.accuracy, self.causes, self.judges)
         blocks = [block for table in tables for block in table()]
         blocks += ["\n".join(lines) for section in sections if (lines := self.wrapped(section, ""))]
         sentences = [
@@ -252,6 +253,21 @@ class _Text:
         ]
         lines = [*headed(self.say("causes.title")), *(f"  {line}" for line in self.wrapped(sentences, less=2))]
         return ["\n".join([*lines, *self.wrapped([words.cause_note(self.report, self.language)], "")])]
+
+    def judges(self) -> list[str]:
+        """Models that judge: each against people, gold and itself."""
+        entries = self.report.get("judges") or []
+        if not entries:
+            return []
+        lines = headed(self.say("judges.title"))
+        for entry in entries:
+            sentences = [line for part in entry["tasks"] for line in part_lines(part, self.language)]
+            own = own_line(entry, self.language)
+            lines += [f"{entry['name']}@{entry['version']}", *self.wrapped([*([own] if own else []), *sentences])]
+            for part in entry["tasks"]:
+                for heads, rows in label_tables(part, self.language):
+                    lines += aligned(heads, rows, 1, self.width)
+        return ["\n".join([*lines, *self.wrapped([self.say("judges.note_apart")], "")])]
 
     def legend(self) -> str:
         """What the columns and signs of this report mean."""

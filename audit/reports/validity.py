@@ -476,7 +476,7 @@ def powered(
     groups = judged.groupby(KEY, sort=False).indices
     values = judged["false"].to_numpy(float).copy()
     for cell in proxies:
-        result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, fallback=fallback)
+        result = prediction_powered(cell.truth, cell.of_sample, cell.of_population, fallback=fallback, total=cell.size)
         at = place[cell.study, cell.relation, cell.system]
         reason = _reason(cell, result) or None
         estimates.iloc[at] = [result.estimate, result.low, result.high, result.method, result.gain, reason]

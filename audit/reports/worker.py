@@ -27,6 +27,7 @@ from audit.reports.documents import (
     BoundsDocument,
     CellAtWork,
     HistoryDocument,
+    JudgesDocument,
     LevelsDocument,
     MeansDocument,
     PersonEntry,
@@ -36,6 +37,7 @@ from audit.reports.documents import (
 )
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.html import to_html
+from audit.reports.judges import judges_for_manager
 from audit.reports.over_time import cells_at_work, history_report, person, stored_agreement, totals
 from audit.reports.plan import PlanDocument, PlanRequest, plan
 from audit.reports.preference import PROFILES, Weights
@@ -158,6 +160,10 @@ def _quality(database: str, _state: str, *, by: int, groups: bool, task: str | N
     return quality_report(judging_record(_engine(database), by=by), task, kind="group" if groups else None)
 
 
+def _judges(database: str, _state: str, *, by: int) -> JudgesDocument:
+    return judges_for_manager(_engine(database), by)
+
+
 def _totals(database: str, _state: str, *, by: int) -> TotalsDocument:
     return totals(overview(_engine(database), by))
 
@@ -207,6 +213,7 @@ ASKS: dict[str, Callable[..., Any]] = {
     "history": _history,
     "agreement": _agreement,
     "quality": _quality,
+    "judges": _judges,
     "people": _people,
     "needs": _needs,
     "bounds": _bounds,

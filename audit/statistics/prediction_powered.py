@@ -15,13 +15,16 @@ from numpy.typing import ArrayLike
 from audit.errors import AuditError
 from audit.messages import message
 from audit.statistics.intervals import Estimator, check_confidence, mid_p, wilson_ends
-from audit.statistics.planning import effective_size
+from audit.statistics.planning import effective_size, judged_size
 
 LEAST = 30
 """Smaller samples get no help from proxies: their slopes are noise there."""
 FEW = 5
 """So do proxies for which fewer judged groups than this have a value other than the commonest one, on average."""
 FOLDS = 10
+IMAGINED = 2
+"""Groups about which the proxies say nothing that count for the variance beside those judged. Where a proxy is nearly
+always right, few judged groups show where it is not, and their variance alone is too small."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +54,20 @@ def prediction_powered(
     confidence: float = 0.95,
     folds: int = FOLDS,
     fallback: Estimator = mid_p,
+    total: int | None = None,
 ) -> PredictionPowered:
     """Share of false groups in the population, from `n` judged at random and proxies of all `N`.
+
+    With `total` groups in the population, more than have proxies, those N' that have some are a simple random sample of
+    them, and the judged ones one of the N' (two phases, Cochran 1977, section 12.6): the variance is then
+    (1/n - 1/N') s^2 + (1/N' - 1/N) S^2 with the residuals' s^2 and the S^2 of what was judged.
 
     Shapes: truth (n,) of 0 and 1 (1: false satisfaction); proxies (n,) or (n, p), and (N,) or (N, p), the sample's rows
     among the population's. The slopes (power tuning) are least squares, cross-fitted: those used in a fold come from
     the other folds, so that the residuals, and with them the interval, do not flatter. The rows are dealt into folds in
     turn; they are in random order as drawn. The estimate is mean(y - (f - mean f over the population) w); its variance
-    (1 - n/N) s^2 / n with the residuals' s^2, at least 1/n. The interval is Wilson's at the size of a simple sample
+    (1 - n/N) s^2 / n with the residuals' s^2, at least 1/n, to which two imagined groups add that the proxies do not
+    explain (`IMAGINED`). The interval is Wilson's at the size of a simple sample
     with that variance, which unlike the normal one stays within [0, 1] and holds at small rates.
 
     Below 30 judged, with proxies that vary too little (`usable`), or where proxies do not help, it is `fallback`
@@ -77,9 +86,11 @@ def prediction_powered(
     (0.33, '', True)
     """
     y, sample, population = _checked(truth_of_sample, proxy_of_sample, proxy_of_population, confidence, folds)
-    n, total = len(y), len(population)
+    n, total = len(y), total or len(population)
+    if total < len(population):
+        raise AuditError(f"proxies of {len(population)} groups are more than the {total} that there are")
     use = usable(population, n)
-    reason = _why_not(n, use, total)
+    reason = _why_not(n, use, len(population), total)
     if not reason:
         centred = sample - population.mean(axis=0)
         scale = population.std(axis=0)
@@ -87,15 +98,18 @@ def prediction_powered(
         plain = float(y.var(ddof=1))
         spread = max(float(residuals.var(ddof=1)), 1 / n)
         if spread < plain:
+            spread += (plain - spread) * IMAGINED / (n + IMAGINED)
             weights = np.zeros(len(scale))
             weights[use] = slopes / scale[use]
             rate = float(np.clip(residuals.mean(), 1 / total, 1 - 1 / total))
-            # Wilson's interval at the size of a simple sample with the variance (1 - n/N) spread / n.
-            size = float(effective_size(n, total)) * rate * (1 - rate) / spread
+            # Wilson's interval at the size of a simple sample with the variance (1 - n/N) spread / n, or of two phases.
+            second = spread / float(effective_size(n, len(population)))
+            first = plain / float(effective_size(len(population), total))
+            size = rate * (1 - rate) / (first + second)
             low, high = wilson_ends(rate, size, confidence)
             return PredictionPowered(
                 rate, low, high, f"PPI++ ({folds}-fold, finite population)", n, total,
-                tuple(weights.tolist()), plain / spread, "",
+                tuple(weights.tolist()), plain / float(effective_size(n, total)) / (first + second), "",
             )  # fmt: skip
         reason = message("proxy.no_help")
     if not n:
@@ -104,6 +118,23 @@ def prediction_powered(
     return PredictionPowered(
         float(y.mean()), interval.low, interval.high, interval.method, n, total, (), 1.0, reason
     )  # fmt: skip
+
+
+def with_gain(sizes: ArrayLike, cells: pd.DataFrame, gain: ArrayLike) -> np.ndarray:
+    """The groups to judge of each cell where proxies are worth `gain` (variance without them over that with them) and
+    `sizes` are needed without; never fewer than were judged, nor than proxies need (30), where they help.
+
+    `cells` has the columns satisfied and judged.
+
+    >>> cells = pd.DataFrame({"satisfied": [2000, 2000, 40], "judged": [40, 0, 10]})
+    >>> with_gain([200, 200, 40], cells, [2.0, 1.0, 2.0]).tolist()
+    [106, 200, 40]
+    """
+    wanted, factor = np.asarray(sizes, int), np.asarray(gain, float)
+    satisfied, judged = (cells[name].to_numpy(int) for name in ("satisfied", "judged"))
+    fewer = judged_size(effective_size(wanted, satisfied) / factor, satisfied)
+    helped: np.ndarray = np.maximum(np.maximum(np.minimum(fewer, wanted), np.minimum(LEAST, wanted)), judged)
+    return np.where(factor > 1, helped, wanted)
 
 
 def disagreement(labels: Mapping[str, ArrayLike], system: str) -> np.ndarray:
@@ -183,11 +214,13 @@ def usable(population: np.ndarray, n: int) -> np.ndarray:
     return n * (1 - np.array(usual) / max(len(population), 1)) >= FEW
 
 
-def _why_not(n: int, use: np.ndarray, total: int) -> str:
+def _why_not(n: int, use: np.ndarray, known: int, total: int) -> str:
     if not n:
         return message("proxy.nothing_judged")
     if n == total:
         return message("proxy.all_judged")
+    if n == known:
+        return message("proxy.none_beyond")
     if n < LEAST:
         return message("proxy.few_judged", count=n, least=LEAST)
     if n < 10 * len(use):

@@ -61,11 +61,21 @@ def load(spec: str, seconds: float | None = None) -> System:
     there, and what cannot be called.
     """
     with foreign(f"system {spec!r} cannot be loaded", seconds), exits_raised():
+        obj, module = find_object(spec)
+        return _system_of(spec, obj, module, seconds)
+
+
+def find_object(spec: str, what: str = "system") -> tuple[Any, ModuleType]:
+    """What `module:name` names, an instance where that is a class, and its module; `what` it is to be is for messages.
+
+    Raises AuditError where it is not there, or cannot be imported or created.
+    """
+    with exits_raised():
         module_name, _, name = spec.partition(":")
         if not module_name or not name:
-            raise AuditError(f"{spec!r} does not name a system; write module:name, for example mine:classify")
+            raise AuditError(f"{spec!r} does not name a {what}; write module:name, for example mine:classify")
         module = _import_module(module_name, spec)
-        obj: object = module
+        obj: Any = module
         for part in name.split("."):
             if not hasattr(obj, part):
                 raise AuditError(
@@ -75,7 +85,7 @@ def load(spec: str, seconds: float | None = None) -> System:
         if inspect.isclass(obj):
             with foreign(f"class {spec!r} cannot be created without arguments"):
                 obj = obj()
-        return _system_of(spec, obj, module, seconds)
+    return obj, module
 
 
 def load_object(spec: str, obj: Any, module: ModuleType, seconds: float | None = None) -> System:

@@ -28,6 +28,7 @@ from audit.messages import message
 from audit.relations import get_relation
 from audit.reports.charts import Palette
 from audit.reports.dashboard_charts import MEASURES, bias_chart, shares_chart
+from audit.reports.judges import label_tables, own_line, part_lines
 from audit.reports.tables import harmless
 from audit.reports.words import UNKNOWN, percent, signature_line
 from audit.store.core import count_rows, judgement, log, question, study
@@ -41,6 +42,7 @@ from audit.ui.language import (
     in_language,
     label_name,
     label_names,
+    language,
     output_words,
     plain,
     sentence,
@@ -297,7 +299,13 @@ def _field(bounds: Bounds, value: float, factor: int) -> dict[str, Any]:
 
 
 ROLES = ("manager",)
-ANNOTATORS, CONTRADICTIONS, KNOWN, SETTINGS = MODES = ("annotators", "contradictions", "known", "settings")
+ANNOTATORS, JUDGES, CONTRADICTIONS, KNOWN, SETTINGS = MODES = (
+    "annotators",
+    "judges",
+    "contradictions",
+    "known",
+    "settings",
+)
 _MODE = "quality-mode"
 _CACHED_REPORT = "quality-kept"
 """((whether about groups, the task, number of lines of the log), time, the report)"""
@@ -306,11 +314,13 @@ REPORT_MAX_AGE = timedelta(minutes=1)
 
 
 def page() -> None:
-    """One of four sections: annotators, contradictions, control questions, settings."""
+    """One of five sections: annotators, judges that are models, contradictions, control questions, settings."""
     engine, account = session.enter(*ROLES)
     names = {name: t(f"quality.{name}") for name in MODES}
     mode = single_choice(t("menu.quality"), names, _MODE, label_visibility="collapsed")
-    if mode == CONTRADICTIONS:
+    if mode == JUDGES:
+        _judges(engine, account.id)
+    elif mode == CONTRADICTIONS:
         contradictions_section(engine, account.id)
     elif mode == KNOWN:
         control_questions_section(engine, account.id)
@@ -318,6 +328,25 @@ def page() -> None:
         settings_section(engine, account.id)
     else:
         _annotators(engine, account.id)
+
+
+def _judges(engine: Engine, account_id: int) -> None:
+    """Judges that are models, each against people, gold and itself; annotators never see what they answer."""
+    document = computed(engine, "judges", {"by": account_id}, recompute=True).value
+    if not document["judges"]:
+        st.info(t("quality.no_judges"))
+        return
+    for entry in document["judges"]:
+        st.subheader(plain(f"{entry['name']}@{entry['version']}"), anchor=False)
+        if own := own_line(entry, language()):
+            st.warning(plain(own))
+        for part in entry["tasks"]:
+            for line in part_lines(part, language()):
+                st.markdown(plain(line))
+            for heads, rows in label_tables(part, language()):
+                st.dataframe(pd.DataFrame(rows, columns=list(heads)), hide_index=True)
+    for note in document["notes"]:
+        st.caption(plain(translated(note)))
 
 
 def _annotators(engine: Engine, account_id: int) -> None:

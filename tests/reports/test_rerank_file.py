@@ -185,3 +185,40 @@ def test_no_file(tmp_path):
         rerank(tmp_path / "nothing.csv")
     with pytest.raises(BadFile, match="cannot be read"):
         rerank(tmp_path)
+
+
+JUDGED = (
+    "relation,system,groups,satisfied,judged,false,judge_false,judge_false_judged,both_false\n"
+    "MR1,a,1000,800,100,30,250,33,27\n"
+    "MR1,b,1000,900,100,40,380,42,35\n"
+)
+
+
+def test_totals_with_a_judge_are_nearer(tmp_path):
+    path = tmp_path / "judged.csv"
+    path.write_text(JUDGED, encoding="utf-8")
+    plain, powered = rerank(path, target="corpus"), rerank(path, proxy="judge:simulated")
+    for alone, cell in zip(plain["cells"], powered["cells"], strict=True):
+        assert cell["gain"] > 2
+        assert cell["fs_high"] - cell["fs_low"] < 0.7 * (alone["fs_high"] - alone["fs_low"])
+        assert cell["method"].startswith("PPI++")
+    # People see 30 of 100; the judge 33 of these and 31.25 % of all: about a slope of .85 less.
+    assert powered["cells"][0]["fs_rate"] == pytest.approx(0.3 - 0.85 * (0.33 - 250 / 800), abs=0.01)
+    assert powered["signature"]["proxy"]["names"] == ["judge:simulated"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (",both_false", ",other", "column.s. both_false missing; proxy needs the judge's counts"),
+        ("33,27", "33,31", "line 2: column both_false is 31; with the other counts of the row 0 to 30 is possible"),
+        ("33,27", "133,27", "column judge_false_judged is 133; .* 0 to 100 is possible"),
+        ("250,33", "20,33", "column judge_false is 20; .* 33 to 733 is possible"),
+        ("33,27", "33,x", "column both_false is 'x', which is not a number"),
+    ],
+)
+def test_counts_of_a_judge_that_cannot_be(tmp_path, old, new, says):
+    path = tmp_path / "judged.csv"
+    path.write_text(JUDGED.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(AuditError, match=says):
+        rerank(path, proxy="judge:simulated")

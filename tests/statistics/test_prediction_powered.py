@@ -30,8 +30,10 @@ def test_one_proxy_worked_by_hand():
     result = prediction_powered(truth, truth.astype(float), np.r_[truth, np.zeros(40)], folds=2)
     assert result.estimate == pytest.approx(0.25)
     assert result.weights == pytest.approx((1.0,))
-    # The residuals do not vary, but one thing unseen of 40 is allowed for: s^2 = 1/40 instead of 0.
-    assert result.gain == pytest.approx(truth.var(ddof=1) * 40)
+    # The residuals do not vary, but one thing unseen of 40 is allowed for: s^2 = 1/40 instead of 0. Two more groups are
+    # imagined of which the proxy says nothing: (40 s^2 + 2 S^2) / 42.
+    plain = truth.var(ddof=1)
+    assert result.gain == pytest.approx(plain / ((40 / 40 + 2 * plain) / 42))
     assert result.low < 0.25 < result.high
 
 
@@ -106,6 +108,32 @@ def test_proxies_are_used_whatever_was_judged():
     truth, proxy = population()
     few = np.concatenate([np.flatnonzero(truth == 1)[:2], np.flatnonzero(truth == 0)[:58]])
     assert prediction_powered(truth[few], proxy[few], proxy).reason == ""
+
+
+@pytest.mark.parametrize("known", [150, 300, 2000])
+def test_two_phases_hold_and_are_as_wide_as_the_first_phase_makes_them(known):
+    """Proxies of `known` groups that are a random sample of all 2,000, of which 100 are judged."""
+    truth, proxy = population()
+    rng, held, widths = np.random.default_rng(3), 0, []
+    for _ in range(300):
+        order = rng.permutation(len(truth))
+        at = prediction_powered(truth[order[:100]], proxy[order[:100]], proxy[order[:known]], total=2000)
+        held += at.low <= 0.3 <= at.high
+        widths.append(at.high - at.low)
+    assert held >= 0.93 * 300
+    # Cochran (1977), section 12.6, with the proxies' R^2 for the judged groups' residuals.
+    explained = np.corrcoef(truth, proxy)[0, 1] ** 2
+    spread = 0.21 * ((1 / 100 - 1 / known) * (1 - explained) + (1 / known - 1 / 2000))
+    assert np.mean(widths) == pytest.approx(2 * 1.96 * spread**0.5, rel=0.08)
+
+
+def test_proxies_of_the_judged_alone_say_nothing_more():
+    truth, proxy = population()
+    result = prediction_powered(truth[:100], proxy[:100], proxy[:100], total=2000)
+    assert (result.gain, result.population) == (1.0, 2000)
+    assert "known of the judged groups alone" in result.reason
+    with pytest.raises(AuditError, match="proxies of 2000 groups are more than the 10 that there are"):
+        prediction_powered(truth[:5], proxy[:5], proxy, total=10)
 
 
 def test_disagreement_counts_the_others_that_have_a_label():

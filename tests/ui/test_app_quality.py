@@ -18,11 +18,13 @@ from audit.false_satisfaction.browse import contradictions
 from audit.judging.adjudications import adjudicate, opinions
 from audit.judging.deferral import flagged_ids
 from audit.judging.judgements import judge
+from audit.judging.judges import JudgeRequest, ask_judge
 from audit.reports.quality import quality_report
 from audit.store import table_of, tables
+from audit.systems.judge import function_judge
 from audit.tasks import Input
 from audit.ui import quality
-from audit.ui.language import text_in
+from audit.ui.language import plain, text_in
 
 
 @pytest.fixture
@@ -65,6 +67,22 @@ def test_annotators_with_a_dash_where_too_little_is_known(
     assert text_in(language, "quality.no_alarms") in said(app)
     assert text_in(language, "quality.no_hidden") in said(app)
     assert len(app.get("vega_lite_chart")) == 1  # nothing hidden, so no bias
+
+
+@in_both
+def test_judges_that_are_models_stand_apart(prepared: Prepared, opened: Callable[..., AppTest], language: str) -> None:
+    app = opened("judges", language)
+    assert text_in(language, "quality.no_judges") in said(app)
+    judged(prepared)
+    simulated = function_judge(lambda asked: "positive", "simulated", None)
+    ask_judge(prepared.engine, simulated, JudgeRequest())
+    app = opened("judges", language)
+    assert not app.exception
+    assert any("simulated" in one.value for one in app.subheader)
+    assert plain(text_in(language, "judges.note_apart")) in said(app)
+    # No annotator is asked whether a judge is right, or sees what it said.
+    shown = next_question(prepared.engine, prepared.ann.id)
+    assert shown is None or not shown.earlier
 
 
 @in_both

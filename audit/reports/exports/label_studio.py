@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, exists, or_, select
 
 from audit.annotation.answers import UNSURE, is_counted
 from audit.annotation.questions import ABOUT_OUTPUTS
@@ -136,6 +136,8 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         .where(judgement.c.round == 1, is_counted(judgement))
         .subquery()
     )
+    given = table_of(tables.JudgeAnswer)
+    asked_of_judge = exists().where(given.c.question_id == question.c.id)
     query = (
         select(
             question.c.id,
@@ -155,6 +157,8 @@ def _tasks(connection: Connection, task: str) -> Iterator[dict[str, Any]]:
         .join(input_, input_.c.id == question.c.input_id)
         .outerjoin(counting, counting.c.question_id == question.c.id)
         .where(question.c.task == task, question.c.kind.in_(ABOUT_OUTPUTS))
+        # Questions that were made for a judge that is a model wait for nobody, and are none of people's.
+        .where(or_(question.c.priority.is_not(None), counting.c.id.is_not(None), ~asked_of_judge))
         .order_by(question.c.id, counting.c.id)
     )
     several = takes_several([task])

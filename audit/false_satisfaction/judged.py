@@ -1,0 +1,245 @@
+"""What the answers of a judge that is a model say of satisfied groups: which it would call false. Never an answer.
+
+A judge's answers are carried by relations as people's are, with one difference: what is carried goes before a direct
+answer. Follow-ups of drawn groups are asked about directly now and then, to audit what relations carry, and those of
+other groups are not. Were they used, the same judge would say other things of the groups that people judge than of all
+others, and an estimate that corrects the one by the other would be biased.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sqlalchemy import Connection, select
+
+from audit.annotation.accounts import note
+from audit.annotation.questions import ABOUT_OUTPUTS, Subject
+from audit.errors import AuditError
+from audit.false_satisfaction.resolution import Drawn, Step, carried_labels, never_carries, satisfied_groups, source_of
+from audit.messages import message
+from audit.sampling.draw import cell_lists
+from audit.store import Checked, rows_among, table_of, tables
+from audit.tasks import Task, get_task
+
+JUDGE = "judge:"
+"""Begins the name of a proxy that is a judge."""
+UNKNOWN = 0.5
+"""The proxy of a group about which the judge was asked and gave no answer that could be used."""
+ASKED = "judge_asked"
+"""The action of the log that says which groups a judge is asked about, before it is."""
+
+Opinions = Mapping[Subject, frozenset[str]]
+"""What a judge answered, by subject: the label; nothing where it was unsure, refused or could not be read. A subject
+that is not there was not asked about."""
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A stored judge."""
+
+    id: int
+    name: str
+    version: str
+    settings: str
+
+    def called(self, name: str) -> bool:
+        """Whether a name means this judge: its own, `NAME@VERSION`, or `#` and its number.
+
+        >>> JudgeRow(2, "referee", "1", "{}").called("referee@1")
+        True
+        """
+        return name in (self.name, f"{self.name}@{self.version}", f"#{self.id}")
+
+
+def stored_judges(connection: Connection) -> list[JudgeRow]:
+    """All judges, in the order in which they first came."""
+    judge = table_of(tables.Judge)
+    query = select(judge.c.id, judge.c.name, judge.c.version, judge.c.settings).order_by(judge.c.id)
+    return [JudgeRow(*row) for row in connection.execute(query)]
+
+
+def find_judge(connection: Connection, name: str) -> JudgeRow:
+    """The judge of this name, `NAME@VERSION`, or `#` and its number. Raises AuditError for none, or several."""
+    judges = stored_judges(connection)
+    found = [one for one in judges if one.called(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = [f"#{one.id} ({one.name}@{one.version})" for one in found]
+        raise AuditError(message("judges.several", name=name, names=names), parameter="proxy")
+    names = list(dict.fromkeys(one.name for one in judges)) or [message("list.none")]
+    raise AuditError(message("judges.unknown", name=name, names=names))
+
+
+def opinions_of(connection: Connection, judge_id: int, variant: int = 0) -> dict[Subject, frozenset[str]]:
+    """What a judge answered about inputs and outputs; of several attempts the last."""
+    return {
+        (row.task, row.input_id, row.output): frozenset() if row.answer in (None, "unsure") else frozenset({row.answer})
+        for row in last_answers(connection, judge_id, variant)
+        if row.kind in ABOUT_OUTPUTS
+    }
+
+
+def last_answers(connection: Connection, judge_id: int, variant: int = 0) -> list[Any]:
+    """Rows question_id, task, kind, input_id, output, answer, attempt: the last attempt of each question."""
+    given, question = table_of(tables.JudgeAnswer), table_of(tables.Question)
+    query = (
+        select(
+            given.c.question_id, question.c.task, question.c.kind, question.c.input_id, question.c.output,
+            given.c.answer, given.c.attempt,
+        )
+        .join(question, question.c.id == given.c.question_id)
+        .where(given.c.judge_id == judge_id, given.c.variant == variant)
+        .order_by(given.c.question_id, given.c.attempt)
+    )  # fmt: skip
+    return list({row.question_id: row for row in connection.execute(query)}.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What a judge makes of a group: 1 false, 0 true, `UNKNOWN`, or None where it was not asked all that it takes:
+    `waits_for` then."""
+
+    value: float | None
+    waits_for: tuple[Subject, ...] = ()
+
+
+def predicted(drawn: Drawn, opinions: Opinions, task: Task | None = None) -> Predicted:
+    """The rule of `resolution.settle_group` for a judge's answers: one wrong output makes a group false.
+
+    What it says hangs on the group and on what the judge answered when asked about it, and on nothing else: not on what
+    else happens to have been asked. Every direct answer that a group needs is asked for at once.
+    """
+    task = task or get_task(drawn.task)
+    source = source_of(drawn)
+    about_source = opinions.get(drawn.subject(source)) if source else None
+    waits_for: list[Subject] = []
+    value = 0.0
+    for step in drawn.steps:
+        opinion = _opinion(drawn, step, source, about_source, opinions)
+        if isinstance(opinion, tuple):
+            waits_for.append(opinion)
+        elif not opinion:
+            value = max(value, UNKNOWN)
+        elif task.is_wrong(step.output, opinion):
+            return Predicted(1.0)
+    return Predicted(None, tuple(dict.fromkeys(waits_for))) if waits_for else Predicted(value)
+
+
+def _opinion(
+    drawn: Drawn, step: Step, source: Step | None, about_source: frozenset[str] | None, opinions: Opinions
+) -> frozenset[str] | Subject:
+    """The labels that a judge allows at a step, none where it does not say, or the subject that it is to be asked."""
+    subject = drawn.subject(step)
+    if source is None or step is source or never_carries(drawn.carry, drawn.task):
+        answer = opinions.get(subject)
+        return subject if answer is None else answer
+    if about_source is None:
+        return drawn.subject(source)
+    if not about_source:
+        return frozenset()
+    if drawn.corresponds and (carried := carried_labels(drawn, step, source, about_source)) is not None:
+        return carried
+    answer = opinions.get(subject)
+    return subject if answer is None else answer
+
+
+# Which satisfied groups of a study a judge is asked about beside those that were drawn: all, or the first of each list.
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A request: the first `per_cell` satisfied groups of each cell's list in the order of a sample, or all of a study
+    (both None)."""
+
+    study_id: int
+    sample_id: int | None = None
+    per_cell: int | None = None
+
+
+def record_scope(connection: Connection, judge_id: int, scope: Scope) -> None:
+    """Write down which groups a judge is asked about, before anybody knows what it answers.
+
+    An estimate uses the judge's answers about these groups and no others: those that it happens to have answered, for
+    another cell or sample, are no random part of a cell.
+    """
+    if scope not in _scopes(connection, judge_id):
+        detail = {"study": scope.study_id, "sample": scope.sample_id, "per_cell": scope.per_cell}
+        note(connection, None, ASKED, judge=judge_id, **detail)
+
+
+def scope_of(connection: Connection, judge_id: int, study_id: int, sample_id: int) -> Scope | None:
+    """The widest request for groups of a sample: all of the study, or the most of each list; None: no request."""
+    scopes = _scopes(connection, judge_id)
+    if Scope(study_id) in scopes:
+        return Scope(study_id)
+    sizes = [scope.per_cell for scope in scopes if scope.sample_id == sample_id and scope.per_cell is not None]
+    return Scope(study_id, sample_id, max(sizes)) if sizes else None
+
+
+def _scopes(connection: Connection, judge_id: int) -> list[Scope]:
+    log = table_of(tables.Log)
+    details = connection.execute(select(log.c.detail).where(log.c.action == ASKED)).scalars()
+    return [Scope(one["study"], one["sample"], one["per_cell"]) for one in details if one.get("judge") == judge_id]
+
+
+@dataclass(frozen=True)
+class CellOpinions:
+    """What a judge makes of a cell: `groups` (n,) are the ids of the first n satisfied groups of its list, or of all,
+    ascending; `values` (n,) what it says of them. `lacking` of them wait for an answer, and are NaN."""
+
+    groups: np.ndarray
+    values: np.ndarray
+    lacking: int
+
+
+def list_beginnings(
+    connection: Connection, checks: Checked, study: int, design: str, seed: int, per_cell: int | None
+) -> dict[tuple[int, int], np.ndarray]:
+    """By relation and system (ids) the groups (ids) of the first `per_cell` places of each cell's list; None: all."""
+    lists: Iterator[pd.DataFrame] = cell_lists(connection, checks, study, design, seed)
+    return {
+        (int(cell["relation_id"].iloc[0]), int(cell["system_id"].iloc[0])): np.sort(
+            cell["group_id"].to_numpy(np.int64)[:per_cell]
+        )
+        for cell in lists
+    }
+
+
+def cell_opinions(
+    connection: Connection,
+    study: int,
+    relation: int,
+    opinions: Opinions,
+    beginnings: Mapping[tuple[int, int], np.ndarray],
+) -> tuple[dict[int, CellOpinions], set[Subject]]:
+    """By system (id), what a judge makes of the groups of `beginnings` under a relation; and what it is to be asked."""
+    wanted = {system: set(ids.tolist()) for (of, system), ids in beginnings.items() if of == relation}
+    rows: dict[int, list[tuple[int, float]]] = {system: [] for system in wanted}
+    waits_for: set[Subject] = set()
+    task: Task | None = None
+    for drawn in satisfied_groups(connection, study, relation):
+        if drawn.group_id not in wanted.get(drawn.system_id, ()):
+            continue
+        task = task or get_task(drawn.task)
+        found = predicted(drawn, opinions, task)
+        waits_for.update(found.waits_for)
+        rows[drawn.system_id].append((drawn.group_id, np.nan if found.value is None else found.value))
+    cells: dict[int, CellOpinions] = {}
+    for system, pairs in rows.items():
+        groups = np.array([group for group, _ in pairs], np.int64)
+        values = np.array([value for _, value in pairs], float)
+        order = np.argsort(groups)
+        cells[system] = CellOpinions(groups[order], values[order], int(np.isnan(values).sum()))
+    return cells, waits_for
+
+
+def inputs_of(connection: Connection, ids: Sequence[int]) -> dict[int, bytes]:
+    """The keys of these inputs."""
+    table = table_of(tables.Input)
+    return {
+        row.id: bytes(row.key)
+        for row in rows_among(connection, select(table.c.id, table.c.key), table.c.id, sorted(ids))
+    }

@@ -1,0 +1,390 @@
+"""Asking judges that are models: which questions, in which ways, and storing what they say as it arrives.
+
+What a judge answers is no vote: it goes into a table of its own, and no answer, queue or screen of people hangs on it.
+Repeating a command asks what is left, and again what ended in an error.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from time import monotonic
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, select
+
+from audit.annotation.guidelines import guideline_of
+from audit.annotation.questions import Subject, kind_of, question_ids, question_key
+from audit.annotation.queue import Shown, show
+from audit.errors import AuditError, Refused
+from audit.false_satisfaction.cells import SampleRow, ground_of
+from audit.false_satisfaction.judged import (
+    Scope,
+    cell_opinions,
+    inputs_of,
+    last_answers,
+    list_beginnings,
+    opinions_of,
+    record_scope,
+)
+from audit.false_satisfaction.resolution import drawn_groups
+from audit.keys import canonical
+from audit.messages import message
+from audit.sampling.designs import INFORMATIVE
+from audit.store import insert_new, rows_among, table_of, tables, writing
+from audit.store.queries import insert_one
+from audit.systems.judge import VARIANTS, Answered, Asked, Judge, Part, same_model, variant_of
+from audit.tasks import base_of, get_task, wording_of
+
+FLUSH = 0.5
+"""Seconds after which what a judge has answered is stored; what waits longer than that is stored as it comes."""
+HOPELESS = 20
+"""Questions one after the other without an answer, after which a judge is asked no more."""
+_LOOKED_UP = 200
+"""Questions that are read from the database at once."""
+_NAMES = {"summarization": "Summary", "translation": "Translation", "question-answering": "Answer"}
+"""What an output is called that is judged with its text, where the task does not say."""
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """What a judge is asked: the questions of what was drawn, as people are asked (`variants` 0) or in other ways, too.
+
+    `everything`: all satisfied groups, so that it is a proxy of every cell; `per_cell`: the first so many of each
+    cell's list. `most` is how many questions are asked at most. `allow_own`: also a judge that is a system under test.
+    """
+
+    variants: tuple[int, ...] = (0,)
+    everything: bool = False
+    per_cell: int | None = None
+    study: int | None = None
+    most: int | None = None
+    allow_own: bool = False
+
+
+@dataclass
+class AskedOf:
+    """What came of asking a judge: how many questions were asked, answered, unsure or ended in an error, and how many
+    are left; `own` are the systems under test that it is. `last_error` is what the last one says."""
+
+    judge: int
+    name: str
+    own: tuple[str, ...]
+    asked: int = 0
+    answered: int = 0
+    unsure: int = 0
+    errors: int = 0
+    left: int = 0
+    last_error: str | None = None
+    questions_made: int = field(default=0)
+
+
+def own_systems(
+    connection: Connection, name: str, version: str, settings: Mapping[str, Any], studies: Sequence[int] | None = None
+) -> tuple[str, ...]:
+    """The systems under test (of these studies; None: of all) that a judge is, by name."""
+    system, progress = table_of(tables.System), table_of(tables.Progress)
+    query = select(system.c.name, system.c.version, system.c.settings).order_by(system.c.id)
+    if studies is not None:
+        ran = select(progress.c.system_id).where(progress.c.study_id.in_(list(studies)))
+        query = query.where(system.c.id.in_(ran))
+    rows = [(row.name, row.version, json.loads(row.settings)) for row in connection.execute(query)]
+    return tuple(dict.fromkeys(row[0] for row in rows if same_model((name, version, settings), row)))
+
+
+def ask_judge(
+    engine: Engine, judge: Judge, request: JudgeRequest, watch: Callable[[int, int], object] | None = None
+) -> AskedOf:
+    """Ask a judge what it has not answered yet, and store each answer as it comes.
+
+    `watch(done, total)` is told how far it is. Raises Refused for a judge that is a system under test (unless that is
+    allowed), AuditError where nothing was drawn, and, once all that came is stored, where a judge answers nothing.
+    """
+    if request.most is not None and request.most < 1:
+        raise AuditError(message("judges.bad_number", name="max_calls", number=request.most), parameter="max_calls")
+    if request.per_cell is not None and request.per_cell < 1:
+        raise AuditError(message("judges.bad_number", name="per_cell", number=request.per_cell), parameter="per_cell")
+    with engine.connect() as connection:
+        samples = ground_of(connection, request.study).samples
+        if not samples:
+            raise AuditError(message("judges.nothing_drawn"))
+        own = own_systems(connection, judge.name, judge.version, judge.settings)
+    if own and not request.allow_own:
+        raise Refused(message("judges.own", name=judge.name, systems=own), parameter="allow_own")
+    settings = canonical(dict(judge.settings))
+    row = {"name": judge.name, "version": judge.version, "settings": settings, "created_at": tables.now()}
+    with writing(engine) as connection:
+        judge_id, _ = insert_one(connection, tables.Judge, row, "name", "version", "settings")
+    done = AskedOf(judge_id, judge.name, own)
+    session = _Session(engine, judge, done, request.most, watch)
+    drawn = _drawn_questions(engine, samples)
+    failed = sorted(set(_failed_questions(engine, judge_id)) - set(drawn))
+    session.ask(_pending(engine, judge_id, drawn, request.variants))
+    session.ask(_pending(engine, judge_id, failed, (0,)))
+    if request.everything or request.per_cell is not None:
+        _ask_for_cells(engine, session, samples, request)
+    return done
+
+
+def _ask_for_cells(engine: Engine, session: "_Session", samples: Sequence[SampleRow], request: JudgeRequest) -> None:
+    """Ask what the groups need that are to have a value of the proxy, sources first, until none waits."""
+    judge_id = session.done.judge
+    random = [sample for sample in samples if sample["design"] != INFORMATIVE]
+    if not random:
+        raise AuditError(message("judges.only_compares"))
+    with writing(engine) as connection:
+        for sample in random:
+            whole = Scope(sample["study_id"])
+            part = Scope(sample["study_id"], sample["id"], request.per_cell)
+            record_scope(connection, judge_id, whole if request.everything else part)
+    tried: set[int] = set()
+    while True:
+        with writing(engine) as connection:
+            wanted = _wanted(connection, judge_id, random, None if request.everything else request.per_cell)
+            before = _number_of_questions(connection)
+            ids = _made(connection, wanted)
+            session.done.questions_made += _number_of_questions(connection) - before
+        # What ended in an error was asked about: it is asked again once, and not in this loop.
+        remaining = [id for id in ids if id not in tried]
+        if not remaining:
+            break
+        tried.update(remaining)
+        session.ask(_pending(engine, judge_id, remaining, (0,)))
+        if session.exhausted:
+            break
+
+
+def _wanted(connection: Connection, judge_id: int, samples: Sequence[SampleRow], per_cell: int | None) -> set[Subject]:
+    """What a judge is to be asked so that it has an opinion of the groups of these samples' lists."""
+    opinions = opinions_of(connection, judge_id)
+    wanted: set[Subject] = set()
+    for sample in samples:
+        study = sample["study_id"]
+        checks = ground_of(connection, study).checks.of(study)
+        lists = list_beginnings(connection, checks, study, sample["design"], sample["seed"], per_cell)
+        for relation in sorted({relation for relation, _ in lists}):
+            wanted |= cell_opinions(connection, study, relation, opinions, lists)[1]
+    return wanted
+
+
+def _made(connection: Connection, subjects: set[Subject]) -> list[int]:
+    """The ids of the questions about these, made where nobody was asked yet: they wait for nobody."""
+    keys = inputs_of(connection, list({input_id for _, input_id, _ in subjects}))
+    rows = [
+        {
+            "key": question_key(task, kind_of(output), keys[input_id], output),
+            "task": task,
+            "kind": kind_of(output),
+            "input_id": input_id,
+            "output": output,
+            "priority": None,
+            "waits": 0,
+        }
+        for task, input_id, output in sorted(subjects, key=lambda subject: (subject[0], subject[1], subject[2] or ""))
+    ]
+    insert_new(connection, tables.Question, rows)
+    ids: list[int] = []
+    for task in sorted({task for task, _, _ in subjects}):
+        stored = question_ids(connection, task, {input_id for of, input_id, _ in subjects if of == task})
+        ids += [id for subject, id in stored.items() if subject in subjects]
+    return sorted(ids)
+
+
+def _number_of_questions(connection: Connection) -> int:
+    return int(connection.execute(select(func.count()).select_from(table_of(tables.Question))).scalar_one())
+
+
+def _drawn_questions(engine: Engine, samples: Sequence[SampleRow]) -> list[int]:
+    """The questions that people are or were asked about the groups of these samples, and about these groups."""
+    question, drawn_audit = table_of(tables.Question), table_of(tables.AuditDraw)
+    ids = [sample["id"] for sample in samples]
+    with engine.connect() as connection:
+        subjects = {drawn.subject(step) for drawn in drawn_groups(connection, ids) for step in drawn.steps}
+        found: list[int] = []
+        for task in sorted({task for task, _, _ in subjects}):
+            stored = question_ids(connection, task, {input_id for of, input_id, _ in subjects if of == task})
+            found += [id for subject, id in stored.items() if subject in subjects]
+        audited = select(drawn_audit.c.group_id).where(drawn_audit.c.sample_id.in_(ids))
+        about_groups = select(question.c.id).where(question.c.kind == "group", question.c.group_id.in_(audited))
+        return sorted({*found, *connection.execute(about_groups).scalars()})
+
+
+def _failed_questions(engine: Engine, judge_id: int) -> list[int]:
+    """The questions of which a judge's last answer is an error."""
+    with engine.connect() as connection:
+        return [row.question_id for row in last_answers(connection, judge_id) if row.answer is None]
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A question that a judge is to be asked in some way, and which attempt that is."""
+
+    question: int
+    variant: int
+    attempt: int
+
+
+def _pending(engine: Engine, judge_id: int, questions: Sequence[int], variants: Sequence[int]) -> list[_Open]:
+    """What of these is not answered yet; the questions in the order given, each in all ways."""
+    given = table_of(tables.JudgeAnswer)
+    query = select(given.c.question_id, given.c.variant, given.c.attempt, given.c.answer).where(
+        given.c.judge_id == judge_id
+    )
+    answered: set[tuple[int, int]] = set()
+    attempts: dict[tuple[int, int], int] = {}
+    with engine.connect() as connection:
+        for row in rows_among(connection, query, given.c.question_id, list(questions)):
+            key = row.question_id, row.variant
+            attempts[key] = max(attempts.get(key, 0), row.attempt)
+            if row.answer is not None:
+                answered.add(key)
+    return [
+        _Open(id, variant, attempts.get((id, variant), 0) + 1)
+        for id in questions
+        for variant in variants
+        if (id, variant) not in answered
+    ]
+
+
+class _Session:
+    """A judge that is asked: many questions at once, each answer stored soon after it came."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        judge: Judge,
+        done: AskedOf,
+        most: int | None,
+        watch: Callable[[int, int], object] | None,
+    ):
+        self._engine, self._judge, self.done, self._most = engine, judge, done, most
+        self._watch = watch or (lambda done, total: None)
+        self._rows: list[dict[str, Any]] = []
+        self._flushed = monotonic()
+        self._total = 0
+        self._without_answer = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether as many questions were asked as may be."""
+        return self._most is not None and self.done.asked >= self._most
+
+    def ask(self, pending: Sequence[_Open]) -> None:
+        """Ask these, as many as may be. Raises AuditError where none is answered any more."""
+        left = len(pending) if self._most is None else max(self._most - self.done.asked, 0)
+        self.done.left += max(len(pending) - left, 0)
+        self._total += min(len(pending), left)
+        if pending and left:
+            asyncio.run(self._ask(self._questions(pending[:left])))
+
+    async def _ask(self, questions: Iterator[tuple[_Open, Asked]]) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._judge.concurrency):
+                    group.create_task(self._work(questions))
+        except BaseExceptionGroup as problems:
+            raise problems.exceptions[0] from None
+        finally:
+            self._flush()
+            await self._judge.close_async()
+
+    async def _work(self, questions: Iterator[tuple[_Open, Asked]]) -> None:
+        for pending, asked in questions:
+            self._note(pending, await self._judge.answer(asked))
+            if monotonic() - self._flushed > FLUSH:
+                self._flush()
+            if self._without_answer >= HOPELESS:
+                raise AuditError(message("judges.hopeless", count=HOPELESS, error=self.done.last_error or ""))
+            await asyncio.sleep(0)  # an interrupt is noticed here, also where a function never waits
+
+    def _note(self, pending: _Open, answered: Answered) -> None:
+        done = self.done
+        done.asked += 1
+        if answered.label is None:
+            done.errors += 1
+            done.last_error = answered.error
+        elif answered.label == "unsure":
+            done.unsure += 1
+        else:
+            done.answered += 1
+        # What it wrote is an answer of the machine, if none that can be used; only silence is hopeless.
+        silent = answered.label is None and answered.text is None
+        self._without_answer = self._without_answer + 1 if silent else 0
+        self._rows.append(
+            {
+                "question_id": pending.question,
+                "judge_id": done.judge,
+                "variant": pending.variant,
+                "attempt": pending.attempt,
+                "answer": answered.label,
+                "error": None if answered.label is not None else answered.error or "no answer",
+                "text": answered.text,
+                "decided_at": tables.now(),
+            }
+        )
+        self._watch(done.asked, self._total)
+
+    def _flush(self) -> None:
+        if self._rows:
+            with writing(self._engine) as connection:
+                insert_new(connection, tables.JudgeAnswer, self._rows)
+            self._rows = []
+        self._flushed = monotonic()
+
+    def _questions(self, pending: Sequence[_Open]) -> Iterator[tuple[_Open, Asked]]:
+        """What is asked, read from the database piece by piece; ways that a question does not have are left out."""
+        remaining = iter(pending)
+        while piece := list(islice(remaining, _LOOKED_UP)):
+            with self._engine.connect() as connection:
+                shown = {id: asked_of(connection, id) for id in dict.fromkeys(one.question for one in piece)}
+            for one in piece:
+                if (asked := variant_of(shown[one.question], one.variant)) is not None:
+                    yield one, asked
+                else:
+                    self._total -= 1
+
+
+def asked_of(connection: Connection, question_id: int) -> Asked:
+    """A question as a judge is asked it: what people are shown, in English."""
+    shown = show(connection, question_id)
+    guideline = guideline_of(shown.task, shown.kind).text.replace("{labels}", ", ".join(shown.labels))
+    return Asked(
+        base_of(shown.task),
+        shown.kind,
+        shown.question,
+        shown.labels,
+        shown.texts,
+        _parts(shown),
+        shown.output,
+        f"{shown.group.relation}: {shown.group.summary}".rstrip(": ") if shown.group else "",
+        guideline,
+    )
+
+
+def _parts(shown: Shown) -> tuple[Part, ...]:
+    if shown.group is not None:
+        names = {"source": "Source", "follow_up": "Follow-up", "link": "Link"}
+        return tuple(
+            Part(names.get(member.role, member.role), "\n".join(member.input.texts), member.input.languages[0])
+            for member in shown.group.members
+        )
+    words = wording_of(get_task(shown.task), "en")
+    names_of = words.texts if len(words.texts) == len(shown.texts) else ()
+    several = [f"Text {number}" for number in range(1, len(shown.texts) + 1)] if len(shown.texts) > 1 else ["Text"]
+    parts = [
+        Part(name, text, language)
+        for name, text, language in zip(names_of or several, shown.texts, shown.languages, strict=False)
+    ]
+    if shown.output is not None:
+        name = words.output or _NAMES.get(base_of(shown.task), "Output")
+        parts.append(Part(name, shown.output, shown.languages[-1]))
+    return tuple(parts)
+
+
+def variants_named(names: Sequence[str]) -> tuple[int, ...]:
+    """The numbers of ways of asking by name, beside 0, as people are asked. Raises AuditError for another name."""
+    for name in names:
+        if name not in VARIANTS[1:]:
+            raise AuditError(message("judges.no_variant", name=name, names=VARIANTS[1:]), parameter="variants")
+    return (0, *sorted({VARIANTS.index(name) for name in names}))

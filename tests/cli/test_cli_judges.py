@@ -1,0 +1,131 @@
+"""`audit judge`: asking, measuring, a kill in the middle, and mistakes. All judges here are simulated."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest_rows import row
+
+from audit.cli import main
+from audit.judging.labels import answer_with_gold
+from audit.judging.samples import draw_all
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import SampleRequest, Size
+from audit.store import open_store
+
+JUDGE = """
+def judge(asked):
+    return "negative" if int(asked.text[5:-1]) % 4 == 0 else "positive"
+judge.name = "referee"
+judge.settings = {"model": "simulated"}
+"""
+KILLED = """
+import os, signal, time
+calls = 0
+def judge(asked):
+    global calls
+    calls += 1
+    if calls == 3:
+        time.sleep(0.6)
+    if calls == 5 and os.environ.get("KILL"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "positive"
+judge.version = "1"
+"""
+
+
+@pytest.fixture
+def where(tmp_path, monkeypatch):
+    """A drawn study of 80 films of a simulated run, answered by gold, and judges in a file beside it."""
+    groups = [
+        row(f"Film {n}.", f"Film {n}!", ["positive"] * 2, id=str(n), gold="positive" if n % 4 else "negative")
+        for n in range(80)
+    ]
+    (tmp_path / "run.jsonl").write_text("\n".join(map(json.dumps, groups)), encoding="utf-8")
+    path = str(tmp_path / "audit.db")
+    engine = open_store(path, create=True)
+    import_run(engine, read_run(tmp_path / "run.jsonl"))
+    draw_all(engine, SampleRequest(Size(per_relation=40)))
+    answer_with_gold(engine)
+    (tmp_path / "referees.py").write_text(JUDGE, encoding="utf-8")
+    (tmp_path / "killed_referees.py").write_text(KILLED, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield path
+    for name in ("referees", "killed_referees"):
+        sys.modules.pop(name, None)
+
+
+def out(capsys, *arguments):
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_judge_is_asked_measured_and_used(where, tmp_path, capsys):
+    asked = out(
+        capsys, "judge", "ask", "--with", "referees:judge", "--variants", "labels", "--everything", "--db", where
+    )
+    assert (asked["answered"], asked["errors"], asked["own"], asked["questions_made"]) == (120, 0, [], 40)
+    (entry,) = out(capsys, "judge", "agreement", "--db", where)["judges"]
+    (task,) = entry["tasks"]
+    assert (entry["name"], entry["settings"]) == ("referee", {"model": "simulated"})
+    assert (task["people"], task["gold"]["accuracy"]["value"]) == (None, 1.0)
+    (positive, *_), neutral, (*_, negative) = task["gold"]["confusion"]
+    assert (positive + negative, neutral) == (40, [0, 0, 0])
+    (labels,) = task["consistency"]
+    assert (labels["variant"], labels["same"]["part"], labels["same"]["whole"]) == ("labels", 40, 40)
+    assert main(["judge", "agreement", "--db", where]) == 0
+    shown = capsys.readouterr().out
+    assert "Against gold on 40 questions: accuracy 100.0 %" in shown
+    assert "A judge’s answers are no votes" in shown
+    report = out(capsys, "report", "--db", where, "--proxy", "judge:referee")
+    (cell,) = report["cells"]
+    assert cell["fs_low"] <= 0.25 <= cell["fs_high"]
+    assert cell["gain"] > 5
+    html = tmp_path / "report.html"
+    for language, words in (("en", "Judges that are models"), ("zh", "评判模型")):
+        assert main(["report", "--db", where, "--html", str(html), "--language", language]) == 0
+        assert words in html.read_text(encoding="utf-8")
+        assert "referee@" in html.read_text(encoding="utf-8")
+
+
+def test_a_killed_command_goes_on_and_asks_nothing_twice(where, capsys):
+    command = [sys.executable, "-m", "audit", "judge", "ask", "--with", "killed_referees:judge", "--db", where]
+    folder = str(Path(__file__).parents[2])
+    environment = os.environ | {"KILL": "1", "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")])}
+    killed = subprocess.run(command, capture_output=True, env=environment, timeout=60, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    asked = out(capsys, "judge", "ask", "--with", "killed_referees:judge", "--db", where)
+    # Three were stored before the fourth and the fifth; at most what came in the last half second is asked again.
+    assert asked["asked"] == 40 - 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("judge", "one of ask, agreement is missing"),
+        ("judge ask", "--with is missing"),
+        ("judge ask --with referees", "'referees' does not name a judge; write module:name"),
+        ("judge ask --with referees:absent", "has no 'absent'"),
+        ("judge ask --with chat:absent.toml", "absent.toml"),
+        ("judge ask --with referees:judge --everything --per-cell 3", "--everything and --per-cell exclude each other"),
+        ("judge ask --with referees:judge --per-cell 0", "--per-cell 0: must be at least 1"),
+        ("judge ask --with referees:judge --max-calls 0", "--max-calls 0: must be at least 1"),
+        ("judge ask --with referees:judge --variants louder", "'louder' is no other way of asking"),
+        ("judge ask --with referees:judge --name a", "or allow it with --allow-own"),
+        ("judge agreement", "no judge has answered anything yet"),
+        ("judge agreement --judge nobody", "there is no judge 'nobody'"),
+        ("report --proxy judge:nobody", "there is no judge 'nobody'"),
+    ],
+)
+def test_mistakes_are_one_sentence(where, capsys, arguments, message):
+    if "chat:" in arguments:
+    words = arguments.split()
+    assert main([*words, *(["--db", where] if len(words) > 1 else [])]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Traceback" not in said

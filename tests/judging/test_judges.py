@@ -1,0 +1,209 @@
+"""Asking judges that are models: what is asked, what is stored, and that nothing of people changes."""
+
+import json
+
+import pytest
+from conftest_rows import row
+from question_world import rows
+from simulated_judges import Simulated
+
+from audit.cli import main
+from audit.errors import AuditError, Refused
+from audit.judging.judges import HOPELESS, JudgeRequest, ask_judge, variants_named
+from audit.judging.labels import answer_with_gold
+from audit.judging.samples import draw_all
+from audit.reports.study import study_report
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import SampleRequest, Size
+from audit.store import open_store, tables
+from audit.systems.judge import function_judge
+
+LABEL = "positive"
+
+
+@pytest.fixture
+def films(tmp_path):
+    """12 films under a relation that carries answers (MR1.1) and one that carries none (X), of one system; 4 drawn."""
+    groups = [
+        row(f"Film {n}.", f"Film {n}!{end}", [LABEL, LABEL], relation=relation, id=f"{n}", gold=LABEL)
+        for n in range(12)
+        for relation, end in (("MR1.1", ""), ("X", "!"))
+    ]
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(json.dumps(group) for group in groups), encoding="utf-8")
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    import_run(engine, read_run(path))
+    draw_all(engine, SampleRequest(Size(per_relation=4)))
+    return engine
+
+
+def judge_of(simulated):
+    return function_judge(simulated, simulated.name, None)
+
+
+def everybody():
+    """What a judge says that is right about every film."""
+    return {f"Film {n}{end}": LABEL for n in range(12) for end in (".", "!", "!!")}
+
+
+def people(engine):
+    """All that people and gold did, and the queue."""
+    models = (tables.Judgement, tables.Answer, tables.Adjudication, tables.Annotator)
+    queue = [(one["id"], one["priority"], one["waits"], one["filled"]) for one in rows(engine, tables.Question)
+             if one["priority"] is not None]  # fmt: skip
+    return [rows(engine, model) for model in models], queue
+
+
+def test_the_questions_of_people_are_asked_and_answers_are_no_votes(films):
+    before, simulated = people(films), Simulated(everybody())
+    done = ask_judge(films, judge_of(simulated), JudgeRequest())
+    open_questions = [one for one in rows(films, tables.Question) if one["priority"] is not None]
+    assert done.asked == done.answered == len(open_questions) == len(simulated.calls) > 0
+    assert people(films) == before
+    stored = rows(films, tables.JudgeAnswer)
+    assert {one["question_id"] for one in stored} == {one["id"] for one in open_questions}
+    assert {(one["variant"], one["attempt"], one["answer"], one["error"]) for one in stored} == {(0, 1, LABEL, None)}
+    asked = simulated.calls[0]
+    assert asked.question == "What does this text say about the film?"
+    assert asked.labels == ("positive", "neutral", "negative")
+    assert "film" in asked.guideline
+    assert "{labels}" not in asked.guideline
+
+
+def test_what_was_answered_is_not_asked_again_and_errors_are(films):
+    silent = Simulated(everybody(), silent={f"Film {n}." for n in range(0, 12, 2)})
+    first = ask_judge(films, judge_of(silent), JudgeRequest())
+    assert first.errors > 0
+    assert first.last_error == "ConnectionError: the line is dead"
+    again = Simulated(everybody())
+    second = ask_judge(films, judge_of(again), JudgeRequest())
+    assert (second.judge, second.asked, second.errors) == (first.judge, first.errors, 0)
+    attempts = [one for one in rows(films, tables.JudgeAnswer) if one["attempt"] == 2]
+    assert len(attempts) == first.errors
+    assert ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest()).asked == 0
+
+
+def test_what_cannot_be_read_is_kept(films):
+    done = ask_judge(films, judge_of(Simulated({})), JudgeRequest())
+    assert done.errors == done.asked > 0
+    assert {one["text"] for one in rows(films, tables.JudgeAnswer)} == {"I would rather not say"}
+
+
+def test_so_many_are_asked_at_most(films):
+    done = ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(most=3))
+    assert done.asked == len(rows(films, tables.JudgeAnswer)) == 3
+    assert done.left > 0
+    rest = ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest())
+    assert rest.asked == done.left
+
+
+def test_variants_ask_the_same_in_other_ways(films):
+    simulated = Simulated(everybody())
+    done = ask_judge(films, judge_of(simulated), JudgeRequest(variants=variants_named(["labels", "wording", "texts"])))
+    numbers = [call.variant for call in simulated.calls]
+    assert numbers.count(0) == numbers.count(1) == numbers.count(2) > 0
+    assert numbers.count(3) == 0  # single texts have no order
+    assert done.asked == len(numbers)
+
+
+def test_everything_is_asked_sources_first_and_follow_ups_where_nothing_is_carried(films):
+    drawn = len(rows(films, tables.Question))
+    simulated = Simulated(everybody())
+    done = ask_judge(films, judge_of(simulated), JudgeRequest(everything=True))
+    texts = {call.text for call in simulated.calls}
+    # Every source, and every follow-up of X; of MR1.1 none beyond those that people are asked about.
+    assert {f"Film {n}." for n in range(12)} | {f"Film {n}!!" for n in range(12)} <= texts
+    assert len([text for text in texts if text.endswith("!") and not text.endswith("!!")]) <= 4
+    made = [one for one in rows(films, tables.Question) if one["priority"] is None]
+    assert done.questions_made == len(rows(films, tables.Question)) - drawn > 0
+    assert all(one["waits"] == 0 for one in made)
+    (line,) = [one for one in rows(films, tables.Log) if one["action"] == "judge_asked"]
+    assert line["detail"] == {"judge": done.judge, "study": 1, "sample": None, "per_cell": None}
+
+
+def test_a_part_of_each_list_is_asked(films):
+    simulated = Simulated(everybody())
+    ask_judge(films, judge_of(simulated), JudgeRequest(per_cell=6))
+    sources = {call.text for call in simulated.calls if call.text.endswith(".")}
+    assert len(sources) == 6  # both cells have the same first six sources
+
+
+def test_a_judge_that_is_a_system_under_test_is_refused(films):
+    own = Simulated(everybody(), name="a")  # the system of the run
+    with pytest.raises(Refused, match="the same model as the system under test a") as refused:
+        ask_judge(films, judge_of(own), JudgeRequest())
+    assert refused.value.parameters == ("allow_own",)
+    assert own.calls == []
+    assert rows(films, tables.Judge) == []
+    assert ask_judge(films, judge_of(own), JudgeRequest(allow_own=True, everything=True)).own == ("a",)
+    answer_with_gold(films)
+    report = study_report(films, "gold", proxies=["judge:a"])
+    assert any("judges its own outputs" in note for note in report["signature"]["notes"])
+    assert report["judges"][0]["own"] == ["a"]
+
+
+def test_a_judge_that_never_answers_is_asked_no_more(tmp_path):
+    groups = [row(f"Film {n}.", f"Film {n}!", [LABEL, LABEL], id=f"{n}") for n in range(3 * HOPELESS)]
+    path = tmp_path / "run.jsonl"
+    path.write_text("\n".join(json.dumps(group) for group in groups), encoding="utf-8")
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    import_run(engine, read_run(path))
+    dead = Simulated({}, silent={f"Film {n}." for n in range(3 * HOPELESS)})
+    with pytest.raises(AuditError, match="nothing is drawn yet"):
+        ask_judge(engine, judge_of(dead), JudgeRequest())
+    draw_all(engine, SampleRequest(Size(share=1.0)))
+    with pytest.raises(AuditError, match=f"no answer to {HOPELESS} questions one after the other.*the line is dead"):
+        ask_judge(engine, judge_of(dead), JudgeRequest())
+    assert len(rows(engine, tables.JudgeAnswer)) == HOPELESS  # what came is stored
+
+
+def test_another_version_or_setting_is_another_judge(films):
+    ids = [ask_judge(films, judge_of(Simulated(everybody(), model=model)), JudgeRequest(most=1)).judge
+           for model in ("m", "n", "m")]  # fmt: skip
+    assert ids[0] == ids[2] != ids[1]
+
+
+@pytest.mark.parametrize("request_", [JudgeRequest(most=0), JudgeRequest(per_cell=0)])
+def test_numbers_below_one_are_refused(films, request_):
+    with pytest.raises(AuditError, match="must be at least 1"):
+        ask_judge(films, judge_of(Simulated({})), request_)
+
+
+def test_another_way_of_asking_is_named():
+    with pytest.raises(AuditError, match="'louder' is no other way of asking; allowed are labels, wording, texts"):
+        variants_named(["louder"])
+
+
+def test_an_export_brings_judges_along_and_people_none_of_their_questions(films, tmp_path, capsys):
+    ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True))
+    answer_with_gold(films)
+    stored = [rows(films, model) for model in (tables.Judge, tables.JudgeAnswer)]
+    where = str(tmp_path / "audit.db")
+    assert main(["export", "--db", where, "--out", str(tmp_path / "out")]) == 0
+    assert main(["import", str(tmp_path / "out"), "--db", str(tmp_path / "again.db")]) == 0
+    again = open_store(str(tmp_path / "again.db"))
+    assert [rows(again, model) for model in (tables.Judge, tables.JudgeAnswer)] == stored
+    (before,), (after,) = (study_report(one, "gold", proxies=["judge:simulated"])["judges"] for one in (films, again))
+    assert before == after
+    capsys.readouterr()
+
+
+def test_label_studio_has_no_questions_that_were_made_for_a_judge(films, tmp_path, capsys):
+    before = sum(one["priority"] is not None for one in rows(films, tables.Question))
+    ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True))
+    where, out = str(tmp_path / "audit.db"), tmp_path / "studio"
+    assert main(["export", "--db", where, "--out", str(out), "--format", "label-studio"]) == 0
+    (tasks,) = (json.loads(file.read_text(encoding="utf-8")) for file in out.glob("*.json"))
+    assert len(tasks) == before
+    capsys.readouterr()
+
+
+def test_errors_of_what_nobody_drew_are_asked_again_too(films):
+    silent = Simulated(everybody(), silent={f"Film {n}." for n in range(0, 12, 2)})
+    first = ask_judge(films, judge_of(silent), JudgeRequest(everything=True))
+    assert first.errors == 6
+    again = Simulated(everybody())
+    second = ask_judge(films, judge_of(again), JudgeRequest(everything=True))
+    assert {call.text for call in again.calls} >= {f"Film {n}." for n in range(0, 12, 2)}
+    assert second.errors == 0
+    assert ask_judge(films, judge_of(Simulated(everybody())), JudgeRequest(everything=True)).asked == 0

@@ -1,0 +1,134 @@
+"""Judges as they are loaded and asked, and what is an answer."""
+
+import asyncio
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.errors import AuditError
+from audit.systems.judge import Answered, Asked, Part, load_judge, read_answer, same_model, variant_of
+
+LABELS = ("positive", "neutral", "negative")
+ONE = Asked("sentiment", "input", "How is it?", LABELS, ("Fine.",), (Part("Text", "Fine.", "en"),), guideline="Read.")
+TWO = Asked(
+    "similarity", "input", "Alike?", LABELS, ("a", "b"), (Part("Text 1", "a", "en"), Part("Text 2", "b", "en"))
+)  # fmt: skip
+OUTPUT = Asked(
+    "summarization", "pair", "Right?", LABELS, ("Long.",), (Part("Text", "Long.", "en"), Part("Summary", "S.", "en")),
+    output="S.",
+)  # fmt: skip
+
+
+@given(st.sampled_from(LABELS), st.text(alphabet=" \t\n\"'`*.!", max_size=6), st.booleans())
+def test_a_label_is_read_whatever_stands_around_it(label, around, capitals):
+    written = around + (label.upper() if capitals else label) + around[::-1]
+    assert read_answer(written, LABELS).label == label
+
+
+@given(st.text(max_size=40))
+def test_whatever_else_is_written_is_kept(text):
+    answered = read_answer(text, LABELS)
+    assert (answered.label is None) == (answered.error is not None)
+    assert answered.label is not None or answered.text == text
+
+
+@pytest.mark.parametrize("text", ["not positive", "positive or negative", "", "I cannot judge this", "0"])
+def test_a_label_within_a_sentence_is_none(text):
+    assert read_answer(text, LABELS).label is None
+
+
+def test_the_same_is_asked_in_other_ways():
+    assert variant_of(ONE, 1).labels == LABELS[::-1]
+    assert variant_of(ONE, 2).question != ONE.question
+    assert variant_of(ONE, 2).parts == ONE.parts
+    assert variant_of(ONE, 3) is None  # one text has no order
+    swapped = variant_of(TWO, 3)  # alike in their parts: each takes the other's name
+    assert [(part.name, part.text) for part in swapped.parts] == [("Text 1", "b"), ("Text 2", "a")]
+    moved = variant_of(OUTPUT, 3)  # a text and its summary keep their names
+    assert [(part.name, part.text) for part in moved.parts] == [("Summary", "S."), ("Text", "Long.")]
+    assert (moved.output, moved.texts, moved.variant) == ("S.", ("Long.",), 3)
+
+
+def test_a_prompt_has_the_guideline_where_it_is_wanted():
+    assert ONE.prompt().startswith("Read.\n\nHow is it?")
+    assert ONE.prompt(guideline=False).startswith("How is it?")
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    def make(code):
+        (tmp_path / "my_judges.py").write_text(code, encoding="utf-8")
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        sys.modules.pop("my_judges", None)
+
+    yield make
+    sys.modules.pop("my_judges", None)
+
+
+def asked_of(judge, question=ONE):
+    return asyncio.run(judge.answer(question))
+
+
+def test_a_function_of_the_users_own(module):
+    module("def judge(asked):\n    return asked.labels[0].upper()\n")
+    judge = load_judge("my_judges:judge")
+    assert (judge.name, judge.needs(), len(judge.version)) == ("my_judges:judge", None, 12)
+    assert asked_of(judge) == Answered("positive")
+    assert load_judge("my_judges:judge", "referee").name == "referee"
+
+
+def test_one_that_waits_for_another_machine(module):
+    module("async def judge(asked):\n    return 'unsure'\njudge.concurrency = 4\njudge.settings = {'model': 'm'}\n")
+    judge = load_judge("my_judges:judge")
+    assert (judge.concurrency, dict(judge.settings), asked_of(judge).label) == (4, {"model": "m"}, "unsure")
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("raise ValueError('no')", "ValueError: no"),
+        ("raise SystemExit(3)", "Left"),
+        ("return 7", "returned 7"),
+        ("return None", "returned None"),
+        ("return 'perhaps'", "none of positive"),
+    ],
+)
+def test_what_is_no_answer_is_an_error(module, body, error):
+    module(f"def judge(asked):\n    {body}\n")
+    answered = asked_of(load_judge("my_judges:judge"))
+    assert answered.label is None
+    assert error in answered.error
+    assert answered.text == ("perhaps" if "perhaps" in body else None)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("judge", "'judge' does not name a judge; write module:name"),
+        ("my_judges:absent", "has no 'absent'; it has: judge"),
+        ("my_judges:NUMBER", "'my_judges:NUMBER' is a int, which cannot be called"),
+        ("no_such_module_here:f", "no module 'no_such_module_here'"),
+    ],
+)
+def test_a_judge_that_is_not_there(module, spec, message):
+    module("NUMBER = 3\ndef judge(asked):\n    return 'positive'\n")
+    with pytest.raises(AuditError, match=message.replace("(", r"\(")):
+        load_judge(spec)
+
+
+@pytest.mark.parametrize(
+    ("judge", "system", "same"),
+    [
+        (("j", {"model": "m"}), ("s", {"model": "M ", "url": "http://b"}), True),
+        (("s", {"model": "m"}), ("s", {"model": "n"}), False),
+        (("j", {"url": "http://a/"}), ("s", {"url": "http://a"}), True),
+        (("j", {"url": "http://a"}), ("s", {}), False),
+        (("vader", {}), ("vader", {"x": 1}), True),
+        (("j", {}), ("s", {}), False),
+    ],
+)
+def test_a_model_is_the_same_by_its_name_or_its_address(judge, system, same):
+    assert same_model((judge[0], "1", judge[1]), (system[0], "2", system[1])) is same
