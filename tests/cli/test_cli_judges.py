@@ -123,7 +123,6 @@ def test_a_killed_command_goes_on_and_asks_nothing_twice(where, capsys):
     ],
 )
 def test_mistakes_are_one_sentence(where, capsys, arguments, message):
-    if "chat:" in arguments:
     words = arguments.split()
     assert main([*words, *(["--db", where] if len(words) > 1 else [])]) == 2
     said = capsys.readouterr().err
