@@ -23,7 +23,8 @@ class AuditError(Exception):
     """
 
     status = 2
-    """With which a command ends: 1 says that it did what it was asked, and found a problem."""
+    """With which a command ends: 1 says that it did what it was asked, and found a problem; 3 that it stopped at a
+    limit that it was given."""
     parameters: tuple[str, ...] = ()
 
     def __init__(self, *message: object, parameter: str | tuple[str, ...] = ()):

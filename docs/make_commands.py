@@ -30,7 +30,8 @@ For all commands:
 - `--json` writes one JSON document to stdout and nothing else there; progress, remarks and what your own systems print
   go to stderr.
 - The exit status is 0; or 1 where `doctor`, `replay` or `migrate --check` found a problem; or 2 after a mistake, with
-  one sentence on stderr (rows of a file that are wrong are listed, ten at most); or 130 where it was stopped by Ctrl-C.
+  one sentence on stderr (rows of a file that are wrong are listed, ten at most); or 3 where `run` stopped at a limit
+  of requests or money; or 130 where it was stopped by Ctrl-C.
 - Rates are fractions, what is not known is `null`.
 """
 
@@ -48,7 +49,7 @@ def commands() -> Iterator[tuple[str, str, Any]]:
 def section(name: str, command: Any, formats: str) -> str:
     """What the page says of one command."""
     blocks = [f"### `audit {name}`", _linked(command.help)]
-    if not hasattr(command, "commands"):
+    if not hasattr(command, "commands") or command.params:  # a group may be a command, too
         arguments = [
             spelling(param) if param.required else f"[{spelling(param)}]"
             for param in command.params

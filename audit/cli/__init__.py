@@ -71,7 +71,8 @@ def _load_plugins(words: list[str]) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0, 1 where it found a problem, or 2 for a mistake of the user.
+    """Run a command; returns the exit status: 0, 1 where it found a problem, 2 for a mistake of the user, or 3 for a
+    limit that was reached.
 
     What it says goes out whatever the encoding and state of stdout and stderr (`audit.cli.console`).
     """

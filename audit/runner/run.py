@@ -382,6 +382,7 @@ class _Way:
     watcher: Watcher
     budget: Budget
     is_prepared: bool = False
+    _here: InProcess = field(default_factory=InProcess)
 
     def prepare(self, systems: Mapping[str, System]) -> None:
         """Prepare the systems, once."""
@@ -418,7 +419,11 @@ class _Way:
         return answered
 
     def _executor_of(self, system: System) -> Executor:
-        return self.waiting if self.waiting is not None and is_asynchronous(system) else self.executor
+        if self.waiting is not None and is_asynchronous(system):
+            return self.waiting
+        # What may be forked is loaded here, before there are workers: all of them have it then.
+        is_light = isinstance(self.executor, Processes) and getattr(system, "may_fork", False)
+        return self._here if is_light else self.executor
 
     def execution(self, systems: Mapping[int, System], retry_errors: bool, fresh: set[OutputKey]) -> Execution:
         """How the coordinator executes these systems, by id; `fresh` are outputs that this run has just stored."""

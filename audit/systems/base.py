@@ -18,9 +18,10 @@ class System(Protocol):
     `batch_seconds`, how long a batch of it should take (else 2): one that begins anew with each call, or for each pair
     of languages, says a longer time. It is then given the inputs of many chunks together, those with the same languages
     beside each other, and begins seldom; and it has to isolate an input that fails itself, or the whole call is made
-    again, one by one. With `lacks(input) -> bool` it says at no cost that it has no output for an input (a translator:
-    not that pair of languages), and is not asked then. One of audit's own says with `trained_on(input) -> bool` that it
-    learnt from that input: a run on a corpus that has one is refused.
+    again, one by one. With `may_fork` true it says that a process in which it has run may be forked: it has no threads,
+    as libraries for linear algebra and neural networks do. With `lacks(input) -> bool` it says at no cost that it has
+    no output for an input (a translator: not that pair of languages), and is not asked then. One of audit's own says
+    with `trained_on(input) -> bool` that it learnt from that input: a run on a corpus that has one is refused.
     """
 
     name: str

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, quote_plus
+from urllib.request import getproxies
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
 from audit.files import parse_json
@@ -28,6 +29,7 @@ from audit.systems.remote_file import VARIABLE, Remote, check_address
 from audit.tasks import Input, Output
 
 if TYPE_CHECKING:
+    import httpcore
     import httpx
 
 LARGEST = 16 * 1024 * 1024
@@ -103,16 +105,17 @@ class Service:
     ) -> "Answer":
         """The answer to one request, whatever its status: for services whose errors have codes of their own. Raises
         Unanswered where there is none, BadOutput for one that cannot be read; call it in `masked`."""
+        import httpcore
         import httpx
 
         try:
             async with asyncio.timeout(self._timeout):
                 return await self._answer(clients, method, address, sent, headers)
-        except (TimeoutError, httpx.TimeoutException):
+        except (TimeoutError, httpx.TimeoutException, httpcore.TimeoutException):
             raise Unanswered(f"no answer within {self._timeout:g} s", crowded=True) from None
         except httpx.DecodingError as problem:
             raise BadOutput(f"the answer cannot be read ({problem})") from None
-        except httpx.TransportError as problem:
+        except (httpx.TransportError, httpcore.NetworkError, httpcore.ProtocolError) as problem:
             raise Unanswered(f"no connection ({type(problem).__name__}: {problem})") from None
 
     async def _answer(
@@ -123,17 +126,14 @@ class Service:
         sent: bytes | None,
         headers: Mapping[str, str] | None,
     ) -> "Answer":
-        async with (
-            clients.borrowed() as client,
-            client.stream(method, address, content=sent, headers=headers) as response,
-        ):
+        async with clients.exchange(method, address, sent, headers) as (status, answered, content_parts):
             parts, size = [], 0
-            async for part in response.aiter_bytes():
+            async for part in content_parts:
                 size += len(part)
                 if size > LARGEST:
                     raise BadOutput(f"the answer is longer than {LARGEST:,} bytes")
                 parts.append(part)
-        return Answer(response.status_code, response.headers, b"".join(parts))
+        return Answer(status, answered, b"".join(parts))
 
     def _checked(self, answer: "Answer") -> bytes:
         if 200 <= answer.status < 300:
@@ -255,6 +255,7 @@ class OverHttp:
 
         The service itself is not called: if it is away now, the run tries again.
         """
+        import httpcore  # noqa: F401
         import httpx  # noqa: F401
 
     def run(self, inputs: Sequence[Input]) -> list[Output]:
@@ -285,11 +286,17 @@ class OverHttp:
             await clients.aclose()
 
 
+Exchange = tuple[int, Mapping[str, str], AsyncIterator[bytes]]
+"""The status of an answer, its headers by their names in small letters, and its content in parts, decoded."""
+
+
 class Clients(AbstractAsyncContextManager["Clients"]):
     """As many clients as there are requests at once, each with one connection that is kept.
 
     One client with many connections looks at all of them at the beginning and end of each request, which costs more
-    than the request itself from about thirty on.
+    than the request itself from about thirty on. Where there is no proxy, requests go to what httpx itself sends them
+    with: what it does around that (cookies, redirects, authentication), which nobody wants here, takes most of the
+    processor's time.
     """
 
     def __init__(self, headers: Mapping[str, str]):
@@ -298,32 +305,72 @@ class Clients(AbstractAsyncContextManager["Clients"]):
         self._headers = httpx.Headers({"Content-Type": "application/json"})
         self._headers.update(headers)
         self._certificates = httpx.create_ssl_context()  # 30 ms: once for all
-        self._made: list[httpx.AsyncClient] = []
-        self._idle: list[httpx.AsyncClient] = []
+        self._has_proxy = bool(getproxies().keys() & {"http", "https", "all"})
+        self._addresses: dict[str, tuple[httpcore.URL, bytes]] = {}
+        """What was asked already, as it is sent, and its machine."""
+        self._made: list[httpx.AsyncClient | httpcore.AsyncConnectionPool] = []
+        self._idle: list[httpx.AsyncClient | httpcore.AsyncConnectionPool] = []
 
     @asynccontextmanager
-    async def borrowed(self) -> AsyncIterator["httpx.AsyncClient"]:
-        """A client that nobody else has in this block. An exception ends its connection: the rest of an answer may be
-        on it."""
+    async def exchange(
+        self, method: str, address: str, sent: bytes | None, headers: Mapping[str, str] | None = None
+    ) -> AsyncIterator[Exchange]:
+        """One request and its answer, on a connection that nobody else has in this block. An exception ends the
+        connection: the rest of an answer may be on it."""
         client = self._idle.pop() if self._idle else self._new()
         try:
-            yield client
+            if self._has_proxy:
+                whole = cast("httpx.AsyncClient", client)
+                async with whole.stream(method, address, content=sent, headers=headers) as response:
+                    yield response.status_code, response.headers, response.aiter_bytes()
+            else:
+                url, machine = self._spelled(address)
+                lines, pool = self._lines(machine, sent, headers), cast("httpcore.AsyncConnectionPool", client)
+                async with pool.stream(method, url, headers=lines, content=sent) as answer:
+                    yield _exchange(answer)
         except BaseException:
             self._made.remove(client)
             await client.aclose()
             raise
         self._idle.append(client)
 
-    def _new(self) -> "httpx.AsyncClient":
+    def _spelled(self, address: str) -> "tuple[httpcore.URL, bytes]":
+        if address not in self._addresses:
+            import httpcore
+            import httpx
+
+            url = httpx.URL(address)
+            spelled = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
+            if len(self._addresses) > MOST_ADDRESSES:
+                self._addresses.clear()
+            self._addresses[address] = spelled, url.netloc
+        return self._addresses[address]
+
+    def _lines(self, machine: bytes, sent: bytes | None, more: Mapping[str, str] | None) -> list[tuple[bytes, bytes]]:
+        headers = self._headers
+        if more:
+            headers = headers.copy()
+            headers.update(more)
+        lines = [(b"Host", machine), (b"Accept", b"*/*"), (b"User-Agent", b"audit"), *headers.raw]
+        return lines if sent is None else [*lines, (b"Content-Length", b"%d" % len(sent))]
+
+    def _new(self) -> "httpx.AsyncClient | httpcore.AsyncConnectionPool":
+        import httpcore
         import httpx
 
-        client = httpx.AsyncClient(
-            headers=self._headers,
-            verify=self._certificates,
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-            timeout=None,  # `Service` limits the whole request
-            follow_redirects=False,  # else the headers would go wherever an answer says
-        )
+        client: httpx.AsyncClient | httpcore.AsyncConnectionPool
+        if self._has_proxy:
+            client = httpx.AsyncClient(
+                headers=self._headers,
+                verify=self._certificates,
+                limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+                timeout=None,  # `Service` limits the whole request
+                follow_redirects=False,  # else the headers would go wherever an answer says
+            )
+        else:
+            client = httpcore.AsyncConnectionPool(
+                ssl_context=self._certificates, max_connections=1, max_keepalive_connections=1
+            )
         self._made.append(client)
         return client
 
@@ -334,6 +381,33 @@ class Clients(AbstractAsyncContextManager["Clients"]):
 
     async def __aexit__(self, *problem: object) -> None:
         await self.aclose()
+
+
+MOST_ADDRESSES = 1_000
+"""Addresses whose spelling is remembered; most services have one."""
+
+
+def _exchange(answer: "httpcore.Response") -> Exchange:
+    headers = {name.lower().decode("ascii", "replace"): value.decode("latin-1") for name, value in answer.headers}
+    parts = answer.aiter_stream()
+    if headers.get("content-encoding", "identity") != "identity":
+        import httpx
+
+        encoded = httpx.Response(answer.status, headers=answer.headers, stream=_streamed(parts))
+        return answer.status, headers, encoded.aiter_bytes()
+    return answer.status, headers, parts
+
+
+def _streamed(parts: AsyncIterator[bytes]) -> "httpx.AsyncByteStream":
+    """Parts of a content as httpx takes them."""
+    import httpx
+
+    class Streamed(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for part in parts:
+                yield part
+
+    return Streamed()
 
 
 def seconds_to_wait(after: str | None, date: str | None = None) -> float | None:

@@ -140,6 +140,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "recorded": "past.csv",
         "relations": "",
         "systems": "",
+        "systems check": "vader",
         "corpora": "",
         "import-run": "own.jsonl --db other.db",
         "import-labels": "labels.csv --annotator crowd",

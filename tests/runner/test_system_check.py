@@ -1,0 +1,125 @@
+"""`audit systems check`: what a system says, how long it takes, what it costs; nothing is stored."""
+
+import json
+
+import pytest
+from service import Reply, plain_answer, serving
+
+import audit
+from audit.cli import main
+from audit.errors import AuditError
+from audit.runner.system_check import check_system
+from audit.systems import get_system
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with two systems of a user's own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checked_mine.py").write_text(
+        "class Loud:\n    ready = False\n    def prepare(self): self.ready = True\n"
+        "    def predict(self, texts): return ['POSITIVE' if self.ready else 'never' for _ in texts]\n"
+        "def pair(pair): return 0.25\npair.tasks = ('similarity',)\n"
+        "def broken(text): raise OSError('no model')\n"
+        "def leaving(text):\n    import os\n    os._exit(7)\n"
+    )
+    return tmp_path
+
+
+def test_a_service_is_shown_with_what_it_said_and_what_it_costs(here, capsys):
+    pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+
+    def answer(body, number):
+        if number % 3 == 1:
+            return Reply({"error": "too long"}, 413)
+        return {"outputs": [{"label": "POS", "score": 0.5}]}
+
+    with serving(answer, delay=0.05) as server:
+        server.file(here, 'labels = { POS = "positive" }\nprice = { call = 0.5, currency = "EUR" }')
+        command = ["systems", "check", "http:service.toml", "--text", "One.", "--text", "Two.", "--text", "Three."]
+        assert main([*command, "--json"]) == 0
+        assert [body["texts"] for body in server.bodies] == [["One."], ["Two."], ["Three."]]
+        document = json.loads(capsys.readouterr().out)
+        assert main(command) == 0
+    first, second, third = document["answers"]
+    assert (first["said"], first["label"], first["score"]) == (["POS"], "positive", 0.5)
+    assert first["seconds"] >= 0.05
+    assert (second["label"], second["error"]) == (None, 'Declined: HTTP 413: {"error": "too long"}')
+    assert third["texts"] == ["Three."]
+    assert (document["calls"], document["cost"], document["currency"]) == (3, 1.5, "EUR")
+    assert (document["works"], document["version"], document["task"]) == (True, "1", "sentiment")
+    shown = capsys.readouterr().out
+    assert "3 requests to another machine: about 1.5 EUR." in shown
+    assert "It failed on 1 of 3 inputs." in shown
+
+
+def test_where_every_input_fails_the_status_is_2(here, capsys):
+    pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+    with serving(lambda body, number: Reply({"error": "no such key"}, 401)) as server:
+        server.file(here)
+        assert main(["systems", "check", "http:service.toml"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "failed on each of the 3 inputs with 'Declined: HTTP 401" in shown.err
+    assert "see whether it wants a key" in shown.err
+    assert sorted(path.name for path in here.iterdir() if path.suffix == ".db") == []
+
+
+@pytest.mark.parametrize(
+    ("system", "sentence"), [("broken", "OSError: no model"), ("leaving", "its process ended with status 7")]
+)
+def test_a_system_of_ones_own_costs_nobody_else_anything(here, capsys, system, sentence):
+    assert main(["systems", "check", f"checked_mine:{system}"]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_system_is_prepared_and_asked_about_texts_pairs_or_a_corpus(here):
+    loud = check_system("checked_mine:Loud")
+    assert [answer.label for answer in loud.answers] == ["positive"] * 3
+    assert [answer.said for answer in loud.answers] == [("POSITIVE",)] * 3
+    pair = check_system("checked_mine:pair", texts=["One.", "Two."], task="similarity")
+    assert [(answer.texts, answer.score) for answer in pair.answers] == [(("One.", "Two."), 0.25)]
+    with pytest.raises(AuditError, match="3 texts: an input of similarity has 2"):
+        check_system("checked_mine:pair", texts=["One.", "Two.", "Three."])
+    with pytest.raises(AuditError, match="does similarity, not sentiment"):
+        check_system("checked_mine:pair", task="sentiment")
+
+
+def test_the_first_sources_of_a_corpus(here, capsys):
+    (here / "films.csv").write_text("text\n" + "".join(f"Film {number} was fine.\n" for number in range(12)))
+    assert main(["systems", "check", "vader", "--corpus", "films.csv", "--json"]) == 0
+    answers = json.loads(capsys.readouterr().out)["answers"]
+    assert len(answers) == 3
+    assert all(answer["texts"][0].startswith("Film ") for answer in answers)
+
+
+def test_the_list_is_as_it_was_beside_the_command(capsys):
+    assert main(["systems", "--task", "sentiment", "--json"]) == 0
+    assert "vader" in {row["system"] for row in json.loads(capsys.readouterr().out)}
+    assert main(["systems", "chek"]) == 2
+    assert "did you mean check?" in capsys.readouterr().err
+
+
+def test_in_a_notebook():
+    def sullen(text):
+        return "negative"
+
+    def broken(text):
+        raise OSError("no model")
+
+    checked = audit.check_system(sullen, ["A film."])
+    assert checked.works
+    assert checked.answers[0].label == "negative"
+    assert not audit.check_system(broken, ["A film."]).works
+
+
+def test_a_service_that_is_crowded_is_asked_again(here):
+    pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+
+    def answer(body, number):
+        return Reply({}, 429, {"Retry-After": "0"}) if number == 0 else plain_answer(body)
+
+    with serving(answer) as server:
+        checked = check_system(server.file(here), texts=["One."])
+    assert checked.works
+    assert get_system("vader").needs() is None
