@@ -8,7 +8,7 @@ what is noted as finished and does the rest; since choices are seeded by content
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from itertools import product
 
@@ -21,12 +21,13 @@ from audit.relations import ANY, Outcome, Plain, Relation, all_relations, get_re
 from audit.relations.expect import on_documents
 from audit.relations.registry import configured
 from audit.runner.chunk import Bound, Counts, Lacks
-from audit.runner.coordinator import Coordinator, Execution, Watcher, finished, patiently, written
+from audit.runner.coordinator import AskingAgain, Coordinator, Execution, Watcher, finished, patiently, written
 from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Job, Lost
 from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
+from audit.runner.repeats import Repeated, Repeats, asked_once, to_ask_again
 from audit.runner.studies import StudyRow, check_limit, make_study, relation_id, system_id, unscored_notes
 from audit.store import pieces, table_of, tables, write_much
 from audit.store.brought import note_brought
@@ -41,6 +42,7 @@ from audit.tasks import base_of, matches
 # So one of the user's is tried in a process of its own first, where that is allowed (`apart`): it may hang in native
 # code, end its process or fill the memory, and costs that process. Only then this one loads it, within the same time.
 
+ONCE = Repeats()
 TIME_LIMIT = 300.0
 """Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two."""
 
@@ -150,16 +152,23 @@ class Ran:
             lines.append(
                 f"{names} {apply} to none of the {counted(self.study.sources, 'source')}: no groups, no verdicts."
             )
-        if not self.counts.checks:
+        if not self.counts.checks and not self.counts.repeated:
             done = len(self.without_groups) < len(self.relations)
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
+        if self.counts.checks:
+            lines.append(
+                f"{counted(self.counts.groups, 'group')} made, {counted(self.counts.checks, 'check')}: "
+                + ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
+                + "."
+            )
         lines += [
-            f"{counted(self.counts.groups, 'group')} made, {counted(self.counts.checks, 'check')}: "
-            + ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
-            + ".",
             f"{counted(self.counts.executed, 'input')} executed, "
             f"{counted(self.counts.stored, 'output')} stored already.",
         ]
+        if self.counts.repeated:
+            lines.append(
+                f"{self.counts.repeated:,} of them were asked again, to see whether a system contradicts itself."
+            )
         if self.counts.retried:
             lines.append(f"{self.counts.retried:,} of them had failed before.")
         if self.counts.failed:
@@ -283,6 +292,7 @@ def run(
     retry_errors: bool = False,
     time_limit: float | None = TIME_LIMIT,
     first: bool = False,
+    repeats: Repeats = ONCE,
 ) -> Ran:
     """Run, or finish, a study. `systems` are specs as `audit.systems.systems_of` and `get_system` take them.
 
@@ -291,6 +301,9 @@ def run(
 
     `time_limit` is the seconds that a system may take for a batch of inputs, and for one alone (None: as long as it
     likes); what takes longer is a stored error. It holds for loading and preparing the user's own systems, too.
+
+    `repeats` says how often each system is asked each input, but for those that say of themselves that they always give
+    the same output (`deterministic`). Calls that are stored are not made again, whatever was made of them.
 
     `first` says that nothing is stored yet: systems are then prepared before the database is made, not after looking
     whether there is anything to do.
@@ -304,21 +317,26 @@ def run(
     if time_limit is not None and not 0 < time_limit < float("inf"):
         raise AuditError(f"time_limit {time_limit:g}: must be a number of seconds above 0", parameter="time_limit")
     apart = not isinstance(executor, InProcess)
+    repeats = repeats.checked()
     systems_by_spec = loaded(systems, time_limit, apart)
     _refuse_misfits(corpus, systems_by_spec, relations)
     _say_remarks(corpus, systems_by_spec, relations, watcher)
+    if repeats.number > 1 and (sure := [spec for spec, system in systems_by_spec.items() if asked_once(system)]):
+        watcher.says(f"asked once, since they always give the same output (deterministic): {', '.join(sure)}")
     if first:
         prepared(systems_by_spec, time_limit, apart)
     engine = opened if isinstance(opened, Engine) else opened()
     study = patiently(lambda: make_study(engine, corpus, seed, limit), watcher.says)
     bound, by_id = written(
-        engine, lambda connection: _bound(connection, corpus, relations, systems_by_spec), watcher.says
+        engine, lambda connection: _bound(connection, corpus, relations, systems_by_spec, repeats), watcher.says
     )
     counts = Counts(sources=study.sources)
     if retry_errors:
         patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
     todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
-    if todo:
+    again = _asked_again(by_id, systems_by_spec, repeats, study.task)
+    shares = {} if todo else patiently(lambda: _shares(engine, study, again, retry_errors), watcher.says)
+    if todo or shares:
         write_much(engine)
         if not first:
             prepared(systems_by_spec, time_limit, apart)
@@ -326,9 +344,10 @@ def run(
     waiters = {
         id: system.batch for id, bound in by_id.items() if is_asynchronous(system := systems_by_spec[bound.spec])
     }
-    with Asynchronous(apart) if waiters and todo else nullcontext() as waiting:
+    with Asynchronous(apart) if waiters and (todo or shares) else nullcontext() as waiting:
         execution = Execution(executor, time_limit, waiting, waiters, set() if retry_errors else None)
         Coordinator(engine, study, by_id, execution, counts, watcher).run(todo)
+        _ask_again(engine, study, again, execution, counts, watcher)
     ran = Ran(
         study,
         counts,
@@ -342,6 +361,57 @@ def run(
         if reason := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
             raise AllFailed(reason, ran)
     return ran
+
+
+def _asked_again(
+    systems: Mapping[int, Bound], by_spec: Mapping[str, System], repeats: Repeats, task: str
+) -> dict[int, Bound]:
+    """The systems whose inputs are asked again once their outputs are there: none where these are made of all calls.
+
+    They have ids of their own here, below zero: what they return is no output that counts.
+    """
+    if repeats.by_majority or repeats.number == 1:
+        return {}
+    return {
+        -id: replace(bound, id=-id, repeated=Repeated(id, repeats, task))
+        for id, bound in systems.items()
+        if not asked_once(by_spec[bound.spec])
+    }
+
+
+Shares = dict[int, dict[int, list[int]]]
+"""Number of a share -> system -> inputs to be asked again."""
+
+
+def _shares(engine: Engine, study: StudyRow, systems: Mapping[int, Bound], retry: bool) -> Shares:
+    shares: Shares = {}
+    with engine.connect() as connection:
+        for id, bound in systems.items():
+            if bound.repeated:
+                for number, inputs in to_ask_again(connection, study.id, bound.repeated, retry).items():
+                    # Below zero: the others are chunks, and a run claims either.
+                    shares.setdefault(-1 - number, {})[id] = inputs
+    return dict(sorted(shares.items(), reverse=True))
+
+
+def _ask_again(
+    engine: Engine,
+    study: StudyRow,
+    systems: Mapping[int, Bound],
+    execution: Execution,
+    counts: Counts,
+    watcher: Watcher,
+) -> None:
+    """Ask the systems again what they were asked, as often as is lacking."""
+    shares = patiently(lambda: _shares(engine, study, systems, execution.retried is not None), watcher.says)
+    if not shares:
+        return
+    inputs = sum(len(ids) for of_systems in shares.values() for ids in of_systems.values())
+    watcher.says(f"asking {counted(inputs, 'input')} of {counted(len(systems), 'system')} again")
+    waiters = {id: execution.waiters[-id] for id in systems if -id in execution.waiters}
+    anew = replace(execution, waiters=waiters, retried=None if execution.retried is None else set())
+    todo = {number: {id: [Bound(0, "")] for id in of_systems} for number, of_systems in shares.items()}
+    AskingAgain(engine, study, systems, anew, counts, watcher, shares=shares).run(todo)
 
 
 def _unscored(engine: Engine, relations: Sequence[Relation], systems: Mapping[int, Bound]) -> list[str]:
@@ -463,12 +533,24 @@ def _without_groups(engine: Engine, study_id: int, relations: Sequence[Bound]) -
 
 
 def _bound(
-    connection: Connection, corpus: Corpus, relations: Sequence[Relation], systems: Mapping[str, System]
+    connection: Connection,
+    corpus: Corpus,
+    relations: Sequence[Relation],
+    systems: Mapping[str, System],
+    repeats: Repeats,
 ) -> tuple[list[Bound], dict[int, Bound]]:
-    """The relations, and the systems by id, with the ids of their rows. What plug-ins brought is noted."""
+    """The relations, and the systems by id, with the ids of their rows. What plug-ins brought is noted.
+
+    A system whose outputs that count are made of several calls is one of its own, beside the one that is called.
+    """
     for task in {relation.task for relation in relations}:
         note_brought(connection, base_of(task), [relation.name for relation in relations])
-    ids = {spec: system_id(connection, system) for spec, system in systems.items()}
+    bases = {spec: system_id(connection, system) for spec, system in systems.items()}
+    several = {spec for spec, system in systems.items() if repeats.by_majority and not asked_once(system)}
+    ids = {
+        spec: system_id(connection, systems[spec], repeats.settings(systems[spec])) if spec in several else base
+        for spec, base in bases.items()
+    }
     return (
         [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations],
         {
@@ -480,6 +562,7 @@ def _bound(
                 aim=getattr(systems[spec], "batch_seconds", None),
                 lacks=_lacks(systems[spec], languages_of(corpus)),
                 identity=Identity.of(systems[spec]),
+                repeated=Repeated(bases[spec], repeats, corpus.task) if spec in several else None,
             )
             for spec, id in ids.items()
         },
