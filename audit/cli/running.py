@@ -187,6 +187,13 @@ def run(
         decimal("that a system may take for a batch of inputs, and for one alone (default: 300)", "SECONDS"),
     ] = None,
     retry_errors: Annotated[bool, flag("--retry-errors", "execute again, once, the inputs that failed")] = False,
+    repeats: Annotated[
+        int, whole_number("ask each system each input N times: how often does it contradict itself?", "N")
+    ] = 1,
+    take: Annotated[
+        Literal["first", "majority"],
+        chosen("with --repeats, the output that counts: that of the first call, or the majority of all"),
+    ] = "first",
 ) -> Reply:
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
     and stores.
@@ -195,6 +202,7 @@ def run(
     from audit.relations.registry import with_lines
     from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
+    from audit.runner.repeats import Repeats
     from audit.runner.run import TIME_LIMIT, fitting_all
     from audit.runner.run import run as run_study
     from audit.store.engine import file_of
@@ -226,6 +234,7 @@ def run(
                         retry_errors=retry_errors,
                         time_limit=TIME_LIMIT if time_limit is None else time_limit,
                         first=file is not None and not file.exists(),
+                        repeats=Repeats(repeats, take),
                     )
                 )
     documents = [study.as_json() for study in ran]

@@ -27,6 +27,7 @@ from audit.reports.study import INTERVAL, study_report
 from audit.runner.coordinator import Watcher
 from audit.runner.executors import executor_of
 from audit.runner.progress import Bar
+from audit.runner.repeats import Repeats
 from audit.runner.run import TIME_LIMIT, Ran, fitting_all
 from audit.runner.run import run as run_study
 from audit.sampling.audits import Audits
@@ -35,6 +36,7 @@ from audit.statistics.intervals import Target
 from audit.store import open_store, table_of, tables
 from audit.store.engine import file_of
 from audit.tasks import Input, text_columns
+from audit.tasks.repeated import FIRST
 from audit.user_models import checked_arguments
 
 
@@ -55,6 +57,8 @@ def run(
     workers: int = 0,
     time_limit: float = TIME_LIMIT,
     progress: bool = True,
+    repeats: int = 1,
+    take: str = FIRST,
 ) -> "Study":
     """Make metamorphic groups of a corpus, execute the systems on them, check them, and store everything.
 
@@ -66,6 +70,8 @@ def run(
     the study. `name` names a corpus made from a frame or from texts. `parameters` are those of relations, as in
     `{"MR6.1": {"sentences": 5}}`; one that takes a list takes a file of lines, too. `workers` processes do the work,
     and must be able to import its functions; 0: this process does it. Repeating the call executes nothing twice.
+    With `repeats` each system is asked each input so often, which shows how often it contradicts itself; what counts is
+    the output of its `first` call, or with `take="majority"` what most calls say.
 
     Raises AuditError for whatever cannot be run, before anything is stored.
 
@@ -89,6 +95,7 @@ def run(
             ran = run_study(
                 database, corpus, names, fitting_relations, executor,
                 seed=seed, limit=limit, watcher=watcher, time_limit=time_limit, first=is_new,
+                repeats=Repeats(repeats, take),
             )  # fmt: skip
     except BaseException:
         if folder is not None:

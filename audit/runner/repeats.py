@@ -14,7 +14,7 @@ from sqlalchemy import Connection, case, func, select
 
 from audit.errors import AuditError
 from audit.keys import canonical
-from audit.messages import joined
+from audit.messages import message
 from audit.store import insert_new, integers, pieces, table_of, tables
 from audit.store.bulk import LIMIT, group_ids
 from audit.systems.base import System
@@ -44,18 +44,11 @@ class Repeats:
         3
         """
         if type(self.number) is not int or not 1 <= self.number <= MOST:
-            raise AuditError(
-                f"repeats {self.number!r}: must be a whole number from 1 to {MOST:,}, how often each system is asked "
-                "the same input",
-                parameter="repeats",
-            )
+            raise AuditError(message("repeats.bad_number", number=self.number, most=MOST), parameter="repeats")
         if self.take not in TAKES:
-            allowed = joined("list.or", TAKES)
-            raise AuditError(f"take {self.take!r}: which call counts is {allowed}", parameter="take")
+            raise AuditError(message("repeats.bad_take", take=self.take, takes=list(TAKES)), parameter="take")
         if self.take == MAJORITY and self.number == 1:
-            raise AuditError(
-                "take majority needs several calls on each input; say repeats=3, or more", parameter=("repeats", "take")
-            )
+            raise AuditError(message("repeats.too_few"), parameter=("repeats", "take"))
         return self
 
     @property

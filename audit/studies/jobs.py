@@ -434,6 +434,7 @@ def carry_out(
         seed=study["seed"],
         limit=study["limit"],
         watcher=watcher,
+        repeats=plan.repeats(),
     )
     begin("sample")
     primary = primary_named(plan.report["primary"], plan.report["primary_relation"])

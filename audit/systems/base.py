@@ -19,8 +19,8 @@ class System(Protocol):
     of languages, says a longer time. It is then given the inputs of many chunks together, those with the same languages
     beside each other, and begins seldom; and it has to isolate an input that fails itself, or the whole call is made
     again, one by one. With `lacks(input) -> bool` it says at no cost that it has no output for an input (a translator:
-    not that pair of languages), and is not asked then. With `deterministic = True` it says that it always gives the same
-    output for an input, and is not asked again where a run asks systems several times.
+    not that pair of languages), and is not asked then. With `deterministic = True` it says that it gives the same
+    output whenever it is asked the same, and is not asked again where a run asks systems several times.
     """
 
     name: str
