@@ -57,6 +57,7 @@ from audit.relations.registry import find_relation
 from audit.reports.certainty import KEY
 from audit.reports.document import DisputesEntry, RelationEntry, SampleEntry, Signature, StudyEntry, SystemEntry
 from audit.reports.primary import Named
+from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
 from audit.runner.studies import unscored_notes
 from audit.sampling.audits import audits_of
@@ -106,6 +107,7 @@ class Evidence:
     lenient: Lenient | None
     primary: Sequence[Named]
     resting: pd.DataFrame | None
+    repeats: Sequence[StudyCalls]
 
 
 def evidence(
@@ -154,6 +156,7 @@ def evidence(
             lenient=read_lenient(connection, counted, drawn, whose, lacking, compared) if lacking else None,
             primary=read_named(connection, counted.keys),
             resting=read_resting(connection, counted, whose) if resting else None,
+            repeats=read_repeats(connection, counted, clusters),
         )
 
 

@@ -28,11 +28,12 @@ TEXTS = {
     **dict.fromkeys(("order_observed", "order_genuine", "order_corrected"), "order"),
     **dict.fromkeys(("by", "study"), ""),
     "relation": "relation",
+    "take": "",
     "change": "mark-cell",
     **dict.fromkeys(("causes", "reason"), "why"),
 }
 """Columns of text, and their style; all others hold numbers."""
-_RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc])\b")
+_RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc1mr])\b")
 _EMPHASIS = re.compile(r"\*(.+?)\*")
 
 
@@ -152,6 +153,7 @@ class _Page:
             ),
             "topics": self.topics(),
             "accuracies": self.accuracies(),
+            "repeats": self.repeats(),
             "preference": preference,
             "scores": inline(charts.scores_chart(report), " ".join(preference)),
             "rollups": self.rollups(),
@@ -364,6 +366,23 @@ class _Page:
                     "lines": words.accuracy_lines(entry, self.language),
                     "table": rows and self.table(title, words.ACCURACY_COLUMNS, [rows]),
                     "chart": inline(chart, self.say("accuracy.alt", title=title)),
+                }
+            )
+        return parts
+
+    def repeats(self) -> list[dict[str, Any]]:
+        """Contradictions on the same input, and verdicts by call."""
+        parts = []
+        for entry in self.report.get("repeats") or []:
+            title = words.title_of(self.report, entry, "repeats.title", self.language)
+            by_call, rows = self.say("repeats.by_call", title=title), words.by_call_rows(entry, self.language)
+            parts.append(
+                {
+                    "title": title,
+                    "lines": words.repeat_lines(entry, self.language),
+                    "table": self.table(title, words.REPEATED_COLUMNS, [words.repeated_rows(entry, self.language)]),
+                    "cells": rows and self.table(by_call, words.BY_CALL_COLUMNS, [rows]),
+                    "cell_lines": words.by_call_lines(entry, self.language),
                 }
             )
         return parts
