@@ -14,6 +14,7 @@ from audit.errors import first_line
 from audit.false_satisfaction.cells import Clusters, Counted
 from audit.messages import message
 from audit.relations import Outcome, Plain, find_relation
+from audit.relations.registry import name_order
 from audit.reports.document import RepeatedCell, RepeatedLabel, RepeatedSystem, RepeatsEntry, unknown
 from audit.runner.repeats import base_ids
 from audit.statistics.repeats import NO_CALL, contradictions, steadiness, violation_rate
@@ -175,7 +176,10 @@ def read_repeats(connection: Connection, counted: Counted, clusters: Clusters) -
                     study["task"],
                     study["corpus"],
                     sorted((calls for calls in systems if calls.system in asked), key=lambda calls: calls.system),
-                    [cell for cell in cells if cell.system in asked],
+                    sorted(
+                        (cell for cell in cells if cell.system in asked),
+                        key=lambda cell: (name_order(cell.relation), cell.system),
+                    ),
                 )
             )
     return read
