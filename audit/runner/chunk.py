@@ -175,6 +175,11 @@ class Chunk:
         self._lacks = lacks
         self._lacking: Wanted = {}
 
+    @property
+    def size(self) -> int:
+        """The number of its sources."""
+        return len(self.sources)
+
     def planning(self) -> Planning | None:
         """The job that makes the groups which are the same for every system; None where no relation makes such."""
         fixed = self._fixed()
@@ -366,6 +371,11 @@ class AskedAgain(Chunk):
         super().__init__(study_id, number, {}, dict.fromkeys(inputs, ()))
         self.ids.update(ids)
         self._inputs = inputs
+
+    @property
+    def size(self) -> int:
+        """The number of its inputs, of each system."""
+        return sum(map(len, self._inputs.values()))
 
     def planned(self, groups: Iterable[PlannedGroup]) -> Wanted:
         return self._inputs

@@ -52,11 +52,14 @@ class Watcher:
     def begin(self, sources: int) -> None:
         """`sources` are left to do."""
 
+    def begin_again(self, inputs: int) -> None:
+        """All sources are done; `inputs` are left to be asked again."""
+
     def executed(self, outputs: int) -> None:
         """Systems returned this many more outputs."""
 
     def finished(self, sources: int) -> None:
-        """This many more sources are done and committed."""
+        """This many more sources, or inputs that were asked again, are done and committed."""
 
     def says(self, sentence: str) -> None:
         """Why the run waits."""
@@ -533,7 +536,7 @@ class Coordinator:
         for outcome, number in counts.outcomes.items():
             self.counts.outcomes[outcome] += number
         del self._chunks[chunk.number]
-        self.watcher.finished(len(chunk.sources))
+        self.watcher.finished(chunk.size)
 
     def _look_again(self, todo: Todo) -> None:
         """All chunks that are left are other runs': wait, and see which they have finished."""

@@ -407,7 +407,7 @@ def _ask_again(
     if not shares:
         return
     inputs = sum(len(ids) for of_systems in shares.values() for ids in of_systems.values())
-    watcher.says(f"asking {counted(inputs, 'input')} of {counted(len(systems), 'system')} again")
+    watcher.begin_again(inputs)
     waiters = {id: execution.waiters[-id] for id in systems if -id in execution.waiters}
     anew = replace(execution, waiters=waiters, retried=None if execution.retried is None else set())
     todo = {number: {id: [Bound(0, "")] for id in of_systems} for number, of_systems in shares.items()}

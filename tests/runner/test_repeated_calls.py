@@ -2,6 +2,7 @@
 
 import pytest
 from interrupting import Interrupting
+from service import serving
 from sqlalchemy import select
 
 from audit.errors import AuditError
@@ -232,6 +233,32 @@ def test_a_system_that_says_it_is_deterministic_is_asked_once(moody, toy_corpus,
         assert set(moody.asked("sure")) == {1}
     assert rows(engine, tables.Repeat) == []
     assert len(rows(engine, tables.System)) == 1
+
+
+@pytest.mark.parametrize("take", ["first", "majority"])
+def test_a_service_gets_each_repeat_in_a_request_of_its_own(toy_corpus, toy_relations, engine, tmp_path, take):
+    """Services keep no promise for the same text twice in one request; many requests are under way at once."""
+    pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+
+    def answer(body, number):
+        # Threads answer side by side: which call it is on a text is counted under the server's lock.
+        with server.lock:
+            calls = [asked.setdefault(text, []).append(number) or len(asked[text]) for text in body["texts"]]
+        return {"outputs": [{"label": "neutral" if call == 2 else "positive", "score": 0.5} for call in calls]}
+
+    asked = {}
+    with serving(answer) as server, InProcess() as executor:
+        spec = server.file(tmp_path, "batch = 3\nconcurrency = 4")
+        ran = run(engine, toy_corpus(), [spec], toy_relations, executor, repeats=Repeats(3, take))
+        assert ran.counts.failed == 0
+        assert all(len(body["texts"]) == len(set(body["texts"])) for body in server.bodies)
+        assert set(map(len, asked.values())) == {3}
+        before = len(server.bodies)
+        assert run(engine, toy_corpus(), [spec], toy_relations, executor, repeats=Repeats(3, take)).counts.executed == 0
+        assert len(server.bodies) == before
+    assert {tuple(sorted(labels)) for labels in calls(engine).values()} == {("neutral", "positive", "positive")}
+    if take == "majority":
+        assert set(outputs(engine).values()) == {"positive"}
 
 
 @pytest.mark.parametrize(
