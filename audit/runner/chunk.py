@@ -481,6 +481,10 @@ class Stored:
                 attempts[keys[row["input_id"]]] = row["attempt"], output
         return attempts
 
+    def is_tried_again(self, system: int, key: bytes) -> bool:
+        """Whether an input failed before and is executed again."""
+        return (system, key) in self._attempts
+
     def note(self, system: int, keys: Collection[bytes]) -> int:
         """Note that these were executed in this run; how many of them had failed before."""
         if self.retried is not None:

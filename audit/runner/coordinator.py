@@ -357,6 +357,8 @@ class Coordinator:
         """The outputs that calls make which are all there, kept as those that count; what calls the others lack is
         noted."""
         ids = {key: id for key, id in ids.items() if key not in self._underway[system]}
+        if repeated is None:
+            ids = {key: id for key, id in ids.items() if not self._stored.is_tried_again(system, key)}
 
         def kept(connection: Connection) -> dict[bytes, Output]:
             if repeated is None:

@@ -320,9 +320,7 @@ def run(
     repeats = repeats.checked()
     systems_by_spec = loaded(systems, time_limit, apart)
     _refuse_misfits(corpus, systems_by_spec, relations)
-    _say_remarks(corpus, systems_by_spec, relations, watcher)
-    if repeats.number > 1 and (sure := [spec for spec, system in systems_by_spec.items() if asked_once(system)]):
-        watcher.says(f"asked once, since they always give the same output (deterministic): {', '.join(sure)}")
+    _say_remarks(corpus, systems_by_spec, relations, repeats, watcher)
     if first:
         prepared(systems_by_spec, time_limit, apart)
     engine = opened if isinstance(opened, Engine) else opened()
@@ -460,9 +458,12 @@ def _lacks(system: System, languages: Sequence[str]) -> Lacks | None:
 
 
 def _say_remarks(
-    corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], watcher: Watcher
+    corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], repeats: Repeats, watcher: Watcher
 ) -> None:
-    """Tell the watcher what systems say of themselves, and which of them and of the relations leave out a language."""
+    """Tell the watcher what systems say of themselves, which of them and of the relations leave out a language, and
+    which are not asked again."""
+    if repeats.number > 1 and (sure := [spec for spec, system in systems.items() if asked_once(system)]):
+        watcher.says(f"asked once, since they say that they always give the same output: {', '.join(sure)}")
     for spec, system in systems.items():
         if unread := [language for language in languages_of(corpus) if not _reads(system, language)]:
             watcher.says(

@@ -1,5 +1,7 @@
 """Asking the same input several times: each call is made once, kept, and shared by whatever is made of the calls."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from interrupting import Interrupting
 from service import serving
@@ -8,9 +10,10 @@ from sqlalchemy import select
 from audit.errors import AuditError
 from audit.relations import get_relation
 from audit.relations.registry import configured
+from audit.reports.study import study_report
 from audit.runner.executors import InProcess, Processes
 from audit.runner.repeats import Repeats
-from audit.runner.run import run
+from audit.runner.run import AllFailed, run
 from audit.store import open_store, table_of, tables
 from audit.tasks import Output
 from audit.tasks.repeated import majority
@@ -48,6 +51,12 @@ def fragile(text):
     number = asked("fragile", text)
     if number == 1:
         raise RuntimeError("busy")
+    return "positive", 0.5
+
+
+def out_of_order(text):
+    if asked("out_of_order", text) < 2:
+        raise RuntimeError("out of order")
     return "positive", 0.5
 
 
@@ -225,6 +234,56 @@ def test_calls_that_fail_are_kept_and_made_again_only_where_that_is_asked_for(mo
     assert len(after) == inputs
     assert all(sum(label != "ERROR" for label in labels) == 3 for labels in after.values())
     assert sum(labels.count("ERROR") for labels in after.values()) == failed  # they stay
+
+
+@pytest.mark.parametrize("take", ["first", "majority"])
+def test_a_first_call_that_failed_is_made_again_where_that_is_asked_for(moody, toy_corpus, toy_relations, engine, take):
+    """Every input fails at first: alone in its batch it is asked once, with others twice."""
+    spec, repeats = moody("out_of_order"), Repeats(2, take)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("audit.runner.executors.batch.CALL", {"sentence": 1})
+        patch.setattr("audit.runner.coordinator.CALL", {"sentence": 1})
+        with pytest.raises(AllFailed):
+            run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=Repeats(1))
+    assert set(outputs(engine).values()) == {None}
+    asked = sum(moody.asked("out_of_order"))
+    run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=repeats, retry_errors=True)
+    again = run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=repeats, retry_errors=True)
+    assert sum(moody.asked("out_of_order")) > asked
+    made = calls(engine)
+    assert all(sum(label != "ERROR" for label in labels) == 2 for labels in made.values())
+    settings = "{}" if take == "first" else '{"repeats":2,"take":"majority"}'
+    last = {row["input_id"]: row for row in sorted(rows(engine, tables.Output), key=lambda row: row["attempt"])}
+    assert {label for (system, _), label in outputs(engine).items() if system == settings} == {"positive"}
+    assert again.counts.failed == 0
+    assert len(last) == len(made)
+    once_more = run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=repeats, retry_errors=True)
+    assert once_more.counts.executed == 0
+
+
+def test_two_runs_at_the_same_time_ask_nothing_twice(moody, toy_corpus, toy_relations, tmp_path):
+    engines = [open_store(f"sqlite:///{tmp_path}/both.db", create=True) for _ in range(2)]
+    run(engines[0], toy_corpus(), moody("steady"), toy_relations[:2], InProcess())
+    asked = moody.asked("steady")
+
+    def ask_again(engine):
+        return run(engine, toy_corpus(), moody("steady"), toy_relations[:2], InProcess(), repeats=Repeats(3))
+
+    with ThreadPoolExecutor(2) as threads:
+        done = list(threads.map(ask_again, engines))
+    assert sum(ran.counts.executed for ran in done) == 2 * len(asked), [r.counts for r in done]
+    assert moody.asked("steady") == [3] * len(asked)
+
+
+def test_on_postgres(moody, toy_corpus, toy_relations, postgres_url):
+    engine = open_store(postgres_url, create=True)
+    for take in ("first", "majority"):
+        run(engine, toy_corpus(), moody("moody"), toy_relations, InProcess(), repeats=Repeats(3, take))
+    ran = run(engine, toy_corpus(), moody("moody"), toy_relations, InProcess(), repeats=Repeats(4), retry_errors=True)
+    assert ran.counts.repeated > 0
+    assert set(map(len, calls(engine).values())) <= {3, 4}
+    assert study_report(engine)["repeats"][0]["systems"][0]["share"] == 1
+    engine.dispose()
 
 
 def test_a_system_that_says_it_is_deterministic_is_asked_once(moody, toy_corpus, toy_relations, engine):
