@@ -58,8 +58,7 @@ def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray, conf
     """The contradictions of a system: `said` has what it said in each call on each input, two calls or more, `cluster`
     (inputs,) a code of what the input belongs to.
 
-    Both intervals are the exact one at the effective size that the variance between clusters tells; that of the
-    disagreement, whose values lie between 0 and 1, is on the side of caution. Raises AuditError for an input with fewer
+    Both intervals are the exact one at the effective size that the variance between clusters tells. Raises AuditError for an input with fewer
     than two calls and for another number of clusters. Source: Korn and Graubard, Survey Methodology 24 (1998).
 
     >>> found = contradictions(["aaa", "aab", "bbb", "aba"], np.arange(4))
@@ -74,8 +73,11 @@ def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray, conf
     codes, place = np.unique(cluster, return_inverse=True)
     size = np.bincount(place)
     differs = clustered_rate(np.bincount(place, each > 0), size, confidence)
+    # Each input is as many pairs of calls, which the variance between clusters finds to be worth less, or as much.
+    fewest = min(map(len, said))
+    pairs = fewest * (fewest - 1) // 2
     mean, sums = float(each.mean()), np.minimum(np.bincount(place, each), size)
-    ends = effective_interval(mean, effective_size_of_sums(sums, size, confidence), confidence)
+    ends = effective_interval(mean, effective_size_of_sums(pairs * sums, pairs * size, confidence), confidence)
     return Contradictions(
         len(said), differs.hits, len(codes), differs.rate, differs.low, differs.high, mean, ends.low, ends.high
     )
