@@ -58,8 +58,9 @@ def contradictions(said: Sequence[Sequence[Hashable]], cluster: np.ndarray, conf
     """The contradictions of a system: `said` has what it said in each call on each input, two calls or more, `cluster`
     (inputs,) a code of what the input belongs to.
 
-    Both intervals are the exact one at the effective size that the variance between clusters tells. Raises AuditError for an input with fewer
-    than two calls and for another number of clusters. Source: Korn and Graubard, Survey Methodology 24 (1998).
+    Both intervals are the exact one at the effective size that the variance between clusters tells; for the
+    disagreement each input is as many pairs as the one with the fewest calls has. Raises AuditError for an input with
+    fewer than two calls and for another number of clusters. Source: Korn and Graubard, Survey Methodology 24 (1998).
 
     >>> found = contradictions(["aaa", "aab", "bbb", "aba"], np.arange(4))
     >>> found.contradicted, found.share, round(found.disagreement, 4)
