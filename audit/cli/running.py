@@ -218,6 +218,13 @@ def run(
     dry_run: Annotated[
         bool, flag("--dry-run", "ask no system and store nothing: say what would be asked, and what it costs")
     ] = False,
+    repeats: Annotated[
+        int, whole_number("ask each system each input N times: how often does it contradict itself?", "N")
+    ] = 1,
+    take: Annotated[
+        Literal["first", "majority"],
+        chosen("with --repeats, the output that counts: that of the first call, or the majority of all"),
+    ] = "first",
 ) -> Reply:
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
     and stores. Before that each system answers three inputs, or nothing is stored. A run that --max-calls or --max-cost
@@ -230,6 +237,7 @@ def run(
     from audit.runner.executors import executor_of
     from audit.runner.forecast import forecasts
     from audit.runner.progress import Bar
+    from audit.runner.repeats import Repeats
     from audit.runner.run import TIME_LIMIT, fitting_all
     from audit.runner.run import run as run_study
     from audit.runner.studies import Sampled
@@ -278,6 +286,7 @@ def run(
                         time_limit=TIME_LIMIT if time_limit is None else time_limit,
                         first=file is not None and not file.exists(),
                         budget=budget,
+                        repeats=Repeats(repeats, take),
                     )
                 )
     documents = [study.as_json() for study in ran]

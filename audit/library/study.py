@@ -33,6 +33,7 @@ from audit.runner.budget import Budget
 from audit.runner.coordinator import Watcher
 from audit.runner.executors import executor_of
 from audit.runner.progress import Bar
+from audit.runner.repeats import Repeats
 from audit.runner.run import TIME_LIMIT, LimitReached, Ran, fitting_all
 from audit.runner.run import run as run_study
 from audit.sampling.audits import Audits
@@ -41,6 +42,7 @@ from audit.statistics.intervals import Target
 from audit.store import open_store, table_of, tables
 from audit.store.engine import file_of
 from audit.tasks import Input, text_columns
+from audit.tasks.repeated import FIRST
 from audit.user_models import checked_arguments
 
 
@@ -68,6 +70,8 @@ def run(
     question: str | None = None,
     words: Mapping[str, object] | None = None,
     change_words: bool = False,
+    repeats: int = 1,
+    take: str = FIRST,
 ) -> "Study":
     """Make metamorphic groups of a corpus, execute the systems on them, check them, and store everything.
 
@@ -81,7 +85,9 @@ def run(
     gold labels stand for: `{"pos": "positive"}`. `parameters` are those of relations, as in `{"MR6.1":
     {"sentences": 5}}`; one that takes a list takes a file of lines, too. `workers` processes do the work, and must
     be able to import its functions; 0: this process does it. Repeating the call executes nothing twice. `question` and
-    `words` are what annotators read about the task here (`Study.set_words`).
+    `words` are what annotators read about the task here (`Study.set_words`). With
+    `repeats` each system is asked each input so often, which shows how often it contradicts itself; what counts is the
+    output of its `first` call, or with `take="majority"` what most calls say.
 
     Before anything is stored, each system answers three inputs. A run stops before more than `max_calls` requests go to
     other machines, or more than `max_cost` is spent by the prices in their files, with a warning; `ran.left` says how
@@ -118,7 +124,7 @@ def run(
             ran = run_study(
                 database, corpus, names, fitting_relations, executor,
                 seed=seed, limit=limit, watcher=watcher, time_limit=time_limit, first=is_new,
-                budget=budget,
+                budget=budget, repeats=Repeats(repeats, take),
             )  # fmt: skip
     except LimitReached as reached:
         _warn(str(reached))

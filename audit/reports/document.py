@@ -543,6 +543,72 @@ class AccuracyEntry(TypedDict):
     order_genuine: list[str] | None
 
 
+class RepeatedLabel(TypedDict):
+    """The inputs on which a system said a label first, and on how many of these it said another one later."""
+
+    label: str
+    inputs: int
+    contradicted: int
+
+
+class RepeatedSystem(TypedDict):
+    """What a system says when it is asked the same again: never a violation of a relation.
+
+    `share` is that of the inputs on which two calls differ, and a lower bound: more calls may find more. `disagreement`
+    is how often two calls on an input differ.
+    """
+
+    system: str
+    take: str
+    """The output that counts: of the `first` call, or of the `majority`."""
+    inputs: int
+    least_calls: int
+    most_calls: int
+    failed: int
+    contradicted: int
+    share: Rate
+    share_low: Rate
+    share_high: Rate
+    disagreement: Rate
+    disagreement_low: Rate
+    disagreement_high: Rate
+    labels: list[RepeatedLabel]
+
+
+class RepeatedCell(TypedDict):
+    """How steady a cell's verdicts are over calls, or the reason why that is not known.
+
+    `unstable` groups, whose `share` has an interval, do not have the same verdict by every call. `vr_by_chance` is the
+    violation rate that randomness alone would make, were each follow-up the source once more. Of the `violated` groups
+    `always_violated` are so by every call.
+    """
+
+    relation: str
+    system: str
+    groups: int | None
+    calls: int | None
+    unstable: int | None
+    share: Rate
+    low: Rate
+    high: Rate
+    vr_first: Rate
+    vr_mean: Rate
+    vr_by_chance: Rate
+    violated: int | None
+    always_violated: int | None
+    reason: str | None
+
+
+class RepeatsEntry(TypedDict):
+    """The systems of a study that were asked the same input several times."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+    systems: list[RepeatedSystem]
+    cells: list[RepeatedCell]
+
+
 class CauseShare(TypedDict):
     """How many of the named false satisfactions have a cause."""
 
@@ -838,6 +904,7 @@ class ReportDocument(TypedDict):
     sensitivity: NotRequired[SensitivityEntry | None]
     gold_error: NotRequired[GoldErrorEntry | None]
     accuracy: NotRequired[list[AccuracyEntry]]
+    repeats: NotRequired[list[RepeatsEntry]]
     topics: NotRequired[list[TopicsEntry]]
     causes: NotRequired[list[CausesEntry]]
     disputes: NotRequired[DisputesEntry | None]

@@ -59,6 +59,7 @@ from audit.reports.certainty import KEY
 from audit.reports.document import DisputesEntry, RelationEntry, SampleEntry, Signature, StudyEntry, SystemEntry
 from audit.reports.judges import JudgesRecord, read_judges
 from audit.reports.primary import Named
+from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
 from audit.runner.studies import unscored_notes
 from audit.sampling.audits import audits_of
@@ -109,6 +110,7 @@ class Evidence:
     primary: Sequence[Named]
     resting: pd.DataFrame | None
     judges: JudgesRecord
+    repeats: Sequence[StudyCalls]
 
 
 def evidence(
@@ -158,6 +160,7 @@ def evidence(
             primary=read_named(connection, counted.keys),
             resting=read_resting(connection, counted, whose) if resting else None,
             judges=read_judges(connection),
+            repeats=read_repeats(connection, counted, clusters),
         )
 
 

@@ -29,11 +29,12 @@ TEXTS = {
     **dict.fromkeys(("order_observed", "order_genuine", "order_corrected"), "order"),
     **dict.fromkeys(("by", "study"), ""),
     "relation": "relation",
+    "take": "",
     "change": "mark-cell",
     **dict.fromkeys(("causes", "reason"), "why"),
 }
 """Columns of text, and their style; all others hold numbers."""
-_RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc])\b")
+_RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc1mr])\b")
 _EMPHASIS = re.compile(r"\*(.+?)\*")
 
 
@@ -154,6 +155,7 @@ class _Page:
             "topics": self.topics(),
             "accuracies": self.accuracies(),
             "judges": self.judges(),
+            "repeats": self.repeats(),
             "preference": preference,
             "scores": inline(charts.scores_chart(report), " ".join(preference)),
             "rollups": self.rollups(),
@@ -391,6 +393,23 @@ class _Page:
         table = self.table(heads[0], (), [rows], titles=heads)
         table["columns"][0] |= {"style": "name", "header": True}
         return table
+
+    def repeats(self) -> list[dict[str, Any]]:
+        """Contradictions on the same input, and verdicts by call."""
+        parts = []
+        for entry in self.report.get("repeats") or []:
+            title = words.title_of(self.report, entry, "repeats.title", self.language)
+            by_call, rows = self.say("repeats.by_call", title=title), words.by_call_rows(entry, self.language)
+            parts.append(
+                {
+                    "title": title,
+                    "lines": words.repeat_lines(entry, self.language),
+                    "table": self.table(title, words.REPEATED_COLUMNS, [words.repeated_rows(entry, self.language)]),
+                    "cells": rows and self.table(by_call, words.BY_CALL_COLUMNS, [rows]),
+                    "cell_lines": words.by_call_lines(entry, self.language),
+                }
+            )
+        return parts
 
     def rollups(self) -> dict[str, Any] | None:
         rows = words.rollup_rows(self.report, self.language)

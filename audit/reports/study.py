@@ -20,6 +20,7 @@ from audit.reports.judges import judge_entries, own_note, proxy_judges
 from audit.reports.plan_entries import plan_entries
 from audit.reports.preference import Weights
 from audit.reports.primary import signature_entry
+from audit.reports.repeats import repeat_entries
 from audit.reports.sensitivity import GoldError, gold_error_entry, sensitivity_entry
 from audit.reports.topics import topic_entries
 from audit.reports.validity import (
@@ -119,6 +120,8 @@ def report_of(
     if gold_error is not None and basis.resting is not None:
         report["gold_error"] = gold_error_entry(counted, basis.resting, gold_error, report["overall"], target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
+    if basis.repeats:
+        report["repeats"] = repeat_entries(basis.repeats)
     if basis.topics is not None:
         report["topics"] = topic_entries(
             report["violations"], basis.topics, basis.judged, basis.checked, method, target

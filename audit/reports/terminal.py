@@ -86,7 +86,10 @@ class _Text:
             words.preference_lines(report, language),
             words.plan_lines(report, language),
         )
-        tables = (self.relations, self.roll_ups, self.violations, self.topics, self.accuracy, self.causes, self.judges)
+        tables = (
+            self.relations, self.roll_ups, self.violations, self.topics, self.accuracy, self.repeats, self.causes,
+            self.judges,
+        )  # fmt: skip
         blocks = [block for table in tables for block in table()]
         blocks += ["\n".join(lines) for section in sections if (lines := self.wrapped(section, ""))]
         sentences = [
@@ -238,6 +241,18 @@ class _Text:
             if entry["systems"]:
                 lines += self.table(words.ACCURACY_COLUMNS, words.accuracy_rows(entry, self.language), 1)
             blocks.append("\n".join([*lines, *self.wrapped(words.accuracy_lines(entry, self.language))]))
+        return blocks
+
+    def repeats(self) -> list[str]:
+        """Contradictions on the same input, and verdicts by call: two tables a study."""
+        blocks = []
+        for entry in self.report.get("repeats") or []:
+            title = words.title_of(self.report, entry, "repeats.title", self.language)
+            lines = [*headed(title), *self.table(words.REPEATED_COLUMNS, words.repeated_rows(entry, self.language), 2)]
+            lines += self.wrapped(words.repeat_lines(entry, self.language))
+            if rows := words.by_call_rows(entry, self.language):
+                lines += ["", *self.table(words.BY_CALL_COLUMNS, rows, 2)]
+            blocks.append("\n".join([*lines, *self.wrapped(words.by_call_lines(entry, self.language))]))
         return blocks
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], texts: int) -> list[str]:

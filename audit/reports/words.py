@@ -31,6 +31,7 @@ from audit.reports.document import (
     ProtocolArm,
     RankedEntry,
     RelationResultEntry,
+    RepeatsEntry,
     RollupEntry,
     SensitivityEntry,
     TopicRate,
@@ -1238,3 +1239,80 @@ def shown_accuracy(report: Report) -> list[AccuracyEntry]:
     """The entries of `accuracy` that a reader sees: all, where one has systems; else none, as nothing could be said."""
     entries = report.get("accuracy") or []
     return entries if any(entry["systems"] for entry in entries) else []
+
+
+# The same input asked several times.
+
+REPEATED_COLUMNS = ("system", "take", "inputs", "calls", "contradicted", "share_differ", "disagreement")
+BY_CALL_COLUMNS = ("relation", "system", "groups", "unstable", "vr_first", "vr_mean", "vr_by_chance", "always_violated")
+
+
+def repeated_rows(entry: RepeatsEntry, language: str = ENGLISH) -> list[tuple[str, ...]]:
+    """The values of `REPEATED_COLUMNS` of every system, as text."""
+    return [
+        (
+            system["system"],
+            phrase(language, f"repeats.take_{system['take']}"),
+            count(system["inputs"]),
+            "–".join(dict.fromkeys((count(system["least_calls"]), count(system["most_calls"])))),
+            of_text(system["contradicted"], system["inputs"], language),
+            with_interval(system, "share", language),
+            with_interval(system, "disagreement", language),
+        )
+        for system in entry["systems"]
+    ]
+
+
+def by_call_rows(entry: RepeatsEntry, language: str = ENGLISH) -> list[tuple[str, ...]]:
+    """The values of `BY_CALL_COLUMNS` of every cell of which they are known, as text."""
+    return [
+        (
+            cell["relation"],
+            cell["system"],
+            count(cell["groups"]),
+            with_interval(cell, "share", language),
+            percent(cell["vr_first"]),
+            percent(cell["vr_mean"]),
+            percent(cell["vr_by_chance"]),
+            of_text(cell["always_violated"], cell["violated"], language),
+        )
+        for cell in entry["cells"]
+        if cell["reason"] is None
+    ]
+
+
+def repeat_lines(entry: RepeatsEntry, language: str = ENGLISH) -> list[str]:
+    """What the calls on the same inputs are, how to read them, and on what labels systems contradict themselves."""
+    say = partial(phrase, language)
+    lines = [listed([say("repeats.what"), say("repeats.inputs")], language, "sentence")]
+    for system in entry["systems"]:
+        labels = [
+            say(
+                "repeats.label",
+                label=label_name(label["label"], language),
+                part=label["contradicted"],
+                whole=label["inputs"],
+            )
+            for label in system["labels"]
+            if label["inputs"]
+        ]
+        if system["contradicted"] and labels:
+            lines.append(say("repeats.labels", system=system["system"], labels=listed(labels, language, "comma")))
+        if system["failed"]:
+            lines.append(say("repeats.failed", system=system["system"], count=system["failed"]))
+    return lines
+
+
+def by_call_lines(entry: RepeatsEntry, language: str = ENGLISH) -> list[str]:
+    """How to read the verdicts by call, and of which cells they are not known."""
+    say = partial(phrase, language)
+    lines = [say("repeats.cells")] if any(cell["reason"] is None for cell in entry["cells"]) else []
+    unknown: dict[str, dict[str, list[str]]] = {}
+    for cell in entry["cells"]:
+        if cell["reason"] is not None:
+            relations = unknown.setdefault(said(cell["reason"], language), {})
+            relations.setdefault(cell["relation"], []).append(cell["system"])
+    for reason, relations in unknown.items():
+        cells = [f"{relation} ({listed(systems, language, 'comma')})" for relation, systems in relations.items()]
+        lines.append(say("repeats.unknown", cells=listed(cells, language), reason=reason))
+    return lines

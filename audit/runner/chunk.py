@@ -14,7 +14,8 @@ from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import Role, Steps, Words
 from audit.runner.executors.batch import Identity
-from audit.store import group_id, insert_new, pieces, table_of, tables, upsert
+from audit.runner.repeats import Repeated
+from audit.store import group_id, insert_new, pieces, rows_among, table_of, tables, upsert
 from audit.tasks import Input, Output
 from audit.text import Analysis
 
@@ -95,13 +96,15 @@ class Bound:
     aim: float | None = None
     lacks: Lacks | None = None
     identity: Identity | None = None
+    repeated: Repeated | None = None
+    """How often it is asked each input; None: once."""
 
 
 @dataclass
 class Counts:
     """What a run made and found; `executed` counts calls to systems, `stored` outputs that were there already.
 
-    `retried` of those executed had failed before.
+    `retried` of those executed had failed before, `repeated` were asked what the system had been asked before.
     """
 
     sources: int = 0
@@ -110,6 +113,7 @@ class Counts:
     executed: int = 0
     stored: int = 0
     retried: int = 0
+    repeated: int = 0
     failed: int = 0
     first_error: str | None = None
     outcomes: dict[str, int] = field(default_factory=lambda: {outcome.name.lower(): 0 for outcome in Outcome})
@@ -170,6 +174,11 @@ class Chunk:
         """For each system, the keys of the inputs that were wanted."""
         self._lacks = lacks
         self._lacking: Wanted = {}
+
+    @property
+    def size(self) -> int:
+        """The number of its sources."""
+        return len(self.sources)
 
     def planning(self) -> Planning | None:
         """The job that makes the groups which are the same for every system; None where no relation makes such."""
@@ -356,6 +365,26 @@ class Chunk:
         }
 
 
+class AskedAgain(Chunk):
+    """Inputs that are asked again: a chunk without sources and without groups, which wants outputs and is done.
+
+    `inputs` are those of each system, `ids` the ids of all of them, by key.
+    """
+
+    def __init__(self, study_id: int, number: int, inputs: Wanted, ids: Mapping[bytes, int]):
+        super().__init__(study_id, number, {}, dict.fromkeys(inputs, ()))
+        self.ids.update(ids)
+        self._inputs = inputs
+
+    @property
+    def size(self) -> int:
+        """The number of its inputs, of each system."""
+        return sum(map(len, self._inputs.values()))
+
+    def planned(self, groups: Iterable[PlannedGroup]) -> Wanted:
+        return self._inputs
+
+
 def _verdict_rows(checked: Sequence[tuple[int, int, Verdict]]) -> Columns:
     return {
         "group_id": [id for id, _, _ in checked],
@@ -383,6 +412,16 @@ def _advance(group: _Group, outputs: list[Output] | None) -> list[Member] | None
         return None
     except Exception as problem:
         raise_failed(group.relation.name, problem)
+
+
+def load_inputs(connection: Connection, ids: Iterable[int]) -> tuple[dict[bytes, Input], dict[bytes, int]]:
+    """Inputs by key, and their ids by key, in the order of the ids."""
+    table = table_of(tables.Input)
+    inputs, id_of = {}, {}
+    for row in rows_among(connection, select(table).order_by(table.c.id), table.c.id, ids):
+        key = bytes(row.key)
+        inputs[key], id_of[key] = Input.stored(row.texts, row.languages), int(row.id)
+    return inputs, id_of
 
 
 def load_sources(connection: Connection, study_id: int, seed: int, first: int, last: int) -> dict[int, Source]:
@@ -445,6 +484,10 @@ class Stored:
                 output = Output(row["label"], row["score"], row["text"], row["error"])
                 attempts[keys[row["input_id"]]] = row["attempt"], output
         return attempts
+
+    def is_tried_again(self, system: int, key: bytes) -> bool:
+        """Whether an input failed before and is executed again."""
+        return (system, key) in self._attempts
 
     def note(self, system: int, keys: Collection[bytes]) -> int:
         """Note that these were executed in this run; how many of them had failed before."""
@@ -530,6 +573,8 @@ class Pending:
     alone: bool = False
     sorted: bool = False
     """Whether they stand in the order of their languages."""
+    number: int = 0
+    """Which call on each of them it is, where the system is asked several times; else 0."""
 
 
 def pace_of(bound: Bound, limit: float | None, first: int = 0) -> Pace:
@@ -551,11 +596,13 @@ def gathered(pending: deque[Pending], first: Pending) -> Pending:
     """
     if first.alone or first.sorted:
         return first
-    waiting = [entry for entry in pending if entry.system == first.system and not entry.alone]
+    waiting = [
+        entry for entry in pending if (entry.system, entry.number) == (first.system, first.number) and not entry.alone
+    ]
     inputs = {key: item for entry in waiting for key, item in entry.inputs.items()}
     for entry in waiting:
         pending.remove(entry)
     ordered = dict(sorted(inputs.items(), key=lambda item: item[1].languages))
-    merged = Pending(first.system, ordered, sorted=True)
+    merged = Pending(first.system, ordered, sorted=True, number=first.number)
     pending.appendleft(merged)
     return merged

@@ -23,6 +23,7 @@ from audit.errors import AuditError
 from audit.runner.budget import Budget, Meter
 from audit.runner.chunk import (
     GATHERED,
+    AskedAgain,
     Bound,
     Chunk,
     Counts,
@@ -31,12 +32,14 @@ from audit.runner.chunk import (
     Stored,
     Wanted,
     gathered,
+    load_inputs,
     load_sources,
     pace_of,
 )
 from audit.runner.executors import Batch, Executor, Job, Lost, Part
 from audit.runner.executors.batch import CALL, failed
 from audit.runner.leases import RENEW, Leases
+from audit.runner.repeats import Calls, Repeated, first_calls, has_calls, keep_calls, recalled, stored_calls
 from audit.runner.studies import StudyRow
 from audit.store import integers, store_inputs, table_of, tables, writing
 from audit.tasks import Input, Output
@@ -50,11 +53,14 @@ class Watcher:
     def begin(self, sources: int) -> None:
         """`sources` are left to do."""
 
+    def begin_again(self, inputs: int) -> None:
+        """All sources are done; `inputs` are left to be asked again."""
+
     def executed(self, outputs: int) -> None:
         """Systems returned this many more outputs."""
 
     def finished(self, sources: int) -> None:
-        """This many more sources are done and committed."""
+        """This many more sources, or inputs that were asked again, are done and committed."""
 
     def says(self, sentence: str) -> None:
         """Why the run waits."""
@@ -156,10 +162,9 @@ class Execution:
 
 @dataclass
 class _AtWork:
-    """A batch on its way, and which of its inputs have no output yet."""
+    """A batch on its way: `work` has those of its inputs that have no output yet."""
 
-    system: int
-    inputs: dict[bytes, Input]
+    work: Pending
     size: int
     """How many inputs it had."""
     calls: int = 0
@@ -203,6 +208,9 @@ class Coordinator:
         """Ids of the study's sources, in order: chunk n is the n-th piece of them."""
         self._underway: dict[int, dict[bytes, tuple[Chunk, ...]]] = {system: {} for system in systems}
         """For each system, the inputs whose outputs are on their way, and the chunks that wait for each of them."""
+        self._asked = _AskedOften(execution.retried is not None)
+        self._asked_before: set[int] = set()
+        """Systems that were asked inputs several times, maybe some whose outputs do not count yet."""
 
     def run(self, todo: Todo) -> None:
         """Do these chunks, or see them done by other runs of the same study."""
@@ -213,6 +221,11 @@ class Coordinator:
         source = table_of(tables.Source)
         query = select(source.c.id).where(source.c.study_id == self.study.id).order_by(source.c.id)
         self._sources = self._read(lambda connection: integers(connection, query))[:, 0]
+        self._asked_before = self._read(
+            lambda connection: {
+                id for id, bound in self.systems.items() if bound.repeated is None and has_calls(connection, id)
+            }
+        )
         try:
             while todo or self._chunks:
                 self._fill(todo)
@@ -241,7 +254,7 @@ class Coordinator:
 
     def _busy(self, executor: Executor) -> int:
         batches = sum(
-            (batch.system in self._waiters) == (executor is self._waiting) for batch in self._at_work.values()
+            (batch.work.system in self._waiters) == (executor is self._waiting) for batch in self._at_work.values()
         )
         return batches + (self._planning if executor is self._executor else 0)
 
@@ -251,7 +264,7 @@ class Coordinator:
         Until a system's first batch is back, nobody knows how long it takes: its others wait. So do those of a system
         that begins slowly, until somebody has nothing else to do: its batches are still growing, or may be gathered.
         """
-        at_work = Counter(batch.system for batch in self._at_work.values())
+        at_work = Counter(batch.work.system for batch in self._at_work.values())
         most = {system: executor.places if self.systems[system].aim else math.inf for system in at_work}
         busy = {system for system, number in at_work.items() if number >= most[system] or not self._paces[system].known}
         if self._budget.reached:
@@ -277,7 +290,9 @@ class Coordinator:
         batch = Batch(
             bound.spec, self.study.task, tuple(chosen.values()), call, self.limit, bound.identity, in_parts=True
         )
-        self._at_work[id(batch)] = at_work_now = _AtWork(first.system, dict(chosen), len(chosen))
+        self._at_work[id(batch)] = at_work_now = _AtWork(
+            Pending(first.system, dict(chosen), number=first.number), len(chosen)
+        )
         if meter is not None:
             sending = meter.of(batch.inputs)
             at_work_now.calls = sending.calls
@@ -307,12 +322,7 @@ class Coordinator:
             self._write(lambda connection: self._leases.release(connection, number))
             self.watcher.finished(self.study.size(number))
             return True
-        study = self.study
-        ids = self._sources[number * study.chunk :][: study.chunk]
-        first, last = int(ids[0]), int(ids[-1])
-        sources = self._read(lambda connection: load_sources(connection, study.id, study.seed, first, last))
-        lacks = {system: lacks for system in unfinished if (lacks := self.systems[system].lacks) is not None}
-        self._chunks[number] = chunk = Chunk(study.id, number, sources, unfinished, lacks)
+        self._chunks[number] = chunk = self._chunk(number, unfinished)
         job = chunk.planning()
         if job is None:
             self._want(chunk, chunk.planned([]))
@@ -320,6 +330,15 @@ class Coordinator:
             self._planning += 1
             self._executor.submit(job)
         return True
+
+    def _chunk(self, number: int, unfinished: Mapping[int, Sequence[Bound]]) -> Chunk:
+        """The chunk of this number, for the relations that are not finished for each system."""
+        study = self.study
+        ids = self._sources[number * study.chunk :][: study.chunk]
+        first, last = int(ids[0]), int(ids[-1])
+        sources = self._read(lambda connection: load_sources(connection, study.id, study.seed, first, last))
+        lacks = {system: lacks for system in unfinished if (lacks := self.systems[system].lacks) is not None}
+        return Chunk(study.id, number, sources, unfinished, lacks)
 
     def _want(self, chunk: Chunk, wanted: Wanted) -> None:
         """See to it that the chunk gets what it wants, asking the database first and the systems last.
@@ -353,6 +372,9 @@ class Coordinator:
         stored_by_system = self._read(stored) if any(ids_to_look_up.values()) else {}
         for system, inputs in wanted.items():
             stored_outputs = stored_by_system.get(system, {})
+            if (repeated := self.systems[system].repeated) or system in self._asked_before:
+                ids_of_missing = {key: chunk.ids[key] for key in inputs if key not in stored_outputs}
+                stored_outputs |= self._by_calls(system, repeated, ids_of_missing)
             self.counts.stored += len(stored_outputs) - self._made_before(system, stored_outputs)
             chunk.keep(system, stored_outputs)
             missing = (
@@ -376,12 +398,35 @@ class Coordinator:
         self._fresh -= before
         return len(before)
 
+    def _by_calls(self, system: int, repeated: Repeated | None, ids: Mapping[bytes, int]) -> dict[bytes, Output]:
+        """The outputs that calls make which are all there, kept as those that count; what calls the others lack is
+        noted."""
+        ids = {key: id for key, id in ids.items() if key not in self._underway[system]}
+        if repeated is None:
+            ids = {key: id for key, id in ids.items() if not self._stored.is_tried_again(system, key)}
+
+        def kept(connection: Connection) -> dict[bytes, Output]:
+            if repeated is None:
+                outputs = first_calls(connection, system, ids)
+            else:
+                outputs = self._asked.begin(system, repeated, recalled(connection, repeated.base, ids))
+                if not repeated.repeats.by_majority:
+                    return outputs
+            of_outputs = {key: ids[key] for key in outputs}
+            return self._stored.keep(connection, system, of_outputs, list(outputs.values()))
+
+        return self._write(kept) if ids else {}
+
     def _queue(self, pending: Pending) -> None:
+        if self.systems[pending.system].repeated and not pending.number:
+            for number, inputs in self._asked.lacking(pending.system, pending.inputs).items():
+                self._queue(Pending(pending.system, inputs, number=number))
+            return
         (self._pending_waiting if pending.system in self._waiters else self._pending).append(pending)
 
     def _take(self) -> None:
         """Wait for what comes to an end first; store it and go on with the chunks that waited for it."""
-        batches: list[tuple[int, dict[bytes, Input], list[Output]]] = []
+        batches: list[tuple[Pending, list[Output]]] = []
         lost, planned = [], []
         for job, result in self._finished():
             if isinstance(job, Planning):
@@ -389,20 +434,20 @@ class Coordinator:
                 planned.append((job, result))
                 continue
             batch = self._at_work[id(job)]
-            system = batch.system
+            work = batch.work
             if isinstance(result, Part):
-                done = {key: batch.inputs.pop(key) for key in result.done}
-                batches.append((system, done, result.result.outputs(len(done))))
+                done = {key: work.inputs.pop(key) for key in result.done}
+                batches.append((Pending(work.system, done, number=work.number), result.result.outputs(len(done))))
                 continue
             del self._at_work[id(job)]
             if isinstance(result, Lost):
-                lost.append((system, batch.inputs, result))
+                lost.append((work, result))
                 continue
-            self._paces[system].lost = 0
-            self._paces[system].learn(batch.size, result.seconds)
-            if (meter := self._meters.get(system)) is not None:
+            self._paces[work.system].lost = 0
+            self._paces[work.system].learn(batch.size, result.seconds)
+            if (meter := self._meters.get(work.system)) is not None:
                 self._budget.spend_more(meter, result.calls - batch.calls)
-            batches.append((system, batch.inputs, result.outputs(len(batch.inputs))))
+            batches.append((work, result.outputs(len(work.inputs))))
         if batches:
             self._keep(batches)
         errors = [error for loss in lost for error in self._lost(*loss)]
@@ -435,18 +480,17 @@ class Coordinator:
             return busy[0].finished(LOOK)
         return [done for executor in busy for done in executor.finished(0.02)]
 
-    def _lost(
-        self, system: int, inputs: dict[bytes, Input], lost: Lost
-    ) -> Iterable[tuple[int, dict[bytes, Input], list[Output]]]:
+    def _lost(self, work: Pending, lost: Lost) -> Iterable[tuple[Pending, list[Output]]]:
         """A batch that was lost is done again, each input alone; one that is lost alone is an error.
 
         The first time that a process dies of one input, somebody may have ended it from outside: it is done again.
         """
-        pace, alone = self._paces[system], (system, *inputs)
+        system, inputs = work.system, work.inputs
+        pace, alone = self._paces[system], (system, work.number, *inputs)
         if len(inputs) > 1 or not (lost.late or alone in self._died):
             pace.lose(len(inputs))
             self._died.update([alone] if len(inputs) == 1 else [])
-            self._queue(Pending(system, inputs, alone=True))
+            self._queue(Pending(system, inputs, alone=True, number=work.number))
             return []
         pace.lost += 1
         if pace.lost >= GIVE_UP:
@@ -456,25 +500,28 @@ class Coordinator:
                 "system works; time_limit gives it more time",
                 parameter=("retry_errors", "time_limit"),
             )
-        return [(system, inputs, [failed(lost.reason)])]
+        return [(work, [failed(lost.reason)])]
 
-    def _keep(self, batches: Sequence[tuple[int, dict[bytes, Input], list[Output]]]) -> None:
-        """Store outputs, all of them in one transaction, and hand them to the chunks that wait."""
+    def _keep(self, batches: Sequence[tuple[Pending, list[Output]]]) -> None:
+        """Store what systems returned, all of it in one transaction, and hand the outputs that count to the chunks that
+        wait."""
 
         def keep(connection: Connection) -> list[dict[bytes, Output]]:
-            return [
-                self._stored.keep(connection, system, self._ids(system, inputs), outputs)
-                for system, inputs, outputs in batches
-            ]
+            return [self._kept(connection, work, outputs) for work, outputs in batches]
 
-        ready: dict[int, Chunk] = {}
-        for (system, inputs, _), outputs in zip(batches, self._write(keep), strict=True):
-            self.counts.retried += self._stored.note(system, inputs)
-            self.counts.executed += len(inputs)
-            errors = [output.error for output in outputs.values() if output.error]
+        counting: list[tuple[int, dict[bytes, Output]]] = []
+        for (work, _), made in zip(batches, self._write(keep), strict=True):
+            repeated = self.systems[work.system].repeated
+            self.counts.executed += len(made)
+            self.counts.repeated += len(made) if work.number > 1 else 0
+            errors = [output.error for output in made.values() if output.error]
             self.counts.failed += len(errors)
             self.counts.first_error = self.counts.first_error or next(iter(errors), None)
-            self.watcher.executed(len(inputs))
+            self.watcher.executed(len(made))
+            counting.append((work.system, self._asked.end(work, repeated, made) if repeated else made))
+        ready: dict[int, Chunk] = {}
+        for system, outputs in self._by_majority([(system, outputs) for system, outputs in counting if outputs]):
+            self.counts.retried += self._stored.note(system, outputs)
             underway = self._underway[system]
             for chunks, chunk_outputs in _by_chunks([underway.pop(key) for key in outputs], outputs):
                 for chunk in chunks:
@@ -483,6 +530,31 @@ class Coordinator:
                         ready[chunk.number] = chunk
         for chunk in ready.values():
             self._want(chunk, chunk.wanted())
+
+    def _kept(self, connection: Connection, work: Pending, outputs: Sequence[Output]) -> dict[bytes, Output]:
+        """Store what a batch returned; what is stored of it now: another run may have been quicker."""
+        ids, repeated = self._ids(work.system, work.inputs), self.systems[work.system].repeated
+        if repeated is None:
+            return self._stored.keep(connection, work.system, ids, outputs)
+        made = dict(zip(ids, outputs, strict=True))
+        rows = [(key, work.number, output) for key, output in made.items()]
+        if keep_calls(connection, repeated.base, ids, rows) == len(rows):
+            return made
+        return {key: calls[work.number] for key, calls in stored_calls(connection, repeated.base, ids).items()}
+
+    def _by_majority(self, counting: list[tuple[int, dict[bytes, Output]]]) -> list[tuple[int, dict[bytes, Output]]]:
+        """Outputs that count by system, those that were made of several calls stored."""
+
+        def keep(connection: Connection) -> list[tuple[int, dict[bytes, Output]]]:
+            return [
+                (system, self._stored.keep(connection, system, self._ids(system, outputs), list(outputs.values())))
+                if (repeated := self.systems[system].repeated) and repeated.repeats.by_majority
+                else (system, outputs)
+                for system, outputs in counting
+            ]
+
+        repeats = (self.systems[system].repeated for system, _ in counting)
+        return self._write(keep) if any(repeated and repeated.repeats.by_majority for repeated in repeats) else counting
 
     def _ids(self, system: int, inputs: Iterable[bytes]) -> dict[bytes, int]:
         underway = self._underway[system]
@@ -519,7 +591,7 @@ class Coordinator:
         for outcome, number in counts.outcomes.items():
             self.counts.outcomes[outcome] += number
         del self._chunks[chunk.number]
-        self.watcher.finished(len(chunk.sources))
+        self.watcher.finished(chunk.size)
 
     def _look_again(self, todo: Todo) -> None:
         """All chunks that are left are other runs': wait, and see which they have finished."""
@@ -552,6 +624,74 @@ class Coordinator:
                 return work(connection)
 
         return patiently(once, self.watcher.says)
+
+
+class _AskedOften:
+    """Inputs that are being asked several times: the calls that are there, and those that are on their way.
+
+    `retries` says that calls that failed are made again, once in a run.
+    """
+
+    def __init__(self, retries: bool):
+        self._retries = retries
+        self._calls: dict[tuple[int, bytes], Calls] = {}
+        self._open: dict[tuple[int, bytes], set[int]] = {}
+        self._done: set[tuple[int, bytes]] = set()
+
+    def begin(self, system: int, repeated: Repeated, calls: Mapping[bytes, Calls]) -> dict[bytes, Output]:
+        """Take the calls that are there; the outputs of the inputs on which none is to be made."""
+        outputs = {}
+        for key, made in calls.items():
+            lacking = repeated.lacking(made, self._retries and (system, key) not in self._done)
+            if lacking:
+                self._calls[system, key], self._open[system, key] = made, set(lacking)
+            else:
+                outputs[key] = repeated.effective(made)
+        return outputs
+
+    def lacking(self, system: int, inputs: Mapping[bytes, Input]) -> dict[int, dict[bytes, Input]]:
+        """The calls that are to be made on these inputs, by number: each is a request of its own."""
+        numbers: dict[int, dict[bytes, Input]] = {}
+        for key, item in inputs.items():
+            for number in sorted(self._open[system, key]):
+                numbers.setdefault(number, {})[key] = item
+        return dict(sorted(numbers.items()))
+
+    def end(self, work: Pending, repeated: Repeated, made: Mapping[bytes, Output]) -> dict[bytes, Output]:
+        """Note calls that are stored; the outputs that count of the inputs of which they were the last."""
+        outputs = {}
+        for key, output in made.items():
+            place = work.system, key
+            self._calls[place][work.number] = output
+            self._open[place].discard(work.number)
+            if not self._open[place]:
+                outputs[key] = repeated.effective(self._calls.pop(place))
+                del self._open[place]
+                if self._retries:
+                    self._done.add(place)
+        return outputs
+
+
+class AskingAgain(Coordinator):
+    """The part of a run that asks inputs again whose outputs count already; `todo` has the shares of inputs.
+
+    Its systems have ids of their own, since nothing that it is told becomes an output that counts.
+    """
+
+    def __init__(self, *arguments: Any, shares: Mapping[int, Mapping[int, Sequence[int]]]):
+        """`shares` are ids of inputs by number of the share and system; other arguments are those of `Coordinator`."""
+        super().__init__(*arguments)
+        self._shares = shares
+
+    def _chunk(self, number: int, unfinished: Mapping[int, Sequence[Bound]]) -> Chunk:
+        ids: dict[bytes, int] = {}
+        wanted: Wanted = {}
+        for system in unfinished:
+            wanted[system], ids_of_system = self._read(
+                lambda connection, system=system: load_inputs(connection, self._shares[number][system])  # type: ignore[misc]
+            )
+            ids |= ids_of_system
+        return AskedAgain(self.study.id, number, wanted, ids)
 
 
 @contextmanager

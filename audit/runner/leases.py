@@ -7,6 +7,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 from sqlalchemy import Connection, delete, or_, select
@@ -82,7 +83,7 @@ LENGTH = timedelta(seconds=90)
 RENEW = 15.0
 """Seconds between two signs of life."""
 _LEASE = table_of(tables.ChunkLease)
-_COUNT = 0
+_NUMBERS = count(1)
 _OWNERS_HERE: set[str] = set()
 """Owners of runs that go on in this process."""
 
@@ -94,9 +95,9 @@ class Leases:
     """
 
     def __init__(self, study_id: int):
-        global _COUNT  # two runs of one process, as tests make them, are two owners
-        _COUNT += 1
-        self._study, self.owner = study_id, f"{_host()}:{os.getpid()}:{began(os.getpid())}-{_COUNT}"
+        # Two runs of one process, as tests make them, are two owners, in two threads, too.
+        number = next(_NUMBERS)
+        self._study, self.owner = study_id, f"{_host()}:{os.getpid()}:{began(os.getpid())}-{number}"
         _OWNERS_HERE.add(self.owner)
 
     def end(self) -> None:

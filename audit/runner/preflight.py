@@ -67,10 +67,12 @@ def unanswered(engine: Engine, wanted: Iterable[Trial]) -> list[Trial]:
         system_id, ids = id_of(connection, tables.System, **key), find_inputs(connection, list(trial.inputs))
         if system_id is None or not ids:
             return True
-        stored = select(output.c.input_id).where(
-            output.c.system_id == system_id, output.c.input_id.in_(list(ids.values()))
+        # A system whose majority counts has calls without outputs of its own.
+        answered = (
+            select(table.c.input_id).where(table.c.system_id == system_id, table.c.input_id.in_(list(ids.values())))
+            for table in (output, table_of(tables.Repeat))
         )
-        return connection.execute(stored.limit(1)).first() is None
+        return all(connection.execute(stored.limit(1)).first() is None for stored in answered)
 
     with engine.connect() as connection:
         return [trial for trial in wanted if is_new(connection, trial)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from time import monotonic
+from typing import Any
 
 from audit.runner.coordinator import Watcher
 
@@ -19,18 +20,24 @@ class Bar(Watcher):
         self._name = name
         self._leave = leave
         self._say = say
-        self._bar = None
+        self._bar: Any = None
         self._outputs = 0
         self._said: dict[str, float] = {}
 
     def begin(self, sources: int) -> None:
         if not sources:
             return
+        self._bar = self._new(sources, self._name, "source")
+
+    def begin_again(self, inputs: int) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        self._bar = self._new(inputs, f"{self._name}, asked again", "input")
+
+    def _new(self, total: int, name: str, unit: str) -> Any:
         from tqdm.auto import tqdm
 
-        self._bar = tqdm(
-            total=sources, desc=self._name, unit="source", leave=self._leave, smoothing=0.1, mininterval=0.5
-        )
+        return tqdm(total=total, desc=name, unit=unit, leave=self._leave, smoothing=0.1, mininterval=0.5)
 
     def executed(self, outputs: int) -> None:
         self._outputs += outputs

@@ -9,7 +9,7 @@ what is noted as finished and does the rest; since choices are seeded by content
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from itertools import product
 
@@ -24,13 +24,14 @@ from audit.relations.registry import configured
 from audit.runner import preflight
 from audit.runner.budget import Budget, check_first, meter_of
 from audit.runner.chunk import Bound, Counts, Lacks, OutputKey, Stored
-from audit.runner.coordinator import Coordinator, Execution, Watcher, finished, patiently, written
+from audit.runner.coordinator import AskingAgain, Coordinator, Execution, Watcher, finished, patiently, written
 from audit.runner.executors import Executor, InProcess
 from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
 from audit.runner.executors.base import Job, Lost
 from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
 from audit.runner.preflight import Answered
+from audit.runner.repeats import Repeated, Repeats, asked_once, keep_calls, to_ask_again
 from audit.runner.studies import Sampled, StudyRow, first_inputs, make_study, relation_id, system_id, unscored_notes
 from audit.store import pieces, store_inputs, table_of, tables, write_much
 from audit.store.brought import note_brought
@@ -45,6 +46,7 @@ from audit.tasks import Input, base_of, matches
 # So one of the user's is tried in a process of its own first, where that is allowed (`apart`): it may hang in native
 # code, end its process or fill the memory, and costs that process. Only then this one loads it, within the same time.
 
+ONCE = Repeats()
 TIME_LIMIT = 300.0
 """Seconds that a system may take to be loaded, to be prepared, and for a batch; most take two."""
 
@@ -154,16 +156,23 @@ class Ran:
             lines.append(
                 f"{names} {apply} to none of the {counted(self.study.sources, 'source')}: no groups, no verdicts."
             )
-        if not self.counts.checks:
+        if not self.counts.checks and not self.counts.repeated:
             done = len(self.without_groups) < len(self.relations)
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
+        if self.counts.checks:
+            lines.append(
+                f"{counted(self.counts.groups, 'group')} made, {counted(self.counts.checks, 'check')}: "
+                + ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
+                + "."
+            )
         lines += [
-            f"{counted(self.counts.groups, 'group')} made, {counted(self.counts.checks, 'check')}: "
-            + ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
-            + ".",
             f"{counted(self.counts.executed, 'input')} executed, "
             f"{counted(self.counts.stored, 'output')} stored already.",
         ]
+        if self.counts.repeated:
+            lines.append(
+                f"{self.counts.repeated:,} of them were asked again, to see whether a system contradicts itself."
+            )
         if self.counts.retried:
             lines.append(f"{self.counts.retried:,} of them had failed before.")
         if self.counts.failed:
@@ -305,6 +314,7 @@ def run(
     time_limit: float | None = TIME_LIMIT,
     first: bool = False,
     budget: Budget | None = None,
+    repeats: Repeats = ONCE,
 ) -> Ran:
     """Run, or finish, a study. `systems` are specs as `audit.systems.systems_of` and `get_system` take them.
 
@@ -318,6 +328,8 @@ def run(
 
     `first` says that nothing is stored yet: systems are then prepared, and answer, before the database is made, not
     after looking whether there is anything to do. `budget` is what may be spent, by this run and others that share it.
+    `repeats` says how often each system is asked each input, but for those that say of themselves that they always give
+    the same output (`deterministic`). Calls that are stored are not made again, whatever was made of them.
 
     `opened` is an engine or a function that opens one: it is called after everything else has been checked, so that a
     mistake leaves no empty database behind. Raises UnknownName, NotInstalled, AuditError and what the corpus raises,
@@ -329,28 +341,34 @@ def run(
     if time_limit is not None and not 0 < time_limit < float("inf"):
         raise AuditError(f"time_limit {time_limit:g}: must be a number of seconds above 0", parameter="time_limit")
     apart = not isinstance(executor, InProcess)
+    repeats = repeats.checked()
     systems_by_spec = loaded(systems, time_limit, apart)
     refuse_misfits(corpus, systems_by_spec, relations)
     budget.check(systems_by_spec.values())
-    _say_remarks(corpus, systems_by_spec, relations, watcher)
+    _say_remarks(corpus, systems_by_spec, relations, repeats, watcher)
     with Asynchronous(apart) if any(map(is_asynchronous, systems_by_spec.values())) else nullcontext() as waiting:
         way = _Way(executor, waiting, time_limit, apart, watcher, budget)
         answered = way.first_answers(systems_by_spec, sampled, None if first else opened)
         engine = opened if isinstance(opened, Engine) else opened()
         study = patiently(lambda: make_study(engine, sampled), watcher.says)
         bound, by_id, fresh = written(
-            engine, lambda connection: _bound(connection, corpus, relations, systems_by_spec, answered), watcher.says
+            engine,
+            lambda connection: _bound(connection, corpus, relations, systems_by_spec, repeats, answered),
+            watcher.says,
         )
         counts = _counts(study, answered)
         if retry_errors:
             patiently(lambda: _forget_chunks_with_errors(engine, study, bound, by_id), watcher.says)
         todo = patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)
-        if todo:
+        again = _asked_again(by_id, systems_by_spec, repeats, study.task)
+        shares = {} if todo else patiently(lambda: _shares(engine, study, again, retry_errors), watcher.says)
+        if todo or shares:
             write_much(engine)
             way.prepare(systems_by_spec)
         watcher.begin(sum(study.size(number) for number in todo))
         execution = way.execution({id: systems_by_spec[bound.spec] for id, bound in by_id.items()}, retry_errors, fresh)
         Coordinator(engine, study, by_id, execution, counts, watcher).run(todo)
+        _ask_again(engine, study, again, execution, counts, watcher)
     ran = Ran(
         study,
         counts,
@@ -442,6 +460,59 @@ def _counts(study: StudyRow, answered: Answered) -> Counts:
     )
 
 
+def _asked_again(
+    systems: Mapping[int, Bound], by_spec: Mapping[str, System], repeats: Repeats, task: str
+) -> dict[int, Bound]:
+    """The systems whose inputs are asked again once their outputs are there: none where these are made of all calls.
+
+    They have ids of their own here, below zero: what they return is no output that counts.
+    """
+    if repeats.by_majority or repeats.number == 1:
+        return {}
+    return {
+        -id: replace(bound, id=-id, repeated=Repeated(id, repeats, task))
+        for id, bound in systems.items()
+        if not asked_once(by_spec[bound.spec])
+    }
+
+
+Shares = dict[int, dict[int, list[int]]]
+"""Number of a share -> system -> inputs to be asked again."""
+
+
+def _shares(engine: Engine, study: StudyRow, systems: Mapping[int, Bound], retry: bool) -> Shares:
+    shares: Shares = {}
+    with engine.connect() as connection:
+        for id, bound in systems.items():
+            if bound.repeated:
+                for number, inputs in to_ask_again(connection, study.id, bound.repeated, retry).items():
+                    # Below zero: the others are chunks, and a run claims either.
+                    shares.setdefault(-1 - number, {})[id] = inputs
+    return dict(sorted(shares.items(), reverse=True))
+
+
+def _ask_again(
+    engine: Engine,
+    study: StudyRow,
+    systems: Mapping[int, Bound],
+    execution: Execution,
+    counts: Counts,
+    watcher: Watcher,
+) -> None:
+    """Ask the systems again what they were asked, as often as is lacking."""
+    shares = patiently(lambda: _shares(engine, study, systems, execution.retried is not None), watcher.says)
+    if not shares:
+        return
+    inputs = sum(len(ids) for of_systems in shares.values() for ids in of_systems.values())
+    watcher.begin_again(inputs)
+    waiters = {id: execution.waiters[-id] for id in systems if -id in execution.waiters}
+    meters = {id: execution.meters[-id] for id in systems if -id in execution.meters}
+    retried = None if execution.retried is None else set[OutputKey]()
+    anew = replace(execution, waiters=waiters, meters=meters, retried=retried, fresh=set())
+    todo = {number: {id: [Bound(0, "")] for id in of_systems} for number, of_systems in shares.items()}
+    AskingAgain(engine, study, systems, anew, counts, watcher, shares=shares).run(todo)
+
+
 def _unscored(engine: Engine, relations: Sequence[Relation], systems: Mapping[int, Bound]) -> list[str]:
     with engine.connect() as connection:
         return unscored_notes(
@@ -501,9 +572,12 @@ def lacks_of(system: System, languages: Sequence[str]) -> Lacks | None:
 
 
 def _say_remarks(
-    corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], watcher: Watcher
+    corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], repeats: Repeats, watcher: Watcher
 ) -> None:
-    """Tell the watcher what systems say of themselves, and which of them and of the relations leave out a language."""
+    """Tell the watcher what systems say of themselves, which of them and of the relations leave out a language, and
+    which are not asked again."""
+    if repeats.number > 1 and (sure := [spec for spec, system in systems.items() if asked_once(system)]):
+        watcher.says(f"asked once, since they say that they always give the same output: {', '.join(sure)}")
     for spec, system in systems.items():
         if unread := [language for language in languages_of(corpus) if not _reads(system, language)]:
             watcher.says(
@@ -595,17 +669,29 @@ def _bound(
     corpus: Corpus,
     relations: Sequence[Relation],
     systems: Mapping[str, System],
+    repeats: Repeats,
     answered: Answered,
 ) -> tuple[list[Bound], dict[int, Bound], set[OutputKey]]:
     """The relations, and the systems by id, with the ids of their rows; what they answered is stored, and told of by
-    system and input. What plug-ins brought is noted."""
+    system and input. What plug-ins brought is noted.
+
+    A system whose outputs that count are made of several calls is one of its own, beside the one that is called.
+    """
     for task in {relation.task for relation in relations}:
         note_brought(connection, base_of(task), [relation.name for relation in relations])
-    ids = {spec: system_id(connection, system) for spec, system in systems.items()}
+    bases = {spec: system_id(connection, system) for spec, system in systems.items()}
+    several = {spec for spec, system in systems.items() if repeats.by_majority and not asked_once(system)}
+    ids = {
+        spec: system_id(connection, systems[spec], repeats.settings(systems[spec])) if spec in several else base
+        for spec, base in bases.items()
+    }
     for spec, by_key in answered.items():
         inputs, _ = store_inputs(connection, {key: item for key, (item, _) in by_key.items()})
-        outputs = [output for _, output in by_key.values()]
-        Stored().keep(connection, ids[spec], {key: inputs[key] for key in by_key}, outputs)
+        of_keys = {key: inputs[key] for key in by_key}
+        if spec in several:
+            keep_calls(connection, bases[spec], of_keys, [(key, 1, output) for key, (_, output) in by_key.items()])
+        else:
+            Stored().keep(connection, ids[spec], of_keys, [output for _, output in by_key.values()])
     return (
         [Bound(relation_id(connection, relation), relation.name, relation=relation) for relation in relations],
         {
@@ -617,6 +703,7 @@ def _bound(
                 aim=getattr(systems[spec], "batch_seconds", None),
                 lacks=lacks_of(systems[spec], languages_of(corpus)),
                 identity=Identity.of(systems[spec]),
+                repeated=Repeated(bases[spec], repeats, corpus.task) if spec in several else None,
             )
             for spec, id in ids.items()
         },

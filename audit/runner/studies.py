@@ -1,6 +1,6 @@
 """Making a study: its sources, and the rows of its relations and systems. Idempotent."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from heapq import nsmallest
@@ -192,12 +192,11 @@ def relation_id(connection: Connection, relation: Relation) -> int:
     )
 
 
-def system_id(connection: Connection, system: System) -> int:
-    """The row of a system with its version and settings."""
+def system_id(connection: Connection, system: System, settings: Mapping[str, object] | None = None) -> int:
+    """The row of a system with its version and settings (None: its own)."""
+    own = dict(system.settings if settings is None else settings)
     return named_id(
-        connection,
-        tables.System,
-        {"name": system.name, "version": system.version, "settings": canonical(dict(system.settings))},
+        connection, tables.System, {"name": system.name, "version": system.version, "settings": canonical(own)}
     )
 
 

@@ -245,6 +245,9 @@ class Worker(Watcher):
     def begin(self, sources: int) -> None:
         self._now["total"] = sources
 
+    def begin_again(self, inputs: int) -> None:
+        self._now |= {"done": 0, "total": inputs}
+
     def finished(self, sources: int) -> None:
         self._now["done"] += sources
 
@@ -438,6 +441,7 @@ def carry_out(
         seed=study["seed"],
         limit=study["limit"],
         watcher=watcher,
+        repeats=plan.repeats(),
     )
     begin("sample")
     primary = primary_named(plan.report["primary"], plan.report["primary_relation"])

@@ -27,6 +27,8 @@ from audit.messages import LANGUAGES, message
 from audit.registry import Registry
 from audit.relations import get_relation
 from audit.resources import data_file
+from audit.runner.repeats import MOST as MOST_REPEATS
+from audit.runner.repeats import Repeats
 from audit.runner.run import fitting, loaded
 from audit.sampling.audits import Audits
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
@@ -35,6 +37,7 @@ from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, ge
 from audit.studies.deviations import primary_named
 from audit.systems import all_systems
 from audit.tasks import TASKS, OwnWords, get_task, matches
+from audit.tasks.repeated import FIRST, TAKES
 from audit.tasks.words import ANY
 from audit.text.languages import is_code
 from audit.user_models import LARGEST as LARGEST_NUMBER
@@ -137,6 +140,8 @@ class StudyTable(UserModel):
     labels: Renamed = Field(default_factory=dict)
     """A gold label of the file -> ours."""
     document_share: Share | None = None
+    repeats: Annotated[int, Field(ge=1, le=MOST_REPEATS)] | None = None
+    take: Annotated[str, _one_of(TAKES)] | None = None
     fingerprint: Text | None = None
     set: Parameters = Field(default_factory=dict)
 
@@ -224,6 +229,10 @@ class Plan:
         """The tables without the name: what a version in the database holds."""
         return {table: dict(getattr(self, table)) for table in TABLES}
 
+    def repeats(self) -> Repeats:
+        """How often each system is asked each input. A plan of an older version does not say so: once."""
+        return Repeats(self.study.get("repeats") or 1, self.study.get("take") or FIRST)
+
     def size(self) -> Size:
         """The size of the sample."""
         return Size(self.sample["per_relation"], self.sample["share"])
@@ -290,6 +299,7 @@ def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bo
     corpus = _corpus(study, note)
     _words(words, study["task"], note)
     run = _systems(study, note)
+    _ask("study.take", Repeats(study["repeats"] or 1, study["take"] or FIRST).checked, note)
     if corpus is not None:
         _relations(study, corpus, note)
     _sample(sample, study["seed"], note)

@@ -21,7 +21,9 @@ class System(Protocol):
     again, one by one. With `may_fork` true it says that a process in which it has run may be forked: it has no threads,
     as libraries for linear algebra and neural networks do. With `lacks(input) -> bool` it says at no cost that it has
     no output for an input (a translator: not that pair of languages), and is not asked then. One of audit's own says
-    with `trained_on(input) -> bool` that it learnt from that input: a run on a corpus that has one is refused.
+    with `trained_on(input) -> bool` that it learnt from that input: a run on a corpus that has one is refused. With
+    `deterministic = True` it says that it gives the same output whenever it is asked the same, and is not asked again
+    where a run asks systems several times.
     """
 
     name: str

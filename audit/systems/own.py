@@ -121,7 +121,8 @@ def _system_of(spec: str, obj: Any, module: ModuleType, seconds: float | None) -
 class Described:
     """Attributes of a user's object, read once and checked.
 
-    `name`, `version`, `settings`, `tasks` and `languages` are the object's own where it has them. The version is else a
+    `name`, `version`, `settings`, `tasks`, `languages` and `deterministic` are the object's own where it has them. The
+    version is else a
     fingerprint of the source file, so that changed code is run anew.
     """
 
@@ -141,6 +142,7 @@ class Described:
         self.languages: tuple[str, ...] = _names(
             spec, obj, "languages", ("*",) if "translation" in self.tasks else ("en",)
         )
+        self.deterministic = _attribute(spec, obj, "deterministic") is True
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A worker imports the user's module itself: functions of models are seldom fit to be pickled.

@@ -40,6 +40,7 @@ class Recorded:
     """
 
     tasks: tuple[str, ...] = ("translation",)
+    deterministic = True
 
     def __init__(self, spec: str):
         path, named = split_spec(spec)

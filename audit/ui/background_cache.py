@@ -39,6 +39,7 @@ from audit.store.core import (
     plan,
     progress,
     relation,
+    repeat,
     sample,
     study,
     system,
@@ -209,7 +210,7 @@ def state_of(engine: Engine) -> State:
     """A value that changes whenever a report would. Cheap: histories only grow, and a sample stores its time."""
     histories = (judgement, adjudication, cause, plan, log, study, system, relation, sample)
     newest = [func.max(table.c.id) for table in histories]
-    return _values(engine, [*newest, *_counts(progress, draw, audit_draw, judge_answer), *_LAST])
+    return _values(engine, [*newest, *_counts(progress, draw, audit_draw, judge_answer, repeat), *_LAST])
 
 
 def _last_aside(engine: Engine) -> Any:

@@ -321,6 +321,21 @@ def together_tab(view: View) -> None:
         arms = (dict(zip(words.ARM_COLUMNS, arm, strict=True)) for arm in words.protocol_rows(report, code))
         rows_of_arms = [{t(f"column.{column}"): text for column, text in arm.items()} for arm in arms]
         st.dataframe(rows_of_arms, hide_index=True)
+    _repeats(report, code)
+
+
+def _repeats(report: Report, code: str) -> None:
+    """Contradictions on the same input, where systems were asked it several times, and verdicts by call."""
+    for entry in report.get("repeats") or []:
+        heading(words.title_of(report, entry, "repeats.title", code))
+        of_systems = words.REPEATED_COLUMNS, words.repeated_rows(entry, code), words.repeat_lines(entry, code)
+        of_cells = words.BY_CALL_COLUMNS, words.by_call_rows(entry, code), words.by_call_lines(entry, code)
+        for columns, rows, lines in (of_systems, of_cells):
+            heads = [t(f"column.{column}") for column in columns]
+            if rows:
+                st.dataframe([dict(zip(heads, row, strict=True)) for row in rows], hide_index=True)
+            for line in lines:
+                st.caption(plain(line))
 
 
 def _missing_reason(entry: RollupEntry) -> str | None:

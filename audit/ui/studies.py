@@ -267,6 +267,8 @@ def _study(fields: _Fields) -> dict[str, Any] | None:
         "limit": limit,
         "seed": seed,
         "document_share": share or None,
+        "repeats": fields.value("study", "repeats"),
+        "take": fields.value("study", "take"),
         "set": {
             relation: parameters
             for relation, parameters in fields.value("study", "set").items()

@@ -12,7 +12,7 @@ from test_report_forms import Page, fake
 import audit
 from audit.cli import main
 from audit.errors import UnknownName
-from audit.messages import LANGUAGES, catalogue
+from audit.messages import LANGUAGES, catalogue, message
 from audit.reports.build import build_report
 from audit.reports.html import to_html
 from audit.reports.preference import read_weights
@@ -75,6 +75,24 @@ def report():
     orders = {f"order_{name}": ["vader", "hiv4"] for name in ("accuracy", "observed", "genuine")}
     accuracy = {"task": "sentiment", "study": "s1", "corpus": "film", "sources": 9, "reason": None, "over": "all"}
     document["accuracy"] = [accuracy | {"systems": [score, score | {"system": "hiv4", "accuracy": 0.7}], **orders}]
+    calls = {"system": "vader", "take": "majority", "inputs": 9, "least_calls": 2, "most_calls": 3, "failed": 2}
+    calls |= {"contradicted": 2, "share": 0.2, "share_low": 0.1, "share_high": 0.3, "disagreement": 0.15}
+    calls |= {"disagreement_low": 0.05, "disagreement_high": 0.25}
+    calls |= {"labels": [{"label": "neutral", "inputs": 4, "contradicted": 2}]}
+    by_call = {"relation": "MR1.1", "system": "vader", "groups": 9, "calls": 2, "unstable": 3, "share": 0.3, **INTERVAL}
+    by_call |= {
+        "vr_first": 0.2,
+        "vr_mean": 0.3,
+        "vr_by_chance": 0.1,
+        "violated": 4,
+        "always_violated": 1,
+        "reason": None,
+    }
+    codes = ("hangs_on_outputs", "hangs_on_words", "other_version", "none_twice", "check_failed")
+    why = [message(f"repeats.{code}", problem="") for code in codes]
+    unknown = [dict.fromkeys(by_call) | {"relation": "MR5.2", "system": "vader", "reason": reason} for reason in why]
+    repeats = {"task": "sentiment", "study": "s1", "corpus": "film", "cells": [by_call, *unknown]}
+    document["repeats"] = [repeats | {"systems": [calls, calls | {"take": "first"}]}]
     change = {"key": "key", "before": None, "after": ["after"], "version": 2, "at": "2026-03-09T08:00:00"}
     plan = {"plan": "study", "study": 1, "version": 2, "frozen_version": 1, "frozen_at": "2026-03-02T09:41:00"}
     plan |= {"run_began": "2026-03-02T10:00:00", "judgements": 12, "judgements_before": 3, "changed": [change]}
@@ -142,6 +160,7 @@ def test_both_languages_have_the_same_rates(report, form):
 def test_every_section_is_there(report):
     """What the walk above looks at is the whole page: each title of a section, in both languages."""
     titles = ("checks.title", "causes.title", "html.disputes", "protocols.title", "topics.gold", "accuracy.title")
+    titles = (*titles, "repeats.title")
     titles = (*titles, "html.pairs", "html.holds", "html.cells", "html.together", "html.preference", "html.read")
     weighted = json.loads(json.dumps(report))
     weighted["preference"] = build_report(

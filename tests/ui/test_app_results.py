@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from app_driver import Prepared, blocks, go, in_both, log_in, open_app, said
+from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 from test_app_pages import judged_by_all
 
@@ -12,6 +13,7 @@ from audit.reports import worker
 from audit.reports.preference import read_weights
 from audit.reports.study import study_report
 from audit.reports.words import primary_lines
+from audit.store import insert_new, table_of, tables, writing
 from audit.studies.deviations import Primary, name_primary, resolve
 from audit.ui import results_parts
 from audit.ui.language import plain, text_in, texts
@@ -200,3 +202,20 @@ def test_keys_that_only_some_reports_have(judged: Prepared, monkeypatch: pytest.
     app = results(judged, "cells")
     assert app.dataframe[0].value["SR_c %"].tolist()[0] == pytest.approx(50.0)
     assert app.dataframe[0].value["Method"].tolist()[0] == "mid-p binomial"
+
+
+@in_both
+def test_contradictions_on_the_same_input_stand_below_the_roll_ups(prepared: Prepared, language: str) -> None:
+    assert text_in(language, "repeats.title") not in said(results(prepared, "together", language))
+    output = table_of(tables.Output)
+    with writing(prepared.engine) as connection:
+        columns = ("input_id", "system_id", "label", "score", "text", "error")
+        rows = [dict(row) for row in connection.execute(select(*(output.c[name] for name in columns))).mappings()]
+        insert_new(connection, tables.Repeat, [row | {"number": number} for number in (1, 2) for row in rows])
+    app = results(prepared, "together", language)
+    assert not app.exception
+    assert text_in(language, "repeats.title") in said(app)
+    shares = [frame.value for frame in app.dataframe]
+    differ = text_in(language, "column.contradicted")
+    assert any(differ in frame and set(frame[differ].str[:2]) == {"0 "} for frame in shares)
+    assert any(text_in(language, "column.always_violated") in frame for frame in shares)

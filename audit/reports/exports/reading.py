@@ -74,6 +74,7 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "audit_draw": {"rank": (1, 1e18)},
     "audit": {"groups": (0, 1e18), "follow_ups": (0, 1), "answers": (0, 1)},
     "output": {"attempt": (1, 1e4)},
+    "repeat": {"number": (1, 1e4)},
     "member": {"step": (0, 1e4)},
     "progress": {"chunk": (0, 1e18)},
     "plan": {"version": (1, 1e9)},

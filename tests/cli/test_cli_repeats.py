@@ -1,0 +1,111 @@
+"""`--repeats` and `--take` on the command line, in plans and in the library: what they do, say and refuse."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+import audit
+from audit.cli import main
+from audit.errors import AuditError
+from audit.relations import registry
+from audit.reports.study import study_report
+from audit.store import open_store
+from audit.studies.plan import read_plan, to_toml
+
+SWAYING = '''
+ASKED = {}
+
+
+def swaying(text):
+    """Says something else in the second call."""
+    ASKED[text] = ASKED.get(text, 0) + 1
+    return ("negative" if ASKED[text] == 2 else "positive"), (0.9 if text.endswith("!") else 0.5)
+'''
+
+
+@pytest.fixture
+def swaying(tmp_path, monkeypatch):
+    """The name of a system that contradicts itself, in a folder with ten films."""
+    monkeypatch.chdir(tmp_path)
+    module = "swaying_" + hashlib.md5(str(tmp_path).encode()).hexdigest()
+    (tmp_path / f"{module}.py").write_text(SWAYING, encoding="utf-8")
+    (tmp_path / "films.csv").write_text("text\n" + "".join(f"Film {number} was good.\n" for number in range(10)))
+    return f"{module}:swaying"
+
+
+def run(capsys, *more, status=0):
+    command = ["run", "--db", "films.db", "--corpus", "films.csv", "--relations", "MR1.4", "--workers", "0", *more]
+    assert main(command) == status
+    return capsys.readouterr()
+
+
+def test_from_the_run_to_the_report(swaying, capsys):
+    first = json.loads(run(capsys, "--systems", swaying, "--json").out)
+    assert (first["executed"], first["repeated"]) == (20, 0)
+    more = json.loads(run(capsys, "--systems", swaying, "--repeats", "3", "--json").out)
+    assert (more["executed"], more["repeated"]) == (40, 40)
+    again = run(capsys, "--systems", swaying, "--repeats", "3").out
+    assert "nothing was left to do" in again
+    assert main(["report", "--db", "films.db"]) == 0
+    assert "100.0 [" in capsys.readouterr().out.partition("Contradictions on the same input")[2]
+    assert main(["report", "--db", "films.db", "--html", "films.html"]) == 0
+    assert "Contradictions on the same input" in Path("films.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    made = run(capsys, "--systems", swaying, "--repeats", "3", "--take", "majority").out
+    assert "0 inputs executed" in made
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--repeats", "0"], "--repeats 0: must be a whole number from 1 to 1,000"),
+        (["--take", "majority"], "--take majority needs several calls on each input; say --repeats 3, or more"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence_and_makes_nothing(swaying, capsys, options, sentence):
+    said = run(capsys, "--systems", swaying, *options, status=2)
+    assert sentence in said.err
+    assert len(said.err.strip().splitlines()) == 1
+    assert not Path("films.db").exists()
+
+
+def test_a_plan_says_how_often_systems_are_asked(swaying, capsys):
+    study = {"corpus": "films.csv", "systems": [swaying], "relations": ["MR1.4"], "repeats": 3, "take": "majority"}
+    plan = read_plan({"name": "films", "study": study, "sample": {"per_relation": 3}})
+    assert (plan.repeats().number, plan.repeats().take) == (3, "majority")
+    Path("films.toml").write_text(to_toml(plan), encoding="utf-8")
+    assert main(["study", "run", "films.toml", "--db", "films.db", "--workers", "0"]) == 0
+    (entry,) = study_report(open_store("films.db"))["repeats"]
+    assert [(system["take"], system["share"]) for system in entry["systems"]] == [("majority", 1)]
+    del study["repeats"]
+    with pytest.raises(AuditError, match="take majority needs several calls"):
+        read_plan({"name": "films", "study": study, "sample": {"per_relation": 3}})
+    del study["take"]
+    plain = read_plan({"name": "films", "study": study, "sample": {"per_relation": 3}})
+    assert (plain.repeats().number, plain.study["repeats"]) == (1, None)
+
+
+def test_the_library_asks_again():
+    asked = {}
+
+    def swaying(text):
+        asked[text] = asked.get(text, 0) + 1
+        return "negative" if asked[text] == 2 else "positive"
+
+    with registry.RELATIONS.restored():
+
+        @audit.relation("SHOUT", check=audit.equivalent, preserves="label")
+        def upper(text):
+            """Capital letters change nothing."""
+            return text.upper()
+
+        study = audit.run(["A film.", "A play."], [swaying], ["SHOUT"], repeats=3, progress=False)
+        assert set(asked.values()) == {3}
+        (entry,) = study.report().document["repeats"]
+    assert entry["systems"][0]["disagreement"] == pytest.approx(2 / 3)
+    with pytest.raises(AuditError, match="repeats"):
+        audit.run(["A film."], [swaying], repeats=0)
+    with pytest.raises(AuditError, match="take"):
+        audit.run(["A film."], [swaying], repeats=3, take="best", progress=False)

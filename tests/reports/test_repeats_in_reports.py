@@ -1,0 +1,192 @@
+"""Contradictions on the same input in the document and in every form of it, and what they are kept apart from."""
+
+import hashlib
+import json
+import re
+
+import pytest
+from sqlalchemy import delete, select
+
+from audit.messages import LANGUAGES
+from audit.relations import registry
+from audit.relations.base import unchanged
+from audit.relations.expect import different, equivalent
+from audit.reports.document import check_document
+from audit.reports.html import to_html
+from audit.reports.study import study_report
+from audit.reports.terminal import to_terminal
+from audit.runner.executors import InProcess
+from audit.runner.repeats import Repeats
+from audit.runner.run import run
+from audit.store import open_store, table_of, tables
+
+SYSTEMS = '''
+import hashlib
+
+ASKED = {}
+
+
+def number_of(system, text):
+    """Which call it is on this text, from 0."""
+    ASKED[system, text] = ASKED.get((system, text), -1) + 1
+    return ASKED[system, text]
+
+
+def steady(text):
+    """Tells shouting from speaking, always in the same way."""
+    return "negative" if text.isupper() else "positive"
+
+
+def swaying(text):
+    """Says something else in the second call, whatever the text."""
+    return "negative" if number_of("swaying", text) == 1 else "positive"
+
+
+def shaken(text):
+    """Says something else in the second call on what is shouted."""
+    return "negative" if number_of("shaken", text) == 1 and text.isupper() else "positive"
+'''
+
+
+@pytest.fixture
+def specs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = "said_" + hashlib.md5(str(tmp_path).encode()).hexdigest()
+    (tmp_path / f"{module}.py").write_text(SYSTEMS, encoding="utf-8")
+    return lambda *names: [f"{module}:{name}" for name in names]
+
+
+@pytest.fixture
+def relations(toy_relations):
+    """T1 (equal, shouted), T3 (hangs on outputs) and DIFF (different)."""
+
+    def shout(text, choices):
+        """Everything in upper case; the label changes."""
+        return text.text.upper()
+
+    options = {"task": "sentiment", "family": "toys", "unit": "sentence", "carry": unchanged}
+    registry.plain("DIFF", check=different, **options)(shout)
+    return [toy_relations[0], registry.get_relation("sentiment", "DIFF"), toy_relations[2]]
+
+
+def made(corpus, specs, relations, repeats):
+    engine = open_store("sqlite://", create=True)
+    run(engine, corpus, specs, relations, InProcess(), repeats=repeats)
+    return engine
+
+
+def cells(entry):
+    return {(cell["relation"], cell["system"].rpartition(":")[2]): cell for cell in entry["cells"]}
+
+
+def test_nothing_is_said_where_nothing_was_asked_again(toy_corpus, specs, relations):
+    report = study_report(made(toy_corpus(), specs("steady"), relations[:1], Repeats()))
+    assert "repeats" not in report
+    for language in LANGUAGES:
+        for page in (to_html(report, language), to_terminal(report, language=language)):
+            assert "VR_m" not in page
+            assert "Contradictions" not in page
+
+
+def test_contradictions_are_told_apart_from_violations(toy_corpus, specs, relations):
+    engine = made(toy_corpus(), specs("steady", "swaying", "shaken"), relations, Repeats(3))
+    report = study_report(engine)
+    check_document(json.loads(json.dumps(report)))
+    (entry,) = report["repeats"]
+    steady, shaken, swaying = sorted(entry["systems"], key=lambda system: system["contradicted"])
+    assert [system["system"].rpartition(":")[2] for system in (steady, shaken, swaying)] == [
+        "steady",
+        "shaken",
+        "swaying",
+    ]
+    # Of positive, negative, positive two pairs in three differ.
+    assert (steady["contradicted"], steady["share"], steady["disagreement"], steady["share_low"]) == (0, 0, 0, 0)
+    assert steady["share_high"] > 0
+    assert (swaying["share"], swaying["disagreement"]) == pytest.approx((1, 2 / 3))
+    assert {swaying["least_calls"], swaying["most_calls"]} == {3}
+    assert [label["inputs"] for label in swaying["labels"]] == [
+        swaying["inputs"] if label["label"] == "positive" else 0 for label in swaying["labels"]
+    ]
+    assert 0 < shaken["contradicted"] < shaken["inputs"]
+
+    by_cell = cells(entry)
+    # Always violated, in every call: randomness has no part in it.
+    cell = by_cell["T1", "steady"]
+    assert (cell["unstable"], cell["vr_first"], cell["vr_mean"], cell["vr_by_chance"]) == (0, 1, 1, 0)
+    assert cell["always_violated"] == cell["violated"] == cell["groups"] == 30
+    # Both members sway together: satisfied by every call, and yet randomness alone violates two in three.
+    cell = by_cell["T1", "swaying"]
+    assert (cell["unstable"], cell["vr_mean"], cell["vr_by_chance"]) == (0, 0, pytest.approx(2 / 3))
+    # The second call on the follow-up alone is another one: violated by one call in three, not by what counts.
+    cell = by_cell["T1", "shaken"]
+    assert (cell["unstable"], cell["share"], cell["vr_first"]) == (30, 1, 0)
+    assert cell["vr_mean"] == pytest.approx(1 / 3)
+    assert (cell["vr_by_chance"], cell["violated"], cell["always_violated"]) == (0, 0, 0)
+    # Violated by what counts, but not by the second call.
+    cell = by_cell["DIFF", "shaken"]
+    assert (cell["violated"], cell["always_violated"], cell["vr_by_chance"]) == (30, 0, None)
+    for system in ("steady", "swaying", "shaken"):
+        assert by_cell["T3", system]["reason"] is not None
+        assert by_cell["T3", system]["groups"] is None
+
+    text = to_terminal(report)
+    assert "Contradictions on the same input" in text
+    assert "lower bound" in text
+    assert "not known of T3" in " ".join(text.split())
+    assert max(map(len, text.splitlines()[:-1])) <= 100
+    page = re.sub(r"<[^>]*>", "", to_html(report))
+    assert "0 of 30" in page
+    assert "同一输入上的自相矛盾" in to_html(report, "zh")
+    assert "多数" not in to_html(report, "zh").partition("同一输入上的自相矛盾")[2][:3000]
+
+
+def test_the_rest_of_the_report_is_what_it_is_without_repeats(toy_corpus, specs, relations):
+    once = study_report(made(toy_corpus(), specs("steady"), relations, Repeats()))
+    often = study_report(made(toy_corpus(), specs("steady"), relations, Repeats(3)))
+    assert often.pop("repeats")
+    assert often == once
+
+
+def test_a_majority_is_reported_by_the_calls_it_was_made_of(toy_corpus, specs, relations):
+    engine = made(toy_corpus(), specs("shaken"), relations[:1], Repeats(3))
+    run(engine, toy_corpus(), specs("shaken"), relations[:1], InProcess(), repeats=Repeats(3, "majority"))
+    (entry,) = study_report(engine)["repeats"]
+    first, majority = sorted(entry["systems"], key=lambda system: system["take"])
+    assert (first["take"], majority["take"]) == ("first", "majority")
+    assert first["system"] != majority["system"]
+    same = ("inputs", "contradicted", "share", "disagreement")
+    assert [first[name] for name in same] == [majority[name] for name in same]
+    assert first["contradicted"] > 0
+    assert {cell["violated"] for cell in entry["cells"]} == {0}
+
+
+def test_calls_that_failed_are_counted_and_left_out(toy_corpus, specs, relations):
+    engine = made(toy_corpus(), specs("shaken"), relations[:1], Repeats(3))
+    table = table_of(tables.Repeat)
+    with engine.begin() as connection:
+        inputs = connection.execute(select(table.c.input_id).distinct().order_by(table.c.input_id)).scalars().all()
+        lost = (table.c.input_id == inputs[0]) & (table.c.number == 3)
+        connection.execute(table.update().where(lost).values(label=None, score=None, error="busy"))
+        connection.execute(delete(table).where(table.c.input_id == inputs[1], table.c.number > 1))
+    (entry,) = study_report(engine)["repeats"]
+    (system,) = entry["systems"]
+    assert (system["failed"], system["inputs"]) == (1, len(inputs) - 1)
+    assert (system["least_calls"], system["most_calls"]) == (2, 3)
+    assert cells(entry)["T1", "shaken"]["groups"] < 30
+    assert "1 further call failed" in to_terminal(study_report(engine))
+
+
+def test_a_check_of_another_version_is_not_asked(toy_corpus, specs, relations):
+    engine = made(toy_corpus(), specs("shaken"), relations[:1], Repeats(2))
+    with registry.RELATIONS.restored():
+        options = {"task": "sentiment", "family": "toys", "unit": "sentence", "carry": unchanged, "check": equivalent}
+
+        def whisper(text, choices):
+            """Everything in lower case."""
+            return text.text.lower()
+
+        registry.replace_relation(registry.Plain(name="T1", version="2", summary="x", perturb=whisper, **options))
+        (entry,) = study_report(engine)["repeats"]
+    (cell,) = entry["cells"]
+    assert cell["reason"] is not None
+    assert cell["groups"] is None
