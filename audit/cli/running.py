@@ -257,7 +257,16 @@ def run(
         exclusive(("--dry-run", True), ("--max-calls", max_calls), ("--max-cost", max_cost))
         studies = [(Sampled(source, seed, limit), fit) for source, fit in zip(corpora, choices, strict=True)]
         with chatter_to_stderr(), executor_of(workers, executor, dask_address) as workforce:
-            return forecast_reply(forecasts(studies, systems, workforce, readable(db), retry_errors=retry_errors))
+            return forecast_reply(
+                forecasts(
+                    studies,
+                    systems,
+                    workforce,
+                    readable(db),
+                    retry_errors=retry_errors,
+                    repeats=Repeats(repeats, take).checked().number,
+                )
+            )
     own = own_words_of([source.task for source in corpora], question, words)
 
     @cache  # once, and only when the first run has been checked

@@ -22,6 +22,7 @@ from audit.runner import preflight
 from audit.runner.budget import Meter, Sending, meter_of
 from audit.runner.chunk import Bound, Chunk, Stored, Wanted
 from audit.runner.executors import Executor, Lost
+from audit.runner.repeats import asked_once, stored_calls
 from audit.runner.run import TIME_LIMIT, lacks_of, loaded, refuse_misfits
 from audit.runner.studies import CHUNK, Sampled, check_limit
 from audit.store import tables
@@ -87,18 +88,25 @@ class _Tally:
     hanging: Counter[str] = field(default_factory=Counter)
     more: int | None = 0
     """How many inputs the hanging groups want at most; None: nobody knows."""
+    repeats: int = 1
+    """How often it is asked each input."""
+    open: int = 0
+    """Inputs that it is still to be asked, once or more."""
 
     def __post_init__(self) -> None:
         self.meter = Meter(self.system)
 
-    def add(self, inputs: Mapping[bytes, Input], stored: Sequence[bytes]) -> None:
-        """Some inputs that are wanted together, and which of them are stored."""
+    def add(self, inputs: Mapping[bytes, Input], stored: Sequence[bytes], calls: Mapping[bytes, int]) -> None:
+        """Some inputs that are wanted together, which of them have an output that is stored, and how often it was asked
+        those that it was asked several times."""
         new = {key: item for key, item in inputs.items() if key not in self.wanted}
         self.wanted.update(new)
         self.stored.update(stored)
-        to_ask = [item for key, item in new.items() if key not in self.stored]
-        if to_ask:
-            self.sending += self.meter.of(to_ask)
+        made = {key: max(calls.get(key, 0), int(key in self.stored)) for key in new}
+        self.open += sum(made[key] < self.repeats for key in new)
+        for number in range(self.repeats):
+            if to_ask := [item for key, item in new.items() if made[key] <= number]:
+                self.sending += self.meter.of(to_ask)
 
     def add_hanging(self, relation: Bound) -> None:
         """A group that wants more."""
@@ -108,7 +116,6 @@ class _Tally:
 
     def forecast(self) -> Forecast:
         system, sending = self.system, self.sending
-        to_ask = len(self.wanted) - len(self.stored)
         asks = callable(getattr(system, "run_async", None))
         calls = sending.calls if meter_of(system) is not None else None
         concurrency = getattr(system, "concurrency", 1) if asks else None
@@ -118,8 +125,8 @@ class _Tally:
             version=system.version,
             inputs=len(self.wanted),
             stored=len(self.stored),
-            to_ask=to_ask,
-            most_to_ask=None if self.more is None else to_ask + self.more,
+            to_ask=self.open,
+            most_to_ask=None if self.more is None else self.open + self.more,
             hanging=dict(self.hanging),
             calls=calls,
             batch=self.meter.batch if calls is not None else None,
@@ -142,18 +149,22 @@ def forecasts(
     *,
     retry_errors: bool = False,
     time_limit: float | None = TIME_LIMIT,
+    repeats: int = 1,
 ) -> list[Forecast]:
     """What runs of these systems on these studies, one after the other, would ask of each of them.
 
     `engine` is the database that the runs would use, of which only is read what is stored already; None: there is none
-    yet. With `retry_errors`, inputs that failed are to be asked again. Raises what `audit.runner.run.run` raises before
-    it asks a system.
+    yet. With `retry_errors`, inputs that failed are to be asked again. `repeats` is how often each input is asked.
+    Raises what `audit.runner.run.run` raises before it asks a system.
     """
     systems_by_spec = loaded(systems, time_limit, apart=False)
     for sampled, relations in studies:
         check_limit(sampled.limit)
         refuse_misfits(sampled.corpus, systems_by_spec, relations)
-    tallies = {spec: _Tally(system, _own_id(engine, system)) for spec, system in systems_by_spec.items()}
+    tallies = {
+        spec: _Tally(system, _own_id(engine, system), repeats=1 if asked_once(system) else repeats)
+        for spec, system in systems_by_spec.items()
+    }
     for sampled, relations in studies:
         _Following(sampled, relations, tallies, engine, retry_errors).follow(executor)
     return [tally.forecast() for tally in tallies.values()]
@@ -243,15 +254,24 @@ class _Following:
         for trial in preflight.trials(systems, lacks, inputs):
             tally = self._tallies[int(trial.spec)]
             if not self._found({int(trial.spec): dict(trial.inputs)}).get(int(trial.spec)):
-                tally.add(trial.inputs, [])
+                tally.add(trial.inputs, [], self._calls(int(trial.spec), trial.inputs))
 
     def _keep(self, chunk: Chunk, wanted: Wanted) -> None:
         """Count what is wanted, and hand the chunk what is stored of it."""
         found = self._found(wanted)
         for id, inputs in wanted.items():
             outputs = found.get(id, {})
-            self._tallies[id].add(inputs, list(outputs))
+            self._tallies[id].add(inputs, list(outputs), self._calls(id, inputs))
             chunk.keep(id, outputs)
+
+    def _calls(self, id: int, inputs: Mapping[bytes, Input]) -> dict[bytes, int]:
+        """How often a system was asked each of these inputs, where that is stored call by call."""
+        tally = self._tallies[id]
+        if self._engine is None or tally.own is None or tally.repeats == 1:
+            return {}
+        with self._engine.connect() as connection:
+            calls = stored_calls(connection, tally.own, find_inputs(connection, list(inputs)))
+        return {key: len(made) for key, made in calls.items()}
 
     def _found(self, wanted: Wanted) -> dict[int, dict[bytes, Any]]:
         """The stored outputs of inputs, by the number of the system here."""

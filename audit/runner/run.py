@@ -381,8 +381,10 @@ def run(
         without_groups=patiently(lambda: _without_groups(engine, study.id, bound), watcher.says),
         unscored=patiently(lambda: _unscored(engine, relations, by_id), watcher.says),
     )
-    if budget.reached and ran.left:
-        raise LimitReached(budget, ran)
+    if budget.reached:
+        inputs = patiently(lambda: _number_again(_shares(engine, study, again, retry=False)), watcher.says)
+        if ran.left or inputs:
+            raise LimitReached(budget, ran, inputs)
     for id in by_id:
         if reason := patiently(lambda: _all_failed(engine, study.id, id, by_id[id].name), watcher.says):  # noqa: B023
             raise AllFailed(reason, ran)
@@ -491,6 +493,11 @@ def _shares(engine: Engine, study: StudyRow, systems: Mapping[int, Bound], retry
     return dict(sorted(shares.items(), reverse=True))
 
 
+def _number_again(shares: Shares) -> int:
+    """How many inputs are to be asked again, those of each system by themselves."""
+    return sum(len(ids) for of_systems in shares.values() for ids in of_systems.values())
+
+
 def _ask_again(
     engine: Engine,
     study: StudyRow,
@@ -503,8 +510,7 @@ def _ask_again(
     shares = patiently(lambda: _shares(engine, study, systems, execution.retried is not None), watcher.says)
     if not shares:
         return
-    inputs = sum(len(ids) for of_systems in shares.values() for ids in of_systems.values())
-    watcher.begin_again(inputs)
+    watcher.begin_again(_number_again(shares))
     waiters = {id: execution.waiters[-id] for id in systems if -id in execution.waiters}
     meters = {id: execution.meters[-id] for id in systems if -id in execution.meters}
     retried = None if execution.retried is None else set[OutputKey]()
@@ -607,10 +613,13 @@ class LimitReached(AuditError):
 
     status = 3
 
-    def __init__(self, budget: Budget, ran: Ran):
+    def __init__(self, budget: Budget, ran: Ran, inputs: int):
+        left = f"{ran.left:,} of {counted(ran.study.sources, 'source')} are left"
+        if not ran.left:
+            left = f"{counted(inputs, 'input')} {'is' if inputs == 1 else 'are'} to be asked again"
         super().__init__(
-            f"{budget.stopped()}; what was answered is stored, {ran.left:,} of {counted(ran.study.sources, 'source')} "
-            "are left, and the same run again goes on from there and asks for nothing twice",
+            f"{budget.stopped()}; what was answered is stored, {left}, and the same run again goes on from there and "
+            "asks for nothing twice",
             parameter=("max_calls", "max_cost"),
         )
         self.ran = ran
