@@ -46,7 +46,7 @@ _ABBREVIATED = re.compile(
 
 @perturbation("upper-case", family=_WRITING, tasks=_ANYWHERE)
 def upper_case(text: Analysis, choices: random.Random) -> str | None:
-    """All letters are capitals.
+    """All letters of a text are capitals.
 
     >>> upper_case(Analysis("It isn't good."), random.Random(0))
     "IT ISN'T GOOD."
@@ -56,7 +56,7 @@ def upper_case(text: Analysis, choices: random.Random) -> str | None:
 
 @perturbation("lower-case", family=_WRITING, tasks=_ANYWHERE)
 def lower_case(text: Analysis, choices: random.Random) -> str | None:
-    """No letter is a capital.
+    """No letter of a text is a capital.
 
     No group where a word means something else then: "US", "Polish".
 
