@@ -1289,7 +1289,7 @@ def repeat_lines(entry: RepeatsEntry, language: str = ENGLISH) -> list[str]:
         labels = [
             say(
                 "repeats.label",
-                label=label_name(label["label"], language),
+                label=label_name(label["label"], [entry["task"]], language),
                 part=label["contradicted"],
                 whole=label["inputs"],
             )

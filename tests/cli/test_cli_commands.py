@@ -77,7 +77,7 @@ def test_relations_lists_all_of_both_studies(answered):
     for row in rows:
         assert list(row) == RELATION
         assert row["unit"] in ("sentence", "document", "any")
-        assert row["languages"] == {"sentiment": ["en"], "translation": ["*"]}.get(row["task"], ["zh"])
+        assert row["languages"] in ([["*"]] if row["task"] == "translation" else [["en"], ["zh"]])
         assert isinstance(row["preserves_truth"], bool)
         assert row["summary"].endswith(".")
     truth = {row["relation"]: row["preserves_truth"] for row in rows if row["task"] == "sentiment"}

@@ -216,7 +216,7 @@ BAD = {
     "a number as output": (GROUP | {"outputs": [1, "negative"]}, "output 1 must be a label or an object"),
     "unknown gold": (GROUP | {"gold": "good"}, "gold label 'good' is not one of positive, neutral, negative"),
     "a list as gold": (GROUP | {"gold": ["positive"]}, "gold label"),
-    "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, sentiment"),
+    "unknown task": (GROUP | {"task": "cooking"}, "unknown task 'cooking'; known are: classification, inference"),
     "NaN": (json.dumps(GROUP).replace("0.9", "NaN"), "NaN is no number of JSON"),
     "infinity": (json.dumps(GROUP).replace("0.9", "Infinity"), "Infinity is no number of JSON"),
     "score above 1": (json.dumps(GROUP).replace("0.9", "90"), "score 90.0 is not a number from 0 to 1"),

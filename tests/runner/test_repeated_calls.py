@@ -243,6 +243,7 @@ def test_a_first_call_that_failed_is_made_again_where_that_is_asked_for(moody, t
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("audit.runner.executors.batch.CALL", {"sentence": 1})
         patch.setattr("audit.runner.coordinator.CALL", {"sentence": 1})
+        patch.setattr("audit.runner.preflight.FIRST", 0)  # which would refuse it
         with pytest.raises(AllFailed):
             run(engine, toy_corpus(), spec, toy_relations[:1], InProcess(), repeats=Repeats(1))
     assert set(outputs(engine).values()) == {None}
