@@ -15,7 +15,7 @@ from audit.runner.preflight import FIRST, advice
 from audit.runner.run import TIME_LIMIT, loaded
 from audit.runner.studies import Sampled
 from audit.systems import get_system, is_own
-from audit.systems.asking import PATIENCE, TRIES, Asking, Spacing
+from audit.systems.asking import asking_of
 from audit.systems.base import HasPairs, System
 from audit.systems.foreign import contained, message, shown
 from audit.systems.hearing import hearing
@@ -180,9 +180,7 @@ class _Asked:
         return _checked_input(item, heard, output, perf_counter() - began)
 
     async def _ask_remote(self, system: Any, task: Task) -> list[CheckedInput]:
-        tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
-        rate = getattr(system, "rate", None)
-        asking, answers = Asking(1, tries, patience, spacing=Spacing(rate) if rate else None), []
+        asking, answers = asking_of(system), []
         for item in self.inputs:
             took = 0.0
 

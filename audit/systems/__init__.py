@@ -138,7 +138,7 @@ def ways() -> list[str]:
     """How systems of the user's own are named: `module:name`, and those that take an argument.
 
     >>> ways()[:3]
-    ['module:name', 'chat:FILE.toml', 'command:FILE.toml|PROGRAM']
+    ['module:name', 'centroid:FILE.csv', 'chat:FILE.toml']
     """
     taking = {entry.name: entry.argument for entry in SYSTEMS.entries() if entry.argument[:1] not in ("", "[")}
     return ["module:name", *(f"{name}:{argument}" for name, argument in sorted(taking.items()))]

@@ -12,7 +12,7 @@ import math
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from audit.errors import Declined, Unanswered
 
@@ -213,6 +213,23 @@ class Asking:
             self._paused_until = until
             # A little late rather than early: the clock that wakes is coarser than the one that is compared.
             asyncio.get_running_loop().call_at(until + 0.001, self._wake)
+
+
+def asking_of(asked: Any) -> Asking:
+    """The way to the machine of a system, or of a file that describes one, as these say: at most `concurrency` calls at
+    once (else one), `tries`, `patience`, and `rate` calls a second.
+
+    >>> from types import SimpleNamespace
+    >>> asking_of(SimpleNamespace(concurrency=4, tries=2)).tries
+    2
+    """
+    rate = getattr(asked, "rate", None)
+    return Asking(
+        getattr(asked, "concurrency", 1),
+        getattr(asked, "tries", TRIES),
+        getattr(asked, "patience", PATIENCE),
+        spacing=Spacing(rate) if rate else None,
+    )
 
 
 def _as_unanswered(problem: Exception) -> Unanswered:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import AfterValidator, Field, Strict, model_validator
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled
-from audit.systems.asking import Asking
+from audit.systems.asking import asking_of
 from audit.systems.remote_file import (
     VARIABLE,
     Headers,
@@ -316,7 +316,7 @@ class ChatClient:
     async def _each(
         self, conversations: Sequence[Sequence[Message]], form: Form | None, answers: "SimpleQueue[Any]"
     ) -> None:
-        asking = Asking(self.endpoint.concurrency, self.endpoint.tries, self.endpoint.patience)
+        asking = asking_of(self.endpoint)
         async with self.clients() as clients, asyncio.TaskGroup() as group:
 
             async def one(place: int, messages: Sequence[Message]) -> None:

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from audit.errors import AuditError, BadOutput
 from audit.files import read_text, toml_of
-from audit.systems.asking import Asking
+from audit.systems.asking import Asking, asking_of
 from audit.systems.chat_answers import choice_in
 from audit.systems.chat_client import ChatClient, Endpoint, Form, NoAnswer
 from audit.systems.judge import LONGEST, PROMPT, UNSURE, Answered, Asked
@@ -71,7 +71,7 @@ class ChatJudge:
         """One conversation; again where there was no answer, as far as the file allows."""
         if self._clients is None or self._asking is None:
             self._clients = self.client.clients()
-            self._asking = Asking(self.concurrency, self.description.tries, self.description.patience)
+            self._asking = asking_of(self.description)
         words = (*asked.labels, UNSURE)
         call = partial(self.client.ask, self._clients, self._messages(asked), Form.of(label=words))
         try:

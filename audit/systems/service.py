@@ -23,7 +23,7 @@ from urllib.request import getproxies
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
 from audit.files import parse_json
-from audit.systems.asking import Asking, Spacing
+from audit.systems.asking import asking_of
 from audit.systems.base import missing
 from audit.systems.remote_file import VARIABLE, Remote, check_address
 from audit.tasks import Input, Output
@@ -232,7 +232,6 @@ class OverHttp:
         self.service = Service(file, url, variables, remote.timeout)
         self.batch, self.concurrency = batch, remote.concurrency
         self.tries, self.patience, self.rate, self.price = remote.tries, remote.patience, remote.rate, remote.price
-        self._spacing = Spacing(remote.rate) if remote.rate else None
         self._clients: Clients | None = None
 
     def headers(self) -> Mapping[str, str]:
@@ -264,7 +263,7 @@ class OverHttp:
         return asyncio.run(self._run(inputs))
 
     async def _run(self, inputs: Sequence[Input]) -> list[Output]:
-        asking = Asking(self.concurrency, self.tries, self.patience, spacing=self._spacing)
+        asking = asking_of(self)
         pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
         try:
             async with self.service.clients(self.headers()) as clients, asyncio.TaskGroup() as group:
@@ -351,7 +350,8 @@ class Clients(AbstractAsyncContextManager["Clients"]):
         if more:
             headers = headers.copy()
             headers.update(more)
-        lines = [(b"Host", machine), (b"Accept", b"*/*"), (b"User-Agent", b"audit"), *headers.raw]
+        host = [] if "host" in headers else [(b"Host", machine)]
+        lines = [*host, (b"Accept", b"*/*"), (b"User-Agent", b"audit"), *headers.raw]
         return lines if sent is None else [*lines, (b"Content-Length", b"%d" % len(sent))]
 
     def _new(self) -> "httpx.AsyncClient | httpcore.AsyncConnectionPool":

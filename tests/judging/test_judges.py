@@ -64,7 +64,7 @@ def test_the_questions_of_people_are_asked_and_answers_are_no_votes(films):
     assert {one["question_id"] for one in stored} == {one["id"] for one in open_questions}
     assert {(one["variant"], one["attempt"], one["answer"], one["error"]) for one in stored} == {(0, 1, LABEL, None)}
     asked = simulated.calls[0]
-    assert asked.question == "What does this text say about the film?"
+    assert asked.question == "Is what this text says positive, negative, or neither?"
     assert asked.labels == ("positive", "neutral", "negative")
     assert "film" in asked.guideline
     assert "{labels}" not in asked.guideline

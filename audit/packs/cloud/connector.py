@@ -20,7 +20,7 @@ from typing import Any, ClassVar, TypeVar
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line
 from audit.packs.cloud.cloud_file import read_cloud_file
-from audit.systems.asking import Asking
+from audit.systems.asking import asking_of
 from audit.systems.http_file import Languages
 from audit.systems.remote_file import VARIABLE, check_address, kind
 from audit.systems.service import Clients, Service, cut, problem_of, with_variables, without_values
@@ -195,7 +195,7 @@ class Connector:
         return asyncio.run(self._run(inputs))
 
     async def _run(self, inputs: Sequence[Input]) -> list[Output]:
-        asking = Asking(self.concurrency, self.tries, self.patience)
+        asking = asking_of(self)
         pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
         try:
             async with asyncio.TaskGroup() as group:

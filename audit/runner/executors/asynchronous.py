@@ -23,7 +23,7 @@ from audit.runner.executors.base import Collecting, Job, Lost, Part, Raised, end
 from audit.runner.executors.batch import Batch, Identity, Returned, check_same, checked, failed, taken
 from audit.runner.executors.processes import FORKING, sendable, start_worker
 from audit.systems import get_system, is_own
-from audit.systems.asking import PATIENCE, TRIES, Asking, Spacing
+from audit.systems.asking import Asking, asking_of
 from audit.systems.base import AsynchronousSystem, System
 from audit.systems.foreign import TimeIsOver, foreign, late, message
 from audit.tasks import Input, Output, get_task
@@ -82,10 +82,7 @@ class EventLoop:
             check_same(spec, wanted, Identity.of(system))
             with foreign(f"system {spec!r} cannot be prepared", limit):
                 system.prepare()
-        tries, patience = getattr(system, "tries", TRIES), getattr(system, "patience", PATIENCE)
-        rate = getattr(system, "rate", None)
-        spacing = Spacing(rate) if rate else None
-        self._systems[spec] = system, Asking(system.concurrency, tries, patience, spacing=spacing)
+        self._systems[spec] = system, asking_of(system)
 
     def do(self, number: int, job: Batch) -> None:
         """Begin a batch of a system that is known; returns at once."""

@@ -8,7 +8,7 @@ from audit.systems.asking import Asking
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     defaults = Asking.__init__.__defaults__
-    monkeypatch.setattr(Asking.__init__, "__defaults__", (*defaults[:-1], 0.001))
+    monkeypatch.setattr(Asking.__init__, "__defaults__", (*defaults[:-2], 0.001, None))
 
 
 @pytest.fixture(autouse=True)
