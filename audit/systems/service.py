@@ -172,6 +172,8 @@ class Service:
         'check the environment variable ACME_KEY, which acme.toml names'
         """
         if re.search(r"HTTP 40[13]\b", error):
+            if "environment variable" in error:  # the system has said which
+                return "set it to a key that may do this"
             variables = list(dict.fromkeys(self._variables))
             if not variables:
                 return f"see whether it wants a key, which goes to headers of {self._file}"
