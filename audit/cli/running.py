@@ -39,6 +39,7 @@ from audit.errors import AuditError
 from audit.keys import canonical
 
 if TYPE_CHECKING:
+    from audit.corpora import Reading
     from audit.corpora.recordings import Recording
     from audit.packs.chinese.hanlp_training import Part
 
@@ -170,7 +171,7 @@ def run(
         listed("of your file, ours=theirs: text, text_b, gold, id, language, cluster", "text=review,..."),
     ] = NONE,
     labels: Annotated[
-        Names, listed("of your file: a gold label=ours; without one it is no gold", "pos=positive,1=positive")
+        Names, listed("of your file: its gold label=ours; meh= says that meh is no gold", "pos=positive,1=positive")
     ] = NONE,
     targets: Annotated[Names, listed("of a translation: the languages to translate the corpus into", "es,fr")] = NONE,
     document_share: Annotated[
@@ -230,8 +231,9 @@ def run(
     and stores. Before that each system answers three inputs, or nothing is stored. A run that --max-calls or --max-cost
     stops ends with status 3; the same again goes on.
     """
+    from audit.annotation.guidelines import guideline_in_force
     from audit.annotation.words import set_words
-    from audit.corpora import Reading, get_corpus
+    from audit.corpora import get_corpus
     from audit.relations.registry import with_lines
     from audit.runner.budget import Budget
     from audit.runner.executors import executor_of
@@ -249,8 +251,7 @@ def run(
     elif targets:
         task = "translation"
     wanted = dict.fromkeys(toward(name, task, targets) for name in corpus)
-    reading = Reading(settings_of("--columns", columns), settings_of("--labels", labels, empty=True))
-    corpora = [get_corpus(name, task, unit, language, reading) for name in wanted]
+    corpora = [get_corpus(name, task, unit, language, reading_of(columns, labels)) for name in wanted]
     choices = fitting_all(corpora, relations, document_share, with_lines(corpora[0].task, parameters(changes)))
     budget = Budget(max_calls, max_cost)
     if dry_run:
@@ -301,6 +302,11 @@ def run(
     documents = [study.as_json() for study in ran]
     lines = [line for study, source in zip(ran, corpora, strict=True) for line in [*study.lines(), *of_gold(source)]]
     lines = [as_options(line, "retry_errors") for line in lines]
+    if own:
+        of_task = corpora[0].task
+        with opened().connect() as connection:
+            version = guideline_in_force(connection, of_task, get_task(of_task).question_kind).version
+        lines.append(f"Annotators read the words that you gave: version {version} of the guideline of {of_task}.")
     next_step = f"Next: audit sample --db {db} --per-relation 60"
     return Reply(documents if len(documents) > 1 else documents[0], [*lines, next_step])
 
@@ -398,6 +404,13 @@ def toward(corpus: str, task: str | None, targets: Sequence[str]) -> str:
         raise AuditError(f"--targets {','.join(targets)} is for --task translation, not {task}; leave it out")
     check_codes(targets)
     return f"{corpus}@{','.join(targets)}"
+
+
+def reading_of(columns: Sequence[str], labels: Sequence[str]) -> "Reading":
+    """How a file of the user's is read, from the options. Raises AuditError for pairs of another form."""
+    from audit.corpora import Reading
+
+    return Reading(settings_of("--columns", columns), settings_of("--labels", labels, empty=True))
 
 
 def settings_of(option: str, pairs: Sequence[str], empty: bool = False) -> dict[str, str]:
@@ -606,6 +619,8 @@ def systems_check(
         text("a text to ask about; repeatable; for a task on pairs every two are one", "TEXT", "--text"),
     ] = NONE,
     corpus: Annotated[str | None, text("ask about its first three sources instead", "NAME|FILE")] = None,
+    columns: Annotated[Names, listed("of your file, as in audit run", "text=review,...")] = NONE,
+    labels: Annotated[Names, listed("of your file, as in audit run", "pos=positive,...")] = NONE,
     task: Annotated[str | None, text("the task (default: the corpus's, or the system's first)", "TASK")] = None,
     time_limit: Annotated[
         float | None, decimal("that a system of yours may take to load, and for an input (default: 300)", "SECONDS")
@@ -619,7 +634,7 @@ def systems_check(
     from audit.runner.system_check import check_system, refuse_absent
 
     _check_task(task)
-    source = get_corpus(corpus, task) if corpus else None
+    source = get_corpus(corpus, task, reading=reading_of(columns, labels)) if corpus else None
     with chatter_to_stderr():
         check = check_system(
             system, texts=given, corpus=source, task=task, limit=TIME_LIMIT if time_limit is None else time_limit

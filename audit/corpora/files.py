@@ -10,6 +10,7 @@ import csv
 import io
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,7 @@ from audit.tasks import (
     text_columns,
     text_names,
 )
-from audit.tasks.classification import SCHEMES
+from audit.tasks.classification import MOST_TOGETHER, NONE_OF_THEM, SCHEMES
 from audit.tasks.similarity import level_of
 from audit.text import Analysis
 from audit.text.languages import is_code
@@ -127,6 +128,15 @@ class Reading:
         by_word = {written.strip().casefold(): label for written, label in self.labels.items()}
         return by_word.get(gold.casefold(), gold)
 
+    def refuse_unused_labels(self, path: Path, golds: Collection[str]) -> None:
+        """Raise BadFile where no gold label of the file is one that was named."""
+        present = {gold.casefold() for gold in golds}
+        if absent := [name for name in self.labels if name.strip().casefold() not in present]:
+            found = sorted(golds)[:_LOOKED_AT] or message("list.none")
+            raise BadFile(
+                message("corpus_file.no_such_label", file=path, label=absent[0], labels=found), parameter="labels"
+            )
+
     def refuse_unused(self, path: Path, names: Sequence[str]) -> None:
         """Raise BadFile where the file has not the columns that were named."""
         if absent := [name for name in self.columns.values() if name not in names]:
@@ -212,6 +222,8 @@ class FileCorpus:
     def _fill(
         self, records: "list[_Record]", task: str, unit: Unit | None, language: str | None, reading: Reading
     ) -> None:
+        written = {gold for record in records if (gold := record.columns.get("gold", "").strip())}
+        reading.refuse_unused_labels(self.path, written)
         for record in records:
             if gold := record.columns.get("gold", "").strip():
                 record.columns["gold"] = reading.label(gold)
@@ -420,6 +432,10 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
     the task that fits is task=classification/billing,delivery
     """
     labels = get_task(task).labels
+    if get_task(task).texts == 1 and (
+        several := _several(unknown, labels if base_of(task) == "classification" else ())
+    ):
+        return [message("corpus_file.offer_task", task=f"classification/{several}")]
     numbered = next((scale for scale in _NUMBERED if len(unknown) > 1 and set(unknown) <= scale.keys()), {})
     numbered = numbered if set(numbered.values()) <= set(labels) else {}
     guess = {gold: numbered.get(gold) or _label_meant(gold, labels) for gold in sorted(unknown)}
@@ -437,6 +453,18 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
     if get_task(task).texts == 1 and 2 <= len(scheme) <= _MOST_LABELS and not any("," in label for label in scheme):
         return [message("corpus_file.offer_task", task=f"classification/{','.join(scheme)}")]
     return []
+
+
+def _several(unknown: Collection[str], labels: Sequence[str]) -> str:
+    """The scheme of several labels to a text that gold with plus signs or commas is written for; else nothing.
+
+    >>> _several({"late+rude", "refund"}, ()), _several({"late", "refund"}, ())
+    ('late+refund+rude', '')
+    """
+    if not any(mark in gold for gold in unknown for mark in "+,"):
+        return ""
+    parts = {part.strip() for gold in (*unknown, *labels) for part in re.split("[+,]", gold)} - {"", NONE_OF_THEM}
+    return "+".join(sorted(parts)) if 2 <= len(parts) <= MOST_TOGETHER else ""
 
 
 def _label_meant(gold: str, labels: Sequence[str]) -> str:

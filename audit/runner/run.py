@@ -530,7 +530,9 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
     """Raise AuditError for a system that does not fit the corpus, NotInstalled where something that is needed lacks."""
     for spec, system in systems.items():
         if not any(matches(corpus.task, task) for task in system.tasks):
-            raise AuditError(f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}")
+            raise AuditError(
+                f"system {spec} does {', '.join(system.tasks)}, not {corpus.task}; {_advice(spec, system, corpus.task)}"
+            )
         if not any(_reads(system, language) for language in languages_of(corpus)):
             raise AuditError(
                 f"system {spec} reads {', '.join(system.languages)}, corpus {corpus.name} is in "
@@ -559,6 +561,19 @@ def _refuse_trained_on(spec: str, system: System, corpus: Corpus) -> None:
             f"system {spec} was trained on {counted(len(seen), 'text')} of corpus {corpus.name}, row {seen[0]} first: "
             "it would look better than it is; take them out of the corpus, or train it on others"
         )
+
+
+def _advice(spec: str, system: System, task: str) -> str:
+    """What to change where a system does not do a corpus' task."""
+    wanted = set(task.partition("/")[2].split(","))
+    for other in system.tasks:
+        if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
+            return f"these are the same labels in another order, which is another task: write {other} for the corpus"
+    if is_own(spec):
+        return f'say what your own does, as in classify.tasks = ("{task}",)'
+    if spec.endswith(".toml"):
+        return f"say what it does in its file, as task or tasks: {task}"
+    return "choose another system, or another task"
 
 
 def _reads(system: System, language: str) -> bool:

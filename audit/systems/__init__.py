@@ -96,6 +96,11 @@ def get_system(spec: str, seconds: float | None = None) -> System:
         from audit.systems.own import load
 
         return load(spec, seconds)
+    if found is None and spec.endswith((".toml", ".csv")):
+        kinds = [
+            f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if f"FILE{spec[spec.rindex('.') :]}" in entry.argument
+        ]
+        raise AuditError(f"{spec!r} is a file; say what it describes, as in {' or '.join(kinds)}")
     if found is None or (colon and not found.argument):
         raise SYSTEMS.unknown(spec)
     if found.origin not in ("", _CALLER):

@@ -14,6 +14,7 @@ from audit.errors import AuditError
 from audit.systems.chat_answers import choice_in, choices_in, number_in, text_in
 from audit.systems.chat_client import ChatClient, NoAnswer, Reply
 from audit.systems.chat_file import read_chat
+from audit.systems.hearing import tell_heard
 from audit.systems.service import Clients, OverHttp
 from audit.tasks import Input, Output
 from audit.tasks.question_answering import UNANSWERABLE
@@ -69,6 +70,7 @@ class Chat(OverHttp):
 
     def _output(self, reply: Reply) -> Output:
         """The output in an answer. Raises NoAnswer where there is none."""
+        tell_heard(self.service.without_secrets(reply.text, least=8))
         key = self.description.key
         if key == "label":
             label = choice_in(reply.text, self.description.words)

@@ -16,7 +16,7 @@ from inspect import isawaitable
 from typing import Any, Literal, Protocol
 
 from audit.errors import AuditError
-from audit.systems.foreign import contained, shown
+from audit.systems.foreign import contained, shortened, shown
 from audit.systems.own import Described, find_object
 
 UNSURE = "unsure"
@@ -159,12 +159,12 @@ def read_answer(text: str, labels: Sequence[str]) -> Answered:
     >>> read_answer(" Positive. ", ("positive", "negative")).label
     'positive'
     >>> read_answer("I cannot help with that.", ("positive", "negative")).error
-    'none of positive, negative, unsure'
+    "'I cannot help with that.' is none of positive, negative, unsure"
     """
     spelling = {label.casefold(): label for label in (*labels, UNSURE)}
     if label := spelling.get(text.strip(_EDGES).casefold()):
         return Answered(label)
-    return Answered(error=f"none of {', '.join(spelling.values())}", text=text[:LONGEST])
+    return Answered(error=f"{shortened(text)!r} is none of {', '.join(spelling.values())}", text=text[:LONGEST])
 
 
 SYMMETRIC = ("similarity",)

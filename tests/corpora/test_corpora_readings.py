@@ -84,7 +84,8 @@ def test_what_is_meant_is_offered_and_not_taken(reviews):
         ({"billing", "late"}, "sentiment", ["the task that fits is task=classification/billing,late"]),
         ({"late"}, "classification/a,b", ["the task that fits is task=classification/a,b,late"]),
         ({"entails"}, "inference", ["labels=entails=entailment reads them as those of inference"]),
-        ({"a, b"}, "sentiment", []),
+        ({"a, b"}, "sentiment", ["the task that fits is task=classification/a+b"]),
+        ({"refunds+tech"}, "classification/refunds,tech", ["the task that fits is task=classification/refunds+tech"]),
     ],
 )
 def test_labels_that_are_unknown_suggest_what_fits(unknown, task, offer):
@@ -169,3 +170,8 @@ def test_a_plan_keeps_them(reviews):
     }  # fmt: skip
     plan = read_plan(content)
     assert read_plan_bytes(to_toml(plan).encode(), "again.toml") == plan
+
+
+def test_a_label_that_the_file_does_not_have_is_told(reviews):
+    with pytest.raises(AuditError, match="no gold label is 'good', which labels names; there are NEG, meh, pos"):
+        FileCorpus(reviews, reading=Reading({"text": "review", "gold": "label"}, {"good": "positive"}))
