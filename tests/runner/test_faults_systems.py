@@ -273,8 +273,9 @@ def test_in_one_process_the_alarm_ends_what_hangs(faulty, toy_corpus, relations,
 @pytest.mark.slow
 @pytest.mark.parametrize(("executor", "limit"), [(lambda: Processes(2), 0.3), (InProcess, 0.1)])
 def test_a_system_that_always_hangs_stops_the_run_and_what_was_finished_is_stored(
-    faulty, toy_corpus, relations, engine, executor, limit
+    faulty, toy_corpus, relations, engine, executor, limit, monkeypatch
 ):
+    monkeypatch.setattr("audit.runner.preflight.FIRST", 0)  # which would refuse it
     stuck, healthy = faulty.specs("stuck", "healthy")
     with executor() as at_work:
         # What ends here is the run of the healthy one; the other's is stopped.

@@ -294,6 +294,7 @@ def test_a_system_that_always_kills_its_process_is_one_sentence_and_the_rest_is_
     module = f"dying_{abs(hash(tmp_path))}"
     (tmp_path / f"{module}.py").write_text("import os\ndef die(text):\n    os._exit(9)\n", encoding="utf-8")
     engine = open_store(str(tmp_path / "a.db"), create=True)
+    monkeypatch.setattr("audit.runner.preflight.FIRST", 0)  # which would refuse it
     with (
         pytest.raises(AuditError, match="was lost on 10 inputs one after the other"),
         Processes(1) as executor,
