@@ -19,6 +19,7 @@ sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 import remote_run
 
 
+@pytest.mark.slow
 def test_with_a_tenth_of_the_requests_refused_every_input_is_answered_and_none_twice(tmp_path):
     with remote_run.Service(tmp_path, 0.002, 16, refused=0.1) as service:
         ran, _, _ = remote_run.run(tmp_path, service, 150)
@@ -29,6 +30,7 @@ def test_with_a_tenth_of_the_requests_refused_every_input_is_answered_and_none_t
     assert ran["failed"] == 0
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_no_stored_input_is_sent_again(tmp_path):
     with remote_run.Service(tmp_path, 0.02, 4) as service:
         answered, kept = remote_run.kill_in_the_middle(tmp_path, service, 200, 0.5)

@@ -34,6 +34,7 @@ def chat(tmp_path_factory):
     return TinyChat(tmp_path_factory.mktemp("chat"), MOODS)
 
 
+@pytest.mark.slow
 def test_its_labels_and_probabilities_arrive(chat, tmp_path):
     with serving(chat.answer) as server:
         system = get_system(chat_file(server, tmp_path, MORE))
@@ -50,6 +51,7 @@ def test_its_labels_and_probabilities_arrive(chat, tmp_path):
             assert output.text == "very very"
 
 
+@pytest.mark.slow
 def test_a_run_with_it(chat, tmp_path):
     """What it babbles about texts that it does not know is stored beside errors, and is no output."""
     from small_corpus import SmallCorpus
