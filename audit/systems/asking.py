@@ -11,7 +11,8 @@ import asyncio
 import math
 import random
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from audit.errors import Declined, Unanswered
@@ -27,6 +28,7 @@ _LATE = 0.01
 """Seconds that a call may make good of the one before that was late: clocks that wake are no finer."""
 
 Answer = TypeVar("Answer")
+Item = TypeVar("Item")
 
 
 class Spacing:
@@ -230,6 +232,21 @@ def asking_of(asked: Any) -> Asking:
         getattr(asked, "patience", PATIENCE),
         spacing=Spacing(rate) if rate else None,
     )
+
+
+async def asked_in_pieces(
+    asked: Any, inputs: Sequence[Item], call: Callable[[Sequence[Item]], Awaitable[Sequence[Answer]]]
+) -> list[Answer]:
+    """What `call` answers to inputs, in their order: at most the `batch` of a system in each call, asked as `asking_of`
+    says. Raises what the first call raised that had no answer in the end."""
+    asking = asking_of(asked)
+    pieces = [inputs[start : start + asked.batch] for start in range(0, len(inputs), asked.batch)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            calls = [group.create_task(asking.ask(partial(call, piece))) for piece in pieces]
+    except BaseExceptionGroup as problems:
+        raise problems.exceptions[0] from None
+    return [answer for done in calls for answer in done.result()]
 
 
 def _as_unanswered(problem: Exception) -> Unanswered:

@@ -23,7 +23,7 @@ from urllib.request import getproxies
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered
 from audit.files import parse_json
-from audit.systems.asking import asking_of
+from audit.systems.asking import asked_in_pieces
 from audit.systems.base import missing
 from audit.systems.remote_file import VARIABLE, Remote, check_address
 from audit.tasks import Input, Output
@@ -265,14 +265,8 @@ class OverHttp:
         return asyncio.run(self._run(inputs))
 
     async def _run(self, inputs: Sequence[Input]) -> list[Output]:
-        asking = asking_of(self)
-        pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
-        try:
-            async with self.service.clients(self.headers()) as clients, asyncio.TaskGroup() as group:
-                calls = [group.create_task(asking.ask(partial(self.ask, clients, piece))) for piece in pieces]
-        except BaseExceptionGroup as problems:
-            raise problems.exceptions[0] from None
-        return [output for call in calls for output in call.result()]
+        async with self.service.clients(self.headers()) as clients:
+            return await asked_in_pieces(self, inputs, partial(self.ask, clients))
 
     async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
         """One request, of at most `batch` inputs. Raises Unanswered, Declined and BadOutput."""

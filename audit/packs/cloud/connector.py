@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from importlib.util import find_spec
 from threading import Lock, local
 from types import SimpleNamespace
@@ -20,7 +19,7 @@ from typing import Any, ClassVar, TypeVar
 
 from audit.errors import AuditError, BadOutput, Declined, NotInstalled, Unanswered, install_line
 from audit.packs.cloud.cloud_file import read_cloud_file
-from audit.systems.asking import asking_of
+from audit.systems.asking import asked_in_pieces
 from audit.systems.http_file import Languages
 from audit.systems.remote_file import VARIABLE, check_address, kind
 from audit.systems.service import Clients, Service, cut, problem_of, with_variables, without_values
@@ -195,16 +194,10 @@ class Connector:
         return asyncio.run(self._run(inputs))
 
     async def _run(self, inputs: Sequence[Input]) -> list[Output]:
-        asking = asking_of(self)
-        pieces = [inputs[start : start + self.batch] for start in range(0, len(inputs), self.batch)]
         try:
-            async with asyncio.TaskGroup() as group:
-                calls = [group.create_task(asking.ask(partial(self.run_async, piece))) for piece in pieces]
-        except BaseExceptionGroup as problems:
-            raise problems.exceptions[0] from None
+            return await asked_in_pieces(self, inputs, self.run_async)
         finally:
             await self.close_async()
-        return [output for call in calls for output in call.result()]
 
     async def run_async(self, inputs: Sequence[Input]) -> list[Output]:
         """At most `batch` inputs, in one request for each language or pair of languages. Raises Unanswered and
