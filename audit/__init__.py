@@ -18,6 +18,7 @@ __version__ = "0.2.0"
 _FROM = {
     "audit.library.study": ("Study", "open", "run"),
     "audit.library.before_runs": ("check_system", "forecast"),
+    "audit.library.comparison": ("Comparison", "compare"),
     "audit.library.results": (
         "Agreement",
         "Cell",
@@ -30,6 +31,8 @@ _FROM = {
         "rerank",
     ),
     "audit.library.components": ("relation",),
+    "audit.library.searching": ("search",),
+    "audit.library.metamorphic": ("metamorphic",),
     "audit.relations": ("Outcome", "Verdict", "all_relations"),
     "audit.relations.expect": ("different", "equivalent", "opinionated", "stronger"),
     "audit.systems": ("all_systems",),
@@ -46,7 +49,10 @@ if TYPE_CHECKING:
     from audit.errors import AuditError as AuditError
     from audit.library.before_runs import check_system as check_system
     from audit.library.before_runs import forecast as forecast
+    from audit.library.comparison import Comparison as Comparison
+    from audit.library.comparison import compare as compare
     from audit.library.components import relation as relation
+    from audit.library.metamorphic import metamorphic as metamorphic
     from audit.library.results import Agreement as Agreement
     from audit.library.results import Cell as Cell
     from audit.library.results import Estimate as Estimate
@@ -56,6 +62,7 @@ if TYPE_CHECKING:
     from audit.library.results import Report as Report
     from audit.library.results import agreement as agreement
     from audit.library.results import rerank as rerank
+    from audit.library.searching import search as search
     from audit.library.study import Study as Study
     from audit.library.study import open as open
     from audit.library.study import run as run

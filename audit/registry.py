@@ -1,5 +1,5 @@
 """What has a name and may come from anybody: relations, systems, corpora, tasks, coefficients, intervals, languages,
-taggers, parsers and proposers.
+taggers, parsers, proposers, measures and slices.
 
 There is one `Registry` for each kind. What comes with audit is registered where it is written; a plug-in registers in
 the same way, with a decorator or a call, in a module of its own:
@@ -40,7 +40,7 @@ VARIABLE = "AUDIT_PLUGINS"
 """The environment variable with the modules of plug-ins, separated by commas. Child processes inherit it."""
 PACKS = ("audit.packs.english", "audit.packs.chinese", "audit.packs.translation", "audit.packs.cloud")
 """What comes with audit for languages, and for the services of others. Each registers its things when it is imported,
-as a plug-in does, and its relations in its module `relations` where it has one."""
+as a plug-in does, and its relations in its modules `relations` and `perturbations` where it has them."""
 _PACKAGE = __name__.partition(".")[0]
 _log = logging.getLogger(__name__)
 _lock = RLock()
@@ -312,7 +312,7 @@ class Registry(Generic[T]):
         for module in (*([self._home] if self._home else []), *PACKS):
             importlib.import_module(module)
         if self.group == "audit.relations":  # these have to be loaded to be listed
-            for module in (f"{pack}.relations" for pack in PACKS):
+            for module in (f"{pack}.{name}" for pack in PACKS for name in ("relations", "perturbations")):
                 if find_spec(module):
                     importlib.import_module(module)
 
@@ -590,6 +590,11 @@ parsers: Registry[Any] = Registry("parser", "audit.parsers")
 """Makers of constituency parsers, called with what stands behind the colon."""
 proposers: Registry[Any] = Registry("proposer", "audit.proposers")
 """Makers of proposers of masked words, called with what stands behind the colon."""
+measures: Registry[Any] = Registry("measure", "audit.measures", "audit.relations.validity")
+"""`audit.relations.validity.Measure` objects: how far a follow-up is from its source."""
+
+slices: Registry[Any] = Registry("slice", "audit.slices", "audit.corpora.slices")
+"""Functions from a row to the slice it is in, as `audit.corpora.slices` takes them."""
 
 
 def _callable(kind: str) -> Callable[[str, Any], None]:
@@ -600,5 +605,5 @@ def _callable(kind: str) -> Callable[[str, Any], None]:
     return check
 
 
-for _functions in (intervals, taggers, parsers, proposers):
+for _functions in (intervals, taggers, parsers, proposers, slices):
     _functions.check = _callable(_functions.kind)

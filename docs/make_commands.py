@@ -29,9 +29,10 @@ For all commands:
   ([`audit migrate`](#audit-migrate)).
 - `--json` writes one JSON document to stdout and nothing else there; progress, remarks and what your own systems print
   go to stderr.
-- The exit status is 0; or 1 where `doctor`, `replay` or `migrate --check` found a problem; or 2 after a mistake, with
-  one sentence on stderr (rows of a file that are wrong are listed, ten at most); or 3 where `run` stopped at a limit
-  of requests or money; or 130 where it was stopped by Ctrl-C.
+- The exit status is 0; or 1 where `doctor`, `replay` or `migrate --check` found a problem, or a condition of `compare`
+  holds; or 2 after a mistake, with one sentence on stderr (rows of a file that are wrong are listed, ten at most); or 3
+  where `run` stopped at a limit of requests or money; or 4 where `compare` cannot decide a condition; or 130 where it
+  was stopped by Ctrl-C.
 - Rates are fractions, what is not known is `null`.
 """
 

@@ -27,6 +27,8 @@ _KINDS = (
     "taggers",
     "parsers",
     "proposers",
+    "measures",
+    "slices",
 )
 
 

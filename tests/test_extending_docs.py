@@ -55,16 +55,39 @@ def test_its_perturbation_is_a_relation_of_every_task(loaded):
         assert get_relation(task, "ellipsis").summary.startswith("The text trails off")
 
 
+def test_its_check_of_sentiment_says_true_or_false(loaded):
+    study = audit.run(["A good film.", "A bad film."], ["vader"], ["ellipsis", "ellipsis | lower-case"], workers=0)
+    assert study.ran.counts.outcomes["satisfied"] == 4
+
+
 def test_its_language(loaded):
     spanish = registry.languages.get("es").tag("¿Es buena?")
     assert [token.text for token in spanish] == ["¿", "Es", "buena", "?"]
     assert [token.text for token in Analysis("Es buena.", "es").tokens] == ["Es", "buena", "."]
 
 
+def test_its_slice(loaded):
+    study = audit.run(["A GOOD film.", "A bad film."], systems=["vader"], relations=["SHOUT.1"], workers=0)
+    frame = study.report(slices="shouting").slices
+    assert frame[frame["relation"].isna()][["by", "slice", "sources"]].values.tolist() == [
+        ["shouting", "yes", 1],
+        ["shouting", "no", 1],
+    ]
+
+
 def test_its_coefficient(loaded):
     frame = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": list("abab"), "label": list("xxxy")})
     ratings = Ratings.of(frame)
     assert measures(ratings)["uniform_chance"](ratings).value == pytest.approx(0.0)  # (0.5 - 0.5) / (1 - 0.5)
+
+
+def test_its_measure_rejects_what_changes_too_much(loaded):
+    pairs = pd.DataFrame({"text": ["It rains.", "It rains in Oslo, as it always did."], "text_b": ["It rains."] * 2})
+    systems = {"one": lambda pair: "neutral"}
+    study = audit.run(pairs, systems, ["ellipsis"], task="inference", workers=0, valid=["length-change<0.1"])
+    (entry,) = study.follow_ups(measures=["length-change"]).to_dict("records")
+    assert entry["least"] < 0.1 < entry["most"]
+    assert entry["rejected"] == study.ran.counts.outcomes["rejected"] == 1
 
 
 def test_its_groups_of_entry_points_are_those_there_are():

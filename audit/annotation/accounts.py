@@ -79,6 +79,9 @@ ROLES = ("annotator", "adjudicator", "manager")
 ADJUDICATORS = ("adjudicator", "manager")
 """Who settles questions, checks and inspects answers, and gives causes."""
 GOLD = "gold"
+MODEL = "model"
+"""The role of a model whose ratings were imported (`audit.judging.validity`): no person, it cannot log in, and what it
+says is no vote."""
 
 _MOST_LANGUAGES = 50
 

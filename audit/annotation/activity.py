@@ -20,6 +20,7 @@ from audit.annotation.accounts import (
 )
 from audit.annotation.answers import (
     ORIGINS,
+    SCALES,
     UNSURE,
     VOTE,
     WITHDRAWN,
@@ -66,14 +67,15 @@ def progress(engine: Engine, by: int | None) -> Progress:
         .where(is_vote(judgement))
         .group_by(annotator.c.name)
     )
+    labelled = question.c.kind.not_in(SCALES)
     with reading_as_manager(engine, by) as connection:
         answers: dict[str, int] = dict(connection.execute(by_origin).all())
         # Somebody without a judgement that counts has no row in `by_person`, but an account all the same.
         names = select(annotator.c.name).where(is_person(annotator)).order_by(annotator.c.name)
         people = dict.fromkeys(connection.execute(names).scalars(), 0)
         return Progress(
-            open=count_rows(connection, question, question.c.priority < BEHIND),
-            audits=count_rows(connection, question, question.c.priority >= BEHIND),
+            open=count_rows(connection, question, question.c.priority < BEHIND, labelled),
+            audits=count_rows(connection, question, question.c.priority >= BEHIND, labelled),
             checks=count_rows(connection, spot_check),
             answers={origin: answers.get(origin, 0) for origin in ORIGINS},
             judgements=people | dict(connection.execute(by_person).all()),
@@ -374,10 +376,10 @@ def votes_by_question() -> Select[tuple[int, int, int, int]]:
 
 
 def _votes(connection: Connection) -> tuple[int, int, int, int]:
-    """(filled, split, disputed, judgements left) over all questions."""
+    """(filled, split, disputed, judgements left) over all questions; ratings are only left, nobody splits on them."""
     voted = votes_by_question().subquery()
     votes = func.coalesce(voted.c.votes, 0)
-    full = and_(voted.c.votes.is_not(None), votes >= question.c.annotators)
+    full = and_(question.c.kind.not_in(SCALES), voted.c.votes.is_not(None), votes >= question.c.annotators)
     split = and_(full, (voted.c.kinds > 1) | (voted.c.unsure > 0))
     adjudicated = is_adjudicated(question.c.id)
     lacking = and_(question.c.priority.is_not(None), votes < question.c.annotators)

@@ -32,6 +32,9 @@ from audit.store.core import adjudication, annotator, answer, count_rows, judgem
 
 UNSURE = "unsure"
 WITHDRAWN = "withdrawn"
+SCALES = ("grammaticality", "plausibility")
+"""Kinds of questions about a text that are answered by a rating, in the order in which they are asked. Every rating
+counts: nothing is agreed or disputed, so they have no answer, and no adjudicator."""
 ORIGINS = ("adjudicated", "people", "gold")
 """Precedence: the first of these that a question has is its answer."""
 PEOPLE = ("adjudicated", "people")
@@ -62,6 +65,7 @@ class _QuestionState(NamedTuple):
     adjudicated: bool
     answered: bool
     """Whether there are adjudications, and answers: of most questions there are none to be read."""
+    kind: str
 
 
 def vote_state(votes: list[str], needed: int) -> VoteState:
@@ -192,6 +196,8 @@ def _answers(
         last = {int(id): sorted(allowed) for id, allowed in connection.execute(_adjudications(), {"ids": piece})}
         rows.update(((id, "adjudicated"), allowed) for id, allowed in last.items() if allowed)
     for question_id, question_votes in votes.items():
+        if states[question_id].kind in SCALES:
+            continue
         rows.update(
             ((question_id, origin), [label])
             for origin, label in voted_answers(question_votes, states[question_id].number).items()
@@ -253,7 +259,7 @@ def _counting_votes() -> Select[Any]:
 def _questions() -> Select[Any]:
     adjudicated = exists().where(adjudication.c.question_id == question.c.id)
     answered = exists().where(answer.c.question_id == question.c.id)
-    columns = (question.c.id, question.c.annotators, question.c.filled, adjudicated, answered)
+    columns = (question.c.id, question.c.annotators, question.c.filled, adjudicated, answered, question.c.kind)
     return select(*columns).where(question.c.id.in_(_ids()))
 
 

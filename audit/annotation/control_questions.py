@@ -17,7 +17,15 @@ import pandas as pd
 from sqlalchemy import BindParameter, Connection, Engine, Select, bindparam, exists, func, select
 
 from audit.annotation.accounts import Account, is_person, note, reading_as_manager, writing_as_manager
-from audit.annotation.answers import ORIGINS, UNSURE, WITHDRAWN, is_counted, settled_answers, settled_by_people
+from audit.annotation.answers import (
+    ORIGINS,
+    SCALES,
+    UNSURE,
+    WITHDRAWN,
+    is_counted,
+    settled_answers,
+    settled_by_people,
+)
 from audit.annotation.deferral import BACK, COMMENT
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import (
@@ -461,7 +469,7 @@ def _gold(account_id: int, languages: tuple[str, ...]) -> Select[Any]:
 
 
 def _repeats(account_id: int, after: int, languages: tuple[str, ...]) -> Select[Any]:
-    """Questions that this account gave a label at least `after` answers ago, and was never asked again."""
+    """Questions that this account gave a label at least `after` answers ago, and was never asked again; no ratings."""
     later, again, newer = (judgement.alias(name) for name in ("later", "again", "newer"))
     recent = (
         select(newer.c.id)
@@ -480,7 +488,7 @@ def _repeats(account_id: int, after: int, languages: tuple[str, ...]) -> Select[
         .where(judgement.c.annotator_id == account_id, judgement.c.round == FIRST, judgement.c.id < recent)
         .where(judgement.c.answer.not_in((UNSURE, WITHDRAWN)))
         .where(~exists().where(later.c.supersedes == judgement.c.id), ~repeated, ~_was_deferred(account_id))
-        .where(readable(question, languages))
+        .where(readable(question, languages), question.c.kind.not_in(SCALES))
         .order_by(question.c.id)
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Select, bindparam, select
 
 from audit.annotation.accounts import ROLES, require
+from audit.annotation.answers import SCALES
 from audit.annotation.words import own_words
 from audit.messages import ENGLISH
 from audit.store import reading
@@ -35,7 +36,7 @@ class Guideline:
 
 
 def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = NO_WORDS) -> Guideline:
-    """The guideline of questions of this task and kind (input, pair or group) in a language of the app.
+    """The guideline of questions of this task and kind (input, pair, group, or a scale) in a language of the app.
 
     Classification has one for all label schemes, and better ones for some that have a name. Questions about groups have
     one for all tasks but those of `GROUPS`. Each change of a database's own words counts as one of the guideline, since
@@ -48,6 +49,8 @@ def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = 
     >>> guideline_of("sentiment", "input", own=OwnWords(version=3)).version
     5
     """
+    if kind in SCALES:
+        return Guideline(*read_guideline(kind, language))
     if kind == "group":
         base = base_of(task)
         return Guideline(*read_guideline(f"group-{base}" if base in GROUPS else "group", language))
@@ -57,7 +60,7 @@ def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = 
 
 def guideline_in_force(connection: Connection, task: str, kind: str, language: str = ENGLISH) -> Guideline:
     """The guideline by which such a question is judged in this database now."""
-    return guideline_of(task, kind, language, NO_WORDS if kind == "group" else own_words(connection, task))
+    return guideline_of(task, kind, language, NO_WORDS if kind in ("group", *SCALES) else own_words(connection, task))
 
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:

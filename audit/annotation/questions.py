@@ -19,7 +19,7 @@ from sqlalchemy import (
     true,
 )
 
-from audit.annotation.answers import by_people, settle
+from audit.annotation.answers import SCALES, by_people, settle
 from audit.keys import digest
 from audit.sampling.designs import BLIND
 from audit.store import insert_new, pieces, tables
@@ -35,6 +35,9 @@ ABOUT_OUTPUTS = ("input", "pair")
 
 HOLDS, BROKEN = "holds", "broken"
 """What people may answer about a group: the relation holds here, or it does not."""
+
+RATINGS = ("1", "2", "3", "4", "5")
+"""What people may answer on a scale, the worst first."""
 
 BEHIND = 1_000_000_000
 """Added to the rank of an audit, whose question no group waits for: its priority. Ranks stay below it."""
@@ -79,7 +82,11 @@ def labels_of(task: str, kind: str) -> tuple[str, ...]:
 
     >>> labels_of("sentiment", "group")
     ('holds', 'broken')
+    >>> labels_of("sentiment", "plausibility")
+    ('1', '2', '3', '4', '5')
     """
+    if kind in SCALES:
+        return RATINGS
     return (HOLDS, BROKEN) if kind == "group" else get_task(task).labels
 
 
@@ -103,8 +110,11 @@ def kind_of(output: str | None) -> str:
 
 
 def question_key(task: str, kind: str, input_key: bytes, output: str | None = None) -> bytes:
-    """16 bytes that name a question about an input, or about an input and an output, by its content."""
-    return digest(task, kind, input_key.hex(), output or "", "")
+    """16 bytes that name a question about an input, or about an input and an output, by its content.
+
+    A scale is about the text alone, whatever the task.
+    """
+    return digest("" if kind in SCALES else task, kind, input_key.hex(), output or "", "")
 
 
 def group_question_key(

@@ -27,13 +27,14 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.annotation.accounts import ROLES, reading_as, require
-from audit.annotation.answers import by_people, is_counted, votes_on_question
+from audit.annotation.answers import SCALES, by_people, is_counted, votes_on_question
 from audit.annotation.control_questions import FIRST, hidden_question, needs_training
 from audit.annotation.control_questions import PASS as TRAINING
 from audit.annotation.deferral import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight
 from audit.annotation.questions import labels_of, languages_of, readable
 from audit.annotation.settings import settings_of
 from audit.errors import UnknownName
+from audit.messages import ENGLISH, phrase
 from audit.relations import get_relation
 from audit.sampling.designs import SHOWN
 from audit.store import reading, tables, writing
@@ -352,6 +353,8 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     languages = tuple(row["languages"].split(","))
     group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
     asked = GROUP_QUESTION if group else wording(task.name).question
+    if row["kind"] in SCALES:
+        asked = phrase(ENGLISH, f"scale.{row['kind']}")
     labels = labels_of(task.name, row["kind"])
     earlier: tuple[Earlier, ...] = ()
     before = NOTHING

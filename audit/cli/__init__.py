@@ -20,7 +20,18 @@ from audit.cli.options import app, shell_wording, wording
 from audit.errors import AuditError, installed_extras
 
 INTERRUPTED = 130
-_SUBJECTS = ("running", "judging", "judges", "reports", "people", "studies", "database")
+_SUBJECTS = (
+    "running",
+    "searching",
+    "judging",
+    "judges",
+    "validity",
+    "reports",
+    "comparing",
+    "people",
+    "studies",
+    "database",
+)
 _LAST = 3.0
 """Seconds that threads have to end when everything else has."""
 
@@ -71,8 +82,8 @@ def _load_plugins(words: list[str]) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0, 1 where it found a problem, 2 for a mistake of the user, or 3 for a
-    limit that was reached.
+    """Run a command; returns the exit status: 0, 1 where it found a problem, 2 for a mistake of the user, 3 for a limit
+    that was reached, or 4 where too little was judged to decide what it was asked.
 
     What it says goes out whatever the encoding and state of stdout and stderr (`audit.cli.console`).
     """

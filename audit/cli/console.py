@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
@@ -143,6 +144,19 @@ def visible(text: str) -> str:
     return _ACTING.sub(lambda sign: sign[0].encode("unicode_escape").decode("ascii"), text)
 
 
+def checking_too(count: int) -> str:
+    """The sentence, after how many questions wait, that others do which settle no group; nothing where none does.
+
+    >>> checking_too(55)
+    ' 55 more wait too, after all others: they settle no group, and check the answers that relations carry.'
+    """
+    if not count:
+        return ""
+    return (
+        f" {count:,} more wait too, after all others: they settle no group, and check the answers that relations carry."
+    )
+
+
 def table(rows: Rows) -> list[str]:
     """Rows as aligned lines under a header.
 
@@ -155,6 +169,34 @@ def table(rows: Rows) -> list[str]:
     heads = [str(name) for name in rows[0]]
     widths = [max(len(line[at]) for line in [heads, *cells]) for at in range(len(heads))]
     return ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)) for line in [heads, *cells]]
+
+
+def fitted_table(rows: Rows, width: int, droppable: Sequence[str], least: int = 36) -> list[str]:
+    """`table` in so many characters: of the droppable columns the first ones are left out until the last column has
+    `least` characters, in which it is wrapped; a line below says which.
+
+    >>> fitted_table([{"name": "a", "kind": "wide", "what": "One two three."}], 20, ["kind"], 12)[1:4]
+    ['a     One two three.', '', 'Left out here, and in --json: kind']
+    """
+    if not rows:
+        return table(rows)
+    dropped: list[str] = []
+
+    def left() -> int:
+        kept = [name for name in rows[0] if name not in dropped][:-1]
+        return width - sum(2 + max(len(name), *(len(_word(row[name])) for row in rows)) for name in kept)
+
+    for name in droppable:
+        if left() < least:
+            dropped.append(name)
+    last = list(rows[0])[-1]
+    lines: list[dict[str, object]] = []
+    for row in rows:
+        kept = {name: value for name, value in row.items() if name not in dropped}
+        for number, piece in enumerate(textwrap.wrap(_word(row[last]), max(left(), least // 2)) or [""]):
+            lines.append({**(dict.fromkeys(kept, "") if number else kept), last: piece})
+    note = ["", f"Left out here, and in --json: {', '.join(dropped)}"] if dropped else []
+    return [*(line.rstrip() for line in table(lines)), *note]
 
 
 def _word(value: object) -> str:

@@ -13,10 +13,12 @@ from audit.cli.options import (
     Task,
     chosen,
     command,
+    decimal,
     flag,
     open_database,
     place,
     read_from,
+    whole_number,
     written_to,
 )
 from audit.errors import AuditError
@@ -25,15 +27,18 @@ from audit.errors import AuditError
 @command(
     "export",
     PUBLISH,
-    "everything as CSV and JSONL, or tasks for Label Studio",
+    "everything as CSV and JSONL; Label Studio; training data",
     "audit export --db mine.db --out published",
     "audit export --out shared --pseudonymise --salt-file salt.txt",
     "audit export --out tasks --format label-studio",
+    "audit export --out patch --format training --search found.jsonl",
 )
 def export(
     out: Annotated[str, written_to("a new folder", "DIR")],
     db: Database = DATABASE,
-    layout: Annotated[Literal["audit", "label-studio"], chosen("audit or label-studio", None, "--format")] = "audit",
+    layout: Annotated[
+        Literal["audit", "label-studio", "training"], chosen("audit, label-studio or training", None, "--format")
+    ] = "audit",
     task: Task = None,
     pseudonymise: Annotated[
         bool, flag("--pseudonymise", "pseudonyms for people's names; comments and reasons are left out")
@@ -44,19 +49,39 @@ def export(
     with_comments: Annotated[
         bool, flag("--with-comments", "keeps comments and reasons in a pseudonymised export")
     ] = False,
+    search: Annotated[
+        list[str],
+        read_from("with training: what audit search --out FILE.jsonl wrote; may be given several times", "FILE"),
+    ] = NONE,
+    test_share: Annotated[float | None, decimal("with training: share of the sources for tests (0.2)", "X")] = None,
+    seed: Annotated[int | None, whole_number("with training: of which sources these are (0)", "S")] = None,
+    answers: Annotated[
+        Literal["gold", "people", "both"] | None, chosen("with training: whose answers count (both)")
+    ] = None,
 ) -> Reply:
     """Writes everything into a new folder: every table as JSONL, from which `audit import` makes the same database,
-    the history of answers as CSV for people, the report, and a manifest with the sums of all files.
+    the history of answers as CSV for people, the report, and a manifest with the sums of all files. As training data:
+    texts of checked groups with their settled labels, with no source in both training and test.
     """
     from audit.store.dump import salt_of
 
     for value, option in ((salt_file, "--salt-file"), (with_comments, "--with-comments")):
         if value and not pseudonymise:
             raise AuditError(f"{option} is for --pseudonymise; give both, or neither")
-    if task is not None and layout != "label-studio":
-        raise AuditError("--task is for --format label-studio; an export of a database has every task")
+    if task is not None and layout == "audit":
+        raise AuditError("--task is for --format label-studio or training; an export of a database has every task")
+    for given, option in ((search, "--search"), (test_share, "--test-share"), (seed, "--seed"), (answers, "--answers")):
+        if given not in (None, NONE, []) and layout != "training":
+            raise AuditError(f"{option} is for --format training; leave it out")
+    if pseudonymise and layout == "training":
+        raise AuditError("--pseudonymise: no names of people are in training data; leave it out")
     engine = open_database(db)
     salt = salt_of(Path(salt_file) if salt_file else None) if pseudonymise else None
+    if layout == "training":
+        own = {"test_share": test_share, "seed": seed, "whose": answers}
+        return _training(
+            engine, Path(out), task, search, {name: value for name, value in own.items() if value is not None}
+        )
     if layout == "label-studio":
         return _label_studio(engine, Path(out), task, salt, with_comments)
     return _everything(engine, Path(out), salt, with_comments)
@@ -94,6 +119,32 @@ def _label_studio(engine: Any, out: Path, task: str | None, salt: bytes | None, 
         "the labelling config is config.xml."
     ]
     return Reply(document, lines)
+
+
+def _training(engine: Any, out: Path, task: str | None, searches: Any, own: dict[str, Any]) -> Reply:
+    from audit.reports.exports.training import TrainingRequest, write_training
+
+    written = write_training(engine, out, TrainingRequest(task=task, searches=tuple(searches), **own))
+    kinds = ", ".join(f"{number:,} {kind}s" for kind, number in written.kinds.items())
+    lines = [
+        f"{written.train:,} texts with one right label in {out}/train.csv, {written.test:,} in {out}/test.csv; no "
+        f"source is in both. {written.ambiguous:,} with several are in ambiguous.csv.",
+        f"Groups of each system: {kinds}; {written.unsettled:,} wait for an answer.",
+    ]
+    if written.searched:
+        lines.append(f"{written.searched:,} violations of searches, which are no sample of anything.")
+    if written.conflicting:
+        lines.append(
+            f"{written.conflicting:,} texts are left out: of what relations carry to them no label is allowed by all."
+        )
+    if not written.test:
+        lines.append(
+            f"Nothing is left for tests: the sources make {written.parts:,} parts that share no text or document, of "
+            f"which the largest has {written.largest:.0%} of the texts."
+        )
+    return Reply(
+        written.as_json(), [*lines, f"Next: audit run --systems logreg:{out}/train.csv --corpus {out}/test.csv"]
+    )
 
 
 @command("import", PUBLISH, "make a new database from an export", "audit import published --db again.db")

@@ -4,7 +4,7 @@ import math
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from audit.cli.console import Reply, table, tell
+from audit.cli.console import Reply, checking_too, table, tell
 from audit.cli.options import (
     AUDITED_FOLLOW_UPS,
     DATABASE,
@@ -147,7 +147,7 @@ def sample(
         lines.append(
             f"The run of study {', '.join(map(str, unfinished))} is not finished: repeat `audit run`, then this."
         )
-    more = f" {behind:,} more audit what relations carry, and come after these." if behind else ""
+    more = checking_too(behind)
     following = "gold" if has_gold(engine) else "app"
     lines += [f"{waiting:,} questions wait for an answer.{more}", f"Next: audit {following} --db {db}"]
     document = {
@@ -186,7 +186,7 @@ def gold(db: Database = DATABASE) -> Reply:
             f"{gold.pairs:,} questions ask whether an output is right for a text with a gold label; that label says "
             "nothing about an output, so people must answer."
         )
-    behind = f" {audits:,} more audit what relations carry, and come after these." if audits else ""
+    behind = checking_too(audits)
     lines += [f"{waiting:,} questions wait for people.{behind}", f"Next: audit report --db {db}"]
     return Reply(asdict(gold) | {"waiting": waiting, "audits": audits}, lines)
 

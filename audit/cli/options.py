@@ -37,7 +37,7 @@ START, JUDGE, STUDY, INSPECT, PEOPLE, PUBLISH, DATA = PANELS = (
 _LARGEST = (1 << 63) - 1
 _BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database's file, under its name and these."""
-_SPELLED = {"params": "--set", "renamed": "--map"}
+_SPELLED = {"params": "--set", "renamed": "--map", "slices": "--slice"}
 """Parameters whose options have another name."""
 _MAGIC = b"SQLite format 3\0"
 
@@ -186,6 +186,11 @@ def place(metavar: str, help: str) -> Any:
     return typer.Argument(parser=reads, metavar=metavar, help=help, show_default=False)
 
 
+def new_place(metavar: str, help: str) -> Any:
+    """An argument that names what is written."""
+    return typer.Argument(parser=writes, metavar=metavar, help=help, show_default=False)
+
+
 def name_of(metavar: str, help: str) -> Any:
     """An argument that names something in a database."""
     return typer.Argument(metavar=metavar, help=help, show_default=False)
@@ -198,6 +203,7 @@ Task = Annotated[str | None, text("the task, where the database has several", "N
 Answers = Annotated[Literal["gold", "people", "both"], chosen("whose answers count")]
 Workers = Annotated[int | None, _option(_workers)("processes (default: one per core; 0: this process)", "N")]
 Html = Annotated[str | None, written_to("write one self-contained HTML file", "FILE")]
+Pdf = Annotated[str | None, written_to("write the same as a PDF, all of it open", "FILE")]
 Interval = Annotated[
     str | None, text("midp (default), or sequence, which holds whenever judging stops; for counts", "NAME")
 ]
@@ -277,7 +283,8 @@ class ListingGroup(Group):
 
 def _refuse_missing_values(command: TyperCommand | TyperGroup, args: list[str]) -> None:
     """`--html --json` leaves a value out; a value that begins with a dash is given as in `--html=--json`."""
-    valued = {name for param in command.params if not getattr(param, "is_flag", False) for name in param.opts}
+    options = [param for param in command.params if param.param_type_name == "option"]
+    valued = {name for param in options if not getattr(param, "is_flag", False) for name in param.opts}
     for option, value in pairwise(args):
         if option == "--":
             return

@@ -19,6 +19,7 @@ from audit.cli.options import (
     Html,
     Interval,
     Names,
+    Pdf,
     Study,
     Target,
     Task,
@@ -36,6 +37,7 @@ from audit.cli.options import (
     read_from,
     text,
     whole_number,
+    written_to,
 )
 
 if TYPE_CHECKING:
@@ -52,8 +54,8 @@ Repeats = Literal["first", "last", "majority"] | None
     START,
     "observed and genuine rates, and the ranking before and after",
     "audit report",
-    "audit report --db mine.db --answers people --html report.html",
-    "audit report --by gold --html report.html",
+    "audit report --db mine.db --answers people --html report.html --pdf report.pdf",
+    "audit report --slice gold --slice length --slice negation --html report.html",
     "audit report --answers gold --gold-error 0.02-0.05",
     "audit report --target corpus --delta 0.02 --weights equal",
     "audit report --interval sequence",
@@ -77,24 +79,33 @@ def report(
             "NAME,...",
         ),
     ] = NONE,
-    by: Annotated[
-        str | None,
+    slices: Annotated[
+        list[str],
         text(
-            "violation rates by topic: by gold label, or by a column of the corpus with at most 50 values",
-            "gold|ATTRIBUTE",
+            "rates by slice, who is best in each, and the worst: length, perplexity, negation, question, gender, gold, "
+            "phrase:PATTERN, or a column of the corpus with at most 50 values; may be given several times",
+            "NAME",
+            "--slice",
         ),
-    ] = None,
+    ] = NONE,
+    by: Annotated[str | None, text("as --slice, of gold or a column only", "gold|COLUMN")] = None,
     gold_error: Annotated[
         str | None,
         text("share of wrong gold labels, such as 0.05 or 0.02-0.05: R_FS is corrected for it, too", "RATE|LOW-HIGH"),
     ] = None,
+    examples: Annotated[
+        int | None, whole_number("false satisfactions with their texts (default: 20 in a file, none in JSON)", "N")
+    ] = None,
     html: Html = None,
-    language: Annotated[Literal["en", "zh"], chosen("of the text and of the HTML file")] = "en",
+    pdf: Pdf = None,
+    language: Annotated[Literal["en", "zh"], chosen("of the text and of the files")] = "en",
 ) -> Reply:
     """Observed and genuine rates of every cell with their intervals, and for each relation who is best before and
     after. See the report (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the
     corrected rates are `null`.
     """
+    from audit.corpora.slices import column_slice
+    from audit.reports.examples import EXAMPLES
     from audit.reports.preference import read_weights
     from audit.reports.sensitivity import GoldError
     from audit.reports.study import INTERVAL, study_report
@@ -110,19 +121,24 @@ def report(
         delta=delta,
         weights=read_weights(weights) if weights else None,
         proxies=proxy,
-        by=by,
+        slices=[*slices, *([column_slice(by)] if by else [])],
         gold_error=GoldError.read(gold_error) if gold_error else None,
+        examples=examples if examples is not None else EXAMPLES if html or pdf else 0,
     )
-    return reported(document, html, language)
+    return reported(document, html, language, pdf)
 
 
-def reported(report: "ReportDocument", html: str | None = None, language: str = ENGLISH) -> Reply:
-    """The report, written as HTML where that was asked for; then it is not shown on the terminal, too."""
+def reported(
+    report: "ReportDocument", html: str | None = None, language: str = ENGLISH, pdf: str | None = None
+) -> Reply:
+    """The report, written as HTML or PDF where that was asked for; then it is not shown on the terminal, too."""
     from audit.reports.terminal import to_terminal
 
     if html:
         write_html(report, Path(html), language)
-    return Reply(report, None if html else lambda document: [to_terminal(document, language=language)])
+    if pdf:
+        write_pdf(report, Path(pdf), language)
+    return Reply(report, None if html or pdf else lambda document: [to_terminal(document, language=language)])
 
 
 def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:
@@ -131,6 +147,15 @@ def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) ->
     from audit.reports.html import to_html
 
     write_file(path, to_html(report, language))
+    say(f"report: {path}")
+
+
+def write_pdf(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:
+    """Write the PDF. Raises BadFile where it cannot be written, and NotInstalled."""
+    from audit.new_files import write_file
+    from audit.reports.pdf import to_pdf
+
+    write_file(path, to_pdf(report, language))
     say(f"report: {path}")
 
 
@@ -179,6 +204,7 @@ def rerank(
     "plan",
     STUDY,
     "how many questions each design needs, in hours and money too",
+    "audit plan --decide winner",
     "audit plan --half-width 0.05 --pace 6 --price 20",
     "audit plan --db mine.db --decide winner --delta 0.02 --confidence 0.95 --json",
     "audit plan --decide winner --domain gold",
@@ -447,6 +473,48 @@ def contradictions(
 
 _LONG = 20_000
 """Pairs from which scoring them takes long enough for a progress bar."""
+
+
+@command(
+    "follow-ups",
+    INSPECT,
+    "how far follow-ups are from their sources, by relation",
+    "audit follow-ups --db mine.db",
+    'audit follow-ups --valid "replaced<=0.2" --measures replaced --most 200',
+    "audit follow-ups --db mine.db --rejected rejected.csv",
+)
+def follow_ups(
+    db: Database = DATABASE,
+    study: Study = None,
+    relations: Annotated[Names, listed("only these, named as in the report (default: all)", "A,B")] = NONE,
+    measures: Annotated[
+        Names, listed("these (default: edit-distance, replaced, bleu, perplexity-ratio and what plug-ins add)", "A,B")
+    ] = NONE,
+    most: Annotated[int, whole_number("groups of each relation that are measured", "N")] = 1_000,
+    valid: Annotated[
+        list[str], text("a limit to try: how many it would reject; as of audit run; repeatable", '"replaced<=0.4"')
+    ] = NONE,
+    rejected: Annotated[
+        str | None, written_to("the groups that limits rejected, with their texts, as CSV or JSONL", "FILE")
+    ] = None,
+) -> Reply:
+    """What each measure says of each relation's follow-ups: edit distance, share of words replaced, BLEU, perplexity
+    ratio, and on request the similarity of embeddings; how many groups limits (`audit run --valid`) have rejected, and
+    how many others would. Nothing is changed, and no system is asked.
+    """
+    from audit.messages import counted
+    from audit.new_files import kind_of_rows
+    from audit.reports.follow_ups import follow_ups_lines, follow_ups_report, rejected_groups, write_rejected
+
+    if rejected is not None:
+        kind_of_rows(rejected, "rejected")
+    engine, told = open_database(db), list[str]()
+    report = follow_ups_report(engine, study, relations, measures, most, valid)
+    if rejected is not None:
+        groups = list(rejected_groups(engine, study, relations))
+        write_rejected(rejected, groups)
+        told = [f"{counted(len(groups), 'rejected group')} in {rejected}."]
+    return Reply(report, lambda shown: [*follow_ups_lines(shown), *told])
 
 
 @command(

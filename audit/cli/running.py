@@ -1,12 +1,14 @@
 """Runs: the demo, runs of systems on corpora and what was run, recorded and imported runs, and what there is to run."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, say, table
+from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, checking_too, fitted_table, say, table
 from audit.cli.options import (
     AUDITED_FOLLOW_UPS,
     DATA,
@@ -35,7 +37,7 @@ from audit.cli.options import (
     whole_number,
     written_to,
 )
-from audit.errors import AuditError
+from audit.errors import AuditError, UnknownName
 from audit.keys import canonical
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ def demo(
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import answer_with_gold
     from audit.judging.samples import draw_all
+    from audit.reports.examples import EXAMPLES
     from audit.reports.study import study_report
     from audit.runner.executors import executor_of
     from audit.runner.progress import Bar
@@ -102,10 +105,9 @@ def demo(
     waiting, audits = queue_length(engine)
     say(
         f"Drew {sum(sample.drawn for sample in drawn):,} satisfied groups, the first {PER_RELATION} of each relation "
-        f"and system; gold answers {gold.answered:,} questions, {waiting:,} wait for people, and {audits:,} "
-        "that audit what relations carry come after these."
+        f"and system; gold answers {gold.answered:,} questions, {waiting:,} wait for people." + checking_too(audits)
     )
-    report = study_report(engine)
+    report = study_report(engine, examples=EXAMPLES)
     answer(reported(report), as_json=False)
     write_html(report, Path(html))
     _accounts(engine)
@@ -155,7 +157,11 @@ def run(
         str | None, text("the task (default: the corpus's; sentiment for a file, translation with --targets)", "TASK")
     ] = None,
     relations: Annotated[
-        Names | None, listed("relations of audit relations (default: all of the task that fit the corpus)", "MR1.1,...")
+        Names | None,
+        listed(
+            "relations of audit relations, all, or family:NAME (default: the task's default ones that fit the corpus)",
+            "MR1.1,...",
+        ),
     ] = None,
     limit: Annotated[
         int | None, whole_number("the N sources with the smallest random numbers: a larger limit keeps them all", "N")
@@ -184,6 +190,13 @@ def run(
             "a parameter of a relation: a number, true or false, or a file of lines; may be given several times",
             "MR6.1.sentences=5",
             "--set",
+        ),
+    ] = NONE,
+    valid: Annotated[
+        list[str],
+        text(
+            "a limit on follow-ups, [RELATION:]MEASURE<=NUMBER; groups beyond it are kept as rejected; repeatable",
+            '"replaced<=0.4"',
         ),
     ] = NONE,
     workers: Workers = None,
@@ -252,7 +265,7 @@ def run(
         task = "translation"
     wanted = dict.fromkeys(toward(name, task, targets) for name in corpus)
     corpora = [get_corpus(name, task, unit, language, reading_of(columns, labels)) for name in wanted]
-    choices = fitting_all(corpora, relations, document_share, with_lines(corpora[0].task, parameters(changes)))
+    choices = fitting_all(corpora, relations, document_share, with_lines(corpora[0].task, parameters(changes)), valid)
     budget = Budget(max_calls, max_cost)
     if dry_run:
         exclusive(("--dry-run", True), ("--max-calls", max_calls), ("--max-cost", max_cost))
@@ -307,8 +320,9 @@ def run(
         with opened().connect() as connection:
             version = guideline_in_force(connection, of_task, get_task(of_task).question_kind).version
         lines.append(f"Annotators read the words that you gave: version {version} of the guideline of {of_task}.")
-    next_step = f"Next: audit sample --db {db} --per-relation 60"
-    return Reply(documents if len(documents) > 1 else documents[0], [*lines, next_step])
+    if any(len(study.without_groups) < len(study.relations) for study in ran):
+        lines.append(f"Next: audit sample --db {db} --per-relation 60")
+    return Reply(documents if len(documents) > 1 else documents[0], lines)
 
 
 def own_words_of(tasks: Sequence[str], question: str | None, file: str | None) -> dict[str, Any]:
@@ -456,12 +470,22 @@ def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:
 @command("runs", INSPECT, "what was run: studies, systems, versions, settings, errors", "audit runs")
 def runs(db: Database = DATABASE) -> Reply:
     """What was run in a database, one row for each study and system. A system with another version or other settings
-    has a row and outputs of its own, beside the old ones.
+    has a row and outputs of its own, beside the old ones; `number` counts systems in the order in which they were first
+    run here, so the later version has the higher one. `began` is when the study was begun (UTC).
     """
     from audit.runner.studies import runs
 
     rows = [row.as_json() for row in runs(open_database(db))]
-    return Reply(rows, table([row | {"finished": f"{row['finished']:.0%}"} for row in rows]))
+    shown = [
+        row
+        | {
+            "finished": f"{row['finished']:.0%}",
+            "number": f"#{row['number']}",
+            "began": row["began"][:16].replace("T", " "),
+        }
+        for row in rows
+    ]
+    return Reply(rows, table(shown))
 
 
 @command(
@@ -554,16 +578,36 @@ def _lines(recording: "Recording", document: dict[str, Any]) -> list[str]:
     ]
 
 
-@command("relations", DATA, "the relations there are", "audit relations --task sentiment")
-def relations(task: Annotated[str | None, text("only of this task", "TASK")] = None) -> Reply:
-    """The relations there are, of every task. `preserves_truth` says that every answer about the source is carried
-    unchanged to the follow-ups, so that nobody is asked about those. What stands behind a summary in brackets can be
-    changed with `audit run --set`.
+@command(
+    "relations",
+    DATA,
+    "the relations there are",
+    "audit relations --task sentiment --language en",
+    'audit relations --family "noise in letters" --json',
+)
+def relations(
+    task: Annotated[str | None, text("only of this task", "TASK")] = None,
+    language: Annotated[str | None, language_code("only those that read this language", "CODE")] = None,
+    family: Annotated[str | None, text("only of this family", "FAMILY")] = None,
+) -> Reply:
+    """The relations there are, of every task. `carries` says of which answers about a source it is known what is right
+    of the follow-ups, so that nobody is asked about those (everything, partly, nothing), and `preserves_truth` in the
+    JSON that every answer stays as it is; `default`, that a run takes it which names no relations. What stands behind a
+    summary in brackets can be changed with `audit run --set`. A terminal that is too narrow shows some columns alone.
     """
     from audit.relations import all_relations
+    from audit.tasks import get_task
 
     _check_task(task)
-    chosen = all_relations(task)
+    of_task = all_relations(task)
+    chosen = [relation for relation in of_task if language is None or relation.speaks(language)]
+    if not chosen:
+        raise AuditError(f"no relation reads {language!r}; leave it out to see them all", parameter="language")
+    if family is not None:
+        families = {relation.family for relation in chosen}
+        chosen = [relation for relation in chosen if relation.family.lower() == family.strip().lower()]
+        if not chosen:
+            raise UnknownName("family", family, list(families))
     rows = [
         {
             "relation": relation.name,
@@ -571,7 +615,9 @@ def relations(task: Annotated[str | None, text("only of this task", "TASK")] = N
             "family": relation.family,
             "unit": relation.unit,
             "languages": list(relation.languages),
+            "default": relation.default,
             "preserves_truth": relation.carry.preserves_truth,
+            "carries": relation.carry.reach(get_task(relation.task).labels),
             "summary": relation.summary,
         }
         for relation in chosen
@@ -582,7 +628,12 @@ def relations(task: Annotated[str | None, text("only of this task", "TASK")] = N
             ", ".join(f"{name}={canonical(value)}" for name, value in relation.params.items()) for relation in chosen
         ]
         ends = [f" ({parameters})" if parameters else "" for parameters in own]
-        return table([{**row, "summary": f"{row['summary']}{end}"} for row, end in zip(rows, ends, strict=True)])
+        full = [{**row, "summary": f"{row['summary']}{end}"} for row, end in zip(rows, ends, strict=True)]
+        if not sys.stdout.isatty():
+            return table(full)
+        alike = [name for name in ("task", "languages", "family") if len({str(row[name]) for row in rows}) == 1]
+        droppable = dict.fromkeys(["preserves_truth", "unit", *alike, "family", "default", "languages"])
+        return fitted_table(full, get_terminal_size().columns, list(droppable))
 
     return Reply(rows, with_parameters)
 

@@ -35,8 +35,8 @@ from audit.tasks import Input, Output, get_task
 READERS = ("adjudicator", "manager")
 SETTLED = ("false", "true", "waiting")
 """States of drawn groups: what their answers say."""
-STATES = (*SETTLED, "undrawn", "violated", "inapplicable", "error")
-"""`undrawn` is a satisfied group that is in no sample; the last three are the runner's outcomes."""
+STATES = (*SETTLED, "undrawn", "violated", "inapplicable", "error", "rejected")
+"""`undrawn` is a satisfied group that is in no sample; the last four are the runner's outcomes."""
 _BATCH = 200
 _FARTHEST = 4_000
 """Drawn groups that one call looks at in search of a state."""

@@ -1,5 +1,6 @@
 """Counts per cell: what the runner found, and how the drawn groups were settled, by the rule of settled beginnings."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,10 +42,12 @@ from audit.false_satisfaction.resolution import (
     read_process,
     settle_group,
 )
+from audit.keys import canonical
 from audit.messages import message
 from audit.relations import Outcome
+from audit.relations.validity import VALID
 from audit.sampling.audits import audits_of
-from audit.sampling.designs import ALL, INFORMATIVE, within
+from audit.sampling.designs import ALL, CHANGED, INFORMATIVE, within
 from audit.store import Checked, checked, snapshot, table_of, tables
 from audit.store.bulk import LIMIT
 
@@ -188,10 +191,11 @@ OUTCOMES = {
     Outcome.VIOLATED: "violated",
     Outcome.INAPPLICABLE: "inapplicable",
     Outcome.ERROR: "errors",
+    Outcome.REJECTED: "rejected",
 }
 COLUMNS = [
     "study", "corpus", "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors",
-    "drawn", "judged", "false", "waiting", "drawn_false", "drawn_open", "behind",
+    "rejected", "drawn", "judged", "false", "waiting", "drawn_false", "drawn_open", "behind",
 ]  # fmt: skip
 DRAWS = ("drawn", "judged", "false", "waiting", "drawn_false", "drawn_open", "behind")
 """Those of them that tell how a cell's draw stands."""
@@ -232,7 +236,7 @@ class Ground:
     """What does not change while people judge: the studies, their samples, every verdict, and counts of these.
 
     `cells` has a row per cell with the columns of `CELL`, task, relation, system (names), groups, satisfied, violated,
-    inapplicable and errors.
+    inapplicable, errors and rejected.
     """
 
     studies: list[StudyRow]
@@ -415,9 +419,48 @@ def _observed(connection: Connection, studies: Sequence[int], checks: Checked) -
     relations = _rows(connection, tables.Relation)
     systems = _rows(connection, tables.System)
     cells["task"] = cells["relation_id"].map({id: row["task"] for id, row in relations.items()})
-    cells["relation"] = cells["relation_id"].map(_labels(cells, relations, "relation_id"))
+    cells["relation"] = cells["relation_id"].map(
+        relation_labels({id: relations[id] for id in cells["relation_id"].unique()})
+    )
     cells["system"] = cells["system_id"].map(_labels(cells, systems, "system_id"))
     return cells
+
+
+def relation_labels(rows: Mapping[int, Any]) -> dict[int, str]:
+    """Names of relations by id, of rows with task, name, version and params (JSON); relations of a task that share a
+    name are told apart by what differs: versions, limits and other parameters, the tools that they use; else by ids.
+
+    >>> row = {"task": "sentiment", "name": "MR1.1", "version": "2; spacy 3.8", "params": "{}"}
+    >>> relation_labels({3: row, 5: row | {"params": '{"valid": ["replaced<=0.15"]}'}, 8: row | {"version": "1"}})
+    {3: 'MR1.1@2', 5: 'MR1.1@2 (replaced<=0.15)', 8: 'MR1.1@1'}
+    >>> relation_labels({3: row, 4: row | {"version": "2; spacy 3.9"}})
+    {3: 'MR1.1 (spacy 3.8)', 4: 'MR1.1 (spacy 3.9)'}
+    """
+    alike: dict[tuple[str, str], list[int]] = {}
+    for id, row in rows.items():
+        alike.setdefault((row["task"], row["name"]), []).append(id)
+    labels: dict[int, str] = {}
+    for (_, name), ids in alike.items():
+        params = {id: dict(json.loads(value) if isinstance(value := rows[id]["params"], str) else value) for id in ids}
+        keys = sorted({key for of_relation in params.values() for key in of_relation})
+        differing = [key for key in keys if len({canonical(params[id].get(key)) for id in ids}) > 1]
+        versions, tools = ({id: str(rows[id]["version"]).partition("; ")[part] for id in ids} for part in (0, 2))
+        named = {}
+        for id in ids:
+            said = [_setting(key, params[id][key]) for key in differing if key in params[id]]
+            said += [tools[id]] if tools[id] and len(set(versions.values())) == 1 < len(set(tools.values())) else []
+            version = f"@{versions[id]}" if len(set(versions.values())) > 1 else ""
+            named[id] = name + version + (f" ({', '.join(said)})" if said else "")
+        times = Counter(named.values())
+        labels |= {id: label if times[label] == 1 else f"{label}#{id}" for id, label in named.items()}
+    return labels
+
+
+def _setting(key: str, value: Any) -> str:
+    """A parameter of a relation in a few words; limits speak for themselves."""
+    if key == VALID:
+        return ", ".join(map(str, value)) or "no limits"
+    return f"{key}={value if isinstance(value, str) else canonical(value)}"
 
 
 def _rows(connection: Connection, model: type[SQLModel]) -> dict[int, RowMapping]:
@@ -425,11 +468,11 @@ def _rows(connection: Connection, model: type[SQLModel]) -> dict[int, RowMapping
 
 
 def _labels(cells: pd.DataFrame, rows: Mapping[int, RowMapping], column: str) -> dict[int, str]:
-    """Names by id; where a name stands for several versions (of a relation: within its task), the version is added."""
+    """Names by id; where a name stands for several versions, the version is added."""
     used = {id: rows[id] for id in cells[column].unique()}
-    several = Counter((row.get("task"), row["name"]) for row in used.values())
+    several = Counter(row["name"] for row in used.values())
     return {
-        id: row["name"] if several[row.get("task"), row["name"]] == 1 else f"{row['name']}@{row['version']}#{id}"
+        id: row["name"] if several[row["name"]] == 1 else f"{row['name']}@{row['version']}#{id}"
         for id, row in used.items()
     }
 
@@ -448,7 +491,8 @@ def _studies(connection: Connection, study: int | None) -> list[StudyRow]:
 def _samples(connection: Connection, studies: Sequence[int], design: str | None, domain: str | None) -> list[SampleRow]:
     table = table_of(tables.Sample)
     query = select(*(table.c[name] for name in SampleRow.__annotations__)).where(table.c.study_id.in_(studies))
-    query = query.order_by(table.c.study_id, table.c.drawn_at, table.c.id)
+    # The groups that changed between two versions are no random sample of anything that is reported.
+    query = query.where(table.c.design != CHANGED).order_by(table.c.study_id, table.c.drawn_at, table.c.id)
     if design is not None:
         query = query.where(table.c.design == design)
     if domain is not None:

@@ -192,7 +192,8 @@ def comparisons(database: Engine | Connection, counted: Counted) -> list[Compari
             sample = samples.get(study)
             numbers = Numbers.of_study(connection, study, sample["seed"] if sample else 0)
             design = sample["design"] if sample else None
-            for compared in compared_groups(connection, counted.checks, study, numbers, telling_apart):
+            unjudged = set() if design == INFORMATIVE else unjudged_systems(counted, study)
+            for compared in compared_groups(connection, counted.checks, study, numbers, telling_apart, unjudged):
                 under = (counted.drawn["study_id"] == study) & (counted.drawn["relation_id"] == compared.relation)
                 drawn = counted.drawn[under]
                 source = source_of_group(drawn["group_id"])
@@ -217,6 +218,18 @@ def comparisons(database: Engine | Connection, counted: Counted) -> list[Compari
                     )
                 )
     return result
+
+
+def unjudged_systems(counted: Counted, study: int) -> set[int]:
+    """Systems (ids) that satisfy groups of a study of which nobody has answered anything, where two others at least are
+    judged: to compare those, they are left out. None else.
+    """
+    keys, drawn = counted.keys, counted.drawn[counted.drawn["study_id"] == study]
+    of_study = (keys["study_id"] == study).to_numpy()
+    satisfied = counted.cells["satisfied"].to_numpy()[of_study]
+    satisfying = set(keys["system_id"][of_study][satisfied > 0].tolist())
+    judged = set(drawn.loc[drawn["state"] != State.WAITING, "system_id"].tolist())
+    return satisfying - judged if len(judged) > 1 else set()
 
 
 def shared_groups(counted: Counted, compared: Sequence[Comparison]) -> list[Shared]:

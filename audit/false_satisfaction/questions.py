@@ -19,7 +19,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 import pandas as pd
 from sqlalchemy import Connection, Engine, Select, bindparam, case, delete, func, select, union
 
-from audit.annotation.answers import ORIGINS
+from audit.annotation.answers import ORIGINS, SCALES
 from audit.annotation.questions import (
     ABOUT_OUTPUTS,
     BEHIND,
@@ -32,6 +32,7 @@ from audit.annotation.questions import (
     open_questions,
     question_ids,
 )
+from audit.annotation.scales import update_ratings, wanted_ratings
 from audit.false_satisfaction.resolution import (
     ALLOWED,
     CARRIED,
@@ -485,7 +486,7 @@ def update_queue(connection: Connection, changed: Collection[int] | None = None)
         if kind == "group":
             # Whether a relation holds settles no label, and no label says whether it holds: only this one changes.
             _update_group(connection, id, samples)
-        else:
+        elif kind in ABOUT_OUTPUTS:
             about.setdefault(task, set()).add(input_id)
     for task, inputs in about.items():
         _update_around(connection, samples, task, inputs)
@@ -505,6 +506,7 @@ def _update_all(connection: Connection) -> None:
         _open_needed(connection, samples, task, {key: ask for key, ask in needed.items() if key[0] == task})
     _set_checks(connection, _by_question(connection, demand.checks))
     _update_groups(connection, samples)
+    update_ratings(connection)
 
 
 def _update_around(connection: Connection, samples: Mapping[int, Terms], task: str, about: Collection[int]) -> None:
@@ -539,6 +541,7 @@ def queue_difference(connection: Connection) -> Difference:
     samples = terms_of(connection)
     demand = _demand_of(connection, samples)
     needed: dict[Any, tuple[int, int]] = {key: (ask.rank, ask.waits) for key, ask in demand.in_queue().items()}
+    needed |= {key: (wanted["priority"], wanted["waits"]) for key, wanted in wanted_ratings(connection).items()}
     needed |= {group.key: (group.priority, group.waits) for group in wanted_groups(connection, samples)}
     query = select(
         table.c.id, table.c.kind, table.c.key, table.c.task, table.c.input_id, table.c.output,
@@ -546,7 +549,7 @@ def queue_difference(connection: Connection) -> Difference:
     ).order_by(table.c.id)  # fmt: skip
     misplaced, idle = [], []
     for id, kind, key, *about, priority, waits in connection.execute(query):
-        expected = needed.pop(bytes(key) if kind == "group" else tuple(about), None)
+        expected = needed.pop(tuple(about) if kind in ABOUT_OUTPUTS else bytes(key), None)
         if expected is not None and expected != (priority, waits):
             misplaced.append(id)
         elif expected is None and priority is not None:
@@ -568,7 +571,8 @@ def queue_length(engine: Engine) -> QueueLength:
     """How many questions are in the queue now, of all samples."""
     table = table_of(tables.Question)
     behind = case((table.c.priority >= BEHIND, 1), else_=0)
-    query = select(func.count(), func.coalesce(func.sum(behind), 0)).where(table.c.priority.is_not(None))
+    waits = table.c.priority.is_not(None) & table.c.kind.not_in(SCALES)
+    query = select(func.count(), func.coalesce(func.sum(behind), 0)).where(waits)
     with engine.connect() as connection:
         number, audits = connection.execute(query).one()
     return QueueLength(number - int(audits), int(audits))
@@ -596,11 +600,11 @@ def lock_queue(connection: Connection) -> None:
 
 @cache
 def _around() -> Select[Any]:
-    """The inputs of all drawn groups that have the one of `question`, and itself, locked; none of one about a group."""
+    """The inputs of all drawn groups that have the one of `question`, and itself, locked; none of a group or rating."""
     question, input_table, draw = table_of(tables.Question), table_of(tables.Input), table_of(tables.Draw)
     member = table_of(tables.Member)
     other = member.alias("other")
-    own = select(question.c.input_id).where(question.c.id == bindparam("question"), question.c.kind != "group")
+    own = select(question.c.input_id).where(question.c.id == bindparam("question"), question.c.kind.in_(ABOUT_OUTPUTS))
     groups = (
         select(member.c.group_id)
         .join(draw, draw.c.group_id == member.c.group_id)

@@ -27,6 +27,7 @@ from audit.annotation.questions import ABOUT_OUTPUTS, Subject, asks_pairs
 from audit.registry import absent, warn_once
 from audit.relations import COUNTED, Outcome, find_relation
 from audit.relations.base import Carry, Seen, declared, nothing
+from audit.relations.composition import parts_of
 from audit.store import rows_among, table_of, tables
 from audit.tasks import Input, Output, base_of, get_task
 
@@ -161,24 +162,39 @@ def drawn_groups(
     yield from _of_rows(connection, rows)
 
 
-def satisfied_groups(connection: Connection, study: int, relation: int) -> Iterator[Drawn]:
-    """Every satisfied group of a study under a relation (ids), for each system that satisfies it, drawn or not.
+def satisfied_groups(
+    connection: Connection,
+    study: int,
+    relation: int,
+    outcome: Outcome = Outcome.SATISFIED,
+    *,
+    system: int | None = None,
+    groups: Collection[int] | None = None,
+) -> Iterator[Drawn]:
+    """Every satisfied group of a study under a relation (ids), for each system that satisfies it, drawn or not; or
+    every one of another outcome; of one system, or some groups alone, where these are given.
 
     Their rank and sample are 0; they come system by system, in the order of their ids.
     """
     verdict, group = table_of(tables.Verdict), table_of(tables.Group)
+    of_system = [] if system is None else [verdict.c.system_id == system]
     found = (
         select(
             literal(0).label("sample_id"), group.c.relation_id, verdict.c.system_id, literal(0).label("rank"),
             group.c.id.label("group_id"),
         )
-        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(Outcome.SATISFIED)))
-        .where(group.c.study_id == study, group.c.relation_id == relation)
+        .join(verdict, and_(verdict.c.group_id == group.c.id, verdict.c.outcome == int(outcome)))
+        .where(group.c.study_id == study, group.c.relation_id == relation, *of_system)
         .subquery()
     )  # fmt: skip
     query = _with_outputs(found)
     order = (found.c.system_id, found.c.group_id, table_of(tables.Member).c.step, table_of(tables.Output).c.attempt)
-    yield from _of_rows(connection, list(connection.execute(query.order_by(*order))))
+    query = query.order_by(*order)
+    if groups is None:
+        rows = list(connection.execute(query))
+    else:
+        rows = list(rows_among(connection, query, found.c.group_id, sorted(groups)))
+    yield from _of_rows(connection, rows)
 
 
 def _of_rows(connection: Connection, rows: Sequence[Any]) -> Iterator[Drawn]:
@@ -250,8 +266,9 @@ def carry_of(task: str, relation: str, params: str = "{}") -> Carry:
     if params != "{}" and (carry := _declared(params)) is not None:
         return carry
     registered = find_relation(base_of(task), relation)
-    if missing := absent("relation", f"{base_of(task)}/{relation}"):
-        warn_once(missing)
+    for part in parts_of(relation):
+        if missing := absent("relation", f"{base_of(task)}/{part}"):
+            warn_once(missing)
     return registered.carry if registered else nothing
 
 

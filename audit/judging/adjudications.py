@@ -14,7 +14,7 @@ from datetime import datetime
 from sqlalchemy import Connection, Engine, Select, case, delete, distinct, exists, func, or_, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, note, reading_as, require
-from audit.annotation.answers import UNSURE, Vote, counting_votes, is_adjudicated, is_vote, stands
+from audit.annotation.answers import SCALES, UNSURE, Vote, counting_votes, is_adjudicated, is_vote, stands
 from audit.annotation.causes import INSPECTION, check_reason, is_check, remark_of, written_as_check
 from audit.annotation.deferral import FLAG, check_comment, taken_back
 from audit.annotation.guidelines import guideline_in_force
@@ -307,6 +307,7 @@ def open_disputes(connection: Connection) -> list[int]:
         select(question.c.id)
         .join(judgement, judgement.c.question_id == question.c.id)
         .where(question.c.filled.is_(True), is_vote(judgement), ~is_adjudicated(question.c.id))
+        .where(question.c.kind.not_in(SCALES))
         .group_by(question.c.id, question.c.priority)
         .having(or_(func.count(distinct(judgement.c.answer)) > 1, func.max(unsure) == 1))
         .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)

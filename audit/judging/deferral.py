@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, Engine, delete, exists, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, reading_as
-from audit.annotation.answers import is_counted, votes_on_question
+from audit.annotation.answers import SCALES, is_counted, votes_on_question
 from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
 from audit.annotation.queue import LEASE, lease_question
 from audit.errors import Refused
@@ -138,6 +138,9 @@ def _defer(work: Work, account_id: int, question_id: int, kind: str, comment: st
     if kind == FLAG and not comment:
         raise Refused(message("refused.flag_needs_comment"))
     check_comment(comment)
+    of_kind = select(question.c.kind).where(question.c.id == question_id)
+    if kind == FLAG and work.connection.execute(of_kind).scalar() in SCALES:
+        raise Refused(message("refused.rating_flagged"))
     if not leases:
         raise Refused(message("refused.not_leased"))
     add_row(work.connection, account_id, question_id, kind, comment)

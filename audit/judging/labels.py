@@ -325,8 +325,8 @@ def import_labels(
         if all_known is not None:
             _refuse_unknown(file, targets, all_known)
         matched = _matched(file.labels, answers, annotators, targets)
-        people = _annotators(connection, sorted({name for name, _ in matched.chosen}))
-        before = _current_judgements(connection, people.values())
+        people = elsewhere_accounts(connection, sorted({name for name, _ in matched.chosen}))
+        before = current_judgements(connection, people.values())
         rows = [
             _judgement_row(label, answer, question_id, people[name], earlier)
             for (name, question_id), (label, answer) in matched.chosen.items()
@@ -624,22 +624,23 @@ def _create_questions(connection: Connection, task: Task, subjects: set[Subject]
     return insert_new(connection, tables.Question, rows)
 
 
-def _annotators(connection: Connection, names: Sequence[str]) -> dict[str, int]:
+def elsewhere_accounts(connection: Connection, names: Sequence[str], role: str = ROLE) -> dict[str, int]:
     """Accounts for these names, made where they are absent; disabled, so that nobody can log in by any way.
 
-    Votes of disabled accounts count. An account is one of ours when all that it ever answered was answered elsewhere.
+    `role` is that of a person, whose votes count although the account is disabled, or a model's. An account is one of
+    ours when all that it ever answered was answered elsewhere. Raises AuditError for one that is not.
     """
     for name in names:
         row = connection.execute(select(annotator).where(annotator.c.name == name)).mappings().first()
         if row is None:
             continue
         guidelines = select(judgement.c.guideline).where(judgement.c.annotator_id == row["id"]).distinct()
-        if row["role"] != ROLE or [int(guideline[0]) for guideline in connection.execute(guidelines)] != [ELSEWHERE]:
+        if row["role"] != role or [int(guideline[0]) for guideline in connection.execute(guidelines)] != [ELSEWHERE]:
             raise AuditError(
                 message("labels.account_in_use", name=name),
                 parameter="annotator",
             )
-    columns = {"role": ROLE, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
+    columns = {"role": role, "password": None, "languages": "", "disabled": True, "created_at": tables.now()}
     insert_new(connection, tables.Annotator, [{"name": name} | columns for name in names])
     query = select(annotator.c.name, annotator.c.id)
     return {
@@ -647,7 +648,7 @@ def _annotators(connection: Connection, names: Sequence[str]) -> dict[str, int]:
     }
 
 
-def _current_judgements(connection: Connection, people: Iterable[int]) -> dict[tuple[int, int], Row[Any]]:
+def current_judgements(connection: Connection, people: Iterable[int]) -> dict[tuple[int, int], Row[Any]]:
     """(annotator, question) -> the judgement that counts."""
     later = judgement.alias("later")
     query = select(judgement).outerjoin(later, later.c.supersedes == judgement.c.id)

@@ -1,9 +1,12 @@
 """`audit sample`: draw satisfied groups, and ask people what these wait for, in one unit of work."""
 
+from collections.abc import Mapping
+
+import pandas as pd
 from sqlalchemy import Engine
 
 from audit.judging.unit import unit_of_work
-from audit.sampling.draw import Drawn, SampleRequest, draw_studies
+from audit.sampling.draw import Drawn, SampleRequest, draw_changed, draw_studies
 
 
 def draw_all(engine: Engine, request: SampleRequest, study: int | None = None, *, by: int | None = None) -> list[Drawn]:
@@ -22,3 +25,16 @@ def draw_all(engine: Engine, request: SampleRequest, study: int | None = None, *
 def draw(engine: Engine, study_id: int, request: SampleRequest, *, by: int | None = None) -> Drawn:
     """`draw_all` for one study."""
     return draw_all(engine, request, study_id, by=by)[0]
+
+
+def draw_changes(engine: Engine, groups: Mapping[tuple[int, int], pd.DataFrame], annotators: int = 2) -> int:
+    """Draw groups that changed between two versions, by study and seed, and open the questions that they wait for.
+
+    Returns how many are new. For whoever has the database itself.
+    """
+    with unit_of_work(engine, None, "manager", owner=True) as work:
+        work.hold_all()
+        work.ask_anew()
+        return sum(
+            draw_changed(work.connection, study, seed, frame, annotators) for (study, seed), frame in groups.items()
+        )

@@ -16,6 +16,7 @@ from audit.annotation.accounts import note, reading_as_manager
 from audit.annotation.answers import (
     ORIGINS,
     PEOPLE,
+    SCALES,
     UNSURE,
     WITHDRAWN,
     by_people,
@@ -43,7 +44,7 @@ from audit.store import pieces, tables
 from audit.store.core import adjudication, answer, judgement, member, question
 from audit.tasks import get_task
 
-KINDS = ("input", "pair", "group")
+KINDS = ("input", "pair", "group", *SCALES)
 
 
 @dataclass(frozen=True)
@@ -314,15 +315,16 @@ def _effect(connection: Connection, judgements: Sequence[Row[Any]], adjudication
     for piece in pieces(sorted(touched)):
         for row in connection.execute(select(answer).where(answer.c.question_id.in_(piece))):
             before[row.question_id][row.origin] = sorted(row.allowed)
-        numbers = select(question.c.id, question.c.annotators).where(question.c.id.in_(piece))
-        needed.update(connection.execute(numbers).all())
+        numbers = select(question.c.id, question.c.annotators)
+        labelled = numbers.where(question.c.id.in_(piece), question.c.kind.not_in(SCALES))
+        needed.update(connection.execute(labelled).all())
         for row in _rows_of(connection, judgement, judgement.c.question_id.in_(piece), is_vote(judgement)):
             if row.id not in stale_ids:
                 votes[row.question_id].append(row.answer)
     changed = {}
     for id in sorted(touched):
         after = {origin: allowed for origin, allowed in before[id].items() if origin == "gold"}
-        if votes[id] and vote_state(votes[id], needed[id]) == "agreed":
+        if id in needed and votes[id] and vote_state(votes[id], needed[id]) == "agreed":
             after["people"] = [votes[id][0]]
         if "adjudicated" in before[id] and id not in unsettled:
             after["adjudicated"] = before[id]["adjudicated"]

@@ -40,7 +40,7 @@ def check_system(
 def forecast(
     corpus: Texts,
     systems: object,
-    relations: Sequence[str] | None = None,
+    relations: str | Sequence[str] | None = None,
     *,
     limit: int | None = None,
     seed: int = 0,
@@ -49,6 +49,7 @@ def forecast(
     unit: Unit | None = None,
     language: str | None = None,
     parameters: Mapping[str, Mapping[str, object]] | None = None,
+    valid: Sequence[str] = (),
     workers: int = 0,
 ) -> pd.DataFrame:
     """What `run` with the same arguments would ask of each system, and what it costs, without asking any.
@@ -64,7 +65,7 @@ def forecast(
     """
     texts = corpus_of(corpus, task, unit, language, None)
     names = system_names(systems, texts)
-    (fitting,) = fitting_all([texts], relations, params=with_lines(texts.task, parameters or {}))
+    (fitting,) = fitting_all([texts], relations, params=with_lines(texts.task, parameters or {}), valid=valid)
     engine = readable(str(store)) if store is not None else None
     with executor_of(workers) as executor:
         rows = forecasts([(Sampled(texts, seed, limit), fitting)], names, executor, engine)

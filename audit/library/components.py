@@ -10,7 +10,6 @@ from random import Random
 from types import ModuleType
 from typing import Any, Literal, TypeAlias, cast
 
-import numpy as np
 import pandas as pd
 
 from audit.corpora import Corpus, get_corpus
@@ -18,7 +17,7 @@ from audit.corpora.base import Unit
 from audit.corpora.files import AS_IT_IS, FrameCorpus, Reading
 from audit.errors import AuditError
 from audit.keys import fingerprint
-from audit.relations import ANY, Outcome, Plain, Verdict
+from audit.relations import ANY, Plain, Verdict
 from audit.relations.base import Carry, nothing, stays, unchanged
 from audit.relations.registry import replace_relation
 from audit.systems import offer_system
@@ -77,7 +76,7 @@ def relation(
                 summary=summary,
                 unit=unit,
                 perturb=_TextFunction(name, function, takes_random),
-                check=_BooleanCheck(name, check),
+                check=check,
                 carry=propagate,
                 languages=tuple(languages),
                 version=version or source_version(function, check),
@@ -140,25 +139,6 @@ class _TextFunction:
                 f"the function of relation {self.name!r} returned an empty text; None says that it does not apply"
             )
         return list(texts)
-
-
-@dataclass(frozen=True)
-class _BooleanCheck:
-    """Adapts a check that may return a bool: its verdict is satisfied or violated."""
-
-    name: str
-    """Of the relation, for messages."""
-    check: Callable[[Sequence[Output]], Verdict | bool]
-
-    def __call__(self, outputs: Sequence[Output]) -> Verdict:
-        verdict = self.check(outputs)
-        if isinstance(verdict, Verdict):
-            return verdict
-        if not isinstance(verdict, bool | np.bool_):
-            raise AuditError(
-                f"check of relation {self.name!r} returned {verdict!r:.60}; expected True, False or an audit.Verdict"
-            )
-        return Verdict(Outcome.SATISFIED if verdict else Outcome.VIOLATED)
 
 
 def source_version(*functions: Callable[..., Any]) -> str:

@@ -17,7 +17,7 @@ from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
 from audit.reports.agreement import agreement_lines, agreement_report
-from audit.reports.document import CellEntry, RelationResultEntry, ReportDocument
+from audit.reports.document import CellEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
 from audit.reports.documents import AgreementDocument
 from audit.reports.rerank import rerank as _rerank
 from audit.reports.words import headlines, notes_of, signature_line
@@ -162,6 +162,13 @@ class Relations(Mapping[str, RelationResult]):
         return f"Relations({', '.join(self._results)})"
 
 
+def _language(language: str) -> str:
+    """A language that reports have. Raises UnknownName."""
+    if language not in LANGUAGES:
+        raise UnknownName("language", language, list(LANGUAGES))
+    return language
+
+
 class Report:
     """Observed and genuine rates, orders before and after, and the signature that reproduces them.
 
@@ -221,6 +228,30 @@ class Report:
             rows.append(row | {"n": cell.fs.n, "method": cell.fs.method, "reason": cell.fs.reason})
         return pd.DataFrame(rows)
 
+    @property
+    def slices(self) -> pd.DataFrame:
+        """One row per slice and system of `report(slices=...)`, over all relations (`relation` None), then under each:
+        counts, VR_o, R_FS, SR_g and VR_g with `_low` and `_high`, bounds where answers leave such, or the reason.
+
+        Columns corpus and by, and those of `audit.reports.document.SliceRate`.
+        """
+        rows = [
+            {"corpus": entry["corpus"], "by": entry["by"], **rates}
+            for entry in self.document.get("slices") or []
+            for rates in entry["rates"]
+        ]
+        return pd.DataFrame(rows, columns=["corpus", "by", *SliceRate.__annotations__])
+
+    @property
+    def worst_slices(self) -> pd.DataFrame:
+        """One row per test of a slice against the rest of its sources, for observed and for genuine rates, the worst
+        first: `difference` with its ends, `p`, `q` (Benjamini and Yekutieli), and whether it is among the `found`.
+
+        Columns are those of `audit.reports.document.SliceTest`.
+        """
+        tested = self.document.get("slice_tests")
+        return pd.DataFrame(tested["tests"] if tested else [], columns=list(SliceTest.__annotations__))
+
     @checked_arguments
     def plot(self, chart: Chart = "rates", relation: str | None = None) -> "alt.Chart":
         """A chart of Altair's: `rates`, `order` and `pairs` of one relation, `false` of all.
@@ -259,9 +290,14 @@ class Report:
         """
         from audit.reports.html import to_html
 
-        if language not in LANGUAGES:
-            raise UnknownName("language", language, list(LANGUAGES))
-        write_file(Path(path), to_html(self.document, language))
+        write_file(Path(path), to_html(self.document, _language(language)))
+
+    @checked_arguments
+    def to_pdf(self, path: str | Path, language: str = "en") -> None:
+        """Write the same as a PDF. Raises as `to_html` does, and NotInstalled."""
+        from audit.reports.pdf import to_pdf
+
+        write_file(Path(path), to_pdf(self.document, _language(language)))
 
     def to_json(self, path: str | Path) -> None:
         """Write the document as JSON. Raises BadFile."""

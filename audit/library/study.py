@@ -12,10 +12,12 @@ from pathlib import Path
 import pandas as pd
 from sqlalchemy import Engine, func, select
 
+from audit.annotation.answers import SCALES
 from audit.annotation.questions import BEHIND
 from audit.annotation.words import set_words, words_content
 from audit.corpora.base import Unit
 from audit.corpora.files import Reading
+from audit.corpora.slices import SliceFunction, column_slice
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
@@ -27,8 +29,11 @@ from audit.messages import counted
 from audit.relations import Outcome
 from audit.relations.registry import with_lines
 from audit.reports.document import JudgeEntry
+from audit.reports.documents import ValidityDocument
+from audit.reports.follow_ups import MOST, follow_ups_report
 from audit.reports.judges import judges_report
 from audit.reports.study import INTERVAL, study_report
+from audit.reports.validity_study import By, validity_report
 from audit.runner.budget import Budget
 from audit.runner.coordinator import Watcher
 from audit.runner.executors import executor_of
@@ -50,7 +55,7 @@ from audit.user_models import checked_arguments
 def run(
     corpus: Texts,
     systems: object,
-    relations: Sequence[str] | None = None,
+    relations: str | Sequence[str] | None = None,
     *,
     limit: int | None = None,
     seed: int = 0,
@@ -62,6 +67,7 @@ def run(
     columns: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     parameters: Mapping[str, Mapping[str, object]] | None = None,
+    valid: Sequence[str] = (),
     workers: int = 0,
     time_limit: float = TIME_LIMIT,
     max_calls: int | None = None,
@@ -78,12 +84,15 @@ def run(
     `corpus` is a name (`audit.all_corpora()`), a CSV or JSONL file, a DataFrame with the columns of such a file, an
     iterable of texts or of pairs (text, gold), or a `Corpus`. `systems` are names (`audit.all_systems()`),
     functions of a text, objects with `predict(texts)`, or `module:name`, in a list, or by name in a dict.
-    `relations` are names; None: all that fit. `limit` sources are used, those with the smallest random numbers of
+    `relations` are names, `"all"`, `"default"` or `"family:NAME"`, in a list or one of them; None: the task's default
+    ones that fit. `limit` sources are used, those with the smallest random numbers of
     `seed`. `store` is the database: a new file, an existing one to continue, or the URL of a PostgreSQL; None: a
     temporary file, deleted with the study. `name` names a corpus made from a frame or from texts. `columns` says
     which columns of a file or frame are ours, as in `{"text": "review", "gold": "stars"}`, and `labels` what its
     gold labels stand for: `{"pos": "positive"}`. `parameters` are those of relations, as in `{"MR6.1":
-    {"sentences": 5}}`; one that takes a list takes a file of lines, too. `workers` processes do the work, and must
+    {"sentences": 5}}`; one that takes a list takes a file of lines, too. `valid` are limits on follow-ups, of
+    all relations or one, as in `["replaced<=0.4", "typos:edit-distance<=0.2"]`: a group that breaks one is kept and
+    counted as rejected, and no system is asked about it. `workers` processes do the work, and must
     be able to import its functions; 0: this process does it. Repeating the call executes nothing twice. `question` and
     `words` are what annotators read about the task here (`Study.set_words`). With
     `repeats` each system is asked each input so often, which shows how often it contradicts itself; what counts is the
@@ -100,7 +109,9 @@ def run(
     """
     corpus = corpus_of(corpus, task, unit, language, name, Reading(columns or {}, labels or {}))
     names = system_names(systems, corpus)
-    (fitting_relations,) = fitting_all([corpus], relations, params=with_lines(corpus.task, parameters or {}))
+    (fitting_relations,) = fitting_all(
+        [corpus], relations, params=with_lines(corpus.task, parameters or {}), valid=valid
+    )
     folder: str | None = None
     if store is None:
         folder = tempfile.mkdtemp(prefix="audit-")
@@ -306,7 +317,7 @@ class Study:
                 question.c.waits,
             )
             .join(input_table, input_table.c.id == question.c.input_id)
-            .where(question.c.priority < BEHIND)
+            .where(question.c.priority < BEHIND, question.c.kind.not_in(SCALES))
             .order_by(question.c.priority, question.c.waits.desc(), question.c.id)
         )  # fmt: skip
         with self.engine.connect() as connection:
@@ -326,6 +337,34 @@ class Study:
         return pd.DataFrame(rows, columns=columns)
 
     @checked_arguments
+    def follow_ups(
+        self,
+        relations: Sequence[str] = (),
+        measures: Sequence[str] = (),
+        *,
+        valid: Sequence[str] = (),
+        most: int = MOST,
+    ) -> pd.DataFrame:
+        """How far follow-ups are from their sources: what limits (`valid` of `run`) are chosen by.
+
+        A row for each relation of each study and measure. Columns: study, corpus, task, relation, limits, groups,
+        rejected, rejected_share, measured, tried, would_reject, measure, better (the end of what is close to the
+        source), least, low (5 %), median, high (95 %), most, unknown. `measures` are names (default: those that are
+        quick), `valid` limits to try, `most` the groups of a relation that are measured. Raises AuditError.
+
+        >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR3.1"])
+        >>> study.follow_ups(measures=["replaced"])[["relation", "groups", "rejected", "median"]].values.tolist()
+        [['MR3.1', 2, 0, 0.0]]
+        """
+        entries = follow_ups_report(self.engine, None, relations, measures, most, valid)["relations"]
+        rows: list[dict[str, object]] = [
+            {key: value for key, value in entry.items() if key != "measures"} | measured
+            for entry in entries
+            for measured in entry["measures"]
+        ]
+        return pd.DataFrame(rows)
+
+    @checked_arguments
     def report(
         self,
         *,
@@ -334,25 +373,40 @@ class Study:
         target: Target | None = None,
         delta: float = 0.0,
         proxy: str | Sequence[str] = (),
+        slices: str | SliceFunction | Sequence[str | SliceFunction] = (),
         by: str | None = None,
         design: str | None = None,
+        examples: int = 20,
     ) -> Report:
         """Observed and genuine rates, who is best before and after, and how sure that is.
 
         `answers` are gold's, people's or both; `interval` is "midp" or "sequence" (holds however often one looks);
         `target` "population" (texts to come) or "corpus"; differences up to `delta` do not count. `proxy` names cheap
-        signals that sharpen estimates, `by` asks for rates by topic. Raises AuditError.
+        signals that sharpen estimates. `slices` asks for rates by slice: names such as "length", columns of the corpus,
+        or functions of a row (`audit.corpora.slices`); `by` is one of "gold" or a column. `examples` is how many false
+        satisfactions are in it with their texts. Raises AuditError.
         """
         proxies = [proxy] if isinstance(proxy, str) else list(proxy)
+        wanted = [slices] if isinstance(slices, str) or callable(slices) else list(slices)
+        wanted += [column_slice(by)] if by else []
         document = study_report(
-            self.engine, answers, None, design, interval=interval, target=target, delta=delta, proxies=proxies, by=by
-        )
+            self.engine, answers, None, design, interval=interval, target=target, delta=delta, proxies=proxies,
+            slices=wanted, examples=examples,
+        )  # fmt: skip
         return Report(document)
 
     @checked_arguments
     def agreement(self, task: str | None = None) -> Agreement:
         """How far the annotators agree. Raises AuditError where nobody judged what somebody else did."""
         return stored_agreement(self.engine, task)
+
+    @checked_arguments
+    def validity(self, by: By | None = None) -> ValidityDocument:
+        """How people, or models (`by`), rated the originals and follow-ups of the validity study, by relation.
+
+        The document of `audit validity report`. Raises AuditError where nothing was drawn or rated.
+        """
+        return validity_report(self.engine, by=by)
 
     def close(self) -> None:
         """Close the database; a temporary one is deleted."""
@@ -378,7 +432,7 @@ class Study:
                     select(func.count()).select_from(system),
                     select(func.count()).where(verdict.c.outcome == int(Outcome.SATISFIED)),
                     select(func.count()).select_from(draw),
-                    select(func.count()).where(question.c.priority < BEHIND),
+                    select(func.count()).where(question.c.priority < BEHIND, question.c.kind.not_in(SCALES)),
                 )
             )
         waits = "no question waits" if not waiting else f"{waiting:,} question{' waits' if waiting == 1 else 's wait'}"

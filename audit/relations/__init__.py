@@ -15,13 +15,15 @@ from audit.relations.base import (
     Source,
     Verdict,
 )
-from audit.relations.registry import all_relations, find_relation, get_relation, name_order
+from audit.relations.composition import Composed, compose
+from audit.relations.registry import all_relations, find_relation, get_relation, name_order, relations_named
 
 __all__ = [
     "ANY",
     "COUNTED",
     "Carry",
     "Chained",
+    "Composed",
     "Fixed",
     "Joint",
     "Member",
@@ -32,7 +34,9 @@ __all__ = [
     "Source",
     "Verdict",
     "all_relations",
+    "compose",
     "find_relation",
     "get_relation",
     "name_order",
+    "relations_named",
 ]

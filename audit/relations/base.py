@@ -11,13 +11,14 @@ and gives the same group.
 
 import random
 from collections.abc import Callable, Generator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Literal, cast
 
 from audit.errors import AuditError
 from audit.keys import Late
+from audit.relations.validity import Limit
 from audit.tasks import Input, Output
 from audit.text import Analysis
 from audit.text.tools import LANGUAGES, version_of
@@ -66,6 +67,17 @@ class Carry:
                 return None
             propagated |= result
         return frozenset(propagated) or None
+
+    def reach(self, labels: Sequence[str]) -> Literal["everything", "partly", "nothing"]:
+        """Of which answers about a source it is known what is right of its follow-ups; `labels` are the task's.
+
+        >>> stays("positive").reach(["positive", "negative"]), unchanged.reach([])
+        ('partly', 'everything')
+        """
+        if self.preserves_truth or self == nothing:
+            return "everything" if self.preserves_truth else "nothing"
+        known = [not self.reads and self({label}) is not None for label in labels]
+        return "everything" if known and all(known) else "partly"
 
 
 # Functions and a class with a name, not lambdas: relations are sent to workers by pickle.
@@ -182,6 +194,8 @@ class Outcome(IntEnum):
     VIOLATED = 1
     INAPPLICABLE = 2
     ERROR = 3
+    REJECTED = 4
+    """A follow-up breaks a limit of its relation (`audit.relations.validity`): the system was not asked about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,14 +231,21 @@ class Source:
         others = zip(self.input.texts[1:], self.input.languages[1 : len(self.input.texts)], strict=True)
         return (self.analysis, *(Analysis(text, language) for text, language in others))
 
+    def with_seed(self, seed: str) -> "Source":
+        """The same texts, analysed once for both, with other choices."""
+        other = replace(self, seed=seed)
+        other.__dict__["analyses"] = self.analyses
+        return other
+
     def choices(self, relation: str) -> random.Random:
         """The generator of a relation's choices: the same draws from the start each time it is asked for."""
         return cast(random.Random, Late(self.seed, relation))
 
 
-Steps = Generator[list[Member], list[Output], Verdict | None]
-Check = Callable[[Sequence[Output]], Verdict]
-"""Outputs of the source and the follow-ups, in order -> verdict. None of them is an error."""
+Steps = Generator[list[Member], list[Output], Verdict | bool | None]
+Check = Callable[[Sequence[Output]], "Verdict | bool"]
+"""Outputs of the source and the follow-ups, in order -> verdict, or whether the relation is satisfied. None of the
+outputs is an error."""
 Perturb = Callable[[Analysis, random.Random], "str | list[str] | None"]
 """Analysis of the source's text -> follow-up text(s), or None where no follow-up would read well."""
 Words = tuple[tuple[str, str], ...]
@@ -241,8 +262,27 @@ class Rewritten:
 
 Rewrite = Callable[[Sequence[Analysis], random.Random], "Rewritten | None"]
 """Analyses of all texts of a source -> its one follow-up, or None where none would read well."""
-WordsCheck = Callable[[Sequence[Output], Words], Verdict]
-"""Outputs of source and follow-up, and the words that were replaced -> verdict. None of the outputs is an error."""
+WordsCheck = Callable[[Sequence[Output], Words], "Verdict | bool"]
+"""Outputs of source and follow-up, and the words that were replaced -> as a `Check`."""
+
+
+def verdict_of(relation: str, said: object) -> Verdict:
+    """The verdict that a relation's check returned, which may also say True (satisfied) or False (violated).
+
+    Raises AuditError for anything else.
+
+    >>> verdict_of("MINE.1", False).outcome.name
+    'VIOLATED'
+    """
+    if isinstance(said, Verdict):
+        return said
+    # numpy's own bool is none of Python's, and nothing here needs numpy.
+    if not isinstance(said, bool) and type(said).__name__ not in ("bool_", "bool"):
+        raise AuditError(
+            f"check of relation {relation!r} returned {said!r:.60}; expected True, False or an audit.Verdict"
+        )
+    return Verdict(Outcome.SATISFIED if said else Outcome.VIOLATED)
+
 
 CheckParams = Callable[[Mapping[str, object]], "str | None"]
 """All parameters of a relation -> what is wrong with them, or None."""
@@ -278,6 +318,16 @@ class Relation:
     """Modules of an extra without which it makes no groups; a run that lacks one is refused."""
     grammar: Literal["", "tags", "trees"] = ""
     """What it reads of a text beyond its characters, by its language's own tagger. Without trees it makes no groups."""
+    default: bool = True
+    """Whether a run takes it that names no relations."""
+    limits: tuple[Limit, ...] = ()
+    """What a follow-up must keep; set by `audit.relations.validity.limited`, which makes them a parameter, too."""
+
+    def __or__(self, other: object) -> "Relation":
+        """The composition: the other relation changes what this one made. Raises AuditError as `compose` does."""
+        from audit.relations.composition import compose
+
+        return compose(self, other) if isinstance(other, Relation) else NotImplemented
 
     @property
     def per_system(self) -> bool:
@@ -290,7 +340,8 @@ class Relation:
 
         Raises as `asks` does.
         """
-        return "; ".join([self.version, *self.asks()])
+        of_measures = [f"{limit.measure} {version}" for limit in self.limits if (version := limit.version()) != "1"]
+        return "; ".join([self.version, *self.asks(), *of_measures])
 
     def asks(self) -> Sequence[str]:
         """Versions of the programs and models that follow-ups and verdicts depend on: here that of its tagger, if any.
@@ -402,7 +453,7 @@ class Plain(Fixed):
         return [] if source.input.texts[place] in texts else texts
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
-        return self.check(outputs)
+        return verdict_of(self.name, self.check(outputs))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -427,7 +478,7 @@ class Rewriting(_Together):
     check: WordsCheck
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
-        return self.check(outputs, note)
+        return verdict_of(self.name, self.check(outputs, note))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -438,7 +489,7 @@ class Joint(_Together):
     """As of `Plain`."""
 
     def verdict(self, outputs: Sequence[Output], note: Words) -> Verdict:
-        return self.check(outputs)
+        return verdict_of(self.name, self.check(outputs))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -450,9 +501,7 @@ class Chained(Relation):
     """The most inputs that a group wants beside those of its first step; None: nobody knows."""
 
     def steps(self, source: Source) -> Steps:
-        return self.walk(source, source.choices(self.name)) if self.reads(source) else _no_group()
-
-
-def _no_group() -> Steps:
-    return None
-    yield []  # what makes it a generator
+        if not self.reads(source):
+            return None
+        said = yield from self.walk(source, source.choices(self.name))
+        return None if said is None else verdict_of(self.name, said)

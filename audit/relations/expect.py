@@ -141,19 +141,48 @@ def goes_down(outputs: Sequence[Output]) -> Verdict:
 
 def opinionated(check: Check) -> Check:
     """The check applies only where the source output is positive or negative; else the group is inapplicable."""
-    return _Opinionated(check)
+    return Opinionated(check)
 
 
 @dataclass(frozen=True, slots=True)
-class _Opinionated:
+class Opinionated:
     """A guarded check. A class, not a closure: workers are sent it by pickle."""
 
     check: Check
 
-    def __call__(self, outputs: Sequence[Output]) -> Verdict:
+    def __call__(self, outputs: Sequence[Output]) -> Verdict | bool:
         if outputs[0].label == "neutral":
             return Verdict(Outcome.INAPPLICABLE, reason="the source output is neutral")
         return self.check(outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsAlone:
+    """A check that is shown no scores."""
+
+    check: Check
+
+    def __call__(self, outputs: Sequence[Output]) -> Verdict | bool:
+        return self.check([replace(output, score=None) for output in outputs])
+
+
+def regardless(check: Check) -> Check:
+    """Mark a function of a module that looks at the follow-ups' outputs alone: behind whatever relations its own stands
+    in a composition, it expects the same."""
+    _REGARDLESS.append(check)
+    return check
+
+
+_REGARDLESS: list[Check] = []
+
+
+def is_regardless(check: Check) -> bool:
+    """Whether a check looks at the follow-ups' outputs alone.
+
+    >>> is_regardless(Labelled("entailment")), is_regardless(equivalent)
+    (True, False)
+    """
+    return isinstance(check, Labelled) or check in _REGARDLESS
 
 
 def _score(output: Output) -> float:

@@ -7,7 +7,8 @@ One that has to see all texts of an input at once (a sentence that must not answ
 `joint_perturbation`.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal
 
@@ -19,11 +20,14 @@ from audit.relations.base import (
     Perturb,
     Plain,
     Rewrite,
+    nothing,
     unchanged,
     where_same,
 )
 from audit.relations.expect import SimilarText, Spread, equivalent, plain_words, same_interval
 from audit.relations.registry import register
+from audit.relations.validity import limits_of_all
+from audit.tasks import TASKS, text_names
 from audit.tasks.question_answering import normalised
 
 FIRST, SECOND, BOTH = (0,), (1,), (0, 1)
@@ -46,6 +50,8 @@ class Use:
     """As of `Plain`."""
     carry: Carry = unchanged
     unit: Literal["sentence", "document", "any"] = "any"
+    default: bool | None = None
+    """Whether a run takes it that names no relations; None: where it carries an answer."""
 
 
 EVERY: dict[str, Use] = {
@@ -54,6 +60,7 @@ EVERY: dict[str, Use] = {
     "question-answering": Use(
         check=SimilarText(1.0, normalised), expects="the answer stays", texts=SECOND, carry=where_same(normalised)
     ),
+    "sentiment": Use(check=equivalent, expects="the label stays", default=False),
     "similarity": Use(check=same_interval, expects="the interval stays", texts=BOTH),
     "summarization": Use(
         check=SimilarText(SIMILAR, plain_words),
@@ -62,7 +69,7 @@ EVERY: dict[str, Use] = {
     ),
 }
 """Task -> the usual use. Of a question and its context the question changes: what changes in a context may be its
-answer."""
+answer. Of sentiment a run takes the study's own relations, and these by name."""
 
 
 def uses(*tasks: str, **changes: Any) -> dict[str, Use]:
@@ -89,22 +96,28 @@ def perturbation(
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
     grammar: Literal["", "tags", "trees"] = "",
+    default: bool | None = None,
+    kind: type[Plain] = Plain,
+    limits: Sequence[str] = (),
 ) -> Callable[[Perturb], Perturb]:
     """Register the decorated function of a text as a relation of each of these tasks, under one name.
 
-    The first line of its docstring says what changes; each relation's summary adds what its task expects. `by` says
+    The first line of its docstring says what changes; each relation's summary adds in which text of an input, where
+    that is not each of them and the line does not say so, and what its task expects. `by` says
     what the function is given: a whole text, or, in a text of several, each sentence, of which all change that it
-    applies to. Raises AuditError where one of the tasks has a relation of this name.
+    applies to. `default` is that of each use which says nothing. `kind` is the class of the relations: one that asks a
+    model or a program names it in its version. `limits` are what follow-ups must keep, as in `"replaced<=0.4"`. Raises
+    AuditError where a task has a relation of this name.
     """
 
     def keep(perturb: Perturb) -> Perturb:
         for task, use in tasks.items():
             register(
-                Plain(
+                kind(
                     task=task,
                     name=name,
                     family=family,
-                    summary=_summary(perturb, use),
+                    summary=_summary(perturb, use, _where(task, use)),
                     unit=use.unit,
                     perturb=Spread(name, perturb) if by == "sentence" else perturb,
                     check=use.check,
@@ -118,6 +131,8 @@ def perturbation(
                     needs=needs,
                     grammar=grammar,
                     counterpart=name if len(tasks) > 1 else "",
+                    default=_is_default(use, default),
+                    limits=limits_of_all(limits),
                 )
             )
         return perturb
@@ -134,6 +149,7 @@ def joint_perturbation(
     version: str = "1",
     needs: tuple[str, ...] = (),
     grammar: Literal["", "tags", "trees"] = "",
+    default: bool | None = None,
 ) -> Callable[[Rewrite], Rewrite]:
     """As `perturbation`, for a function of the analyses of all texts of an input and a generator.
 
@@ -159,6 +175,7 @@ def joint_perturbation(
                     needs=needs,
                     grammar=grammar,
                     counterpart=name if len(tasks) > 1 else "",
+                    default=_is_default(use, default),
                 )
             )
         return rewrite
@@ -166,9 +183,28 @@ def joint_perturbation(
     return keep
 
 
-def _summary(function: Callable[..., object], use: Use) -> str:
+def _is_default(use: Use, default: bool | None) -> bool:
+    """What the use says, else the perturbation, else whether an answer is carried."""
+    said = use.default if use.default is not None else default
+    return said if said is not None else use.carry != nothing
+
+
+def _summary(function: Callable[..., object], use: Use, where: Sequence[str] = ()) -> str:
+    """What changes, in which part of an input where that is not all of it and the words do not say so, and what is
+    expected. `where` are the names of the part, joined by "or" or "and"."""
     what = (function.__doc__ or "").strip().splitlines()[0].rstrip(".")
-    return f"{what}; {use.expects}."
+    told = any(re.search(rf"\b{name}\b(?! mark)", what, re.IGNORECASE) for name in (*where[1:], "second text"))
+    part = "" if told or not where else ", in the " + f" {where[0]} the ".join(where[1:])
+    return f"{what}{part}; {use.expects}."
+
+
+def _where(task: str, use: Use) -> tuple[str, ...]:
+    """How the names of the texts that change are joined, "or" for one of them, and the names as the task has them;
+    empty where all change, or the task names none."""
+    names = text_names(TASKS.get(task)) if task in TASKS else ()
+    parts = [name for place, name in enumerate(names) if place in use.texts]
+    one = use.changes == "one" and len(parts) > 1
+    return ("or" if one else "and", *parts) if one or 0 < len(parts) < len(names) else ()
 
 
 def _thresholds(check: Any) -> dict[str, object]:

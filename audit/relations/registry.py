@@ -2,7 +2,7 @@
 `register` call."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -10,6 +10,7 @@ from typing import Any, Literal
 from audit import registry
 from audit.errors import AuditError
 from audit.files import read_text
+from audit.messages import message
 from audit.registry import Registry
 from audit.relations.base import (
     Carry,
@@ -25,18 +26,35 @@ from audit.relations.base import (
     Source,
     Steps,
 )
+from audit.relations.composition import Composed, compose, parts_of
+from audit.relations.validity import VALID, limited, limits_of_all
 from audit.tasks import base_of
+
+_SETTINGS = re.compile(r"(@[^#(]*?)?( \(.*\))?(#\d+)?$")
+"""What tells relations of a name apart in a label."""
 
 RELATIONS: Registry[Relation] = registry.relations
 """Relations by TASK/NAME."""
 
 
+def _check_names(key: str, relation: Relation) -> None:
+    """Raises AuditError for a name with a bar, and for a family with a comma: neither could be chosen in a run."""
+    if "|" in relation.name:
+        raise AuditError(message("composition.bar", name=relation.name))
+    if "," in relation.family:
+        raise AuditError(message("composition.family", name=relation.name, family=relation.family))
+
+
+RELATIONS.check = _check_names
+
+
 def register(relation: Relation) -> Relation:
-    """Make a relation known under (task, name). Raises AuditError when that is taken."""
+    """Make a relation known under (task, name). Raises AuditError when that is taken, for a name with a bar, and for a
+    family with a comma."""
     key = _key(relation.task, relation.name)
     if RELATIONS.taken(key):
         raise AuditError(f"relation {relation.name!r} of task {relation.task!r} is registered twice")
-    return RELATIONS.register(key, relation)
+    return RELATIONS.register(key, limited(relation, ()))
 
 
 def _key(task: str, name: str) -> str:
@@ -68,8 +86,10 @@ def plain(
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
     grammar: Literal["", "tags", "trees"] = "",
+    limits: Sequence[str] = (),
 ) -> Callable[[Perturb], Perturb]:
-    """Register the decorated perturbation as a relation; the first line of its docstring is the summary."""
+    """Register the decorated perturbation as a relation; the first line of its docstring is the summary. `limits` are
+    what its follow-ups must keep, as in `"replaced<=0.4"`."""
 
     def keep(perturb: Perturb) -> Perturb:
         summary = (perturb.__doc__ or "").strip().splitlines()[0]
@@ -89,6 +109,7 @@ def plain(
                 check_params=check_params,
                 needs=needs,
                 grammar=grammar,
+                limits=limits_of_all(limits),
             )
         )
         return perturb
@@ -152,18 +173,22 @@ def configured(relation: Relation, changes: Mapping[str, object]) -> Relation:
     """The relation with other parameters: its function is given them by name; a `Fixed` one of another kind reads
     `params` itself, and refuses what it cannot use when it is made.
 
+    Of a composition, those of its parts (`Composed.configured`).
+
     Raises AuditError for a parameter that the relation does not have, or a value of another kind than its default (a
     whole number will do for a fraction), or one that the relation refuses.
 
     >>> configured(get_relation("sentiment", "MR6.1"), {"sentences": 5}).params
     {'sentences': 5}
     """
+    if isinstance(relation, Composed):
+        return compose(*(configured(part, own) for part, own in relation.configured(changes)))
     changes = {
         name: float(value) if type(value) is int and type(relation.params.get(name)) is float else value
         for name, value in changes.items()
     }
     for name, value in changes.items():
-        if name not in relation.params:
+        if name not in relation.params or (name == VALID and relation.limits):
             has = ", ".join(relation.params) or "none"
             raise AuditError(f"relation {relation.name} has no parameter {name!r}; it has {has}")
         kinds = relation.accepts.get(name, (type(relation.params[name]),))
@@ -218,6 +243,15 @@ def with_lines(task: str, params: Mapping[str, Mapping[str, object]]) -> dict[st
     return read
 
 
+def base_name(label: str) -> str:
+    """The name of a relation in a label that says in which version, with which settings, or by its id.
+
+    >>> [base_name(label) for label in ("MR1.1", "MR1.1@2 (replaced<=0.15)", "MGMT-word@1#3")]
+    ['MR1.1', 'MR1.1', 'MGMT-word']
+    """
+    return _SETTINGS.sub("", label)
+
+
 def name_order(name: str) -> tuple[tuple[int, str], ...]:
     """Sort key that reads numbers as numbers.
 
@@ -227,16 +261,82 @@ def name_order(name: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name) if part)
 
 
-def get_relation(task: str, name: str) -> Relation:
-    """The relation of this name within its task. Raises UnknownName, which lists the known ones."""
-    found = find_relation(task, name)
+def get_relation(task: str, name: str, languages: Collection[str] = ()) -> Relation:
+    """The relation of this name within its task; `typos | upper-case` is the composition of these two.
+
+    Raises UnknownName, which lists the known ones (where `languages` are given those that read one of them), for a name
+    or a part of one, and AuditError for a composition that cannot be made.
+
+    >>> get_relation("inference", "typos|upper-case").name
+    'typos | upper-case'
+    """
+    parts = parts_of(name)
+    if len(parts) > 1 and _key(task, name) not in RELATIONS:
+        return compose(*(get_relation(task, part, languages) for part in parts))
+    found = _registered(task, name)
     if found is None:
-        raise RELATIONS.unknown(name, [known.name for known in all_relations(task)])
+        raise RELATIONS.unknown(name, [known.name for known in _speaking(all_relations(task), languages)])
     return found
 
 
+ALL, DEFAULT, FAMILY = "all", "default", "family:"
+"""What stands for several relations of a task where relations are named: all, those of a run that names none, and those
+of a family (`family:noise in letters`)."""
+
+
+def stands_for_several(name: str) -> bool:
+    """Whether a name is no relation's own but one of those that stand for several."""
+    return name.lower() in (ALL, DEFAULT) or name.lower().startswith(FAMILY)
+
+
+def _speaking(relations: Sequence[Relation], languages: Collection[str]) -> list[Relation]:
+    """Those that read one of these languages; without languages all."""
+    return [relation for relation in relations if not languages or any(map(relation.speaks, languages))]
+
+
+def relations_named(task: str, names: Sequence[str] | None, languages: Collection[str] = ()) -> list[Relation]:
+    """The relations of a task that names mean, each once, in the order of the names; without names those of a run that
+    names none.
+
+    Raises UnknownName, which lists the relations or the families there are (in `languages`, where they are given).
+
+    >>> [relation.name for relation in relations_named("sentiment", ["family:permuting sentences"])]
+    ['MR5.1', 'MR5.2', 'MR5.3']
+    >>> len(relations_named("sentiment", None)), "typos" in [one.name for one in relations_named("sentiment", ["all"])]
+    (20, True)
+    """
+    chosen: dict[str, Relation] = {}
+    for name in names or (DEFAULT,):
+        meant = _meant(task, name, languages) if stands_for_several(name) else [get_relation(task, name, languages)]
+        chosen.update((relation.name, relation) for relation in meant)
+    return list(chosen.values())
+
+
+def _meant(task: str, name: str, languages: Collection[str]) -> list[Relation]:
+    relations = all_relations(task)
+    if name.lower() in (ALL, DEFAULT):
+        return [relation for relation in relations if relation.default or name.lower() == ALL]
+    family = name[len(FAMILY) :].strip().lower()
+    of_family = [relation for relation in relations if relation.family.lower() == family]
+    if not of_family:
+        speaking = _speaking(relations, languages)
+        raise RELATIONS.unknown(name, sorted({f"{FAMILY}{relation.family}" for relation in speaking}))
+    return of_family
+
+
 def find_relation(task: str, name: str) -> Relation | None:
-    """The relation of this name within its task, None when nobody registered it: an imported run names its own."""
+    """The relation of this name within its task, None when nobody registered it, or a part of it, and where the parts
+    do not compose: an imported run names its own."""
+    if (found := _registered(task, name)) is not None or len(parts := parts_of(name)) < 2:
+        return found
+    found_parts = [part for part in (_registered(task, part) for part in parts) if part is not None]
+    try:
+        return compose(*found_parts) if len(found_parts) == len(parts) else None
+    except AuditError:
+        return None
+
+
+def _registered(task: str, name: str) -> Relation | None:
     key = _key(task, name)
     return _of(RELATIONS.get(key), task) if key in RELATIONS else None
 
@@ -257,5 +357,7 @@ __all__ = [
     "name_order",
     "plain",
     "register",
+    "relations_named",
     "replace_relation",
+    "stands_for_several",
 ]

@@ -26,6 +26,7 @@ from audit.reports.certainty import (
     with_documents,
     with_worth,
 )
+from audit.reports.decision import decisions
 from audit.reports.document import (
     CellEntry,
     HoldsEntry,
@@ -176,11 +177,14 @@ def build_report(
         },
         "rollups": roll_ups(frame, cell_certainty, families),
         "violations": violation_tables(frame, cell_certainty, families),
+        "decisions": [],
     }
     if primary:
         report["primary"] = primary
     if weights is not None:
         report["preference"] = preference(standing, commons, cell_certainty, weights, delta, stopping)
+    chosen = report.get("preference")
+    report["decisions"] = decisions(relations, standing, commons, cell_certainty, delta, stopping, chosen)
     return report
 
 
@@ -281,6 +285,8 @@ def rated(
     if needed:
         raise AuditError(f"cells lack the column(s) {', '.join(needed)}; needed are task, relation and system")
     optional = [name for name in ("sr_observed", "fs_rate", "family", "documents", *WORTH) if name in cells]
+    if "rejected" in cells and cells["rejected"].sum() > 0:
+        optional.append("rejected")
     frame = _ordered(cells.reindex(columns=[*NAMES, *COUNTS, *optional, *corrected.COUNTS]))
     frame = with_bounds(with_rates(frame, interval, confidence, target), interval, confidence, target)
     frame = with_corrected(frame, interval, confidence, target)
@@ -326,6 +332,8 @@ def _cell(row: Mapping[str, Any], only_compared: bool, ends: SimultaneousEnds) -
     cell |= {
         name: None if plain(row[name]) is None else float(row[name]) for name in (*RATES, *BOUNDS, *corrected.RATES)
     }
+    if "rejected" in row:
+        cell["rejected"] = int(row["rejected"])
     cell |= {"reason": _reason(cell, only_compared)}
     cell |= {name: plain(row.get(name)) for name in ("method", "gain", "method_reason")}
     # The columns of a frame are `CellEntry`'s keys; no type says so.

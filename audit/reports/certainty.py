@@ -9,6 +9,7 @@ import pandas as pd
 from audit.errors import UnknownName
 from audit.messages import message
 from audit.relations import get_relation
+from audit.relations.registry import base_name
 from audit.reports.document import (
     Bounds,
     CommonEntry,
@@ -47,6 +48,8 @@ CLUSTERED = {
 """By target. A source that names no document is one."""
 UNION = message("combined.union")
 NO_PROBABILITIES = message("no_order.sequence")
+_TABLE = 10**6
+"""Combinations of names up to which cells are looked up in a table."""
 LEVELS = ("relation", "system", "family", "overall")
 COMPARES = message("no_rate.only_compared")
 """Why a cell has no rate although groups of it are judged."""
@@ -162,12 +165,12 @@ def certainty(
     supposed: dict[Supposed, tuple[Sums | None, Sums | None]] = {}
     if judged is not None and drawn is not None and len(drawn):
         supposed = {
-            case: dependence(cells, _with_supposed_groups(judged, drawn, case), checked, target) for case in SUPPOSED
+            case: dependence(cells, with_supposed_groups(judged, drawn, case), checked, target) for case in SUPPOSED
         }
     return Certainty(of_false, of_genuine, target, confidence, interval, supposed)
 
 
-def _with_supposed_groups(judged: pd.DataFrame, drawn: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
+def with_supposed_groups(judged: pd.DataFrame, drawn: pd.DataFrame, supposed: Supposed) -> pd.DataFrame:
     """The judged groups and, of cells with bounds only, the whole draw, its open groups taken as true or false."""
     false = drawn["false"] + drawn["open"] if supposed == "most" else drawn["false"]
     draws = drawn.assign(false=false, value=false)[list(judged.columns)]
@@ -185,9 +188,13 @@ def dependence(
     if judged is None or judged.empty:
         return None, None
     value = "value" if "value" in judged else "false"
-    of_judged, of_checked = _coded(cells, judged, value, checked, target)
-    of_false = deviations(*of_judged, len(cells))
-    return of_false, of_false if of_checked is None else of_products(of_judged, of_checked, len(cells))
+    return sums_of(*_coded(cells, judged, value, checked, target), len(cells))
+
+
+def sums_of(judged: "Coded", checked: "Coded | None", cells: int) -> tuple[Sums, Sums]:
+    """`dependence` of groups whose clusters and cells are codes."""
+    of_false = deviations(*judged, cells)
+    return of_false, of_false if checked is None else of_products(judged, checked, cells)
 
 
 def with_worth(
@@ -206,7 +213,7 @@ def with_worth(
         return cells
     frames = {"": judged}
     if drawn is not None and len(drawn):
-        frames |= {f"{case}_": _with_supposed_groups(judged.iloc[:0], drawn, case) for case in SUPPOSED}
+        frames |= {f"{case}_": with_supposed_groups(judged.iloc[:0], drawn, case) for case in SUPPOSED}
     for prefix, groups in frames.items():
         of_judged, of_checked = _coded(cells, groups, "false", checked, "population")
         cells = cells.assign(**{f"{prefix or 'judged_'}worth": deviations(*of_judged, len(cells)).worth(confidence)})
@@ -281,11 +288,17 @@ def _places(cells: pd.DataFrame, groups: pd.DataFrame) -> np.ndarray:
     """The position of each group's cell in `cells`, or -1. Names are compared once for all groups of a cell."""
     number = np.zeros(len(groups), np.int64)
     of_cell = np.zeros(len(cells), np.int64)
+    most = 1
     for name in KEY:
         code, names = pd.factorize(groups[name])
         values = {value: at for at, value in enumerate(names)}
         number = number * (len(names) + 1) + code
         of_cell = of_cell * (len(names) + 1) + np.array([values.get(value, len(names)) for value in cells[name]], int)
+        most *= len(names) + 1
+    if most < _TABLE:  # a table is quicker than sorting a million groups
+        table = np.full(most, -1, np.int64)
+        table[of_cell] = np.arange(len(cells))
+        return np.asarray(table[number])
     distinct, code = np.unique(number, return_inverse=True)
     place = dict(zip(of_cell.tolist(), range(len(cells)), strict=True))
     return np.array([place.get(key, -1) for key in distinct.tolist()], np.int64)[code]
@@ -308,7 +321,7 @@ def roll_ups(cells: pd.DataFrame, certainty: Certainty, families: Mapping[tuple[
             if name[by] is not None:
                 members.setdefault((None if by == "overall" else task, str(name[by])), []).append(place)
         for (task, label), places in members.items():
-            entries.append(_roll_up(cells, certainty, places, by, label, task))
+            entries.append(roll_up(cells, certainty, places, by, label, task))
     return entries
 
 
@@ -322,22 +335,22 @@ def covered(cells: pd.DataFrame, certainty: Certainty) -> Covered:
     satisfied, violated, judged, false = (cells[name].to_numpy(float, na_value=np.nan) for name in names)
     enough = ~np.isnan(satisfied + violated + false) & ((judged >= LEAST) | (judged == satisfied)) & (satisfied > 0)
     places = np.flatnonzero(enough)
-    roll_up = _roll_up(cells, certainty, places.tolist())
+    together = roll_up(cells, certainty, places.tolist())
     return {
-        "sr_observed": roll_up["sr_observed"],
-        "fs_rate": roll_up["fs_rate"],
-        "fs_low": roll_up["fs_low"],
-        "fs_high": roll_up["fs_high"],
-        "sr_genuine": roll_up["sr_genuine"],
-        "sr_genuine_low": roll_up["sr_genuine_low"],
-        "sr_genuine_high": roll_up["sr_genuine_high"],
+        "sr_observed": together["sr_observed"],
+        "fs_rate": together["fs_rate"],
+        "fs_low": together["fs_low"],
+        "fs_high": together["fs_high"],
+        "sr_genuine": together["sr_genuine"],
+        "sr_genuine_low": together["sr_genuine_low"],
+        "sr_genuine_high": together["sr_genuine_high"],
         "least_judged": LEAST,
         "cells_covered": len(places),
         "satisfied_covered": int(satisfied[places].sum()),
     }
 
 
-def _roll_up(
+def roll_up(
     cells: pd.DataFrame,
     certainty: Certainty,
     places: Sequence[int],
@@ -345,9 +358,10 @@ def _roll_up(
     name: str = "all",
     task: str | None = None,
 ) -> RollupEntry:
+    """The rates of the cells at these places together, or of one; where there are none, the reason why, or bounds."""
     chosen = cells.iloc[list(places)]
-    satisfied, violated = (chosen[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated"))
-    fs_rate, sr_genuine = chosen["fs_rate"].to_numpy(float), chosen["sr_genuine"].to_numpy(float)
+    names = ("satisfied", "violated", "fs_rate", "sr_genuine")
+    satisfied, violated, fs_rate, sr_genuine = (chosen[name].to_numpy(float, na_value=np.nan) for name in names)
     counted = not np.isnan(satisfied + violated).any()
     checked = satisfied + violated
     lacking = (np.isnan(sr_genuine) & ~(checked == 0)) if counted else np.zeros(len(chosen), bool)
@@ -429,9 +443,11 @@ def compared(
             "rank_low": None,
             "rank_high": None,
             "letters": None,
-            "reason": reason if compares else message("no_rate.nothing_checked"),
+            "reason": reason if compares else message(f"no_rate.{'unjudged' if own else 'nothing_checked'}"),
         }
-        for system, before, after, compares in zip(cells["system"], observed, genuine, has_rate, strict=True)
+        for system, before, after, compares, own in zip(
+            cells["system"], observed, genuine, has_rate, cells["sr_observed"].notna(), strict=True
+        )
     ]
     if common is None or draws is None:
         return entries
@@ -574,7 +590,7 @@ def families_of(cells: pd.DataFrame, registered: bool) -> dict[tuple[str, str], 
             families[task, relation] = family
         elif registered:
             try:
-                families[task, relation] = get_relation(task, relation).family
+                families[task, relation] = get_relation(task, base_name(relation)).family
             except UnknownName:
                 continue  # an imported relation that nobody registered has no family
         elif "." in relation:

@@ -15,9 +15,10 @@ from audit.reports.build import Report, cells_of
 from audit.reports.document import (
     AccuracyEntry,
     PairEntry,
+    PreferredSystem,
     RelationResultEntry,
-    TopicRate,
-    TopicsEntry,
+    SliceRate,
+    SlicesEntry,
     ViolationRate,
     ViolationTable,
 )
@@ -32,6 +33,7 @@ from audit.reports.words import (
     percent,
     place,
     rollup_name,
+    slice_name,
     task_name,
 )
 from audit.statistics.orders import TIED
@@ -231,7 +233,8 @@ def heat_map(
     filled = [dict(value, fill=0 if value["share"] is None else 0.04 + 0.96 * value["share"]) for value in values]
     columns, rows = (list(dict.fromkeys(value[name] for value in values)) for name in (across, down))
     top = alt.Axis(orient="top", labelAngle=0, labelLimit=width - 4, domain=False, ticks=False, labelPadding=6)
-    left = alt.Axis(domain=False, ticks=False, labelPadding=8)
+    room = max((letters(str(name)) for name in rows), default=0.0)
+    left = alt.Axis(domain=False, ticks=False, labelPadding=8, minExtent=min(room, 220))
     base = alt.Chart().encode(
         x=alt.X(f"{across}:N", sort=columns, title=None, scale=alt.Scale(paddingInner=0.03), axis=top),
         y=alt.Y(f"{down}:N", sort=rows, title=None, scale=alt.Scale(paddingInner=0.1), axis=left),
@@ -349,13 +352,12 @@ def rollup_chart(
     return _before_and_after(rows, palette, width, room) if rows else None
 
 
-def scores_chart(report: Report, palette: Palette = LIGHT, width: int = 250) -> "alt.Chart | None":
+def scores_chart(ranking: Sequence[PreferredSystem], palette: Palette = LIGHT, width: int = 250) -> "alt.Chart | None":
     """Every system's weighted rate before and after, the best on top, marked as in `rates_chart`.
 
-    None where the report has no `preference`, or no system has a score in it.
+    `ranking` is that of a preference or a decision. None where no system has a score.
     """
-    preference = report.get("preference")
-    scored = [entry for entry in preference["ranking"] if entry["score_observed"] is not None] if preference else []
+    scored = [entry for entry in ranking if entry["score_observed"] is not None]
     scored.sort(key=lambda entry: (entry["score"] is None, -(entry["score"] or 0.0), entry["system"]))
     rows: list[dict[str, Any]] = [
         {
@@ -369,6 +371,45 @@ def scores_chart(report: Report, palette: Palette = LIGHT, width: int = 250) -> 
         for entry in scored
     ]
     return _before_and_after(rows, palette, width, max(letters(cut(row["name"])) for row in rows)) if rows else None
+
+
+def family_chart(
+    report: Report, palette: Palette = LIGHT, width: int = 124, language: str = ENGLISH
+) -> "alt.Chart | None":
+    """Heat map of reported against genuine satisfaction: a row a family of relations, a column a system.
+
+    A field has `SR_o → SR_g` in per cent, or the bounds of SR_g; the stronger it is the more points are false. None
+    where no family has a rate.
+    """
+    several = len(report["violations"]) > 1
+    values: list[dict[str, Any]] = []
+    for table in report["violations"]:
+        for row in table["rows"]:
+            if row["by"] != "family":
+                continue
+            name = family_name(row["name"], language)
+            if several and any(value["family"] == name for value in values):
+                name = f"{name} ({place(report, table, language)})"
+            values += [_family_field(name, rates) for rates in row["rates"] if rates["vr_observed"] is not None]
+    if not values:
+        return None
+    tips = [("lost", phrase(language, "chart.lost"), ".1%")]
+    return heat_map(values, palette.false, palette, width, tips, "system", "family")
+
+
+def _family_field(family: str, rates: ViolationRate) -> dict[str, Any]:
+    """A field of `family_chart`. Where there are bounds, the points that are surely false give it its colour."""
+    observed = 1 - (rates["vr_observed"] or 0.0)
+    least = rates["vr_genuine"] if rates["vr_genuine"] is not None else rates["vr_least"]
+    if least is None:
+        after = UNKNOWN
+    elif rates["vr_genuine"] is not None or rates["vr_most"] is None:
+        after = percent(1 - least, 0)
+    else:
+        after = "–".join(dict.fromkeys((percent(1 - rates["vr_most"], 0), percent(1 - least, 0))))
+    lost = None if least is None else max(observed - (1 - least), 0.0)
+    text = f"{percent(observed, 0)} → {after}"
+    return {"family": family, "system": rates["system"], "share": lost, "lost": lost, "text": text}
 
 
 def _row(name: str, rates: Mapping[str, Any], language: str) -> dict[str, Any]:
@@ -619,7 +660,7 @@ def order_in_words(relation: RelationResultEntry, language: str = ENGLISH) -> st
     return say("order.ranks_alt", relation=relation["relation"], ranks=listed(ranks, language))
 
 
-# Violation rates: by relation, family, topic and task; and accuracy by gold.
+# Violation rates: by relation, family, slice and task; and accuracy by gold.
 
 LINE = 17
 """Height of one bar with its room, in pixels."""
@@ -634,7 +675,7 @@ Groups = Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
 `observed_low` and `observed_high`; None: not known."""
 
 
-def _bar(rates: ViolationRate | TopicRate, name: str | None = None) -> dict[str, Any]:
+def _bar(rates: ViolationRate | SliceRate, name: str | None = None) -> dict[str, Any]:
     return {
         "name": name or rates["system"],
         "observed": rates["vr_observed"],
@@ -658,14 +699,14 @@ def relation_groups(table: ViolationTable, by: str = "relation", language: str =
     ]
 
 
-def topic_groups(entry: TopicsEntry) -> Groups:
-    """The bars of an entry of `topics`: a group a topic, a bar a system, over all relations."""
+def slice_groups(entry: SlicesEntry, language: str = ENGLISH) -> Groups:
+    """The bars of an entry of `slices`: a group a slice, a bar a system, over all relations."""
     return [
         (
-            topic or UNKNOWN,
-            [_bar(rates) for rates in entry["rates"] if rates["relation"] is None and rates["topic"] == topic],
+            slice_name(name, language),
+            [_bar(rates) for rates in entry["rates"] if rates["relation"] is None and rates["slice"] == name],
         )
-        for topic in entry["topics"]
+        for name in entry["slices"]
     ]
 
 

@@ -13,13 +13,14 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, exists, func, select, text
 from sqlmodel import SQLModel
 
-from audit.annotation.accounts import ROLES
+from audit.annotation.accounts import GOLD, MODEL, ROLES
 from audit.annotation.answers import is_counted, settled_answers, wrongly_filled
 from audit.annotation.questions import question_key
 from audit.errors import AuditError, first_line
 from audit.false_satisfaction.questions import queue_difference
 from audit.keys import uniform
 from audit.relations import COUNTED, Outcome
+from audit.sampling.designs import INFORMATIVE
 from audit.store import group_id, open_store, pieces, table_of, tables
 from audit.store.bulk import BATCH
 from audit.store.engine import file_of
@@ -214,18 +215,23 @@ def _outputs(connection: Connection, name: str) -> list[Check]:
 
 
 def _draws(connection: Connection, name: str) -> list[Check]:
-    """Drawn groups are satisfied, and a cell's ranks are 1, 2, 3 ... without a gap."""
-    draw, verdict = table_of(tables.Draw), table_of(tables.Verdict)
+    """Drawn groups are satisfied, and ranks are 1, 2, 3 ... without a gap: a cell's, or those of a relation where its
+    systems share one list."""
+    draw, verdict, sample = table_of(tables.Draw), table_of(tables.Verdict), table_of(tables.Sample)
     satisfied = exists().where(
         verdict.c.group_id == draw.c.group_id,
         verdict.c.system_id == draw.c.system_id,
         verdict.c.outcome == int(Outcome.SATISFIED),
     )
-    cell = (draw.c.sample_id, draw.c.relation_id, draw.c.system_id)
-    gap = (func.min(draw.c.rank) != 1) | (func.max(draw.c.rank) != func.count())
+    shares_lists = exists().where(sample.c.id == draw.c.sample_id, sample.c.design == INFORMATIVE)
+    relation = (draw.c.sample_id, draw.c.relation_id)
+    gap = (func.min(draw.c.rank) != 1) | (func.max(draw.c.rank) != func.count(draw.c.rank.distinct()))
+    own = select(*relation, draw.c.system_id).where(~shares_lists).group_by(*relation, draw.c.system_id).having(gap)
+    shared = select(*relation).where(shares_lists).group_by(*relation).having(gap)
     faults = [
         *_faults(connection, select(draw.c.rank).where(~satisfied), "{number:,} drawn groups are not satisfied"),
-        *_faults(connection, select(*cell).group_by(*cell).having(gap), "{number:,} cells have gaps in their ranks"),
+        *_faults(connection, own, "{number:,} cells have gaps in their ranks"),
+        *_faults(connection, shared, "{number:,} lists of relations have gaps in their ranks"),
     ]
     return [_check(name, faults, "drawn groups are satisfied and ranked without gaps", "repeat `audit sample`")]
 
@@ -264,7 +270,7 @@ def _votes(connection: Connection, name: str) -> list[Check]:
     twice = (
         select(judgement.c.question_id)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
-        .where(is_counted(judgement), annotator.c.role.in_((*ROLES, "gold")))
+        .where(is_counted(judgement), annotator.c.role.in_((*ROLES, GOLD, MODEL)))
         .group_by(judgement.c.question_id, judgement.c.annotator_id, judgement.c.round)
         .having(func.count() > 1)
     )

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeVar, cast
 
 import pandas as pd
 from typing_extensions import TypedDict, is_typeddict  # Python's own, before 3.12, is not enough for pydantic
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Rate = float | None
 Part = TypeVar("Part")
+State = Literal["sure", "likely", "open", "level", "looks", "unknown", "one_system"]
+"""How sure it is which system is best."""
 
 
 def unknown(part: type[Part]) -> Part:
@@ -126,7 +128,7 @@ class Signature(TypedDict, total=False):
     audits: dict[str, str]
     proxy: dict[str, Any]
     causes: int
-    by: str
+    slices: list[str]
     weights: str
     gold_error: list[float]
     primary: list[dict[str, Any]]
@@ -191,6 +193,8 @@ class CellEntry(GenuineRates, Bounds, SimultaneousEnds):
     violated: int | None
     inapplicable: int | None
     errors: int | None
+    rejected: NotRequired[int]
+    """Groups with a follow-up that breaks a limit of its relation; absent where no cell of the report has any."""
     drawn: int | None
     """Satisfied groups that were drawn for judging."""
     judged: int | None
@@ -682,42 +686,115 @@ class ProtocolsEntry(TypedDict):
     crossed: int
 
 
-class TopicNumbers(TypedDict):
-    """Violation rates of some cells of a topic and a system together."""
+class SliceRate(GenuineRates, Bounds):
+    """Rates of a system on the sources of a slice, over all relations (`relation` null) or under one."""
 
+    slice: str | None
+    relation: str | None
+    system: str
+    sources: int
     groups: int
     violated: int
-    sources: int
+    judged: int
+    false: int
     vr_observed: Rate
     vr_observed_low: Rate
     vr_observed_high: Rate
-    judged: int
-    false: int | None
     vr_genuine: Rate
     vr_genuine_low: Rate
     vr_genuine_high: Rate
+    vr_least: Rate
+    vr_most: Rate
+    vr_bound_low: Rate
+    vr_bound_high: Rate
     reason: str | None
 
 
-class TopicRate(TopicNumbers):
-    """Violation rates of a system on the sources of a topic."""
+class SliceStanding(TypedDict):
+    """Who is best in a slice, over the groups there that apply to all systems, and whether that is another one.
 
-    topic: str | None
-    relation: str | None
-    system: str
+    `rival` is the best there where it is not `best_genuine` of the whole: by so much is its SR_g above it there. `p` is
+    adjusted for choosing among the systems, `p_holm` for all slices of the report, too.
+    """
+
+    slice: str | None
+    groups: int
+    order_observed: list[str]
+    order_genuine: list[str] | None
+    relations: int
+    """Under which enough is judged in the slice."""
+    best_differs_observed: bool | None
+    best_differs: bool | None
+    rival: str | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    sure: bool
+    reason: str | None
 
 
-class TopicsEntry(TypedDict):
-    """Violation rates by an attribute of the sources."""
+class SlicesEntry(TypedDict):
+    """Rates by slices of the sources: a way to divide them, in a study."""
 
     task: str
     study: int | str | None
     corpus: str | None
     by: str
-    topics: list[str | None]
+    slices: list[str | None]
+    empty: list[str]
+    """Slices without a group that is satisfied or violated: nothing is said of them."""
+    unsliced: int
+    """Sources that are in no slice."""
     systems: list[str]
     relations: list[str]
-    rates: list[TopicRate]
+    best_observed: list[str]
+    best_genuine: list[str] | None
+    rates: list[SliceRate]
+    standings: list[SliceStanding]
+    reason: str | None
+
+
+class SliceTest(Place):
+    """The violation rate of a system in a slice against that of all other sources of the study."""
+
+    by: str
+    slice: str
+    system: str
+    rate: str
+    """`observed` or `genuine`."""
+    groups: int
+    clusters: int
+    judged: int | None
+    inside: float
+    outside: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    q: float
+    """The least false discovery rate at which the slice is among the found."""
+    found: bool
+
+
+class UntestedSlice(TypedDict):
+    """A slice of which too little is known, or of its rest, for a test: these systems."""
+
+    study: int
+    by: str
+    slice: str
+    rate: str
+    systems: list[str]
+
+
+class SliceTestsEntry(TypedDict):
+    """The slices in which relations are broken more often than in the rest; the worst first."""
+
+    level: float
+    least: int
+    tests: list[SliceTest]
+    untested: list[UntestedSlice]
     reason: str | None
 
 
@@ -743,15 +820,70 @@ class Move(TypedDict):
     weights: dict[str, float]
 
 
-class PreferenceEntry(TypedDict):
-    """One ranking by a user's weights of relations."""
+class WeightedRanking(TypedDict):
+    """The systems by their rates over weighted relations."""
 
-    weights: dict[str, float]
-    source: str
     ranking: list[PreferredSystem]
     winner_observed: list[str] | None
     winner: list[str] | None
     move: Move | None
+
+
+class PreferenceEntry(WeightedRanking):
+    """One ranking by a user's weights of relations."""
+
+    weights: dict[str, float]
+    source: str
+
+
+class DecisionEntry(TypedDict):
+    """Which system of a task to use, and how sure that is."""
+
+    task: str
+    state: State
+    """`sure` from 95 % that none is better, `likely` from 80 %, `open` below; `level`: several give the same;
+    `looks`: probabilities cannot be had; `unknown`: no relation has an order; `one_system`: nothing to choose."""
+    systems: list[str]
+    """The best; where it is `open`, all that may be; none where it is `unknown`."""
+    best_observed: list[str]
+    """Who would be chosen by the reported rates of the same relations."""
+    relations: list[str]
+    """What it rests on, each with the same weight, or with the user's."""
+    left_out: list[str]
+    """Relations that say nothing yet: too few of their groups are judged."""
+    unjudged: list[str]
+    """Systems of which nothing is judged: they are in no comparison as long as two others are judged."""
+    out: list[str]
+    """Where it is `open` or `likely`: systems that are best with a probability below 1 %."""
+    tiny: list[str]
+    """Those of `relations` with fewer than 30 satisfied or violated groups a system; each weighs as much as any."""
+    weights: str | None
+    """The file or profile of the user's weights; null: all relations alike."""
+    ranking: list[PreferredSystem]
+
+
+class ExampleMember(TypedDict):
+    """A member of an example: its texts, what the system answered, and what is right."""
+
+    role: str
+    texts: list[str]
+    output: str | None
+    right: list[str]
+    origin: str
+    wrong: bool | None
+
+
+class ExampleEntry(TypedDict):
+    """A false satisfaction that shows what one is."""
+
+    task: str
+    study: int | str | None
+    corpus: str | None
+    relation: str
+    system: str
+    row: str
+    cause: str | None
+    members: list[ExampleMember]
 
 
 class PlanChange(TypedDict):
@@ -890,6 +1022,62 @@ class JudgeEntry(TypedDict):
     tasks: list[JudgeTask]
 
 
+# What the validity study found: ratings of sources and follow-ups from 1 to 5.
+
+
+class ScaleEntry(TypedDict):
+    """Means of both texts of the pairs that are rated on a scale, their difference (follow-up less original, points)
+    with its interval, and the share of follow-ups with a mean of 4 or more."""
+
+    scale: str
+    pairs: int
+    original: float | None
+    follow_up: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    good: float | None
+    good_low: float | None
+    good_high: float | None
+
+
+class ValidityCell(TypedDict):
+    """What the violations of a system are worth: pairs of its violated groups that are rated, and of these the invalid
+    ones, their share with its interval, and the violation rate without groups whose follow-up is invalid. Null with
+    `low` and `high`: bounds are known, and no point."""
+
+    system: str
+    satisfied: int
+    violated: int
+    rated_satisfied: int
+    rated_violated: int
+    invalid_violated: int
+    invalid: float | None
+    invalid_low: float | None
+    invalid_high: float | None
+    vr_observed: float
+    vr_valid: float | None
+    vr_valid_low: float
+    vr_valid_high: float
+
+
+class ValidityEntry(TypedDict):
+    """A relation: the pairs drawn of it, those rated on both scales, and of these the share with a valid follow-up."""
+
+    study: int
+    task: str
+    relation: str
+    by: str
+    pairs: int
+    rated: int
+    scales: list[ScaleEntry]
+    valid: int
+    share: float | None
+    low: float | None
+    high: float | None
+    cells: list[ValidityCell]
+
+
 class ReportDocument(TypedDict):
     """A report. Keys that only some reports have are absent in the others; null is: asked for, and not known."""
 
@@ -899,25 +1087,29 @@ class ReportDocument(TypedDict):
     overall: OverallEntry
     rollups: list[RollupEntry]
     violations: list[ViolationTable]
+    decisions: list[DecisionEntry]
+    examples: NotRequired[list[ExampleEntry]]
     primary: NotRequired[list[PrimaryEntry]]
     preference: NotRequired[PreferenceEntry]
     sensitivity: NotRequired[SensitivityEntry | None]
     gold_error: NotRequired[GoldErrorEntry | None]
     accuracy: NotRequired[list[AccuracyEntry]]
     repeats: NotRequired[list[RepeatsEntry]]
-    topics: NotRequired[list[TopicsEntry]]
+    slices: NotRequired[list[SlicesEntry]]
+    slice_tests: NotRequired[SliceTestsEntry]
     causes: NotRequired[list[CausesEntry]]
     disputes: NotRequired[DisputesEntry | None]
     protocols: NotRequired[ProtocolsEntry]
     plan: NotRequired[list[PlanEntry]]
     judges: NotRequired[list[JudgeEntry]]
+    validity: NotRequired[list[ValidityEntry]]
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of a report's JSON.
 
     >>> json_schema()["required"]
-    ['signature', 'cells', 'relations', 'overall', 'rollups', 'violations']
+    ['signature', 'cells', 'relations', 'overall', 'rollups', 'violations', 'decisions']
     """
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "audit report"}
     return head | _adapter().json_schema()

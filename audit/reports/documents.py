@@ -7,7 +7,7 @@ Plans are typed in `audit.reports.plan`.
 from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
-from audit.reports.document import JudgeEntry, Rate, RelationEntry, SystemEntry
+from audit.reports.document import JudgeEntry, Rate, RelationEntry, SystemEntry, ValidityEntry
 
 # How far annotators agree.
 
@@ -82,6 +82,36 @@ class JudgesDocument(TypedDict):
     """The document of `audit judge agreement`: judges that are models, measured against people, gold and themselves."""
 
     judges: list[JudgeEntry]
+    notes: list[str]
+    signature: dict[str, Any]
+
+
+# What the validity study found: ratings of sources and follow-ups from 1 to 5.
+
+
+class RaterEntry(TypedDict):
+    """Somebody whose ratings count: a person, or a model whose ratings were imported."""
+
+    name: str
+    model: bool
+    ratings: int
+
+
+class ScaleAgreement(TypedDict):
+    """How far raters agree on a scale; no coefficients where one alone has rated."""
+
+    scale: str
+    coefficients: list[CoefficientEntry]
+
+
+class ValidityDocument(TypedDict):
+    """The document of `audit validity report`; `by` is people, models or all."""
+
+    by: str
+    raters: list[RaterEntry]
+    unsure: int
+    relations: list[ValidityEntry]
+    agreement: list[ScaleAgreement]
     notes: list[str]
     signature: dict[str, Any]
 
@@ -433,6 +463,51 @@ class BoundsDocument(TypedDict):
     cells: list[BoundsCell]
 
 
+class MeasuredFollowUps(TypedDict):
+    """What one measure says of a relation's follow-ups: quantiles over groups, each with its worst follow-up.
+
+    `better` is the end of what is close to the source. `unknown` groups have no value; null: all have none.
+    """
+
+    measure: str
+    better: str
+    least: float | None
+    low: float | None
+    """5 % of the groups are below it."""
+    median: float | None
+    high: float | None
+    """5 % of the groups are above it."""
+    most: float | None
+    unknown: int
+
+
+class FollowUpsEntry(TypedDict):
+    """One relation of a study: its groups, how many its limits reject, and the measures of the first of them."""
+
+    study: int
+    corpus: str
+    task: str
+    relation: str
+    limits: list[str]
+    groups: int
+    rejected: int
+    rejected_share: Rate
+    measured: int
+    """Groups that were measured: of the sources with the smallest random numbers, a sample of all."""
+    measures: list[MeasuredFollowUps]
+    tried: list[str]
+    """Limits to try,"""
+    would_reject: int | None
+    """and how many of the measured groups they would reject; null without any."""
+
+
+class FollowUpsDocument(TypedDict):
+    """How far the follow-ups of each relation are from their sources."""
+
+    signature: dict[str, Any]
+    relations: list[FollowUpsEntry]
+
+
 class LevelsCell(TypedDict):
     """A system in a domain: the share of satisfied groups of each relation, and their mean, the score."""
 
@@ -513,3 +588,130 @@ class MeansDocument(TypedDict):
     subsets: list[FactorLetters]
     notes: list[str]
     signature: Origin
+
+
+# Two versions of a system compared.
+
+
+class VersionEntry(TypedDict):
+    """One of the two systems; `database` where there are two."""
+
+    system: str
+    version: str
+    settings: str
+    database: str | None
+
+
+class MeanEntry(TypedDict):
+    """A rate or a difference with its 95 % interval, over `groups`, whose values answers decide for `free` of them.
+
+    `estimate` is null where some groups have neither answers nor a random sample with answers: then `low` and `high`
+    hold whatever these are. `least` and `most` are what answers leave possible of this corpus.
+    """
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    least: float | None
+    most: float | None
+    groups: int
+    free: int
+    settled: int
+    judged: int
+
+
+class ChangedRates(TypedDict):
+    """Violation rates of both, and the drop: VR of the new less VR of the old, what SR lost.
+
+    `worse` and `better` count the groups, or sources where these have several, that changed on balance to either side,
+    `p` is the exact McNemar test of these, `p_holm` adjusted over relations.
+    """
+
+    vr_old: MeanEntry
+    vr_new: MeanEntry
+    drop: MeanEntry
+    worse: int
+    better: int
+    p: float | None
+    p_holm: float | None
+
+
+class ChangeEntry(TypedDict):
+    """What changed under one relation, or under all (`relation` null), of the groups that apply to both."""
+
+    task: str | None
+    relation: str | None
+    groups: int
+    same: int
+    """Groups with the same outputs: they add 0 to the genuine difference, whether judged or not."""
+    fixed: int
+    broke: int
+    other_outputs: int
+    """Groups that both satisfy with other outputs."""
+    to_settle: int
+    """Groups that decide the genuine difference and are not settled for both."""
+    genuinely_fixed: int
+    genuinely_broke: int
+    """Settled groups that were genuine satisfactions before and are none now."""
+    fixed_false: int
+    """Of the fixed groups those that the new one satisfies falsely."""
+    broke_false: int
+    """Of the broken groups those that the old one satisfied falsely."""
+    observed: ChangedRates
+    genuine: ChangedRates
+    fs_old: MeanEntry
+    fs_new: MeanEntry
+
+
+class LeftOut(TypedDict):
+    """Groups or a relation that are not compared, and why."""
+
+    relation: str
+    groups: int | None
+    reason: str
+
+
+class MemberChange(TypedDict):
+    """A member of a group and what both systems said of it; null: it is no member of that one's group."""
+
+    role: str
+    texts: list[str]
+    old: str | None
+    new: str | None
+
+
+class GroupChange(TypedDict):
+    """A group that got worse or better: each of the two satisfies or violates it, or where it is settled satisfies it
+    rightly (`genuine`) or falsely (`false`)."""
+
+    relation: str
+    group_old: int
+    group_new: int
+    old: str
+    new: str
+    members: list[MemberChange]
+
+
+class ConditionEntry(TypedDict):
+    """A condition of failing, how it came out, and the value that decided."""
+
+    condition: str
+    outcome: str
+    because: str
+
+
+class CompareDocument(TypedDict):
+    """The document of `audit compare`."""
+
+    old: VersionEntry
+    new: VersionEntry
+    sources: dict[str, int]
+    relations: list[ChangeEntry]
+    all: ChangeEntry
+    left_out: list[LeftOut]
+    broke: list[GroupChange]
+    fixed: list[GroupChange]
+    drawn: int | None
+    conditions: list[ConditionEntry]
+    notes: list[str]
+    signature: dict[str, Any]

@@ -16,6 +16,7 @@ from audit.annotation.answers import ORIGINS, stands
 from audit.annotation.causes import REASONS, current_causes, is_check
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.annotation.words import words_of
+from audit.corpora.slices import Slicing
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
 from audit.false_satisfaction.cells import (
     CELL,
@@ -52,15 +53,25 @@ from audit.false_satisfaction.resolution import (
     known_answers,
     read_process,
 )
-from audit.false_satisfaction.topics import Topics, count_topics
+from audit.false_satisfaction.slices import Sliced, slice_groups
 from audit.messages import message
 from audit.relations.registry import find_relation
 from audit.reports.certainty import KEY
-from audit.reports.document import DisputesEntry, RelationEntry, SampleEntry, Signature, StudyEntry, SystemEntry
+from audit.reports.document import (
+    DisputesEntry,
+    ExampleEntry,
+    RelationEntry,
+    SampleEntry,
+    Signature,
+    StudyEntry,
+    SystemEntry,
+)
+from audit.reports.examples import read_examples
 from audit.reports.judges import JudgesRecord, read_judges
 from audit.reports.primary import Named
 from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
+from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import unscored_notes
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import ALL, BLIND, INFORMATIVE
@@ -87,7 +98,7 @@ class Evidence:
     """What a report is computed from: methods, targets and weights can be tried on it without reading again.
 
     `made_from` is the part of the signature that is known already; `checked` is needed for the target `population`,
-    `topics` are by the property that was asked for, `proxies` those that were, `lenient` are the counts if gold had the
+    `sliced` are the slices that were asked for, `proxies` those that were, `lenient` are the counts if gold had the
     labels that it lacks, `resting` the gold labels that judged groups rest on, `judges` what models answered.
     """
 
@@ -104,13 +115,15 @@ class Evidence:
     plans: Sequence[PlanAdherence]
     arms: Arms | None
     accuracy: Sequence[RightOutputs]
-    topics: Topics | None
+    sliced: Sliced | None
     proxies: Sequence[CellProxies]
     lenient: Lenient | None
     primary: Sequence[Named]
     resting: pd.DataFrame | None
     judges: JudgesRecord
     repeats: Sequence[StudyCalls]
+    examples: Sequence[ExampleEntry]
+    validity: ValidityRecord | None
 
 
 def evidence(
@@ -119,9 +132,10 @@ def evidence(
     study: int | None = None,
     design: str | None = None,
     target: Target = "population",
-    by: str | None = None,
+    slicings: Sequence[Slicing] = (),
     resting: bool = False,
     proxies: Sequence[str] = (),
+    examples: int = 0,
 ) -> Evidence:
     """What `report_of` needs of the database as it is at one moment; arguments as in `study_report`.
 
@@ -154,13 +168,15 @@ def evidence(
             plans=plan_adherence(connection, counted.studies, counted.samples),
             arms=arms,
             accuracy=right_outputs(connection, counted),
-            topics=count_topics(connection, counted, by, clusters) if by else None,
+            sliced=slice_groups(connection, counted, slicings, clusters) if slicings else None,
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
             lenient=read_lenient(connection, counted, drawn, whose, lacking, compared) if lacking else None,
             primary=read_named(connection, counted.keys),
             resting=read_resting(connection, counted, whose) if resting else None,
             judges=read_judges(connection),
             repeats=read_repeats(connection, counted, clusters),
+            examples=read_examples(connection, counted, drawn, whose, lacking, examples) if examples else (),
+            validity=read_validity(connection, [int(str(row["id"])) for row in counted.studies], counted.checks),
         )
 
 

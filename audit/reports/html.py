@@ -8,34 +8,41 @@ from typing import Any
 
 import audit
 from audit.messages import ENGLISH, phrase
-from audit.reports import charts, words
+from audit.reports import charts, first_page, words
 from audit.reports.build import Report, cells_of
 from audit.reports.charts import to_svg
 from audit.reports.document import RelationResultEntry
 from audit.reports.judges import label_tables, own_line, part_lines
+from audit.reports.validity_study import validity_tables
 from audit.reports.words import heading_of, with_interval
 from audit.resources import data_file
 
 TEMPLATE = "report.html.j2"
-COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false", "waiting")
+UPRIGHT, ACROSS, NAME_LETTERS = 105, 180, 18
+"""Letters of a table's type that a printed page holds side by side, upright and across; and those of a name, which
+breaks where it is longer, that a column has room for."""
+COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "rejected", "judged", "false", "waiting")
 """Columns of the table of cells, as far as the report knows them."""
 HTML_LANGUAGES = {"zh": "zh-Hans"}
 """Language of the catalogue -> code for browsers, where they differ."""
 RANKING = ("system", "ranks", "letters", "p_best")
-HEADERS = ("relation", "system", "name", "topic", "protocol", "row")
+HEADERS = ("relation", "system", "name", "slice", "protocol", "row")
 """Columns whose fields are headers of their rows."""
 TEXTS = {
-    **dict.fromkeys(("system", "name", "topic", "protocol", "row", "better", "other"), "name"),
+    **dict.fromkeys(("system", "name", "slice", "protocol", "row", "better", "other"), "name"),
     **dict.fromkeys(("order_observed", "order_genuine", "order_corrected"), "order"),
     **dict.fromkeys(("by", "study"), ""),
     "relation": "relation",
     "take": "",
+    "rate": "",
     "change": "mark-cell",
     **dict.fromkeys(("causes", "reason"), "why"),
 }
 """Columns of text, and their style; all others hold numbers."""
 _RATES = re.compile(r"\b(SR|VR|R)_(FS|[ogc1mr])\b")
 _EMPHASIS = re.compile(r"\*(.+?)\*")
+_CODE = re.compile(r"`(.+?)`")
+_ENDS = re.compile(r"\[[^\]]+\]")
 
 
 # Charts and templates as parts of an HTML page.
@@ -48,11 +55,12 @@ def template(name: str) -> Any:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["rich"] = rich
+    environment.filters["breakable"] = breakable
     return environment.from_string(data_file(name).read_text(encoding="utf-8"))
 
 
 def rich(text: str) -> Any:
-    """A text of the catalogue as markup: `SR_o` with its index below, words between stars emphasised.
+    """A text of the catalogue as markup: `SR_o` with its index below, words in stars emphasised, code in backticks.
 
     >>> rich("*genuine* rate SR_g < 1")
     Markup('<em>genuine</em> rate SR<sub>g</sub> &lt; 1')
@@ -60,7 +68,20 @@ def rich(text: str) -> Any:
     from markupsafe import Markup, escape
 
     # Safe: the text is escaped before any mark is put into it.
-    return Markup(_RATES.sub(r"\1<sub>\2</sub>", _EMPHASIS.sub(r"<em>\1</em>", str(escape(text)))))
+    marked = _EMPHASIS.sub(r"<em>\1</em>", _CODE.sub(r"<code>\1</code>", str(escape(text))))
+    return Markup(_RATES.sub(r"\1<sub>\2</sub>", marked))
+
+
+def breakable(text: object) -> Any:
+    """A number of a table as markup that may break before its interval and nowhere within it.
+
+    >>> breakable("3.1 [2.0–4.2]")
+    Markup('3.1 <span class="ends">[2.0–4.2]</span>')
+    """
+    from markupsafe import Markup, escape
+
+    # Safe: the text is escaped before any mark is put into it.
+    return Markup(_ENDS.sub(r'<span class="ends">\g<0></span>', str(escape(text))))
 
 
 def inline(chart: Any, label: str) -> Any:
@@ -86,8 +107,10 @@ def inline(chart: Any, label: str) -> Any:
     return Markup(head + body)
 
 
-def to_html(report: Report, language: str = ENGLISH) -> str:
+def to_html(report: Report, language: str = ENGLISH, opened: bool = False) -> str:
     """The report as a self-contained HTML document: no scripts, no requests, light and dark, printable.
+
+    Behind its first page the evidence is folded; with `opened` it is not.
 
     Every text is escaped by the template engine, in charts by the chart engine. The charts' colours are mapped to
     style variables, so that they follow the reader's colour scheme. The same report gives the same document.
@@ -97,18 +120,59 @@ def to_html(report: Report, language: str = ENGLISH) -> str:
     >>> to_html(build_report(pd.DataFrame([]), {})).startswith("<!doctype html>")
     True
     """
-    document: str = template(TEMPLATE).render(_Page(report, language).content())
+    document: str = template(TEMPLATE).render(_Page(report, language, opened).content() | {"opened": opened})
     return document
 
 
 Row = Sequence[Any] | dict[str, Any]
 
 
+def _on_paper(table: dict[str, Any], opened: bool) -> dict[str, Any]:
+    """Whether a table needs a page across (`broad`), and its `parts`: of a table that is `opened`, and even so too wide
+    for a page, several with some of its columns each, the headers of the rows in all of them."""
+    columns, rows = table["columns"], [row["texts"] for group in table["groups"] for row in group]
+    widths = [_columns_of(column, [str(row[at]) for row in rows if at < len(row)]) for at, column in enumerate(columns)]
+    kept = max(1, next((at for at, column in enumerate(columns) if not column["header"]), len(columns)))
+    broad = sum(widths) > UPRIGHT
+    chosen: list[list[int]] = [[]]
+    for at in range(kept, len(columns)):
+        if opened and chosen[-1] and sum(widths[:kept]) + sum(widths[i] for i in [*chosen[-1], at]) > ACROSS:
+            chosen.append([])
+        chosen[-1].append(at)
+    if len(chosen) == 1:
+        return {"broad": broad, "parts": [table]}
+    return {"broad": broad, "parts": [_with_columns(table, [*range(kept), *some]) for some in chosen]}
+
+
+def _columns_of(column: dict[str, Any], fields: Sequence[str]) -> int:
+    """Letters that a column needs at least, its margin with them: in print numbers wrap before their intervals."""
+    most = NAME_LETTERS if column["style"] in ("name", "order") else ACROSS
+    return 2 + max(min(_longest(column["title"]), NAME_LETTERS), *(min(_longest(field), most) for field in fields), 0)
+
+
+def _longest(text: str) -> int:
+    """Letters of the longest word of a text; those of Chinese are twice as wide, and break anywhere.
+
+    >>> _longest("R_FS [1.0–2.0]"), _longest("问题")
+    (9, 2)
+    """
+    return max((len(word) for word in re.split(r"\s", re.sub(r"[\u2e80-\uffff]", " .. ", text))), default=0)
+
+
+def _with_columns(table: dict[str, Any], places: Sequence[int]) -> dict[str, Any]:
+    """The table with some of its columns."""
+    groups = [
+        [row | {"texts": [row["texts"][at] for at in places]} for row in group if len(row["texts"]) > max(places)]
+        for group in table["groups"]
+    ]
+    return table | {"columns": [table["columns"][at] for at in places], "groups": groups}
+
+
 class _Page:
     """What the template puts into a page, in a language."""
 
-    def __init__(self, report: Report, language: str):
-        self.report, self.language = report, language
+    def __init__(self, report: Report, language: str, opened: bool = False):
+        self.report, self.language, self.opened = report, language, opened
         self.say = partial(phrase, language)
         self.confidence = words.confidence_of(report)
         self.intervals = any(cell["fs_low"] is not None for cell in report["cells"])
@@ -127,9 +191,10 @@ class _Page:
             "light": charts.LIGHT,
             "dark": charts.DARK,
             "colours": ("ink", "muted", "line", "paper", "observed", "genuine", "false"),
-            "headlines": words.headlines(report, language),
+            "headlines": first_page.facts(report, language),
+            "notes": words.notes_of(report, language),
+            "first_notes": first_page.FIRST_NOTES,
             "lists": {
-                "notes": words.notes_of(report, language),
                 "primary": words.primary_lines(report, language),
                 "plans": words.plan_lines(report, language),
             },
@@ -152,18 +217,58 @@ class _Page:
                 charts.bars_chart(charts.task_groups(report, language), longest=40, language=language),
                 self.say("violations.tasks_alt"),
             ),
-            "topics": self.topics(),
+            "slices": self.slices(),
+            "slices_key": words.slices_key(report, language),
+            "worst": self.worst(),
             "accuracies": self.accuracies(),
             "judges": self.judges(),
             "repeats": self.repeats(),
+            "validity": self.validity(),
             "preference": preference,
-            "scores": inline(charts.scores_chart(report), " ".join(preference)),
+            "scores": preference and inline(charts.scores_chart(report["preference"]["ranking"]), " ".join(preference)),
+            "decisions": self.decisions(),
+            "basis": first_page.basis_line(report, language),
+            "families": inline(charts.family_chart(report, language=language), self.say("decision.families_alt")),
+            "examples": self.examples(),
             "rollups": self.rollups(),
             "rollup_charts": self.rollup_charts(),
             "reading": words.listed(self.reading(), language, "sentence"),
             "line": words.signature_line(report["signature"]),
             "signature": json.dumps(report["signature"], indent=2, ensure_ascii=False, default=str),
         }
+
+    def decisions(self) -> list[dict[str, Any]]:
+        """The first page: a part a task."""
+        report, language = self.report, self.language
+        parts = []
+        for entry in report["decisions"]:
+            changes = [rich(line) for line in first_page.change_lines(report, entry, language)]
+            chart = charts.scores_chart(entry["ranking"], width=300) or charts.rollup_chart(
+                report, "system", width=300, language=language
+            )
+            parts.append(
+                {
+                    "about": first_page.titled(report, entry, language),
+                    "verdict": first_page.verdict(entry, language),
+                    "certainty": words.listed(first_page.certainty_lines(entry, language), language, "sentence"),
+                    "changes": changes,
+                    "next": list(first_page.next_lines(report, entry, language)),
+                    "chart": inline(chart, words.listed(changes, language, "sentence")),
+                }
+            )
+        return parts
+
+    def examples(self) -> list[dict[str, Any]]:
+        """False satisfactions to read."""
+        return [
+            {
+                "title": f"{entry['relation']} · {entry['system']}",
+                "row": self.say("browse.row_named", row=entry["row"]),
+                "cause": first_page.cause_of(entry, self.language),
+                "members": first_page.example_parts(entry, self.language),
+            }
+            for entry in self.report.get("examples") or []
+        ]
 
     def table(
         self,
@@ -181,11 +286,15 @@ class _Page:
         `style`.
         """
         heads = [(code, heading_of(code, self.language)) for code in columns]
-        return {
+        table = {
             "label": label,
             "style": style,
             "columns": [
-                {"title": title, "style": TEXTS.get(code, "n"), "header": code in HEADERS}
+                {
+                    "title": title,
+                    "style": TEXTS.get(code, "n") + (" long" if _longest(title) > NAME_LETTERS else ""),
+                    "header": code in HEADERS,
+                }
                 for code, title in [*heads, *(("", title) for title in titles)]
             ],
             "groups": [
@@ -194,6 +303,7 @@ class _Page:
             ],
             "spans": spans,
         }
+        return table | _on_paper(table, self.opened)
 
     def row(self, row: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
         if "texts" in row:
@@ -329,31 +439,38 @@ class _Page:
                 parts.append({"title": title, "chart": chart, "families": families, "table": table})
         return [part | {"how": words.rates_key(self.report, self.language)} for part in parts]
 
-    def topics(self) -> list[dict[str, Any]]:
-        """Violation rates by topic; without rates only why."""
+    def slices(self) -> list[dict[str, Any]]:
+        """Rates by slice, with who is best where; without rates only why."""
         parts = []
-        for entry in self.report.get("topics") or []:
+        for entry in self.report.get("slices") or []:
             by = words.property_name(entry["by"], self.language)
-            title = words.title_of(self.report, entry, "topics.title", self.language, property=by)
+            title = words.title_of(self.report, entry, "slices.title", self.language, property=by)
             details = []
             for system in entry["systems"]:
-                relations, rows = words.topics_by_relation(entry, system, self.language)
-                cells = [(topic, *rates) for topic, rates in rows]
-                table = self.table(f"{title}, {system}", ("topic",), [cells], titles=relations)
-                details.append((self.say("topics.of_system", system=system), table))
-            rows_of_topics = words.topic_rows(entry, self.language)
-            chart = charts.bars_chart(charts.topic_groups(entry), language=self.language)
+                relations, rows = words.slices_by_relation(entry, system, self.language)
+                cells = [(name, *rates) for name, rates in rows]
+                table = self.table(f"{title}, {system}", ("slice",), [cells], titles=relations)
+                details.append((self.say("slices.of_system", system=system), table))
+            chart = charts.bars_chart(charts.slice_groups(entry, self.language), language=self.language)
             parts.append(
                 {
                     "title": title,
                     "known": not entry["reason"],
-                    "key": words.topics_key(entry, self.language),
-                    "chart": inline(chart, self.say("topics.alt", title=title)),
-                    "table": self.table(title, words.TOPIC_COLUMNS, [rows_of_topics]),
+                    "lines": words.slice_lines(entry, self.language),
+                    "chart": inline(chart, self.say("slices.alt", title=title)),
+                    "table": self.table(title, words.SLICE_COLUMNS, [words.slice_rows(entry, self.language)]),
                     "details": details,
                 }
             )
         return parts
+
+    def worst(self) -> dict[str, Any] | None:
+        """The slices in which relations are broken most; None where nobody asked."""
+        lines = words.worst_lines(self.report, self.language)
+        if not lines:
+            return None
+        title, rows = self.say("slices.worst"), words.worst_rows(self.report, self.language)
+        return {"title": title, "lines": lines, "table": rows and self.table(title, words.WORST_COLUMNS, [rows])}
 
     def accuracies(self) -> list[dict[str, Any]]:
         """Accuracy by gold beside metamorphic testing."""
@@ -410,6 +527,13 @@ class _Page:
                 }
             )
         return parts
+
+    def validity(self) -> list[dict[str, Any]]:
+        """Ratings of originals and follow-ups, and what violations are worth: a line and a table each."""
+        return [
+            {"line": title, "table": self.named_rows(heads, [tuple(row) for row in rows])}
+            for title, heads, rows, _ in validity_tables(self.report.get("validity") or [], self.language)
+        ]
 
     def rollups(self) -> dict[str, Any] | None:
         rows = words.rollup_rows(self.report, self.language)

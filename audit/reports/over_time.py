@@ -9,6 +9,7 @@ import pandas as pd
 from sqlalchemy import Engine, select
 
 from audit.annotation.activity import Overview, PersonActivity
+from audit.annotation.answers import SCALES
 from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Clusters, Counted, source_clusters
@@ -182,7 +183,8 @@ def _question_kinds(engine: Engine) -> Sequence[tuple[str, Kind]]:
     question = table_of(tables.Question)
     # Questions about inputs or outputs first, then those about groups.
     groups = question.c.kind == "group"
-    query = select(question.c.task, question.c.kind).distinct().order_by(question.c.task, groups, question.c.kind)
+    query = select(question.c.task, question.c.kind).where(question.c.kind.not_in(SCALES)).distinct()
+    query = query.order_by(question.c.task, groups, question.c.kind)
     with engine.connect() as connection:
         return [(str(task), kind) for task, kind in connection.execute(query)]
 

@@ -1,6 +1,7 @@
 """`audit plan`: how many questions each design needs, before the work and from what is known so far."""
 
 import shlex
+import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -536,7 +537,8 @@ def lines(document: PlanDocument) -> list[str]:
             text += f", {design['hours']:,.1f} hours"
         if design["price"] is not None:
             text += f", price {design['price']:,.2f}"
-        result.append(f"{text}: {design['promise']}.")
+        result.append(f"{text}:")
+        result += textwrap.wrap(f"{design['promise']}.", 100, initial_indent="    ", subsequent_indent="    ")
         result += [f"    {design['draw']}"] if design["draw"] else []
     return result + [f"Note: {note}" for note in document["notes"]]
 

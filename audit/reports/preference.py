@@ -13,7 +13,7 @@ from audit.files import read_table, read_text, refuse_bad_rows
 from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
-from audit.reports.document import Move, PreferenceEntry, PreferredSystem, ReportDocument
+from audit.reports.document import Move, PreferenceEntry, PreferredSystem, ReportDocument, WeightedRanking
 from audit.statistics.comparison import Common, weighted_draws
 from audit.statistics.intervals import Target
 from audit.statistics.orders import best_of, normalised, rank_systems, smallest_move
@@ -115,13 +115,36 @@ def preference(
     nobody knows the winner, and probabilities are None. Where the column `relative` is true rates are known up to a
     constant: they decide who wins, but give no score.
     """
-    entries = cells[["task", "study", "relation"]].drop_duplicates().reset_index(drop=True)
+    entries = entries_of(cells)
     relations = sorted(dict.fromkeys(entries["relation"]), key=name_order)
     rated = set(cells.loc[cells["sr_observed"].notna(), "relation"])
     shares = weights.over(relations, [relation for relation in relations if relation in rated])
     times = entries["relation"].map(entries["relation"].value_counts())
     weight = (entries["relation"].map(shares) / times).to_numpy(float)
-    systems = sorted(set(cells["system"]))
+    ranked = weighted_ranking(cells, commons, certainty, weight, delta, stopping)
+    return {"weights": shares, "source": weights.source, **ranked}
+
+
+def entries_of(cells: pd.DataFrame) -> pd.DataFrame:
+    """The relations of a report's cells in their order: columns task, study, relation."""
+    return cells[["task", "study", "relation"]].drop_duplicates().reset_index(drop=True)
+
+
+def weighted_ranking(
+    cells: pd.DataFrame,
+    commons: Sequence[Common | None],
+    certainty: Certainty,
+    weight: np.ndarray,
+    delta: float,
+    stopping: bool = False,
+) -> WeightedRanking:
+    """The systems by their weighted SR_g; arguments as of `preference`, `weight` (relations,) those of `entries_of`.
+
+    The weights sum to 1. Only systems of a task with a weight are in it.
+    """
+    entries = entries_of(cells)
+    tasks = set(entries["task"][weight > 0])
+    systems = sorted(set(cells.loc[cells["task"].isin(tasks), "system"]))
     place = _place_of_cells(cells, systems, entries)
     observed, genuine = (_by_place(cells[name].to_numpy(float), place) for name in ("sr_observed", "sr_genuine"))
     weighted = weight > 0
@@ -155,9 +178,7 @@ def preference(
         if np.isnan(score_after):
             blamed = dict.fromkeys(names[np.isnan(genuine[at, weighted])])
             ranking[at]["reason"] = message("no_rate.no_estimate", names=blamed)
-    entry: PreferenceEntry = {
-        "weights": shares,
-        "source": weights.source,
+    entry: WeightedRanking = {
         "ranking": ranking,
         "winner_observed": best_of(dict(zip((systems[at] for at in compared), before, strict=True))),
         "winner": [],
@@ -189,7 +210,8 @@ def _place_of_cells(cells: pd.DataFrame, systems: Sequence[str], entries: pd.Dat
     column = {key: number for number, key in enumerate(_keys(entries))}
     place = np.full((len(systems), len(entries)), -1)
     for number, (key, system) in enumerate(zip(_keys(cells), cells["system"], strict=True)):
-        place[row[system], column[key]] = number
+        if system in row:
+            place[row[system], column[key]] = number
     return place
 
 

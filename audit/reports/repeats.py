@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from audit.errors import first_line
 from audit.false_satisfaction.cells import Clusters, Counted
 from audit.messages import message
-from audit.relations import Outcome, Plain, find_relation
+from audit.relations import Composed, Outcome, Plain, find_relation
 from audit.relations.registry import name_order
 from audit.reports.document import RepeatedCell, RepeatedLabel, RepeatedSystem, RepeatsEntry, unknown
 from audit.runner.repeats import base_ids
@@ -277,13 +277,12 @@ class _Reader:
         # Behind a semicolon stand versions of taggers, which checks do not ask.
         if relation is None or version.partition(";")[0] != relation.version:
             return CellCalls(*names, reason=message("repeats.other_version"))
-        if not isinstance(relation, Plain):
+        if not isinstance(relation, Plain | Composed):
             code = "repeats.hangs_on_outputs" if relation.per_system else "repeats.hangs_on_words"
             return CellCalls(*names, reason=message(code))
         outcome = self._outcomes(id)
-        checked = np.flatnonzero(
-            (self.checks.relation == relation_id) & (outcome != UNCHECKED) & (outcome != Outcome.ERROR)
-        )
+        unanswered = np.isin(outcome, (UNCHECKED, Outcome.ERROR, Outcome.REJECTED))
+        checked = np.flatnonzero((self.checks.relation == relation_id) & ~unanswered)
         groups = self.checks.groups(checked)[:, self.checks.systems.index(id)].tolist()
         asked = [all(input in answered for input in self.members.get(group, (-1,))) for group in groups]
         rows = checked[np.array(asked, bool)]
@@ -301,29 +300,29 @@ class _Reader:
         return CellCalls(*names, by_call, outcome[rows], cluster, by_chance)
 
 
-def _by_call(relation: Plain, groups: Sequence[Sequence[Sequence[Output]]]) -> np.ndarray:
+def _by_call(relation: Plain | Composed, groups: Sequence[Sequence[Sequence[Output]]]) -> np.ndarray:
     """The outcome of each group by the first call on each member, by the second, and so on: as many as all have."""
     return _table(
         [
-            [relation.check([outputs[at] for outputs in members]).outcome for at in range(min(map(len, members)))]
+            [relation.verdict([outputs[at] for outputs in members], ()).outcome for at in range(min(map(len, members)))]
             for members in groups
         ]
     )
 
 
-def _by_chance(relation: Plain, groups: Sequence[Sequence[Sequence[Output]]]) -> np.ndarray | None:
+def _by_chance(relation: Plain | Composed, groups: Sequence[Sequence[Sequence[Output]]]) -> np.ndarray | None:
     """The outcome of each group if the follow-ups were the source once more: each call on it in turn, and others in the
     place of follow-ups. None where the relation does not hold of equal outputs, which no such group could satisfy."""
     rows = []
     for members in groups:
         source, follow_ups = members[0], len(members) - 1
-        if relation.check([source[0]] * len(members)).outcome == Outcome.VIOLATED:
+        if relation.verdict([source[0]] * len(members), ()).outcome == Outcome.VIOLATED:
             return None
         others = len(source) - 1
         rows.append(
             [
-                relation.check(
-                    [source[at], *(source[(at + 1 + place % others) % len(source)] for place in range(follow_ups))]
+                relation.verdict(
+                    [source[at], *(source[(at + 1 + place % others) % len(source)] for place in range(follow_ups))], ()
                 ).outcome
                 for at in range(len(source))
             ]

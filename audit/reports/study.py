@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 from sqlalchemy import Connection, Engine
 
+from audit.corpora.slices import SliceFunction, find_slicing
 from audit.errors import AuditError
 from audit.false_satisfaction.cells import CELL, Counted
 from audit.false_satisfaction.groups import Shared
@@ -22,7 +23,7 @@ from audit.reports.preference import Weights
 from audit.reports.primary import signature_entry
 from audit.reports.repeats import repeat_entries
 from audit.reports.sensitivity import GoldError, gold_error_entry, sensitivity_entry
-from audit.reports.topics import topic_entries
+from audit.reports.slices import Frames, How, slice_entries, slice_tests
 from audit.reports.validity import (
     cause_entries,
     check_proxies,
@@ -31,6 +32,8 @@ from audit.reports.validity import (
     powered,
     protocol_entry,
 )
+from audit.reports.validity_study import low_notes, validity_entries, whose_ratings
+from audit.sampling.designs import INFORMATIVE
 from audit.statistics import comparison
 from audit.statistics.intervals import HOLDS, MIDP, SEQUENCE, Target, get_method, get_target, method_name
 from audit.statistics.prediction_powered import FOLDS
@@ -51,8 +54,9 @@ def study_report(
     delta: float = 0.0,
     weights: Weights | None = None,
     proxies: Sequence[str] = (),
-    by: str | None = None,
+    slices: Sequence[str | SliceFunction] = (),
     gold_error: GoldError | None = None,
+    examples: int = 0,
 ) -> Report:
     """The report of one study, or of all in the database; `whose` answers count: gold's, people's or both.
 
@@ -60,16 +64,20 @@ def study_report(
     `audit.statistics.intervals.METHODS`; `target`, `delta` and `weights` as in `build_report`, the target by default
     what `get_target` says: texts to come, but the corpus for sequences and proxies. With `proxies` (names of
     `audit.false_satisfaction.proxies`, or numeric columns of the corpus) R_FS is estimated by PPI++, and by `interval`
-    where that falls back. `by`, `gold` or an attribute of the sources, asks for violation rates by topic. `gold_error`
-    is how often gold is known to be wrong, for which R_FS is corrected. Raises AuditError where nothing was run yet,
-    where gold says nothing at such an error, or with it proxies or a sequence are asked for, where a sequence or
-    proxies cannot be had (for the population, or both together), and UnknownName for a method, a proxy, an attribute or
-    a relation of `weights`.
+    where that falls back. `slices` (`audit.corpora.slices`) ask for rates by slice, who is best in each, and the worst
+    of them. `gold_error` is how often gold is known to be wrong, for which R_FS is corrected; `examples` is how many
+    false satisfactions are in it with their texts. Raises AuditError where nothing was run yet, where gold says nothing
+    at such an error, or with it proxies or a sequence are asked for, where a sequence or proxies cannot be had (for the
+    population, or both together), for slices that cannot be made, and UnknownName for a method, a proxy, a slice or a
+    relation of `weights`.
     """
+    if examples < 0:
+        raise AuditError(message("report_setting.bad_examples", number=examples), parameter="examples")
     interval, names = method_name(interval), tuple(dict.fromkeys(proxies))
     target = get_target(target, interval, bool(names))
     check_proxies(names, interval, target)
-    basis = evidence(database, whose, study, design, target, by, gold_error is not None, names)
+    slicings = [find_slicing(spec) for spec in slices]
+    basis = evidence(database, whose, study, design, target, slicings, gold_error is not None, names, examples)
     return report_of(
         basis, interval=interval, target=target, delta=delta, weights=weights, proxies=names, gold_error=gold_error
     )
@@ -120,12 +128,12 @@ def report_of(
     if gold_error is not None and basis.resting is not None:
         report["gold_error"] = gold_error_entry(counted, basis.resting, gold_error, report["overall"], target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
+    if basis.examples:
+        report["examples"] = list(basis.examples)
     if basis.repeats:
         report["repeats"] = repeat_entries(basis.repeats)
-    if basis.topics is not None:
-        report["topics"] = topic_entries(
-            report["violations"], basis.topics, basis.judged, basis.checked, method, target
-        )
+    compares = tuple(sample["study_id"] for sample in counted.samples if sample["design"] == INFORMATIVE)
+    _add_slices(report, basis, How(method, target, delta, interval == SEQUENCE, compares=compares))
     report["causes"] = cause_entries(basis.causes)
     report["disputes"] = basis.disputes
     planned = {"answers": described["answers"]["whose"], "interval": interval, "target": target, "delta": delta}
@@ -138,15 +146,27 @@ def report_of(
         report["protocols"] = protocol_entry(basis.arms)
     if judges := judge_entries(basis.judges, sorted({str(study["task"]) for study in counted.studies})):
         report["judges"] = judges
+    if basis.validity is not None and len(basis.validity.ratings):
+        report["validity"] = validity_entries(basis.validity, whose_ratings(basis.validity))
+        report["signature"]["notes"] += low_notes(report["validity"])
     return report
+
+
+def _add_slices(report: Report, basis: Evidence, how: How) -> None:
+    """What a report says by slice, where that was asked for."""
+    if basis.sliced is not None:
+        frames = Frames(basis.judged, basis.checked, basis.drawn)
+        report["slices"] = slice_entries(report["violations"], basis.sliced, frames, basis.shared, how)
+        report["slice_tests"] = slice_tests(report["slices"], basis.sliced, basis.judged, how)
 
 
 def _described(basis: Evidence, settings: Signature, gold_error: GoldError | None) -> Signature:
     """The signature of a report that is computed from `basis` with these settings."""
     described: Signature = {**basis.made_from, **settings}
-    if basis.topics is not None:
-        described["by"] = basis.topics.by
     notes = [*described["notes"], *_bounds_notes(basis.counted)]
+    if basis.sliced is not None:
+        described["slices"] = list(basis.sliced.by)
+        notes += [message("slices.note_hidden", name=name) for name in basis.sliced.hidden]
     if settings["interval"] != SEQUENCE:
         notes += _partly_judged_notes(basis.counted)
     described["notes"] = notes

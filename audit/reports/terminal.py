@@ -32,8 +32,8 @@ class Column:
     rare: bool = False
 
     def text(self, cell: Mapping[str, Any], language: str) -> str:
-        """The field of one cell; a dash for no inapplicable groups."""
-        none = self.code == "inapplicable" and not cell[self.code]
+        """The field of one cell; a dash for no inapplicable or rejected groups."""
+        none = self.code in ("inapplicable", "rejected") and not cell.get(self.code)
         return UNKNOWN if none else field_text(cell, self.code, language)
 
 
@@ -44,6 +44,7 @@ COLUMNS = (
     Column("false", counts=True),
     Column("waiting", counts=True, optional=True),
     Column("inapplicable", counts=True),
+    Column("rejected", counts=True),
     Column("sr_observed"),
     Column("fs_rate"),
     Column("sr_genuine"),
@@ -87,8 +88,8 @@ class _Text:
             words.plan_lines(report, language),
         )
         tables = (
-            self.relations, self.roll_ups, self.violations, self.topics, self.accuracy, self.repeats, self.causes,
-            self.judges,
+            self.relations, self.roll_ups, self.violations, self.slices, self.worst, self.accuracy, self.repeats,
+            self.causes, self.judges,
         )  # fmt: skip
         blocks = [block for table in tables for block in table()]
         blocks += ["\n".join(lines) for section in sections if (lines := self.wrapped(section, ""))]
@@ -223,16 +224,27 @@ class _Text:
                 lines.append("")
         return "\n".join(lines)
 
-    def topics(self) -> list[str]:
+    def slices(self) -> list[str]:
+        """A table of rates for each way to divide the sources, with who is best where."""
         blocks = []
-        for entry in self.report.get("topics") or []:
+        for entry in self.report.get("slices") or []:
             by = words.property_name(entry["by"], self.language)
-            lines = headed(words.title_of(self.report, entry, "topics.title", self.language, property=by))
+            lines = headed(words.title_of(self.report, entry, "slices.title", self.language, property=by))
             if not entry["reason"]:
-                lines += self.table(words.TOPIC_COLUMNS, words.topic_rows(entry, self.language), 2)
-            sentence = words.topics_key(entry, self.language)
-            blocks.append("\n".join([*lines, *self.wrapped([sentence], "")]))
+                lines += self.table(words.SLICE_COLUMNS, words.slice_rows(entry, self.language), 2)
+            blocks.append("\n".join([*lines, *self.wrapped(words.slice_lines(entry, self.language))]))
+        if key := words.slices_key(self.report, self.language):
+            blocks[-1] += "\n" + "\n".join(self.wrapped([key], ""))
         return blocks
+
+    def worst(self) -> list[str]:
+        """The slices in which relations are broken most."""
+        sentences = words.worst_lines(self.report, self.language)
+        if not sentences:
+            return []
+        lines, rows = headed(self.say("slices.worst")), words.worst_rows(self.report, self.language)
+        lines += self.table(words.WORST_COLUMNS, rows, 3) if rows else []
+        return ["\n".join([*lines, *self.wrapped(sentences)])]
 
     def accuracy(self) -> list[str]:
         blocks = []
@@ -293,7 +305,7 @@ class _Text:
         estimator = words.estimator_text(report, self.language)
         parts = {
             "rates": True,
-            **{code: code in shown for code in ("inapplicable", "sr_corrected", "false_violation_rate")},
+            **{code: code in shown for code in ("inapplicable", "rejected", "sr_corrected", "false_violation_rate")},
             "interval": intervals,
             "estimator": intervals and bool(estimator),
             "fs_checked": any(cell["fs_checked"] is not None for cell in report["cells"]),

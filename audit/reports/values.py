@@ -20,7 +20,7 @@ from audit.files import read_table, read_text, refuse_bad_rows
 from audit.keys import fingerprint
 from audit.messages import message
 from audit.relations import Outcome
-from audit.relations.registry import name_order
+from audit.relations.registry import base_name, name_order
 from audit.reports.document import plain
 from audit.reports.documents import (
     BoundsCell,
@@ -165,7 +165,7 @@ def levels_of(values: pd.DataFrame, relations: Sequence[str] = ()) -> list[str]:
         return [name for name in present if name in relations]
     by_level: dict[str, str] = {}
     for name in present:
-        level = name.split("@")[0]
+        level = base_name(name)
         if level in LEVELS and level in by_level:
             raise AuditError(
                 message("values_error.several_versions", relation=level, version=by_level[level], other=name),

@@ -13,6 +13,7 @@ from typing import Any
 
 from audit.keys import canonical, fingerprint
 from audit.messages import ENGLISH, catalogue, phrase, said
+from audit.relations.composition import BAR, summary_from
 from audit.reports.accuracy import SCORES
 from audit.reports.build import Report
 from audit.reports.certainty import COMPARES
@@ -34,8 +35,10 @@ from audit.reports.document import (
     RepeatsEntry,
     RollupEntry,
     SensitivityEntry,
-    TopicRate,
-    TopicsEntry,
+    SliceRate,
+    SlicesEntry,
+    SliceStanding,
+    SliceTest,
     ViolationRate,
     ViolationRow,
 )
@@ -49,6 +52,8 @@ UNKNOWN = "–"
 PERCENT = "\N{NO-BREAK SPACE}%"
 BOUNDS_OF = {"fs_rate": BOUNDS[:4], "sr_genuine": BOUNDS[4:], "vr_genuine": VR_BOUNDS}
 """Where cells have bounds in the place of a rate: the names of both and of their interval's ends."""
+MUCH = 0.05
+"""By how much R_FS has to fall for the headline to say so."""
 OWN_ENDS = ("rate", "error", "share", "difference", "accuracy")
 """What an entry is about: its `low` and `high` are the ends of this."""
 
@@ -222,7 +227,7 @@ def task_name(task: str, language: str = ENGLISH) -> str:
 
 def family_name(family: str, language: str = ENGLISH) -> str:
     """A family of relations; a plug-in's as it is."""
-    return catalogue(language).get(f"family.{family}", family)
+    return BAR.join(catalogue(language).get(f"family.{part}", part) for part in family.split(BAR))
 
 
 def label_name(label: str, tasks: Iterable[str], language: str = ENGLISH) -> str:
@@ -262,14 +267,16 @@ def summary_of(report: Report, relation: RelationResultEntry, language: str = EN
     """What a relation does, in one line; empty where it is not one of ours, or a file's own totals are corrected."""
     from audit.errors import UnknownName
     from audit.relations import get_relation
+    from audit.relations.registry import base_name
 
     if "file" in report["signature"]:
         return ""  # somebody else's MR1.1 may be another relation than ours
     try:
-        english = get_relation(relation["task"], relation["relation"]).summary
+        name = base_name(relation["relation"])
+        english = get_relation(relation["task"], name).summary
     except UnknownName:
         return ""
-    return catalogue(language).get(f"relation.{base_of(relation['task'])}.{relation['relation']}", english)
+    return summary_from(catalogue(language), relation["task"], name, english)
 
 
 def rollup_name(report: Report, entry: RollupEntry | CausesEntry, language: str = ENGLISH) -> str:
@@ -515,7 +522,8 @@ def headlines(report: Report, language: str = ENGLISH) -> list[tuple[str, str]]:
             observed=percent(totals["sr_observed"]),
             genuine=with_interval(totals, "sr_genuine", language, PERCENT),
         )
-        lines.append((with_interval(totals, "fs_rate", language, PERCENT), false))
+        parts = [false, *([lenient] if (lenient := lenient_text(report, language)) else [])]
+        lines.append((with_interval(totals, "fs_rate", language, PERCENT), listed(parts, language, "sentence")))
     elif totals["fs_rate_median"] is not None and not totals["judged"]:
         ends = {"least": percent(totals["fs_rate_least"]), "most": percent(totals["fs_rate_most"])}
         lines.append((f"{percent(totals['fs_rate_median'])}{PERCENT}", say("headline.median", **ends)))
@@ -531,6 +539,23 @@ def headlines(report: Report, language: str = ENGLISH) -> list[tuple[str, str]]:
         cells = say(f"headline.{exact}", count=totals["cells_waiting"])
         lines.append((count(totals["waiting"]), say("headline.waiting", count=totals["waiting"], cells=cells)))
     return lines
+
+
+def lenient_text(report: Report, language: str = ENGLISH) -> str:
+    """What becomes of the headline where labels that gold never says count as right, if that changes it much: by five
+    points, or the number of relations that surely change. Empty else.
+    """
+    entry = report.get("sensitivity")
+    if not entry or entry["fs_rate"] is None or entry["fs_rate_right"] is None:
+        return ""
+    sure, right = entry["best_changes_sure"], entry["best_changes_sure_right"]
+    if abs(entry["fs_rate"] - entry["fs_rate_right"]) < MUCH and sure == right:
+        return ""
+    tasks = dict.fromkeys(str(relation["task"]) for relation in report["relations"])
+    labels = listed((label_name(label, tasks, language) for label in entry["labels"]), language, "comma")
+    code = "lenient" if sure == right or sure is None or right is None else "lenient_changes"
+    rates = {"now": percent(entry["fs_rate"]), "right": percent(entry["fs_rate_right"])}
+    return phrase(language, f"headline.{code}", labels=labels, changed=count(right), sure=count(sure), **rates)
 
 
 def share_covered(totals: OverallEntry) -> float | None:
@@ -590,6 +615,8 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
         notes.append(say("note.checks_waiting", number=count(totals["checks_waiting"])))
     if totals["errors"]:
         notes.append(say("note.not_checked", count=totals["errors"]))
+    if totals.get("rejected"):
+        notes.append(say("note.rejected", count=totals["rejected"]))
     return notes
 
 
@@ -1105,10 +1132,10 @@ def _naming(entry: PrimaryEntry | LaterNaming, language: str) -> dict[str, str]:
     return {"pair": pair, "date": entry["named_at"][:10], "answers": count(entry["answers_before"])}
 
 
-# Violation rates, topics and accuracy.
+# Violation rates, slices and accuracy.
 
 
-def rates_text(entry: ViolationRate | TopicRate, language: str = ENGLISH) -> str:
+def rates_text(entry: ViolationRate | SliceRate, language: str = ENGLISH) -> str:
     """VR_o, and what it is once false satisfactions are counted, with its interval; a dash where it was not run.
 
     >>> rates = {"vr_observed": 0.25, "vr_genuine": 0.5, "vr_genuine_low": 0.4, "vr_genuine_high": 0.65}
@@ -1144,46 +1171,164 @@ def rates_key(report: Report, language: str = ENGLISH) -> str:
 
 
 def property_name(by: str, language: str = ENGLISH) -> str:
-    """What topics are: the gold label, or a column of the corpus.
+    """What sources are divided by: a slice function of audit's, or a column or function as it is called.
 
     >>> property_name("gold"), property_name("genre")
     ('gold label', 'genre')
     """
-    return phrase(language, "topics.gold") if by == "gold" else by
+    return catalogue(language).get(f"slice_name.{by}", by)
 
 
-def topics_key(entry: TopicsEntry, language: str = ENGLISH) -> str:
-    """How the table of topics is to be read, or why there is none."""
+def slices_key(report: Report, language: str = ENGLISH) -> str:
+    """How tables of slices are to be read; empty where there is none."""
+    shown = any(not entry["reason"] for entry in report.get("slices") or [])
+    return phrase(language, "slices.key") if shown else ""
+
+
+def slice_lines(entry: SlicesEntry, language: str = ENGLISH) -> list[str]:
+    """What is not in a table of slices, and who is best where; or why there is no table."""
+    say = partial(phrase, language)
     if entry["reason"]:
-        return phrase(language, "topics.unknown", reason=said(entry["reason"], language))
-    return phrase(language, "topics.key", property=property_name(entry["by"], language))
+        return [say("slices.unknown", reason=said(entry["reason"], language))]
+    lines = []
+    if entry["empty"]:
+        lines.append(
+            say("slices.empty", names=listed((said(name, language) for name in entry["empty"]), language, "comma"))
+        )
+    if entry["unsliced"]:
+        lines.append(say("slices.unsliced", count=entry["unsliced"]))
+    return [*lines, *_standing_lines(entry, language)]
 
 
-TOPIC_COLUMNS = ("topic", "system", "sources", "groups", "vr_observed", "judged", "vr_genuine")
+def _standing_lines(entry: SlicesEntry, language: str) -> list[str]:
+    """In which slices another system is best than over all, observed and genuine, and how sure that is."""
+    say = partial(phrase, language)
+    compared = [standing for standing in entry["standings"] if standing["best_differs_observed"] is not None]
+    if not compared:
+        return []
+    names = partial(listed, language=language, separator="comma")
+    moved = [standing for standing in compared if standing["best_differs_observed"]]
+    parts = [f"{slice_name(one['slice'], language)}: {one['order_observed'][0]}" for one in moved]
+    best = names(entry["best_observed"])
+    code = "slices.best_observed_moves" if moved else "slices.best_observed_same"
+    lines = [say(code, best=best, slices=listed(parts, language))]
+    known = [standing for standing in compared if standing["best_differs"] is not None]
+    if not known or not entry["best_genuine"]:
+        return [*lines, say("slices.best_unknown")]
+    best = names(entry["best_genuine"])
+    same = [slice_name(one["slice"], language) for one in known if not one["best_differs"]]
+    if same:
+        lines.append(say("slices.best_same", best=best, slices=names(same)))
+    lines += [_rival_line(one, best, language) for one in known if one["best_differs"]]
+    if len(known) < len(compared):
+        few = [slice_name(one["slice"], language) for one in compared if one["best_differs"] is None]
+        lines.append(say("slices.best_open", slices=names(few)))
+    return lines
 
 
-def topic_rows(entry: TopicsEntry, language: str = ENGLISH) -> list[tuple[str, ...]]:
-    """The values of `TOPIC_COLUMNS` of every topic and system over all relations, as text."""
+def _rival_line(standing: SliceStanding, best: str, language: str) -> str:
+    place = slice_name(standing["slice"], language)
+    points = with_interval(standing, "difference", language)
+    sure = phrase(language, "slices.sure" if standing["sure"] else "slices.not_sure")
+    p = "" if standing["p_holm"] is None else phrase(language, "slices.p", p=p_text(standing["p_holm"]))
+    return phrase(
+        language, "slices.rival", slice=place, rival=standing["rival"], best=best, points=points, p=p, sure=sure
+    )
+
+
+def slice_name(name: str | None, language: str = ENGLISH) -> str:
+    """A slice; a dash for what is in none.
+
+    >>> slice_name(None), slice_name("drama")
+    ('–', 'drama')
+    """
+    return UNKNOWN if name is None else said(name, language)
+
+
+SLICE_COLUMNS = ("slice", "system", "sources", "groups", "vr_observed", "judged", "fs_rate", "vr_genuine")
+
+
+def slice_rows(entry: SlicesEntry, language: str = ENGLISH) -> list[tuple[str, ...]]:
+    """The values of `SLICE_COLUMNS` of every slice and system over all relations, as text."""
     return [
-        tuple(field_text(rates, column, language) for column in TOPIC_COLUMNS)
+        tuple(field_text(rates, column, language) for column in SLICE_COLUMNS)
         for rates in entry["rates"]
         if rates["relation"] is None
     ]
 
 
-def topics_by_relation(
-    entry: TopicsEntry, system: str, language: str = ENGLISH
+def slices_by_relation(
+    entry: SlicesEntry, system: str, language: str = ENGLISH
 ) -> tuple[list[str], list[tuple[str, list[str]]]]:
-    """The relations of one system, and for each topic (name, VR_o → VR_g under each of them), as text."""
+    """The relations of one system, and for each slice (name, VR_o → VR_g under each of them), as text."""
     system_rates = [rates for rates in entry["rates"] if rates["system"] == system and rates["relation"] is not None]
-    # A topic may lack some relations, so they are collected over all topics.
+    # A slice may lack some relations, so they are collected over all slices.
     relations = [name for name in entry["relations"] if any(rates["relation"] == name for rates in system_rates)]
-    texts = {(rates["topic"], rates["relation"]): rates_text(rates, language) for rates in system_rates}
+    texts = {(rates["slice"], rates["relation"]): rates_text(rates, language) for rates in system_rates}
     rows = [
-        (topic or UNKNOWN, [texts.get((topic, relation), UNKNOWN) for relation in relations])
-        for topic in entry["topics"]
+        (slice_name(name, language), [texts.get((name, relation), UNKNOWN) for relation in relations])
+        for name in entry["slices"]
     ]
     return relations, rows
+
+
+WORST_COLUMNS = ("rate", "slice", "system", "groups", "clusters", "judged", "inside", "outside", "difference", "q")
+LISTED_SLICES = 10
+"""The most slices that are listed as worst."""
+
+
+def worst_slices(report: Report) -> list[SliceTest]:
+    """The slices in which relations are broken more often than in the rest, at most ten, the worst first."""
+    tests = (report.get("slice_tests") or {"tests": []})["tests"]
+    return [test for test in tests if test["found"]][:LISTED_SLICES]
+
+
+def worst_rows(report: Report, language: str = ENGLISH) -> list[tuple[str, ...]]:
+    """The values of `WORST_COLUMNS` of the worst slices, as text."""
+    several = len(report["violations"]) > 1
+    rows = []
+    for test in worst_slices(report):
+        where = f"{property_name(test['by'], language)}: {slice_name(test['slice'], language)}"
+        where = phrase(language, "rate.titled", title=where, name=place(report, test, language)) if several else where
+        rows.append(
+            (
+                "VR_o" if test["rate"] == "observed" else "VR_g",
+                where,
+                test["system"],
+                *(count(number) for number in (test["groups"], test["clusters"], test["judged"])),
+                percent(test["inside"]),
+                percent(test["outside"]),
+                with_interval(test, "difference", language),
+                p_number(test["q"]),
+            )
+        )
+    return rows
+
+
+def worst_lines(report: Report, language: str = ENGLISH) -> list[str]:
+    """How slices were tested, how many were found, and which were not tested; empty where nobody asked."""
+    tested = report.get("slice_tests")
+    if tested is None:
+        return []
+    say = partial(phrase, language)
+    if tested["reason"]:
+        return [said(tested["reason"], language)]
+    found = sum(test["found"] for test in tested["tests"])
+    lines = [say("slices.worst_found", count=len(tested["tests"]), found=found, percent=f"{100 * tested['level']:g}")]
+    if found > LISTED_SLICES:
+        lines.append(say("slices.worst_listed", count=LISTED_SLICES))
+    if found:
+        lines.append(say("slices.worst_key"))
+    for rate in ("observed", "genuine"):
+        parts: dict[str, list[str]] = {}
+        for one in tested["untested"]:
+            if one["rate"] == rate and (name := slice_name(one["slice"], language)) not in parts.get(one["by"], ()):
+                parts.setdefault(one["by"], []).append(name)
+        names = (f"{property_name(by, language)} ({listed(slices, language, 'comma')})" for by, slices in parts.items())
+        if parts:
+            code = f"slices.untested_{rate}"
+            lines.append(say(code, least=tested["least"], slices=listed(names, language)))
+    return lines
 
 
 ACCURACY_COLUMNS = ("system", "right", "accuracy", "one_minus_vr_o", "one_minus_vr_g")

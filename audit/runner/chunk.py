@@ -3,6 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from operator import itemgetter
 from traceback import extract_tb
 from types import MappingProxyType
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, select
 from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
 from audit.relations.base import Role, Steps, Words
+from audit.relations.validity import Fitted, Limit, broken, learns
 from audit.runner.executors.batch import Identity
 from audit.runner.repeats import Repeated
 from audit.store import group_id, insert_new, pieces, rows_among, table_of, tables, upsert
@@ -41,12 +43,27 @@ def raise_failed(relation: str, problem: Exception) -> NoReturn:
 
 
 class PlannedGroup(NamedTuple):
-    """A group: the places of its source and its relation in the job, its follow-ups with their keys, and its note."""
+    """A group: the places of its source and its relation in the job, its follow-ups with their keys, its note, and the
+    verdict where it is rejected."""
 
     source: int
     relation: int
     follow_ups: list[tuple[bytes, Input]]
     note: Words = ()
+    rejected: Verdict | None = None
+
+
+def rejected(
+    limits: Sequence[Limit], source: Input, follow_ups: Sequence[Input], fitted: Fitted | None = None
+) -> Verdict | None:
+    """The verdict on a group whose follow-ups break a limit; None where they keep all.
+
+    Without `fitted`, what measures have learnt from the corpus, limits on such measures are left out.
+    """
+    if fitted is None:
+        limits = [limit for limit in limits if not learns(limit)]
+    fault = broken(limits, source, follow_ups, fitted)
+    return None if fault is None else Verdict(Outcome.REJECTED, None if isnan(fault[0]) else fault[0], fault[1])
 
 
 @dataclass(frozen=True)
@@ -70,8 +87,15 @@ class Planning:
                 perturbed = relation.make_groups(sources)
             except Exception as problem:
                 raise_failed(relation.name, problem)
+            limits = relation.limits
             groups += (
-                PlannedGroup(place, number, [(follow_up.key, follow_up) for follow_up in follow_ups], note)
+                PlannedGroup(
+                    place,
+                    number,
+                    [(follow_up.key, follow_up) for follow_up in follow_ups],
+                    note,
+                    rejected(limits, sources[place].input, follow_ups) if limits else None,
+                )
                 for place, (follow_ups, note) in enumerate(perturbed)
                 if follow_ups
             )
@@ -98,6 +122,11 @@ class Bound:
     identity: Identity | None = None
     repeated: Repeated | None = None
     """How often it is asked each input; None: once."""
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Those of a relation."""
+        return self.relation.limits if self.relation is not None else ()
 
 
 @dataclass
@@ -158,8 +187,10 @@ class Chunk:
         sources: Mapping[int, Source],
         todo: Mapping[int, Sequence[Bound]],
         lacks: Mapping[int, Lacks] = MappingProxyType({}),
+        fitted: Fitted = MappingProxyType({}),
     ):
-        """`lacks` are those of the systems that have one, by id."""
+        """`lacks` are those of the systems that have one, by id; `fitted` is what the measures of the relations' limits
+        have learnt."""
         self.study_id, self.number, self.sources, self.todo = study_id, number, sources, todo
         self.ids: dict[bytes, int] = {}
         """Ids of the inputs that were wanted, by key: whoever stores the inputs puts them here."""
@@ -174,6 +205,8 @@ class Chunk:
         """For each system, the keys of the inputs that were wanted."""
         self._lacks = lacks
         self._lacking: Wanted = {}
+        self._fitted = fitted
+        self._unasked: dict[bytes, Input] = {}
 
     @property
     def size(self) -> int:
@@ -200,14 +233,20 @@ class Chunk:
         """Take the groups of the planning job; what the chunk wants first."""
         fixed, ids = self._fixed(), list(self.sources)
         follow_ups: dict[bytes, Input] = {}
-        for source, number, others, note in groups:
+        for source, number, others, note, fault in groups:
             id = ids[source]
             keys: list[bytes] = [self._keys[id]]
             roles: list[Role] = ["source", *_FOLLOW_UP * len(others)]
             for key, follow_up in others:
                 follow_ups[key] = follow_up
                 keys.append(key)
-            self._shared.append(_Group(fixed[number], id, keys, roles, note=note))
+            group = _Group(fixed[number], id, keys, roles, note=note, verdict=fault)
+            self._shared.append(group)
+            if fixed[number].limits and self._rejects(
+                group, [item for _, item in others], filter(learns, fixed[number].limits)
+            ):
+                self._unasked.update(others)
+                self._unasked[keys[0]] = self.sources[id].input
         of_source = {key: source.input for key, source in zip(self._keys.values(), self.sources.values(), strict=True)}
         input_of_key = of_source | follow_ups
         wanted: Wanted = {}
@@ -216,7 +255,7 @@ class Chunk:
             wanted[system] = {
                 key: input_of_key[key]
                 for group in self._shared
-                if group.relation.id in relation_ids
+                if group.relation.id in relation_ids and group.verdict is None
                 for key in group.keys
             }
         self._chained = [
@@ -229,6 +268,19 @@ class Chunk:
         wanted = {system: self._without_lacking(system, inputs) for system, inputs in wanted.items()}
         self._step(self._chained, wanted, first=True)
         return wanted
+
+    def _rejects(self, group: _Group, follow_ups: Sequence[Input], limits: Iterable[Limit]) -> bool:
+        """Whether a group breaks a limit; it has its verdict then."""
+        if group.verdict is None:
+            source = self.sources[group.source_id].input
+            group.verdict = rejected(list(limits), source, follow_ups, self._fitted)
+        return group.verdict is not None
+
+    def unasked(self) -> dict[bytes, Input]:
+        """Inputs of groups that are rejected, found since this was asked last: whoever stores inputs stores them, and
+        puts their ids into `ids`."""
+        unasked, self._unasked = self._unasked, {}
+        return {key: item for key, item in unasked.items() if key not in self.ids}
 
     def receive(self, system: int, outputs: Mapping[bytes, Output]) -> None:
         """Outputs that were wanted."""
@@ -260,6 +312,12 @@ class Chunk:
                 group.keys += keys
                 group.roles += [member.role for member in members]
                 group.last_members = len(members)
+                follow_ups = [member.input for member in members if member.role == "follow_up"]
+                if group.relation.limits and self._rejects(group, follow_ups, group.relation.limits):
+                    self._unasked.update((key, member.input) for key, member in zip(keys, members, strict=True))
+                    if group.steps is not None:
+                        group.steps.close()
+                    break
                 missing = {key: member.input for key, member in zip(keys, members, strict=True) if key not in outputs}
                 missing = self._without_lacking(group.system or 0, missing)
                 if missing:
@@ -327,6 +385,9 @@ class Chunk:
         to_check: dict[int, list[tuple[int, list[Output]]]] = {}
         for place, group in enumerate(self._shared):
             if group.relation.id not in relations:
+                continue
+            if group.verdict is not None:
+                yield place, group.verdict
                 continue
             outputs = [output_of[key] for key in group.keys]
             for output in outputs:

@@ -158,6 +158,8 @@ class Execution:
     """What the run may spend,"""
     meters: Mapping[int, Meter] = field(default_factory=dict)
     """on these systems."""
+    fitted: dict[str, Any] = field(default_factory=dict)
+    """What measures of follow-ups have learnt from the study's sources."""
 
 
 @dataclass
@@ -188,7 +190,7 @@ class Coordinator:
         self._executor = executor = execution.executor
         self._waiting, self._waiters = execution.waiting, execution.waiters
         self._stored, self._fresh = Stored(execution.retried), execution.fresh
-        self._budget, self._meters = execution.budget, execution.meters
+        self._budget, self._meters, self._fitted = execution.budget, execution.meters, execution.fitted
         self._leases = Leases(study.id)
         self._renewed = monotonic()
         self._paces = {
@@ -338,7 +340,7 @@ class Coordinator:
         first, last = int(ids[0]), int(ids[-1])
         sources = self._read(lambda connection: load_sources(connection, study.id, study.seed, first, last))
         lacks = {system: lacks for system in unfinished if (lacks := self.systems[system].lacks) is not None}
-        return Chunk(study.id, number, sources, unfinished, lacks)
+        return Chunk(study.id, number, sources, unfinished, lacks, self._fitted)
 
     def _want(self, chunk: Chunk, wanted: Wanted) -> None:
         """See to it that the chunk gets what it wants, asking the database first and the systems last.
@@ -561,7 +563,10 @@ class Coordinator:
         return {key: underway[key][0].ids[key] for key in inputs}
 
     def _note_lacking(self, chunk: Chunk) -> None:
-        """Store what systems have no output for, as far as they said so without being run."""
+        """Store what systems have no output for, as far as they said so without being run, and the inputs that nobody
+        is asked about."""
+        if unasked := chunk.unasked():
+            chunk.ids.update(self._write(lambda connection: store_inputs(connection, unasked)[0]))
         lacking = chunk.lacking()
         if not lacking:
             return

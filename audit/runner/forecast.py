@@ -23,7 +23,7 @@ from audit.runner.budget import Meter, Sending, meter_of
 from audit.runner.chunk import Bound, Chunk, Stored, Wanted
 from audit.runner.executors import Executor, Lost
 from audit.runner.repeats import asked_once, stored_calls
-from audit.runner.run import TIME_LIMIT, lacks_of, loaded, refuse_misfits
+from audit.runner.run import TIME_LIMIT, fitted_to, lacks_of, loaded, refuse_misfits
 from audit.runner.studies import CHUNK, Sampled, check_limit
 from audit.store import tables
 from audit.store.outcomes import find_inputs
@@ -198,6 +198,7 @@ class _Following:
             id: lacks for id, tally in self._tallies.items() if (lacks := lacks_of(tally.system, languages)) is not None
         }
         self._stored = Stored(set() if retry_errors else None)
+        self._fitted = fitted_to(sampled, relations)
 
     def follow(self, executor: Executor) -> None:
         """Go through all chunks."""
@@ -241,7 +242,7 @@ class _Following:
                 )
                 for place, (_, row) in enumerate(drawn[start : start + size], start=start)
             }
-            yield Chunk(0, number, sources, self._todo, self._lacks)
+            yield Chunk(0, number, sources, self._todo, self._lacks, self._fitted)
 
     def _seed_of(self, row: Row) -> str:
         return f"{self._sampled.seed}:{row.key}"

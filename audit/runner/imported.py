@@ -44,7 +44,7 @@ from audit.store.queries import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.user_models import Allowed, Mistake, UserModel, mistakes, short
 
-VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome is not Outcome.ERROR}
+VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome < Outcome.ERROR}
 
 
 # A line of the file. It is checked by itself, then with its task, then beside the lines before it.

@@ -17,10 +17,11 @@ from sqlalchemy import Connection, Engine, delete, func, literal_column, select
 
 from audit.corpora.base import Corpus, languages_of
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
-from audit.messages import counted
-from audit.relations import ANY, Outcome, Plain, Relation, all_relations, get_relation
-from audit.relations.expect import on_documents
-from audit.relations.registry import configured
+from audit.messages import counted, message
+from audit.relations import ANY, Outcome, Relation, Source, all_relations, get_relation, relations_named
+from audit.relations.composition import Composed, parts_of, spread
+from audit.relations.registry import configured, stands_for_several
+from audit.relations.validity import Fitted, fitted_for, limited, limits_by_relation, measure_of
 from audit.runner import preflight
 from audit.runner.budget import Budget, check_first, meter_of
 from audit.runner.chunk import Bound, Counts, Lacks, OutputKey, Stored
@@ -40,6 +41,7 @@ from audit.systems import get_system, is_own, systems_of
 from audit.systems.base import System
 from audit.systems.foreign import foreign, late, shortened
 from audit.tasks import Input, base_of, matches
+from audit.text import Analysis
 
 # Loading and preparing systems before a run: what a user's own does then must end in a sentence, whatever it is.
 #
@@ -126,6 +128,10 @@ class Ran:
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
     without_groups: list[str] = field(default_factory=list)
     """Relations that apply to no source."""
+    ends: Mapping[str, str] = field(default_factory=dict)
+    """Composition that applies to no source -> why, as a sentence."""
+    rejected: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Relation with limits -> how many groups it has in the study, and how many of them are rejected."""
     unscored: Sequence[str] = ()
     """What to say of systems without scores under relations that compare them."""
 
@@ -142,6 +148,9 @@ class Ran:
             **self.counts.outcomes,
             "left": self.left,
             "relations_without_groups": self.without_groups,
+            "rejected_by_relation": {
+                name: {"groups": groups, "rejected": rejected} for name, (groups, rejected) in self.rejected.items()
+            },
         }
 
     def lines(self) -> list[str]:
@@ -156,13 +165,19 @@ class Ran:
             lines.append(
                 f"{names} {apply} to none of the {counted(self.study.sources, 'source')}: no groups, no verdicts."
             )
+            lines += self.ends.values()
+        for name, (groups, rejected) in self.rejected.items():
+            share = "all" if rejected == groups else f"{rejected:,} of" if rejected else "none of"
+            lines.append(f"{name}: {share} {counted(groups, 'group')} rejected by its limits, and kept.")
         if not self.counts.checks and not self.counts.repeated:
             done = len(self.without_groups) < len(self.relations)
             return [*lines, "Everything was there already; nothing was left to do."] if done else lines
         if self.counts.checks:
             lines.append(
                 f"{counted(self.counts.groups, 'group')} made, {counted(self.counts.checks, 'check')}: "
-                + ", ".join(f"{number:,} {outcome}" for outcome, number in outcomes.items())
+                + ", ".join(
+                    f"{number:,} {outcome}" for outcome, number in outcomes.items() if number or outcome != "rejected"
+                )
                 + "."
             )
         lines += [
@@ -188,27 +203,34 @@ def fitting(
     names: Sequence[str] | None,
     document_share: float | None = None,
     params: Mapping[str, Mapping[str, object]] | None = None,
+    valid: Sequence[str] = (),
 ) -> list[Relation]:
-    """The relations to run: the named ones, or all of the corpus's task and unit.
+    """The relations to run: the named ones, or those of the corpus's task and unit that are default.
+
+    `all` and `family:NAME` among the names mean those of several relations that fit the corpus.
 
     With `document_share`, sentence relations run on documents too, each perturbing that share of the sentences it
-    applies to. `params` are parameters by relation, for example `{"MR6.1": {"sentences": 5}}`. Raises AuditError for a
-    relation that does not fit the corpus' unit or language, or a parameter that it does not have.
+    applies to. `params` are parameters by relation, for example `{"MR6.1": {"sentences": 5}}`. `valid` are limits on
+    follow-ups, of all relations or one: `["replaced<=0.4", "typos:edit-distance<=0.2"]`. Raises AuditError for a
+    relation that does not fit the corpus' unit or language, a parameter that it does not have, and what is no limit.
     """
     if document_share is not None and corpus.unit != "document":
         raise AuditError(
             f"document_share is for documents, corpus {corpus.name} has {corpus.unit}s; leave it out",
             parameter="document_share",
         )
-    chosen = [get_relation(corpus.task, name) for name in names] if names else all_relations(corpus.task)
+    chosen = relations_named(corpus.task, names, languages_of(corpus))
+    by_name = {get_relation(corpus.task, name).name for name in names or () if not stands_for_several(name)}
     changes = {get_relation(corpus.task, name).name: settings for name, settings in (params or {}).items()}
     chosen = [
         configured(relation, changes[relation.name]) if relation.name in changes else relation for relation in chosen
     ]
+    limits = limits_by_relation(valid)
+    chosen = [limited(relation, [*limits.get("", ()), *limits.get(relation.name, ())]) for relation in chosen]
     fit = []
     for relation in chosen:
         if not any(map(relation.speaks, languages_of(corpus))):
-            if names:
+            if relation.name in by_name:
                 spoken = ", ".join(relation.languages)
                 raise AuditError(
                     f"relation {relation.name} reads {spoken}, corpus {corpus.name} is in {corpus.language}; choose "
@@ -217,9 +239,9 @@ def fitting(
                 )
         elif relation.unit in (corpus.unit, "any"):
             fit.append(relation)
-        elif isinstance(relation, Plain) and corpus.unit == "document" and document_share is not None:
-            fit.append(on_documents(relation, document_share))
-        elif names:
+        elif corpus.unit == "document" and document_share is not None and (other := spread(relation, document_share)):
+            fit.append(other)
+        elif relation.name in by_name:
             advice = (
                 "; document_share=0.5 makes it perturb half of a document's sentences"
                 if relation.unit == "sentence"
@@ -230,8 +252,9 @@ def fitting(
                 parameter="document_share",
             )
     if not fit:
+        named = f" in {', '.join(names)}" if names else ""
         raise AuditError(
-            f"no relation of task {corpus.task} fits corpus {corpus.name}, which has {corpus.unit}s in "
+            f"no relation of task {corpus.task}{named} fits corpus {corpus.name}, which has {corpus.unit}s in "
             f"{corpus.language}; {_possible(corpus)}",
             parameter="language",
         )
@@ -257,22 +280,31 @@ def _possible(corpus: Corpus) -> str:
 
 def fitting_all(
     corpora: Sequence[Corpus],
-    names: Sequence[str] | None,
+    names: str | Sequence[str] | None,
     document_share: float | None = None,
     params: Mapping[str, Mapping[str, object]] | None = None,
+    valid: Sequence[str] = (),
 ) -> list[list[Relation]]:
     """`fitting` for each of several corpora, sentences and documents among them: each runs what fits it.
 
     Raises what `fitting` raises, where a name or the document share fits none of the corpora.
     """
-    relations = _fitting_each(corpora, names, document_share, params)
+    names = [names] if isinstance(names, str) else names
+    relations = _fitting_each(corpora, names, document_share, params, valid)
     ran = dict.fromkeys(relation.name for fitted in relations for relation in fitted)
     for corpus, name in product(corpora, params or ()):
         if get_relation(corpus.task, name).name not in ran:
             raise AuditError(
                 f"params {name}: this relation is not among those that are run: {', '.join(ran)}", parameter="params"
             )
+    check_limits_used(valid, list(ran))
     return relations
+
+
+def check_limits_used(valid: Iterable[str], names: Sequence[str]) -> None:
+    """Raise AuditError where a limit is of a relation that is not among those that are run."""
+    if unused := next((name for name in limits_by_relation(valid) if name and name not in names), None):
+        raise AuditError(message("limit.not_run", relation=unused, relations=list(names)), parameter="valid")
 
 
 def _fitting_each(
@@ -280,9 +312,10 @@ def _fitting_each(
     names: Sequence[str] | None,
     document_share: float | None,
     params: Mapping[str, Mapping[str, object]] | None,
+    valid: Sequence[str],
 ) -> list[list[Relation]]:
     if len(corpora) == 1:
-        return [fitting(corpora[0], names, document_share, params)]
+        return [fitting(corpora[0], names, document_share, params, valid)]
     units = {corpus.unit for corpus in corpora}
     relations = []
     for corpus in corpora:
@@ -290,13 +323,19 @@ def _fitting_each(
         own_names = names
         if names is not None and len(units) > 1:
             spread = ("sentence", "document", "any") if share is not None else (corpus.unit, "any")
-            own_names = [name for name in names if get_relation(corpus.task, name).unit in spread]
+            own_names = [
+                name
+                for name in names
+                if any(
+                    relation.unit in spread for relation in relations_named(corpus.task, [name], languages_of(corpus))
+                )
+            ]
             if not own_names:
                 raise AuditError(
                     f"none of {', '.join(names)} is a relation on {corpus.unit}s, which {corpus.name} has; leave "
                     "it out, or name one that is"
                 )
-        relations.append(fitting(corpus, own_names, share, params))
+        relations.append(fitting(corpus, own_names, share, params, valid))
     return relations
 
 
@@ -347,7 +386,7 @@ def run(
     budget.check(systems_by_spec.values())
     _say_remarks(corpus, systems_by_spec, relations, repeats, watcher)
     with Asynchronous(apart) if any(map(is_asynchronous, systems_by_spec.values())) else nullcontext() as waiting:
-        way = _Way(executor, waiting, time_limit, apart, watcher, budget)
+        way = Way(executor, waiting, time_limit, apart, watcher, budget)
         answered = way.first_answers(systems_by_spec, sampled, None if first else opened)
         engine = opened if isinstance(opened, Engine) else opened()
         study = patiently(lambda: make_study(engine, sampled), watcher.says)
@@ -367,8 +406,10 @@ def run(
             way.prepare(systems_by_spec)
         watcher.begin(sum(study.size(number) for number in todo))
         execution = way.execution({id: systems_by_spec[bound.spec] for id, bound in by_id.items()}, retry_errors, fresh)
+        execution.fitted.update(fitted_to(sampled, relations) if todo else {})
         Coordinator(engine, study, by_id, execution, counts, watcher).run(todo)
         _ask_again(engine, study, again, execution, counts, watcher)
+    without_groups = patiently(lambda: _without_groups(engine, study.id, bound), watcher.says)
     ran = Ran(
         study,
         counts,
@@ -378,7 +419,9 @@ def run(
         left=sum(map(study.size, patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)))
         if budget.reached
         else 0,
-        without_groups=patiently(lambda: _without_groups(engine, study.id, bound), watcher.says),
+        without_groups=without_groups,
+        ends=_ends(sampled, [relation for relation in relations if relation.name in without_groups]),
+        rejected=patiently(lambda: _rejected(engine, study.id, bound), watcher.says),
         unscored=patiently(lambda: _unscored(engine, relations, by_id), watcher.says),
     )
     if budget.reached:
@@ -392,7 +435,7 @@ def run(
 
 
 @dataclass
-class _Way:
+class Way:
     """How a run asks its systems: who does the work, how long it may take, what it may spend."""
 
     executor: Executor
@@ -432,13 +475,14 @@ class _Way:
         self.prepare(systems)
         meters = {meter: list(trial.inputs.values()) for trial in wanted if (meter := meter_of(trial.system))}
         check_first(self.budget, meters)
-        executors = {spec: self._executor_of(system) for spec, system in systems.items()}
+        executors = {spec: self.executor_of(system) for spec, system in systems.items()}
         answered = preflight.answers(wanted, sampled.corpus.task, executors, self.limit, sampled.corpus.unit)
         for remark in preflight.remarks(answered):
             self.watcher.says(remark)
         return answered
 
-    def _executor_of(self, system: System) -> Executor:
+    def executor_of(self, system: System) -> Executor:
+        """Who does the batches of a system."""
         if self.waiting is not None and is_asynchronous(system):
             return self.waiting
         # What may be forked is loaded here, before there are workers: all of them have it then.
@@ -451,6 +495,12 @@ class _Way:
         meters = {id: meter for id, system in systems.items() if (meter := meter_of(system))}
         retried = set(fresh) if retry_errors else None
         return Execution(self.executor, self.limit, self.waiting, waiters, retried, fresh, self.budget, meters)
+
+
+def fitted_to(sampled: Sampled, relations: Iterable[Relation]) -> Fitted:
+    """What the measures of these relations' limits learn from the study's sources."""
+    names = {limit.measure for relation in relations for limit in relation.limits}
+    return fitted_for(names, lambda: [row.input for _, row in sampled.sources])
 
 
 def _counts(study: StudyRow, answered: Answered) -> Counts:
@@ -545,6 +595,10 @@ def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Seq
         if absent := next((module for module in relation.needs if find_spec(module) is None), None):
             line = install_line(EXTRAS[absent]) if absent in EXTRAS else f"pip install {absent}"
             raise NotInstalled(f"relation {relation.name} needs {absent}, which is not installed; run: {line}")
+        for limit in relation.limits:
+            if lacking := measure_of(limit).lacks():
+                wanted = message("limit.not_installed", measure=limit.measure, line=lacking)
+                raise NotInstalled(wanted, parameter="valid")
         relation.full_version  # noqa: B018  (asks its tagger or parser who it is: one that there is not is refused here)
     if needs := corpus.needs():
         raise NotInstalled(f"corpus {corpus.name} is not available; {needs}")
@@ -650,6 +704,7 @@ def _all_failed(engine: Engine, study_id: int, system_id: int, name: str) -> str
     groups = select(group.c.id).where(group.c.study_id == study_id)
     checks = select(verdict.c.group_id).where(verdict.c.system_id == system_id, verdict.c.group_id.in_(groups))
     with engine.connect() as connection:
+        checks = checks.where(verdict.c.outcome != int(Outcome.REJECTED))
         right = checks.where(verdict.c.outcome != int(Outcome.ERROR)).limit(1)
         if connection.execute(right).first() or not connection.execute(checks.limit(1)).first():
             return None
@@ -688,6 +743,42 @@ def _without_groups(engine: Engine, study_id: int, relations: Sequence[Bound]) -
         ]
 
 
+_LOOKED_AT = 50
+"""Sources of which a run looks why a composition applies to none."""
+
+
+def _ends(sampled: Sampled, relations: Sequence[Relation]) -> dict[str, str]:
+    """What the parts of compositions without groups make of the first sources, by the composition's name."""
+    said = {}
+    for relation in relations:
+        if isinstance(relation, Composed):
+            rows = [row for _, row in sampled.sources[:_LOOKED_AT]]
+            items = [(row.input, f"{sampled.seed}:{row.key}") for row in rows]
+            sources = [Source(item, Analysis(item.text, item.languages[0]), seed) for item, seed in items]
+            counts = ", ".join(f"{reason} ({number:,})" for reason, number in relation.ends(sources).most_common())
+            said[relation.name] = f"{relation.name}, on the first {counted(len(rows), 'source')}: {counts}."
+    return said
+
+
+def _rejected(engine: Engine, study_id: int, relations: Sequence[Bound]) -> dict[str, tuple[int, int]]:
+    """Groups of each relation with limits in a study, and how many of them are rejected, by name."""
+    names = {bound.id: bound.name for bound in relations if bound.limits}
+    if not names:
+        return {}
+    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    own = (group.c.study_id == study_id, group.c.relation_id.in_(names))
+    groups = select(group.c.relation_id, func.count()).where(*own).group_by(group.c.relation_id)
+    rejecting = (
+        select(group.c.relation_id, func.count(group.c.id.distinct()))
+        .join(verdict, verdict.c.group_id == group.c.id)
+        .where(*own, verdict.c.outcome == int(Outcome.REJECTED))
+        .group_by(group.c.relation_id)
+    )
+    with engine.connect() as connection:
+        rejected = {int(id): int(number) for id, number in connection.execute(rejecting)}
+        return {names[id]: (number, rejected.get(id, 0)) for id, number in connection.execute(groups)}
+
+
 def _bound(
     connection: Connection,
     corpus: Corpus,
@@ -702,7 +793,7 @@ def _bound(
     A system whose outputs that count are made of several calls is one of its own, beside the one that is called.
     """
     for task in {relation.task for relation in relations}:
-        note_brought(connection, base_of(task), [relation.name for relation in relations])
+        note_brought(connection, base_of(task), [name for relation in relations for name in parts_of(relation.name)])
     bases = {spec: system_id(connection, system) for spec, system in systems.items()}
     several = {spec for spec, system in systems.items() if repeats.by_majority and not asked_once(system)}
     ids = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import cached_property
 from heapq import nsmallest
 from typing import Any
@@ -15,6 +16,7 @@ from audit.messages import message
 from audit.relations import Relation
 from audit.relations.expect import needs_scores
 from audit.store import input_ids, insert_new, table_of, tables
+from audit.store.copying import in_utc
 from audit.store.queries import id_of, insert_one
 from audit.systems.base import System
 from audit.tasks import Input
@@ -226,10 +228,14 @@ class Listed:
     """Inputs that the system was executed on in this database, for whatever study."""
     errors: int
     """Of these, how many failed at the last attempt."""
+    number: int
+    """Of the system in this database, in the order in which systems came: `#2` means it in `audit compare`."""
+    began: datetime
+    """When the study was begun, in UTC, by the first of its systems."""
 
     def as_json(self) -> dict[str, Any]:
         """As the command `audit runs` has it in JSON."""
-        return asdict(self)
+        return asdict(self) | {"began": self.began.isoformat(timespec="seconds")}
 
 
 def runs(engine: Engine) -> list[Listed]:
@@ -259,10 +265,11 @@ def runs(engine: Engine) -> list[Listed]:
                     finished=1.0 if row["imported"] else chunks / whole,
                     outputs=executed.get(system_id, 0),
                     errors=failed.get(system_id, 0),
+                    number=system_id,
+                    began=in_utc(row["created_at"]),
                 )
             )
-    ids = {(row["name"], row["version"], row["settings"]): id for id, row in systems.items()}
-    return sorted(listed, key=lambda row: (row.study, row.system, ids[row.system, row.version, row.settings]))
+    return sorted(listed, key=lambda row: (row.study, row.system, row.number))
 
 
 def _progress(connection: Connection) -> dict[tuple[int, int], tuple[int, int]]:

@@ -37,6 +37,8 @@ def simple(relation: str, system: str) -> tuple[str, ...]:
 DESIGNS: dict[str, Design] = {"shared": shared, "simple": simple}
 INFORMATIVE = "informative"
 """The design that lists the groups of a relation, not of a cell (`audit.sampling.draw`), for comparisons."""
+CHANGED = "changed"
+"""Of the sample that holds the groups which changed between two versions of a system: no report counts it."""
 
 
 def get_design(name: str) -> Design:

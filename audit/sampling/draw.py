@@ -1,7 +1,7 @@
 """Draw satisfied groups for judging, and draw more later without starting over."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -14,7 +14,17 @@ from audit.errors import AuditError, UnknownName
 from audit.messages import message
 from audit.relations import COUNTED, Outcome
 from audit.sampling.audits import Audits, draw_group_audits, keep_audits
-from audit.sampling.designs import ALL, BLIND, INFORMATIVE, Numbers, check_domain, check_protocol, get_design, within
+from audit.sampling.designs import (
+    ALL,
+    BLIND,
+    CHANGED,
+    INFORMATIVE,
+    Numbers,
+    check_domain,
+    check_protocol,
+    get_design,
+    within,
+)
 from audit.statistics.comparison import informative
 from audit.store import Checked, checked, insert_new, integers, need_study, table_of, tables
 from audit.store.bulk import LIMIT, group_ids
@@ -74,11 +84,17 @@ class DifferingInputs:
 
 
 def compared_groups(
-    connection: Connection, checks: Checked, study: int, numbers: Numbers, differing_inputs: DifferingInputs
+    connection: Connection,
+    checks: Checked,
+    study: int,
+    numbers: Numbers,
+    differing_inputs: DifferingInputs,
+    without: Collection[int] = (),
 ) -> Iterator[Compared]:
     """The comparison under every relation of a study that makes groups for two systems or more, by relation id.
 
-    Compared are the systems with a satisfied or violated group under the relation; `checks` hold the study's.
+    Compared are the systems with a satisfied or violated group under the relation, but for those `without` (ids);
+    `checks` hold the study's.
     """
     differing: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
     inputs: tuple[np.ndarray, np.ndarray] | None = None
@@ -88,7 +104,7 @@ def compared_groups(
         outcome = checks.outcome[rows]
         satisfied = outcome == Outcome.SATISFIED
         applies = satisfied | (outcome == Outcome.VIOLATED)
-        columns = np.flatnonzero(applies.any(axis=0))
+        columns = np.flatnonzero(applies.any(axis=0) & ~np.isin(checks.systems, list(without)))
         if len(columns) < 2:
             continue
         systems = tuple(checks.systems[at] for at in columns)
@@ -350,6 +366,33 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         domain=domain,
         not_compared=alone,
     )
+
+
+def draw_changed(connection: Connection, study_id: int, seed: int, groups: pd.DataFrame, annotators: int) -> int:
+    """Add groups that changed between two versions to the sample of these, which has no rates of its own; returns how
+    many are new.
+
+    `groups` has the columns relation_id, system_id, group_id and pi. What was drawn before stays, for other versions,
+    too; ranks are in the order of the sources' random numbers under `seed`.
+    """
+    key = {"study_id": study_id, "design": CHANGED, "seed": seed}
+    sample_id, _ = _sample(connection, key, SampleRequest(Size(1), annotators=annotators), ALL)
+    keep_audits(connection, sample_id, Audits())
+    table = table_of(tables.Draw)
+    columns = ["relation_id", "system_id", "group_id", "pi"]
+    query = select(*(table.c[name] for name in columns)).where(table.c.sample_id == sample_id)
+    before = pd.DataFrame(connection.execute(query).all(), columns=columns)
+    parts = [part for part in (before, groups[columns]) if len(part)]
+    if not parts:
+        return 0
+    drawn = pd.concat(parts).drop_duplicates(columns[:3], ignore_index=True)
+    source = drawn["group_id"].to_numpy(np.int64) // LIMIT**2
+    place = np.empty(len(drawn), np.int64)
+    place[Numbers.of_study(connection, study_id, seed).order(source)] = np.arange(len(drawn))
+    rank = pd.Series(place).groupby([drawn["relation_id"], drawn["system_id"]]).rank().astype(int)
+    connection.execute(delete(table).where(table.c.sample_id == sample_id))
+    insert_new(connection, tables.Draw, dict(drawn.assign(rank=rank, sample_id=sample_id).items()))
+    return len(drawn) - len(before)
 
 
 def _has_satisfied(connection: Connection, study_id: int) -> bool:

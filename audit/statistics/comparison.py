@@ -482,6 +482,30 @@ class Common:
         systems = tuple(cells["system"][applies].astype(str))
         return cls(systems, satisfied + violated, satisfied, judged, false, own=True)
 
+    def within(self, rows: np.ndarray) -> "Common":
+        """Of these groups alone, bool (groups,), such as those of a slice. Where judged groups were a random sample,
+        those among them are one of these groups, given how many there are. Totals, which have no groups, stay whole.
+        """
+        if self.genuine is None or self.held is None:
+            return self
+        genuine, held = self.genuine[rows], self.held[rows]
+        known = ~np.isnan(genuine) & (held > 0)
+        decides, source, cluster = (
+            None if part is None else part[rows] for part in (self.decides, self.source, self.cluster)
+        )
+        return Common(
+            self.systems,
+            np.full(len(self.systems), len(genuine)),
+            np.asarray(held.sum(axis=0)),
+            np.asarray(known.sum(axis=0)),
+            np.asarray((known & (genuine == 0)).sum(axis=0)),
+            genuine,
+            held,
+            decides,
+            source,
+            cluster,
+        )
+
     def columns(self, systems: tuple[str, str]) -> tuple[int, int]:
         """The places of two systems."""
         return self.systems.index(systems[0]), self.systems.index(systems[1])

@@ -7,7 +7,7 @@ Inapplicable groups and errors are counted beside, not in. What is not known is 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 import numpy as np
 import pandas as pd
@@ -382,6 +382,7 @@ class Overall(TypedDict):
     violated: int | None
     inapplicable: int | None
     errors: int | None
+    rejected: NotRequired[int | None]
     drawn: int | None
     judged: int | None
     false: int | None
@@ -428,6 +429,7 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
         "violated": _total(cells, "violated"),
         "inapplicable": _total(cells, "inapplicable"),
         "errors": _total(cells, "errors"),
+        **({"rejected": _total(cells, "rejected")} if "rejected" in cells else {}),  # type: ignore[typeddict-item]
         "drawn": _total(cells, "drawn"),
         "judged": _total(cells, "judged"),
         "false": _total(cells, "false"),

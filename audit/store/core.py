@@ -37,6 +37,8 @@ source = table_of(tables.Source)
 spot_check = table_of(tables.SpotCheck)
 study = table_of(tables.Study)
 system = table_of(tables.System)
+validity_draw = table_of(tables.ValidityDraw)
+validity_study = table_of(tables.ValidityStudy)
 verdict = table_of(tables.Verdict)
 
 

@@ -61,7 +61,7 @@ IMPERSONAL = {
 """Texts of tables about people that name nobody: words of a list, codes of languages."""
 LEFT_OUT = "(left out)"
 """Stands in place of a free text that may not be null."""
-_NOT_PEOPLE = ("gold",)
+_NOT_PEOPLE = ("gold", "model")
 
 
 def is_secret(table: Table) -> bool:
@@ -100,7 +100,7 @@ def pseudonym(name: str, salt: bytes) -> str:
 def pseudonymise(connection: Connection, salt: bytes, keep_free_text: bool = False) -> None:
     """Put pseudonyms for the names of people, and nothing for what they wrote freely. For a copy, never a database.
 
-    `gold` is nobody and keeps its name.
+    `gold` and models are nobody and keep their names.
     """
     table = table_of(tables.Annotator)
     people = connection.execute(select(table.c.id, table.c.name).where(table.c.role.not_in(_NOT_PEOPLE))).all()

@@ -152,7 +152,7 @@ class ChunkLease(SQLModel, table=True):
 
 __all__ = ["Cause", "ChunkLease", "Job", "Known", "Log", "Plan", "Setting", "now"]
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Counted up with each migration (`audit.store.migrations`)."""
 
 CLUSTERED = {"sqlite_with_rowid": False}
@@ -379,6 +379,35 @@ class AuditDraw(SQLModel, table=True):
     group_id: int = Field(sa_column=Column(BigInteger, nullable=False))
 
 
+class ValidityStudy(SQLModel, table=True):
+    """That people rate how plausible and grammatical texts of a study are (`audit.sampling.validity`), and how."""
+
+    __tablename__ = "validity_study"
+    study_id: int = Field(primary_key=True, foreign_key="study.id")
+    seed: int
+    annotators: int = 3
+    """How many people rate each text."""
+    first: bool = False
+    """Whether these questions come before all others; else after them."""
+    drawn_at: datetime = moment()
+    ended_at: datetime | None = moment(nullable=True)
+    """Since when nobody is asked any more; null: people are."""
+
+
+class ValidityDraw(SQLModel, table=True):
+    """A drawn pair of a relation: a group, and the step of the one of its follow-ups that is rated beside its source.
+
+    Ranks of a relation run from 1, one source each.
+    """
+
+    __tablename__ = "validity_draw"
+    study_id: int = Field(primary_key=True, foreign_key="study.id")
+    relation_id: int = Field(primary_key=True, foreign_key="relation.id")
+    rank: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    group_id: int = Field(sa_column=Column(BigInteger, nullable=False))
+    step: int = Field(sa_column=Column(SmallInteger, nullable=False))
+
+
 class Question(SQLModel, table=True):
     """What people are asked. `priority` is the best rank of a drawn group that waits for it; null: nobody waits."""
 
@@ -406,7 +435,8 @@ class Question(SQLModel, table=True):
 
 
 class Annotator(SQLModel, table=True):
-    """Who answers: a person with a role, or `gold`. People are never deleted, only disabled."""
+    """Who answers: a person with a role, `gold`, or a `model` whose ratings were imported. Never deleted, only
+    disabled."""
 
     id: int | None = Field(default=None, primary_key=True)
     name: str = Field(unique=True)

@@ -15,6 +15,8 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, and_, func, select
 
 from audit.annotation.accounts import GOLD, note
+from audit.annotation.answers import SCALES
+from audit.annotation.questions import ABOUT_OUTPUTS
 from audit.annotation.settings import settings_of
 from audit.corpora.base import Corpus
 from audit.errors import AuditError, UnknownName
@@ -106,7 +108,8 @@ def _parameters(planned: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Parameters by relation as they are run; empty where this version of `audit` lacks one of the relations."""
     described = cast(Corpus, _Described(*(planned[key] for key in ("corpus", "task", "unit", "language"))))
     try:
-        fit = fitting(described, planned["relations"], planned["document_share"], planned["set"])
+        chosen = (planned["relations"], planned["document_share"], planned["set"], planned.get("valid", ()))
+        fit = fitting(described, *chosen)
     except AuditError:
         return {}
     return {relation.name: dict(relation.params) for relation in fit}
@@ -180,14 +183,15 @@ def _judged(connection: Connection, study_id: int) -> list[tuple[int, str, str]]
         select(judgement.c.guideline, annotator.c.languages, annotator.c.role)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(question.c.kind != "group", judgement.c.question_id.in_(questions_of(study_id)))
+        .where(question.c.kind.in_(ABOUT_OUTPUTS), judgement.c.question_id.in_(questions_of(study_id)))
         .distinct()
     )
     return [(int(row[0]), str(row[1]), str(row[2])) for row in connection.execute(query)]
 
 
 def questions_of(study_id: int) -> Any:
-    """A query for the ids of the questions of a study's task about members of its groups, and about these groups."""
+    """A query for the ids of the questions of a study's task about members of its groups, and about these groups; no
+    ratings."""
     question, member, group = table_of(tables.Question), table_of(tables.Member), table_of(tables.Group)
     study = table_of(tables.Study)
     return (
@@ -195,7 +199,7 @@ def questions_of(study_id: int) -> Any:
         .join(member, member.c.input_id == question.c.input_id)
         .join(group, group.c.id == member.c.group_id)
         .join(study, and_(study.c.id == group.c.study_id, study.c.task == question.c.task))
-        .where(group.c.study_id == study_id)
+        .where(group.c.study_id == study_id, question.c.kind.not_in(SCALES))
         .distinct()
     )
 

@@ -36,12 +36,12 @@ from audit.judging.samples import draw
 from audit.messages import from_stored, message, stored
 from audit.runner.executors import Executor
 from audit.runner.leases import another_python, began, its_environment
-from audit.runner.run import Ran, Watcher, fitting, run
+from audit.runner.run import Ran, Watcher, run
 from audit.sampling.draw import Drawn, SampleRequest
 from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import name_primary, primary_named, resolve
-from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan
+from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan, relations_planned
 from audit.studies.versions import latest
 
 DATABASE = "AUDIT_DB"
@@ -428,7 +428,7 @@ def carry_out(
     change_settings(engine, by, _new_settings(engine, plan))  # asks for the role before anything is done
     study, sample = plan.study, plan.sample
     corpus = corpus_planned(study)
-    relations = fitting(corpus, study["relations"], study["document_share"], study["set"])
+    relations = relations_planned(corpus, study)
     if written := {key: value for key, value in plan.words.items() if value}:
         set_words(engine, study["task"], written, by=by, change=change_words)
     begin("run")

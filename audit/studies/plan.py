@@ -20,16 +20,17 @@ from audit.annotation.guidelines import guideline_of
 from audit.annotation.settings import BOUNDS, JudgingSettings
 from audit.annotation.words import GUIDELINE_FILE, KEYS, faults_of, words_content
 from audit.corpora import Reading, all_corpora, get_corpus
-from audit.corpora.base import Corpus
+from audit.corpora.base import Corpus, languages_of
 from audit.errors import AuditError, BadFile
 from audit.files import read_bytes, text_of, toml_of
 from audit.messages import LANGUAGES, message
 from audit.registry import Registry
-from audit.relations import get_relation
+from audit.relations import Relation, get_relation, relations_named
+from audit.relations.validity import limits_by_relation
 from audit.resources import data_file
 from audit.runner.repeats import MOST as MOST_REPEATS
 from audit.runner.repeats import Repeats
-from audit.runner.run import fitting, loaded
+from audit.runner.run import check_limits_used, fitting, loaded
 from audit.sampling.audits import Audits
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
 from audit.sampling.draw import Size
@@ -144,6 +145,8 @@ class StudyTable(UserModel):
     take: Annotated[str, _one_of(TAKES)] | None = None
     fingerprint: Text | None = None
     set: Parameters = Field(default_factory=dict)
+    valid: MaybeNames = Field(default_factory=list)
+    """Limits on follow-ups, as `audit.relations.validity.limit_of` reads them."""
 
 
 class SampleTable(UserModel):
@@ -370,6 +373,11 @@ def corpus_planned(study: Mapping[str, Any]) -> Corpus:
     return get_corpus(study["corpus"], study["task"], study["unit"], study["language"], reading)
 
 
+def relations_planned(corpus: Corpus, study: Mapping[str, Any]) -> list[Relation]:
+    """The relations that a plan's table `study` runs on its corpus. Raises what `fitting` raises."""
+    return fitting(corpus, study["relations"], study["document_share"], study["set"], study["valid"])
+
+
 def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
     corpus: Corpus | None = _ask(
         "study.corpus",
@@ -409,16 +417,21 @@ def _relations(study: dict[str, Any], corpus: Corpus, note: Note) -> None:
     names = [*(study["relations"] or ()), *study["set"]]
     keys = ["study.relations"] * len(study["relations"] or ()) + ["study.set"] * len(study["set"])
     relations = [
-        _ask(key, partial(get_relation, study["task"], name), note) for name, key in zip(names, keys, strict=True)
+        _ask(key, partial(relations_named, study["task"], [name], languages_of(corpus)), note)
+        for name, key in zip(names, keys, strict=True)
     ]
     if study["document_share"] == 0:
         note("study.document_share", message("plan_file.bad_document_share"))
     elif None not in relations:
+        if _ask("study.valid", lambda: limits_by_relation(study["valid"]), note) is None:
+            return
+        study["set"] = {get_relation(study["task"], name).name: settings for name, settings in study["set"].items()}
         where = "study.set" if study["set"] and not study["relations"] else "study.relations"
-        fitted = _ask(where, lambda: fitting(corpus, study["relations"], study["document_share"], study["set"]), note)
+        fitted = _ask(where, lambda: relations_planned(corpus, study), note)
         study["relations"] = [relation.name for relation in fitted or ()]
         if unused := sorted(set(study["set"]) - set(study["relations"])):
             note("study.set", message("plan_file.set_not_run", relation=unused[0], relations=study["relations"]))
+        _ask("study.valid", lambda: check_limits_used(study["valid"], study["relations"]), note)
 
 
 def _primary(report: dict[str, Any], study: Mapping[str, Any], run: Mapping[str, str], note: Note) -> None:

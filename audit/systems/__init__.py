@@ -101,6 +101,10 @@ def get_system(spec: str, seconds: float | None = None) -> System:
             f"{entry.name}:{spec}" for entry in SYSTEMS.entries() if f"FILE{spec[spec.rindex('.') :]}" in entry.argument
         ]
         raise AuditError(f"{spec!r} is a file; say what it describes, as in {' or '.join(kinds)}")
+    if found is None and "." in spec and all(part.isidentifier() for part in spec.split(".")):
+        module, _, attribute = spec.removesuffix(".py").rpartition(".")
+        own = f"{module}:{attribute}" if module else f"{attribute}:classify"
+        raise AuditError(f"unknown system {spec!r}; one of your own is named module:name, as in {own}")
     if found is None or (colon and not found.argument):
         raise SYSTEMS.unknown(spec)
     if found.origin not in ("", _CALLER):

@@ -34,6 +34,11 @@ class Analysis:
         """Tokens in order; contractions are split as in the Penn Treebank (is + n't)."""
         return tag(self.text, self.language, self.tagger)
 
+    @property
+    def is_tagged(self) -> bool:
+        """Whether its tokens are known: what would spare finding them is not worth its time then."""
+        return "tokens" in self.__dict__
+
     @classmethod
     def tag_all(cls, analyses: Sequence["Analysis"]) -> None:
         """Find the tokens of many texts at once, in the languages whose own tagger is faster so.

@@ -17,7 +17,7 @@ from audit.text.tokens import words
 _TOKEN = re.compile(r"\w+")
 _ORDERS = 4
 """BLEU looks at runs of one to four words."""
-_UNSPACED = words("zh ja th lo km my")
+UNSPACED = words("zh ja th lo km my")
 """Languages whose writing has no blanks between words: their characters stand for words."""
 _STEMMERS = {
     "ar": "arabic",
@@ -190,7 +190,7 @@ def reference_words(text: str, language: str = "") -> list[str]:
     >>> reference_words("我 喜欢", "zh"), reference_words("I like it.")
     (['我', '喜', '欢'], ['I', 'like', 'it.'])
     """
-    return [character for character in text if not character.isspace()] if language in _UNSPACED else text.split()
+    return [character for character in text if not character.isspace()] if language in UNSPACED else text.split()
 
 
 @cache

@@ -1,7 +1,8 @@
 """What analyses the texts of a language. Each language registers its tools in `audit.registry.languages`."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol
 
@@ -42,6 +43,9 @@ class LanguageTools:
     """The version of its own tagger: the program and its model."""
     no_trees: Callable[[], str | None] = lambda: "nothing here parses its texts"
     """Why its own tagger finds no trees of sentences, with what to install; None where it does."""
+    phrases: Mapping[str, str] = field(default_factory=dict)
+    """Regular expressions of what its texts say, by name: negation, question, female and male, for slices
+    (`audit.corpora.slices`)."""
 
 
 LANGUAGES: Registry[LanguageTools] = registry.languages
@@ -98,3 +102,15 @@ def spans(text: str, language: str) -> Spans:
     """
     tools = LANGUAGES.find(language)
     return LANGUAGES.get(language).spans(text) if tools is not None else sentences.spans(text)
+
+
+@cache
+def phrase_pattern(name: str, language: str) -> re.Pattern[str] | None:
+    """What finds phrases of this name in texts of a language; None where the language has none.
+
+    >>> bool(phrase_pattern("negation", "en").search("It isn't good.")), phrase_pattern("negation", "xx")
+    (True, None)
+    """
+    entry = LANGUAGES.find(language)
+    phrases = {} if entry is None else LANGUAGES.get(language).phrases
+    return re.compile(phrases[name]) if name in phrases else None

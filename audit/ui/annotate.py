@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 
 from audit.annotation.accounts import ROLES
 from audit.annotation.activity import PAUSE, pace_of
-from audit.annotation.answers import UNSURE
+from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.control_questions import Attempt
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.queue import Earlier, Shown, elsewhere, next_question, queue_of, show
@@ -33,6 +33,7 @@ from audit.ui.language import html, label_name, label_names, plain, sentence, t,
 from audit.ui.question import (
     FIELD,
     LEAST,
+    answer_name,
     answers_of,
     guideline_shown,
     heading,
@@ -185,7 +186,7 @@ def _answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args
     with st.container(key="judge", horizontal=True):
         for number, answer in enumerate((*shown.labels, UNSURE), start=1):
             st.button(
-                plain(label_name(answer, shown.task)),
+                plain(answer_name(answer, shown)),
                 key=f"judge-{place}-{answer}",
                 shortcut=shortcut(answer, number),
                 on_click=action,
@@ -380,7 +381,8 @@ def _question(engine: Engine, account_id: int, shown: Shown) -> None:
     with st.container(key="beside", horizontal=True, gap="small"):
         _small_button("undo", place, "z", _undo, engine, account_id)
         _small_button("skip", place, "s", _skip, engine, account_id, shown.id)
-        _small_button("flag", place, "f", _flag, engine, account_id, shown.id)
+        if shown.kind not in SCALES:  # no adjudicator looks at ratings
+            _small_button("flag", place, "f", _flag, engine, account_id, shown.id)
         _small_button("guideline", place, "g", _toggle_guideline)
     remembered = shown.remembered
     if remembered.sent_back:

@@ -51,6 +51,7 @@ from audit.ui.language import (
     translated,
     whose_answers,
 )
+from audit.ui.validity import validity_section
 
 # How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
 
@@ -472,6 +473,7 @@ SECTIONS: dict[str, Callable[[Engine, Account], None]] = {
     "firming": firming_section,
     "needs": needs_section,
     "people": people_section,
+    "validity": validity_section,
 }
 TAB = "dashboard-tab"
 

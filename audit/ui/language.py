@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import SequenceMatcher
 from functools import cache
 from html import escape
 from typing import Any, TypeVar
@@ -13,8 +12,10 @@ from audit.annotation.words import DatabaseWords
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import LANGUAGES, catalogue, said, words
+from audit.relations.composition import summary_from
 from audit.resources import data_file
-from audit.tasks import Input, Wording, base_of
+from audit.tasks import Input, Wording
+from audit.text.differences import differences
 from audit.text.languages import display_name
 from audit.ui.settings import LANGUAGE
 
@@ -152,7 +153,7 @@ def in_language(name: str, languages: str) -> str:
 
 def summary(task: str, relation: str, english: str) -> str:
     """A relation's summary in this session's language where the catalogue has it; else that of its docstring."""
-    return texts(language()).get(f"relation.{base_of(task)}.{relation}", english) if english else ""
+    return summary_from(texts(language()), task, relation, english) if english else ""
 
 
 def language_switch() -> None:
@@ -175,11 +176,7 @@ def language_switch() -> None:
 
 # Showing texts literally: whatever a corpus, a system or a person wrote is data, never Markdown or HTML.
 
-# Words, spaces, and every other sign by itself; Chinese and Japanese signs one by one, as they have no spaces.
-_TOKENS = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
 _COMMAND = re.compile(r"(`(?:audit |--)[a-z0-9 .-]+`)")
-_LONG = 250_000
-"""Pairs of tokens above which texts are compared by their rarer ones."""
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&@/])")
 
 
@@ -227,13 +224,8 @@ def text_html(text: str, language: str, extra: str = "") -> str:
 
 def difference_html(before: str, after: str, language: str) -> str:
     """The text `after` as an HTML block in which what differs from `before` is marked and underlined."""
-    old, new = _TOKENS.findall(_valid(before)), _TOKENS.findall(_valid(after))
-    parts = []
-    # In a long review spaces and commas would be compared millions of times; there only rarer words begin a match.
-    frequent = len(old) * len(new) > _LONG
-    for kind, _, _, start, end in SequenceMatcher(None, old, new, autojunk=frequent).get_opcodes():
-        piece = escape("".join(new[start:end]))
-        parts.append(f"<mark>{piece}</mark>" if kind in ("insert", "replace") and piece.strip() else piece)
+    pieces = differences(_valid(before), _valid(after))
+    parts = [f"<mark>{escape(piece)}</mark>" if changed else escape(piece) for piece, changed in pieces]
     return _block("".join(parts), language, "")
 
 

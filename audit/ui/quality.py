@@ -18,7 +18,7 @@ from audit.annotation.control_questions import (
     pick_known,
     remove_known,
 )
-from audit.annotation.questions import asks_pairs
+from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.annotation.settings import BOUNDS, Bounds, change_settings, settings_of
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.browse import Contradiction, Side, contradictions
@@ -509,7 +509,7 @@ def _chart(name: str, key: tuple[Any, ...], text: str, build: Callable[[Palette]
 def _tasks(engine: Engine, groups: bool) -> list[str]:
     """The tasks of which people judged questions about groups, or about texts and outputs."""
     judged = exists().where(judgement.c.question_id == question.c.id)
-    kind = question.c.kind == "group" if groups else question.c.kind != "group"
+    kind = question.c.kind == "group" if groups else question.c.kind.in_(ABOUT_OUTPUTS)
     query = select(question.c.task).where(kind, judged).distinct().order_by(question.c.task)
     with engine.connect() as connection:
         return [str(task) for task in connection.execute(query).scalars()]

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from audit.annotation.answers import UNSURE
+from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.deferral import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
@@ -63,7 +63,7 @@ def show_question(shown: Shown) -> None:
     """The question and its texts. `shown` knows nothing of systems and verdicts, and no output but the one that
     the question is about."""
     if shown.group is None:
-        title = heading_html(question_of(shown.task))
+        title = heading_html(t(f"scale.{shown.kind}") if shown.kind in SCALES else question_of(shown.task))
         texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
         if shown.output is not None:
             sections = _pair_sections(shown.task, shown, shown.output)
@@ -92,7 +92,7 @@ def guideline_shown(shown: Shown) -> Guideline:
 
 def labels_together(shown: Shown) -> tuple[str, ...]:
     """The labels of which a text may have several, for a question that is about them; else none."""
-    task = get_task(shown.task) if shown.group is None else None
+    task = get_task(shown.task) if shown.group is None and shown.kind not in SCALES else None
     return task.parts if isinstance(task, Classification) else ()
 
 
@@ -100,6 +100,12 @@ def answers_of(shown: Shown) -> tuple[str, ...]:
     """What an annotator chooses from: the labels; of a task with sets of labels the single ones, and none of them."""
     parts = labels_together(shown)
     return (*parts, NONE_OF_THEM) if parts else shown.labels
+
+
+def answer_name(answer: str, shown: Shown) -> str:
+    """How an answer to a question reads: a label of its task, or a rating in words."""
+    rating = shown.kind in SCALES and answer != UNSURE
+    return t(f"scale.{shown.kind}_{answer}") if rating else label_name(answer, shown.task)
 
 
 def shortcut(answer: str, number: int) -> str | None:

@@ -265,7 +265,7 @@ def _show_winner(view: View, preference: PreferenceEntry) -> None:
         write_plain(line)
     st.caption(f"{t('preference.legend')} {_delta(view)}")
     alt = " ".join(words.preference_lines(view.report, language()))
-    chart("scores", (view.key,), partial(charts.scores_chart, view.report), alt)
+    chart("scores", (view.key,), partial(charts.scores_chart, preference["ranking"]), alt)
 
 
 def _show_weights(preference: PreferenceEntry) -> None:
@@ -505,7 +505,8 @@ def _show_unavailable(problem: AuditError) -> None:
 
 ROLES = ("manager",)
 TAB = "results-tab"
-_COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "drawn", "judged", "false", "waiting")
+_COUNTS = ("groups", "satisfied", "violated", "inapplicable", "errors", "rejected")
+_DRAW_COUNTS = ("drawn", "judged", "false", "waiting")
 
 
 def page() -> None:
@@ -541,7 +542,8 @@ def cells_tab(view: View) -> None:
     """Every cell; with the study where there are several."""
     cells = view.report["cells"]
     several_studies = len({cell["study"] for cell in cells}) > 1
-    columns = (*(("study",) if several_studies else ()), "relation", "system", *_COUNTS, *RATES)
+    counts = [name for name in _COUNTS if name != "rejected" or any(name in cell for cell in cells)]
+    columns = (*(("study",) if several_studies else ()), "relation", "system", *counts, *_DRAW_COUNTS, *RATES)
     _cells_table("cells", cells, columns, height=420)
 
 

@@ -11,7 +11,8 @@ from audit.annotation.settings import BOUNDS
 from audit.corpora import Corpus, all_corpora
 from audit.errors import AuditError
 from audit.registry import Registry
-from audit.relations import all_relations
+from audit.relations import all_relations, relations_named
+from audit.relations.composition import parts_of
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
 from audit.statistics.intervals import METHODS, TARGETS
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
@@ -233,6 +234,7 @@ class _Fields:
                 default=[option for option in self.value(table, name) or () if option in options],
                 format_func=format_func,
                 placeholder=t("studies.all") if name == "relations" else t("studies.choose"),
+                accept_new_options=name == "relations",  # compositions are typed
             )
         )
 
@@ -269,6 +271,7 @@ def _study(fields: _Fields) -> dict[str, Any] | None:
         "document_share": share or None,
         "repeats": fields.value("study", "repeats"),
         "take": fields.value("study", "take"),
+        "valid": fields.value("study", "valid"),
         "set": {
             relation: parameters
             for relation, parameters in fields.value("study", "set").items()
@@ -283,7 +286,13 @@ def _relations(fields: _Fields, task: str, corpus: Corpus, sentences_too: bool) 
         for relation in all_relations(task)
         if relation.unit in (corpus.unit, "any") or (sentences_too and not relation.per_system)
     }
-    return fields.choices("study", "relations", list(fitting), lambda name: f"{name}  {fitting[name]}")
+    composed = [name for name in fields.value("study", "relations") or () if len(parts_of(name)) > 1]
+    return fields.choices(
+        "study",
+        "relations",
+        [*fitting, *composed],
+        lambda name: f"{name}  {fitting[name]}" if name in fitting else name,
+    )
 
 
 def _sample(fields: _Fields) -> dict[str, Any]:
@@ -368,10 +377,10 @@ def _preview(content: Mapping[str, Any]) -> None:
     sources = min(size, study["limit"] or size)
     fitting = [
         relation
-        for relation in all_relations(study["task"])
+        for relation in relations_named(study["task"], study["relations"])
         if relation.unit in (corpus.unit, "any") or study["document_share"]
     ]
-    relations = len(study["relations"] or fitting)
+    relations = len(fitting)
     cells = relations * len(study["systems"])
     drawn = sample.get("per_relation") or round((sample.get("share") or 0) * sources)
     st.info(

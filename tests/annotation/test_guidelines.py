@@ -18,6 +18,10 @@ from audit.tasks import TASKS, Input, OwnWords, get_task, words
 from audit.tasks.words import GUIDELINES, read_guideline
 
 PINNED = {
+    ("grammaticality.en.md", 1): "a2f1f8d1c4455507",
+    ("grammaticality.zh.md", 1): "8d5f320808780794",
+    ("plausibility.en.md", 1): "d7ef1b116de29d32",
+    ("plausibility.zh.md", 1): "48311364b18a42d4",
     ("classification-climate-topics.en.md", 1): "6118bbd68f86911c",
     ("classification-climate-topics.zh.md", 1): "ce16c5d98333b215",
     ("classification-inews.en.md", 1): "68950d50cb1b0817",

@@ -20,7 +20,7 @@ from audit.annotation.activity import pace_of
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.errors import NotAllowed, Refused
-from audit.judging import judges, unit
+from audit.judging import judges, samples, unit
 from audit.judging.deferral import flag, skip, unflag
 from audit.judging.judgements import judge, undo, undone
 from audit.judging.training import judging_mode, train
@@ -45,6 +45,7 @@ WITHOUT_ACCOUNT = {
     accounts.changing_accounts: "it is what asks for the role, for those that are tried here",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
+    samples.draw_changes: "of whoever compares two versions and has the database itself, from the command line",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",
 }

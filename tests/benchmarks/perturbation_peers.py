@@ -1,19 +1,23 @@
 """What other tools need to perturb the sentences that `perturbation_speed.py` sends; run by the Python that has them.
 
-Reads {"texts", "words", "tags", "rounds"} from standard input, the words and tags being ours (pre-tagged), and answers
-with a list of {"does", "tool", "version", "seconds" (CPU, the least of the rounds), "made" or "missing"}. Imports
-nothing of audit. What a tool imports for its other parts and is not installed (models, viewers) is stood in for by
-nothing: the functions measured here do not use it, and `without` names it.
+The first line of standard input is {"texts", "words", "tags"}, words and tags being ours; then each line is the number
+of a peer of PEERS, which does one round over all texts. Answered are a line with the peers, each {"does", "tool",
+"version"} with "missing" or "without", and a line {"seconds" (CPU), "made"} a round. Imports nothing of audit. What a
+tool imports for its other parts and is not installed (models, viewers) is stood in for by nothing: the functions
+measured here do not use it, and `without` names it. TextFlint wants data of a server when it is imported: what would
+fetch them is such a part, and spaCy's rules alone make its words, as they do for it.
 """
 
-import contextlib
 import importlib
 import importlib.metadata
 import io
 import json
+import logging
 import os
+import random
 import sys
 import time
+import types
 import warnings
 from unittest.mock import MagicMock
 
@@ -22,7 +26,7 @@ def imported(module, *unneeded):
     """The module, and the names of what it imports that is not there, or that is not needed and does not load here."""
     without = list(unneeded)
     for name in unneeded:
-        sys.modules[name] = MagicMock(__path__=[], __spec__=None)
+        sys.modules.setdefault(name, MagicMock(__path__=[], __spec__=None))
     while True:
         try:
             return importlib.import_module(module), without
@@ -53,27 +57,43 @@ def langtest(given):
     return contracted, without
 
 
-def textflint(given):
-    # The tokeniser and tagger want data from a server; tokens and tags are given here.
-    contraction, without = imported(f"{_TEXTFLINT}.contraction", "textflint.common.preprocess")
-    made = contraction.Contraction()
+def textflint(module, name):
+    """A maker for one of TextFlint's transformations, of samples made of a text each time."""
 
-    class Sample:
-        """What is asked of TextFlint's sample here: tokens that are there already, and joining them."""
+    def make(given):
+        fetching = types.ModuleType("textflint.common.preprocess.nltk_res_load")
+        fetching.ModelManager, fetching.download_if_needed = MagicMock, MagicMock()
+        sys.modules[fetching.__name__] = fetching
+        transformation, without = imported(f"textflint.generation.transformation.UT.{module}", fetching.__name__)
+        samples, others = imported("textflint.input.component.sample.ut_sample", fetching.__name__)
+        processor = importlib.import_module("textflint.common.preprocess.en_processor").EnProcessor
+        processor.nlp, processor.initialized = importlib.import_module("spacy").blank("en"), True
+        made = getattr(transformation, name)()
 
-        def __init__(self, tokens):
-            self.tokens = tokens
+        def changed(at):
+            text = given["texts"][at]
+            follow_ups = made.transform(samples.UTSample({"x": text}), n=1)
+            return bool(follow_ups) and follow_ups[0].dump()["x"] != text
 
-        def get_words(self, field):
-            return self.tokens
+        return changed, sorted({*without, *others})
 
-        def unequal_replace_field_at_indices(self, field, indices, new):
-            tokens = list(self.tokens)
-            for (start, end), one in sorted(zip(indices, new, strict=True), reverse=True):
-                tokens[start:end] = [one]
-            return " ".join(tokens)
+    return make
 
-    return lambda at: made._transform(Sample(given["words"][at])), without
+
+def nlpaug_alone(given):
+    word, without = imported("nlpaug.augmenter.word")
+    nltk = importlib.import_module("nltk")
+    # Its tagger's weights come from a server; these are the same program's, learnt from NLTK's sample of the treebank.
+    tagger = nltk.tag.PerceptronTagger(load=False)
+    tagger.train(list(nltk.corpus.treebank.tagged_sents()[:1500]), nr_iter=2)
+    augmenter = word.SynonymAug(aug_src="wordnet", aug_max=2)
+    augmenter.model.pos_tag = tagger.tag
+
+    def replaced(at):
+        text = given["texts"][at]
+        return augmenter.augment(text) != [text]
+
+    return replaced, [*without, "its tagger's weights"]
 
 
 def nlpaug(given):
@@ -93,53 +113,58 @@ def nlpaug(given):
         (made,) = augmenter.augment(joined[at])
         return made != joined[at]
 
-    return replaced, without
+    return replaced, [*without, "its words and tags, which are given"]
 
 
-def textflint_tense(given):
-    tense, without = imported(f"{_TEXTFLINT}.tense", "textflint.common.preprocess")
-    made = tense.Tense()
-
-    def changed(at):
-        pairs = zip(given["words"][at], given["tags"][at], strict=True)
-        return [made._get_candidates(word, pos=tag, n=1) for word, tag in pairs]
-
-    return changed, without
-
-
-_TEXTFLINT = "textflint.generation.transformation.UT"
 PEERS = [
+    ("scanning-errors", "textflint", textflint("ocr", "Ocr")),
+    ("typos", "textflint", textflint("typos", "Typos")),
+    ("upper-case", "textflint", textflint("word_case", "WordCase")),
+    ("final-mark", "textflint", textflint("punctuation", "Punctuation")),
+    ("contractions", "textflint", textflint("contraction", "Contraction")),
     ("contractions", "checklist", checklist),
     ("contractions", "langtest", langtest),
-    ("contractions", "textflint", textflint),
-    ("noun synonyms", "nlpaug", nlpaug),
-    ("tense", "textflint", textflint_tense),
+    ("synonyms", "nlpaug", nlpaug_alone),
+    ("synonyms", "nlpaug", nlpaug),
 ]
 
 
-def measured(does, tool, make, given):
+def prepared(does, tool, make, given):
+    """What is said of a peer, and its function of a text's number, None where it does not run."""
     said = {"does": does, "tool": tool}
     try:
         said["version"] = importlib.metadata.version(tool)
+        perturb, said["without"] = make(given)
+        perturb(0)
     except importlib.metadata.PackageNotFoundError:
-        return {**said, "missing": f"not installed: pip install {tool}"}
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
-            perturb, without = make(given)
-            best = None
-            for _ in range(given["rounds"]):
-                started, made = time.process_time(), 0
-                for at in range(len(given["texts"])):
-                    made += bool(perturb(at))
-                spent = time.process_time() - started
-                best = spent if best is None else min(best, spent)
+        return {**said, "missing": f"not installed: pip install {tool}"}, None
     except (Exception, SystemExit) as problem:  # a peer may fail in any way; the others are measured all the same
         reason = " ".join(str(problem).split())[:200]
-        return {**said, "missing": f"installed, but it does not run: {type(problem).__name__}: {reason}"}
-    return {**said, "seconds": best, "made": made, "without": without}
+        return {**said, "missing": f"installed, but it does not run: {type(problem).__name__}: {reason}"}, None
+    return said, perturb
+
+
+def round_of(perturb, count):
+    started, made = time.process_time(), 0
+    for at in range(count):
+        made += bool(perturb(at))
+    return {"seconds": time.process_time() - started, "made": made}
+
+
+def main():
+    answers = sys.stdout
+    sys.stdout = io.StringIO()  # peers print
+    logging.disable()
+    warnings.simplefilter("ignore")
+    random.seed(1)
+    given = json.loads(sys.stdin.readline())
+    peers = [prepared(*peer, given) for peer in PEERS]
+    print(json.dumps([said for said, _ in peers]), file=answers, flush=True)
+    for line in sys.stdin:
+        perturb = peers[int(line)][1]
+        print(json.dumps(round_of(perturb, len(given["texts"]))), file=answers, flush=True)
 
 
 if __name__ == "__main__":
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    content = json.load(sys.stdin)
-    json.dump([measured(*peer, content) for peer in PEERS], sys.stdout)
+    main()

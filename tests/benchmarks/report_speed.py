@@ -117,13 +117,14 @@ def measured(arguments):
     return time.perf_counter() - started, cpu, usage.ru_maxrss / 1024, json.loads(answer)
 
 
-def steps(design, others):
+def steps(design, others, html):
     """The commands that are measured, in this order: each finds what those before it have left."""
     sample = ["sample", "--design", design, "--per-relation"]
     yield "sample, first draw", [*sample, str(PER_RELATION)]
     yield "sample, drawing more", [*sample, str(MORE)]
     yield "gold", ["gold"]
     yield "report", ["report", "--design", design]
+    yield "report --html", ["report", "--design", design, "--html", str(html)]
     if others:
         yield "progress", ["progress"]
         yield "plan --half-width 0.05", ["plan", "--half-width", "0.05"]
@@ -151,16 +152,17 @@ def main():
                 maker.start()
                 maker.join()
             for design in arguments.design or ["shared"]:
-                best = {}
+                best, html = {}, Path(folder) / "report.html"
                 for _ in range(arguments.repeats):
                     copy = Path(folder) / "copy.db"
                     shutil.copyfile(path, copy)
-                    for name, command in steps(design, arguments.others):
+                    for name, command in steps(design, arguments.others, html):
                         run = measured([*command, "--db", str(copy), "--json"])[:3]
                         best[name] = min(run, best.get(name, run))
                 for name, (seconds, cpu, peak) in best.items():
                     sizes = f"{groups:,} | {arguments.systems}"
                     print(f"| {name} | {design} | {sizes} | {seconds:.1f} | {cpu:.1f} | {peak:.0f} |", flush=True)
+                print(f"The HTML file has {html.stat().st_size / 1e6:.1f} MB.", flush=True)
 
 
 if __name__ == "__main__":

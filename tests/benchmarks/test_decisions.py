@@ -7,6 +7,7 @@ from decisions import CONFIDENCE, WORLDS, decided_at, hard_world, real, redrawn,
 from audit.statistics.planning import contest, standing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("systems", "lead"), [(4, 0.03), (4, 0.021), (8, 0.03)])
 def test_the_winner_is_right_whoever_looks_after_every_group(systems, lead):
     found = hard_world(repeats=30, worlds=3, systems=systems, lead=lead)

@@ -15,6 +15,7 @@ def test_only_sequences_hold_for_a_cell_when_one_stops_at_will():
     assert (sequence[:, 0] >= 0.95).all()
 
 
+@pytest.mark.slow
 def test_only_sequences_hold_for_a_difference_when_one_stops_at_will():
     looks = np.arange(30, 271, 30)
     fixed, sequence = (pairs(on, repeats, looks, (0.0,)) for on, repeats in ((False, 200), (True, 60)))

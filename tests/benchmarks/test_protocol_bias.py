@@ -22,6 +22,7 @@ def small(tmp_path_factory):
     return world(tmp_path_factory.mktemp("protocol") / "real.db", systems=("vader",), sources=250)
 
 
+@pytest.mark.slow
 def test_one_annotator_biases_and_both_corrections_do_not(small):
     true, cells = small
     found = measure(true, cells, redraws=12, accuracies=(0.8,)).loc[("independent", 0.8)]

@@ -15,10 +15,10 @@ from audit.runner.leases import its_environment
 FIGURES = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "false_satisfaction_2022.csv"
 
 # The keys of issue 2, section "The commands and their JSON", letter for letter: other tools read them.
-RELATION = ["relation", "task", "family", "unit", "languages", "preserves_truth", "summary"]
+RELATION = ["relation", "task", "family", "unit", "languages", "default", "preserves_truth", "carries", "summary"]
 SYSTEM = ["system", "version", "tasks", "languages", "available", "needs"]
 CORPUS = ["corpus", "task", "language", "unit", "size", "gold", "available", "needs"]
-REPORT = ["signature", "cells", "relations", "overall", "rollups", "violations"]
+REPORT = ["signature", "cells", "relations", "overall", "rollups", "violations", "decisions"]
 OF_A_DATABASE = ["sensitivity", "accuracy", "causes", "disputes", "plan"]
 CELL = [
     "task", "relation", "system", "groups", "satisfied", "violated", "inapplicable", "errors", "judged", "false",
@@ -73,17 +73,38 @@ def run_of(answered, own, reviews):
 
 def test_relations_lists_all_of_both_studies(answered):
     rows = answered("relations")
-    assert [row["relation"] for row in rows if row["task"] == "sentiment"] == TWENTY
+    assert [row["relation"] for row in rows if row["task"] == "sentiment" and row["default"]] == TWENTY
     for row in rows:
         assert list(row) == RELATION
         assert row["unit"] in ("sentence", "document", "any")
         assert row["languages"] in ([["*"]] if row["task"] == "translation" else [["en"], ["zh"]])
         assert isinstance(row["preserves_truth"], bool)
         assert row["summary"].endswith(".")
-    truth = {row["relation"]: row["preserves_truth"] for row in rows if row["task"] == "sentiment"}
+    truth = {row["relation"]: row["preserves_truth"] for row in rows if row["task"] == "sentiment" and row["default"]}
     assert truth["MR1.1"]
     assert not truth["MR2.2"]
+    carries = {row["relation"]: row["carries"] for row in rows if row["task"] == "sentiment" and row["default"]}
+    assert [carries[name] for name in ("MR1.1", "MR2.1", "MR2.2")] == ["everything", "partly", "nothing"]
     assert answered("relations", "--task", "sentiment") == [row for row in rows if row["task"] == "sentiment"]
+
+
+def test_relations_of_one_language_and_family(answered, capsys):
+    rows = answered("relations", "--task", "sentiment", "--language", "zh")
+    assert {row["languages"][0] for row in rows} == {"zh"}
+    families = answered("relations", "--family", "Noise in letters", "--task", "sentiment")
+    assert {row["family"] for row in families} == {"noise in letters"}
+    assert main(["relations", "--family", "noise in leters"]) == 2
+    assert "unknown family 'noise in leters'; did you mean 'noise in letters'?" in capsys.readouterr().err
+
+
+def test_relations_fit_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["relations", "--task", "sentiment", "--language", "en"]) == 0
+    *lines, note = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("(strict=true)" in line for line in lines)
+    assert note.startswith("Left out here, and in --json: preserves_truth, unit, task, languages")
 
 
 def test_systems_and_corpora_list_what_there_is(answered):

@@ -93,6 +93,7 @@ def test_a_judge_is_asked_measured_and_used(where, tmp_path, capsys):
         assert "referee@" in html.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_killed_command_goes_on_and_asks_nothing_twice(where, capsys):
     command = [sys.executable, "-m", "audit", "judge", "ask", "--with", "killed_referees:judge", "--db", where]
     folder = str(Path(__file__).parents[2])

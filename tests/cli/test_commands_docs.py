@@ -56,7 +56,7 @@ def test_every_command_is_on_the_page_and_in_the_overview(capsys, monkeypatch):
     assert {name for name in COMMANDS if " " not in name} == set(application().commands)
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert len(shown) <= 50
+    assert len(shown) <= 53
     first = shown.index(next(line for line in shown if line.startswith("Start here"))) + 1
     assert [line.split()[0] for line in shown[first : first + 5]] == ["demo", "run", "sample", "report", "app"]
 
@@ -87,7 +87,7 @@ def test_every_command_with_json_shows_it(command):
     assert (example(command) is not None) == (has_json and command != "rerank")
 
 
-DEEP = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items", "people")
+DEEP = ("cells", "relations", "studies", "coefficients", "groups", "pairs", "annotators", "items", "people", "found")
 
 
 def shape(value, deep=DEEP):
@@ -121,6 +121,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
     monkeypatch.setenv("AUDIT_PASSWORD", "correct horse")
     calls = {
         "run": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --workers 0",
+        "search": f"--corpus reviews.csv --systems {own.specs('calm')[0]} --relations MR3.1 --budget 4 --workers 0",
         "sample": "--per-relation 5",
         "gold": "",
         "plan": "--half-width 0.05 --pace 6 --price 20",
@@ -131,6 +132,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "study list": "",
         "study show": "films",
         "study run": "films --workers 0",
+        "compare": "picked.db audit.db",
         "pivots": "chains.csv",
         "agreement": "--ratings ratings.csv --by pair",
         "annotators": "--ratings ratings.csv",
@@ -151,6 +153,7 @@ def test_the_json_shown_has_the_keys_of_the_real_one(own, tmp_path, capsys, monk
         "known list": "",
         "quality": "",
         "contradictions": "",
+        "follow-ups": "--measures replaced",
         "export": "--out exported",
         "import": "exported --db again.db",
         "replay": "exported",

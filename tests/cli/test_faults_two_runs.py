@@ -166,6 +166,7 @@ def until(condition, seconds=120):
 ELSEWHERE = "leases._host = lambda: 'elsewhere'\nleases.LENGTH = timedelta(seconds={})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more", ["leases.LENGTH = timedelta(hours=1)", pytest.param(ELSEWHERE.format(6), marks=pytest.mark.slow)]
 )

@@ -261,7 +261,7 @@ def drain(world: World, *names: str) -> None:
 
 @pytest.mark.parametrize(
     "prepare",
-    [*WRITERS[:3], *(pytest.param(prepare, marks=pytest.mark.slow) for prepare in WRITERS[3:])],
+    [WRITERS[0], *(pytest.param(prepare, marks=pytest.mark.slow) for prepare in WRITERS[1:])],
     ids=lambda function: function.__name__,
 )
 def test_who_is_killed_leaves_all_or_nothing(where, tmp_path, prepare):

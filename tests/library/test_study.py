@@ -158,7 +158,7 @@ def test_wrong_labels_are_refused(labels: dict, reason: str):
         ({"systems": {"a:b": by_keyword}}, "no colon"),
         ({"systems": {"three": 3}}, "cannot be called"),
         ({"systems": ["nobody"]}, "unknown system 'nobody'"),
-        ({"relations": "MR3.1"}, r"relations='MR3.1': expected a list"),
+        ({"relations": 3}, r"relations=3: expected a text or a list of texts"),
         ({"relations": ["MR9.9"]}, "unknown relation 'MR9.9'"),
         ({"corpus": 7}, "corpus is a int"),
         ({"corpus": [7]}, "corpus, row 1"),
@@ -210,7 +210,7 @@ def test_a_system_is_not_run_on_texts_in_languages_that_it_does_not_read():
 
     frame = pd.DataFrame({"text": ["A good film.", "这部电影很好。", "A bad film."], "language": ["en", "zh", "en"]})
     study = audit.run(frame, [English(), by_keyword], ["MINE.1"], progress=False)
-    assert study.ran.counts.outcomes == {"satisfied": 5, "violated": 0, "inapplicable": 1, "error": 0}
+    assert study.ran.counts.outcomes == {"satisfied": 5, "violated": 0, "inapplicable": 1, "error": 0, "rejected": 0}
     assert not [text for text in asked if "电影" in text]
     with pytest.raises(audit.AuditError, match="reads en, corpus frame is in zh"):
         audit.run(frame[1:2], [English()], ["MINE.1"], progress=False)
@@ -370,7 +370,7 @@ def test_agreement_of_a_frame():
 
 def test_what_import_audit_offers_is_there_and_documented():
     names = [name for name in audit.__all__ if name != "__version__"]
-    assert 18 <= len(names) <= 28
+    assert 18 <= len(names) <= 32
     assert all((getattr(audit, name).__doc__ or "").strip() for name in names)
     assert set(names) <= set(dir(audit))
     with pytest.raises(AttributeError, match="has no attribute 'rum'"):

@@ -78,7 +78,8 @@ def test_one_function_is_a_relation_of_every_task(restored):
     perturbation("shouted", family="tests", tasks=EVERY | uses("inference", texts=SECOND))(shouted)
     for task, use in EVERY.items():
         made = get_relation(task, "shouted")
-        assert made.summary == f"A mark of exclamation is added; {use.expects}."
+        where = {"inference": ", in the hypothesis", "question-answering": ", in the question"}.get(task, "")
+        assert made.summary == f"A mark of exclamation is added{where}; {use.expects}."
         assert (made.check, made.carry) == (use.check, use.carry)
         assert pickle.loads(pickle.dumps(made)).params == made.params  # noqa: S301, our own bytes
     assert get_relation("inference", "shouted").texts == SECOND
@@ -181,3 +182,23 @@ def test_answers_about_outputs_are_carried_where_the_outputs_are_the_same():
     assert carry({"right"}) is None  # nothing is known of the outputs
     assert carry.reads
     assert not carry.preserves_truth
+
+
+@pytest.mark.parametrize(
+    ("task", "changes", "first", "summary"),
+    [
+        ("inference", {"texts": BOTH, "changes": "one"}, "Gone.", "Gone, in the premise or the hypothesis; so."),
+        ("inference", {"texts": BOTH, "changes": "all"}, "Gone.", "Gone; so."),
+        ("inference", {"texts": SECOND}, "The hypothesis goes.", "The hypothesis goes; so."),
+        ("question-answering", {"texts": SECOND}, "A question mark.", "A question mark, in the question; so."),
+        ("similarity", {"texts": SECOND}, "Gone.", "Gone; so."),
+        ("sentiment", {}, "Gone.", "Gone; so."),
+    ],
+)
+def test_a_summary_says_which_part_of_an_input_changes(restored, task, changes, first, summary):
+    def lost(text, choices):
+        return None
+
+    lost.__doc__ = first
+    perturbation("lost", family="tests", tasks=uses(task, expects="so", **changes))(lost)
+    assert get_relation(task, "lost").summary == summary

@@ -1,13 +1,14 @@
 """The registry: names within a task, their order, parameters; and what every registered relation promises."""
 
 import random
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
 
 from audit.errors import AuditError, UnknownName
 from audit.packs.english import parser
-from audit.relations import all_relations, base, get_relation, name_order
+from audit.relations import all_relations, base, get_relation, name_order, relations_named
 from audit.relations.registry import configured, register
 from audit.text import Analysis
 from audit.text.tools import version_of
@@ -19,8 +20,27 @@ STUDY = [
 ]
 
 
-def test_all_twenty_relations_of_the_study_are_there_in_order():
-    assert [relation.name for relation in all_relations("sentiment")] == STUDY
+def test_a_run_without_names_takes_the_twenty_relations_of_the_study_in_order():
+    assert [relation.name for relation in relations_named("sentiment", None)] == STUDY
+    assert {"typos", "lower-case"} <= {relation.name for relation in all_relations("sentiment")} - set(STUDY)
+
+
+def test_a_run_of_another_task_without_names_takes_what_carries_an_answer():
+    names = [relation.name for relation in relations_named("classification", None)]
+    assert "typos" in names
+    assert "tense" not in names
+    assert "tense" in [relation.name for relation in all_relations("classification")]
+
+
+def test_names_that_stand_for_several():
+    def named(*names):
+        return [relation.name for relation in relations_named("sentiment", names)]
+
+    assert named("MR7.2", "family:Removing sentences", "MR1.1") == ["MR7.2", "MR7.1", "MR1.1"]
+    assert named("default") == STUDY
+    assert named("all") == [relation.name for relation in all_relations("sentiment")]
+    with pytest.raises(UnknownName, match=r"'family:typos'; did you mean .* known are: .*family:noise in letters"):
+        named("family:typos")
 
 
 def test_sentence_and_document_relations():
@@ -43,8 +63,25 @@ def test_each_has_a_summary_and_carries_what_it_says(name):
 
 
 def test_unknown_names_list_the_known():
-    with pytest.raises(UnknownName, match=r"unknown relation 'MR9.9'; known are: .*MR1.1"):
+    with pytest.raises(UnknownName, match=r"unknown relation 'MR9.9'; did you mean 'MR7.2'. known are: .*MR5.1"):
         get_relation("sentiment", "MR9.9")
+
+
+def test_many_unknown_names_are_shortened_to_those_of_the_language_the_suggestion_first():
+    with pytest.raises(UnknownName, match=r"'typo'; did you mean 'typos'\? known are: .* and \d+ more$") as english:
+        relations_named("sentiment", ["typo"], ["en"])
+    with pytest.raises(UnknownName) as chinese:
+        relations_named("sentiment", ["family:none"], ["zh"])
+    assert "big-cities" not in str(english.value)
+    assert str(english.value).count(",") == 11
+    assert "noise in characters" in str(chinese.value)
+    assert "noise in letters" not in str(chinese.value)
+
+
+def test_no_family_has_a_comma():
+    assert not [relation.name for relation in all_relations() if "," in relation.family]
+    with pytest.raises(AuditError, match="cannot be of the family 'a, b': commas stand between names"):
+        register(replace(get_relation("sentiment", "MR1.1"), name="MR0", family="a, b"))
 
 
 def test_a_name_can_be_taken_once():

@@ -2,13 +2,23 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.relations import Outcome, Rewriting, Source, get_relation
-from audit.relations.base import Rewritten, unchanged
-from audit.relations.expect import exchange_words, replace_words, same_interval, same_label, same_text, substitute
+from audit.errors import AuditError
+from audit.relations import Outcome, Plain, Rewriting, Source, get_relation
+from audit.relations.base import Chained, Joint, Member, Rewritten, unchanged
+from audit.relations.expect import (
+    equivalent,
+    exchange_words,
+    replace_words,
+    same_interval,
+    same_label,
+    same_text,
+    substitute,
+)
 from audit.tasks import Input, Output, get_task
 from audit.text import Analysis
 
@@ -47,6 +57,50 @@ def test_all_texts_are_rewritten_and_the_check_is_told_the_words():
     with pytest.raises(StopIteration) as end:
         steps.send([Output(text="has a"), Output(text="hAs A")])
     assert end.value.value.outcome is Outcome.SATISFIED
+
+
+def lower(text, choices):
+    return text.text.lower()
+
+
+def doubled(text, choices):
+    return f"{text.text} {text.text}"
+
+
+def short(outputs, words=()):
+    return np.bool_(len(outputs[1].text) < 3) if outputs[1].text else "no"
+
+
+def walk(source, choices):
+    return short((yield [Member("source", source.input), Member("follow_up", Input.of("b", language="en"))]))
+
+
+COMMON = {"task": "summarization", "name": "MR0", "family": "tests", "summary": "", "unit": "any", "carry": unchanged}
+LOWER = Plain(**COMMON, perturb=lower, check=short)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        relation(check=short),
+        LOWER,
+        Joint(**COMMON, rewrite=upper, check=short),
+        Chained(**COMMON, walk=walk),
+        LOWER | Plain(**{**COMMON, "name": "MR1"}, perturb=doubled, check=equivalent),
+    ],
+    ids=["Rewriting", "Plain", "Joint", "Chained", "Composed"],
+)
+def test_a_check_of_any_kind_of_relation_may_say_true_or_false(one):
+    def ends_with(text):
+        steps = one.steps(source("A b", "c D"))
+        next(steps)
+        with pytest.raises(StopIteration) as end:
+            steps.send([Output(text="a"), Output(text=text)])
+        return end.value.value.outcome
+
+    assert (ends_with("aa"), ends_with("aaa")) == (Outcome.SATISFIED, Outcome.VIOLATED)
+    with pytest.raises(AuditError, match="returned 'no'; expected True, False or an audit"):
+        ends_with("")
 
 
 def test_no_group_where_nothing_changes_or_the_language_is_another():

@@ -38,7 +38,7 @@ def test_a_cell_has_every_name_of_the_contract_and_plain_types():
     assert set(CELL_KEYS) <= set(cell)
     assert {"study", "corpus", "drawn"} <= set(cell)
     assert set(RELATION_KEYS) <= set(report["relations"][0])
-    assert set(report) == {"signature", "cells", "relations", "overall", "rollups", "violations"}
+    assert set(report) == {"signature", "cells", "relations", "overall", "rollups", "violations", "decisions"}
     assert type(cell["groups"]) is int
     assert type(cell["fs_rate"]) is float
     assert (cell["sr_observed"], cell["fs_rate"]) == (0.8, 0.25)

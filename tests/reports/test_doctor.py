@@ -8,9 +8,12 @@ from collections import namedtuple
 
 import pytest
 
+from audit.judging.samples import draw
 from audit.judging.unit import rebuild
 from audit.reports import doctor as room
 from audit.reports.doctor import doctor
+from audit.sampling.designs import INFORMATIVE
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 
 
@@ -57,6 +60,15 @@ def test_damage_is_found(judged, damage, check, summary):
     seen = problems(judged)
     assert summary in seen[check]
     assert next(entry.advice for entry in doctor(judged) if entry.check == check)
+
+
+def test_one_list_for_all_systems_of_a_relation(judged):
+    engine = open_store(judged)
+    draw(engine, 1, SampleRequest(Size(per_relation=3), INFORMATIVE))
+    assert problems(judged) == {}
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM draw WHERE rank = 1 AND sample_id = (SELECT max(id) FROM sample)")
+    assert "lists of relations have gaps in their ranks" in problems(judged)["draws"]
 
 
 def test_answers_are_written_anew(judged, content):

@@ -168,7 +168,7 @@ def test_a_relation_without_groups_in_words():
     entry = build_report(pd.DataFrame(rows), {})["relations"][0]
     assert (change_text(entry), best_text(entry)) == (
         "nothing to compare",
-        "the relation applied to none of these sources",
+        "no group is satisfied or violated",
     )
 
 
@@ -234,8 +234,9 @@ def test_html_is_whole_and_self_contained():
     charts = [attributes for attributes in page.named("svg") if attributes.get("class") == "chart"]
     changed = sum(entry["order_changes"] for entry in report["relations"])
     assert changed > 1
-    # Two heat maps, rates, changes of order, four levels of roll-ups, violation rates by relation and by family.
-    assert len(charts) == 2 + 20 + changed + 4 + 4
+    # The first page's two; two heat maps, rates, changes of order, four levels of roll-ups, violation rates by
+    # relation and by family.
+    assert len(charts) == 2 + 2 + 20 + changed + 4 + 4
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in charts)
     assert all("scope" in attributes for attributes in page.named("th"))
     assert NOTE in page.text
@@ -280,13 +281,13 @@ def test_charts_of_roll_ups_and_scores():
     for name in SYSTEMS:
         assert f">{name}<" in svg
     assert rollup_chart(build_report(pd.DataFrame([]), {}), "overall") is None
-    assert scores_chart(report) is None
+    assert scores_chart([]) is None
     rows = [
         {"task": "t", "relation": "MR1", "system": name, "satisfied": 80, "violated": 20, "judged": 40, "false": false}
         for name, false in (("a", 20), ("b", 4))
     ]
     weighted = build_report(pd.DataFrame(rows), {}, weights=read_weights("equal"))
-    svg = to_svg(scores_chart(weighted))
+    svg = to_svg(scores_chart(weighted["preference"]["ranking"]))
     # SR_g of a: .8 x (1 - 20/40) = 40 %; of b: .8 x (1 - 4/40) = 72 %, so b stands above a.
     assert "80.0 → 40.0" in svg
     assert svg.index(">b<") < svg.index(">a<")

@@ -13,7 +13,9 @@ import audit
 from audit.cli import main
 from audit.errors import UnknownName
 from audit.messages import LANGUAGES, catalogue, message
+from audit.relations import all_relations
 from audit.reports.build import build_report
+from audit.reports.document import SliceRate, SliceStanding
 from audit.reports.html import to_html
 from audit.reports.preference import read_weights
 from audit.reports.tables import wide
@@ -25,7 +27,8 @@ RATE = {"fs_rate": 0.2, "fs_low": 0.1, "fs_high": 0.3}
 DATA = {
     "audit", "best", "film", "hiv", "relation", "sentiment", "similarity", "sr_g", "textblob", "tfidf", "logreg",
     "vader", "information", "software", "technology", "jiang", "chen", "wang", "and", "holm", "mcnemar", "rogan",
-    "gladen", "genre", "drama", "key", "before", "after", "study", "polarity", "rotten", "tomatoes", "mid",
+    "gladen", "genre", "drama", "key", "empty", "benjamini", "yekutieli", "before", "after", "study", "polarity",
+    "rotten", "tomatoes", "mid",
 }  # fmt: skip
 """Names in the report, of methods and of papers, which Chinese texts spell as English ones do."""
 
@@ -55,21 +58,23 @@ def report():
     arms = [arm | {"protocol": name} for name in ("blind", "shown")]
     ends = {"difference": 0.1, "low": 0.02, "high": 0.2}
     document["protocols"] = {"randomised": True, "arms": arms, "crossed": 1, **ends}
-    topic = {
-        "topic": "drama",
-        "relation": None,
-        "system": "vader",
-        "groups": 9,
-        "violated": 2,
-        "sources": 9,
-        "judged": 5,
-    }
-    topic |= {"false": 1, "reason": None}
+    counts = {"groups": 9, "violated": 2, "sources": 9, "judged": 5, "false": 1}
+    part = dict.fromkeys(SliceRate.__annotations__) | counts | {"slice": "drama", "system": "vader", "fs_rate": 0.2}
     for rate in ("vr_observed", "vr_genuine"):
-        topic |= {rate: 0.2, f"{rate}_low": 0.1, f"{rate}_high": 0.3}
-    topics = {"task": "sentiment", "study": "s1", "corpus": "film", "by": "genre", "topics": ["drama"], "reason": None}
-    rates = [topic, topic | {"relation": "MR1.1"}]
-    document["topics"] = [topics | {"systems": ["vader"], "relations": ["MR1.1"], "rates": rates}]
+        part |= {rate: 0.2, f"{rate}_low": 0.1, f"{rate}_high": 0.3}
+    place = {"task": "sentiment", "study": "s1", "corpus": "film", "by": "genre"}
+    slices = place | {"slices": ["drama"], "empty": ["empty"], "unsliced": 2, "reason": None, "relations": ["MR1.1"]}
+    standing = dict.fromkeys(SliceStanding.__annotations__) | {"slice": "drama", "order_observed": ["hiv4", "vader"]}
+    moved = standing | {"best_differs": True, "rival": "hiv4", "difference": 0.1, **INTERVAL, "p_holm": 0.01}
+    standings = [one | {"best_differs_observed": True} for one in (standing, moved, moved | {"sure": True})]
+    standings.append(standing | {"best_differs": False, "best_differs_observed": False})
+    slices |= {"systems": ["vader"], "best_observed": ["vader"], "best_genuine": ["vader"], "standings": standings}
+    document["slices"] = [slices | {"rates": [part, part | {"relation": "MR1.1"}]}]
+    rates = ("observed", "genuine")
+    test = {"groups": 9, "clusters": 9, "judged": None, "inside": 0.4, "outside": 0.2, "difference": 0.2, **INTERVAL}
+    test |= place | {"slice": "drama", "system": "vader", "rate": "observed", "p": 0.001, "q": 0.01, "found": True}
+    untested = [{"study": "s1", "by": "length", "slice": "1–2", "rate": rate, "systems": ["vader"]} for rate in rates]
+    document["slice_tests"] = {"level": 0.05, "least": 30, "tests": [test] * 11, "untested": untested, "reason": None}
     score = {"system": "vader", "outputs": 9, "right": 7, "accuracy": 0.8, **INTERVAL, "sr_observed": 0.9}
     score |= {"sr_genuine": 0.7, "sr_genuine_low": 0.6, "sr_genuine_high": 0.8}
     orders = {f"order_{name}": ["vader", "hiv4"] for name in ("accuracy", "observed", "genuine")}
@@ -133,6 +138,7 @@ def test_nothing_in_a_chinese_page_is_english_but_data(report):
     page = to_html(report, "zh")
     body = page[page.index("<body>") : page.index("<details><summary>完整内容")]
     labels = re.findall(r'aria-label="([^"]*)"', body)
+    body = re.sub(r"<code>audit [\w -]+</code>", " ", body)
     shown = unescape(re.sub(r"<[^>]*>", " ", body)) + unescape(" ".join(labels))
     shown = re.sub(r"audit:0\.1\.0\|\S+", "", shown)
     assert english_words(shown) == set()
@@ -159,7 +165,7 @@ def test_both_languages_have_the_same_rates(report, form):
 
 def test_every_section_is_there(report):
     """What the walk above looks at is the whole page: each title of a section, in both languages."""
-    titles = ("checks.title", "causes.title", "html.disputes", "protocols.title", "topics.gold", "accuracy.title")
+    titles = ("checks.title", "causes.title", "html.disputes", "protocols.title", "slice_name.gold", "accuracy.title")
     titles = (*titles, "repeats.title")
     titles = (*titles, "html.pairs", "html.holds", "html.cells", "html.together", "html.preference", "html.read")
     weighted = json.loads(json.dumps(report))
@@ -174,7 +180,7 @@ def test_every_section_is_there(report):
         {},
         weights=read_weights("equal"),
     )["preference"]
-    weighted["topics"][0]["by"] = "gold"
+    weighted["slices"][0]["by"] = "gold"
     for language in LANGUAGES:
         page = to_html(weighted, language)
         assert [title for title in titles if catalogue(language)[title] not in page] == []
@@ -204,3 +210,13 @@ def test_the_command_and_the_library_write_chinese(tmp_path: Path, monkeypatch, 
         result.to_html("other.html", language="fr")
     assert main(["report", "--db", "none.db", "--language", "fr"]) == 2
     assert "zh" in capsys.readouterr().err
+
+
+def test_every_family_of_relations_has_a_name_in_every_language():
+    packs = "".join(path.read_text(encoding="utf-8") for path in Path(audit.__file__).parent.glob("packs/**/*.py"))
+    # Other tests of the process register relations of their own.
+    families = {relation.family for relation in all_relations() if f'"{relation.family}"' in packs}
+    assert len(families) > 20
+    for language in LANGUAGES:
+        assert {family for family in families if f"family.{family}" not in catalogue(language)} == set()
+    assert all(re.search("[\u4e00-\u9fff]", catalogue("zh")[f"family.{family}"]) for family in families)

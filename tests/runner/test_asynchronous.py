@@ -117,6 +117,7 @@ def test_a_service_that_bears_less_than_allowed_gets_less_and_every_input_its_an
     assert len(server.bodies) == 200 + len(refused)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelled", ["seconds", "date"])
 def test_retry_after_pauses_the_whole_system(tmp_path, spelled):
     wait = {"seconds": "1", "date": "Fri, 31 Dec 1999 23:59:59 GMT"}[spelled]

@@ -68,6 +68,7 @@ def test_the_executor_and_the_order_of_completion_change_nothing(
     assert with_(InProcess(), "other", seed=1)[0]["source"] != expected["source"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_errors_are_the_same_in_any_order(own, toy_corpus, toy_relations, content, seed, tmp_path):
     stored = content_of_run(

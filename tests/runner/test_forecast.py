@@ -37,8 +37,8 @@ def test_a_forecast_of_fixed_relations_is_what_the_run_then_asks(tmp_path, toy_c
         assert (vader.inputs, vader.calls, vader.cost, vader.seconds) == (local.inputs, None, None, None)
         ran = run(engine, corpus, specs, fixed, executor)
         assert len(server.texts) == local.inputs == ran.counts.executed / 2
-        # Of several inputs a request, those at the ends of the four chunks may not be full.
-        assert local.calls <= len(server.bodies) <= local.calls + 4
+        # Of several inputs a request, those at the ends of the four chunks may not be full, and may go with the next.
+        assert -(-local.inputs // 4) <= len(server.bodies) <= local.calls + 4
         assert sum(map(len, server.texts)) == local.characters
         assert (local.cost, local.currency) == (pytest.approx(local.calls * 0.25), "EUR")
         assert local.rounds == -(-local.calls // 3)

@@ -68,4 +68,8 @@ def test_an_import_is_through(judged, capsys):
         (name, 2, 1.0, 30) for name in ("sure", "calm", "odd")
     }
     assert main(["runs", "--db", database]) == 0
-    assert "100%" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "100%" in shown
+    assert sorted(row["number"] for row in rows) == [1, 2, 3]
+    assert {row["began"][:16].replace("T", " ") for row in rows} == {rows[0]["began"][:16].replace("T", " ")}
+    assert f"#3      {rows[0]['began'][:10]} " in shown

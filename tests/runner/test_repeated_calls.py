@@ -202,6 +202,7 @@ def test_a_run_that_is_broken_off_asks_nothing_twice(moody, toy_corpus, toy_rela
     assert made[0] == made[1]
 
 
+@pytest.mark.slow
 def test_processes_make_the_same(moody, toy_corpus, tmp_path):
     relations = [configured(get_relation("sentiment", "MR1.4"), {"strict": False})]
     for take in ("first", "majority"):

@@ -6,6 +6,7 @@ import sys
 import time
 from contextlib import suppress
 
+import pytest
 from sqlalchemy import select
 
 from audit.cli import main
@@ -30,6 +31,7 @@ def is_running(pid):
     return False
 
 
+@pytest.mark.slow
 def test_a_program_runs_in_each_worker_and_ends_with_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "program.py").write_text(PROGRAM)

@@ -86,6 +86,7 @@ def test_an_error_at_which_nothing_is_known_is_refused(error, labels, says):
         corrected_values([said(0, 0, labels)], error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("labels", "error"), [(2, 0.1), (3, 0.05)])
 def test_a_census_with_wrong_labels_is_covered(labels, error):
     """Everything is judged, so that the errors of gold are all that varies: 8 groups rest on each label."""

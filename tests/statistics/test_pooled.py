@@ -99,6 +99,7 @@ def test_cells_drawn_apart_and_sequences_are_cautious():
         paired_differences(relations[0].genuine, relations[0].decides, "population", sequence=True)
 
 
+@pytest.mark.slow
 def test_intervals_hold_and_equal_systems_are_rarely_told_apart():
     rng = np.random.default_rng(7)
     covered, wrong, times = 0, 0, 200

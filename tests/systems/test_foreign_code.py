@@ -145,7 +145,7 @@ AGAIN = {
 }
 
 
-@pytest.mark.parametrize("last", [1, 2, 3])
+@pytest.mark.parametrize("last", [1, *(pytest.param(last, marks=pytest.mark.slow) for last in (2, 3))])
 @pytest.mark.parametrize("kind", ["Base", "Waiting"])
 @pytest.mark.parametrize(("act", "says"), AGAIN.values(), ids=list(AGAIN))
 def test_one_that_is_another_when_it_is_loaded_again_is_refused(

@@ -260,6 +260,7 @@ def test_a_wrong_key_names_the_variable(tmp_path, monkeypatch):
     assert needs.startswith("set the environment variable SMALL_KEY, which ")
 
 
+@pytest.mark.slow
 def test_what_gave_no_answer_is_asked_again(tmp_path):
     replies = [
         Reply({"error": {"message": "slow down"}}, 429, {"Retry-After": "0.05"}),

@@ -114,7 +114,11 @@ def test_any_text_arrives_as_it_is(asked, tmp_path_factory):
         ('if "7" in text: os.kill(os.getpid(), 9)', "it was ended by SIGKILL without an answer"),
         ('if "7" in text: raise ValueError(text)', "ended with status 1 without an answer; on stderr: .*ValueError: 7"),
         ('if "7" in text: print("Loading ...", flush=True)', "it wrote a line that is no JSON: Loading"),
-        ('if "7" in text: import time; time.sleep(60)', r"no answer within 0\.5 s; does it flush"),
+        pytest.param(
+            'if "7" in text: import time; time.sleep(60)',
+            r"no answer within 0\.5 s; does it flush",
+            marks=pytest.mark.slow,
+        ),
         ('if "7" in text: print(json.dumps({{"error": "no sevens"}}), flush=True); continue', "no sevens"),
         ('if "7" in text: print(json.dumps({{"label": "odd"}}), flush=True); continue', "label 'odd' is not one of"),
         ('if "7" in text: print(json.dumps({{"score": "1"}}), flush=True); continue', "a score must be a number"),

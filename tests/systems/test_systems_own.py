@@ -222,8 +222,12 @@ def test_what_cannot_be_used_is_said(here: Path, source: str, spec: str, reason:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match=r"hiv4, .*textblob, .*vader"):
+    with pytest.raises(UnknownName, match=r"did you mean 'vader'. known are: .*vader"):
         get_system("wader")
+    with pytest.raises(
+        AuditError, match=r"'mine\.classify'; one of your own is named module:name, as in mine:classify"
+    ):
+        get_system("mine.classify")
 
 
 def test_changed_code_is_another_version(here: Path) -> None:

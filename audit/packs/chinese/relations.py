@@ -204,7 +204,7 @@ def _stands_alone(country: Country, texts: Sequence[Analysis], text_words: froze
                 return False
             if token.text != country.name:
                 continue
-            if not (_free_before(tokens, at) and _free_after(tokens, at)) or _beside(near, tokens, at):
+            if not (free_before(tokens, at) and free_after(tokens, at)) or _beside(near, tokens, at):
                 return False
     return True
 
@@ -230,7 +230,7 @@ def _beside(near: frozenset[str], tokens: Sequence[Token], at: int) -> bool:
     return False
 
 
-def _free_before(tokens: Sequence[Token], at: int) -> bool:
+def free_before(tokens: Sequence[Token], at: int) -> bool:
     """Whether the word before a country's name is no part of a longer name."""
     if at == 0:
         return True
@@ -248,7 +248,7 @@ def _free_before(tokens: Sequence[Token], at: int) -> bool:
     return before.text not in "·-—_《新老大东西南北" and (before.text == "名" or before.tag in _CLOSED)
 
 
-def _free_after(tokens: Sequence[Token], at: int) -> bool:
+def free_after(tokens: Sequence[Token], at: int) -> bool:
     """Whether the words after a country's name are no part of a longer name.
 
     The nouns after it, up to the first word that is none, must be ones that any country has, but for one that no
@@ -309,7 +309,7 @@ _FORMS = re.compile(
 _PRONOUNS = {"他": "她", "她": "他", "他们": "她们", "她们": "他们"}
 _COUNTED_BY = tuple("个只条点把些")
 _IN_WORD = re.compile("其他|吉他|维他|排他|利他|他人|他杀|他乡|他国|他日")
-_GENDERED = re.compile(
+GENDERED = re.compile(
     "[男女父母爸妈爹娘哥姐弟妹爷奶叔姨舅姑嫂婶夫妻帅妇婚孕僧尼兄郎媳婿孙]|汉子|老汉|大汉|先生|小姐|太太|儿子|"
     "小伙|王子|公主|国王|"
     "皇|球员|球星|前锋|门将|佳人|联赛|战队|俱乐部|老公|老婆|老头|球队|将军"
@@ -335,12 +335,12 @@ def name(texts: Sequence[Analysis], choices: random.Random, tagger: str = DEFAUL
     joined = "\n".join(text.text for text in texts)
     candidates: list[Callable[[Sequence[Analysis], str, random.Random], Words | None]]
     candidates = [partial(_rename_person, person) for person in people(tagged)]
-    candidates += [partial(_rename_family, family) for family in _families_called_by(joined)]
+    candidates += [partial(_rename_family, family) for family in families_called_by(joined)]
     candidates += [
         partial(_replace_nickname, old) for gender in NICKNAMES for old in NICKNAMES[gender] if old in joined
     ]
     if not candidates and any(pronoun in joined for pronoun in _PRONOUNS):
-        candidates = [_exchange_pronouns]
+        candidates = [exchange_pronouns]
     choices.shuffle(candidates)
     for replace in candidates:
         words = replace(tagged, joined, choices)
@@ -359,8 +359,8 @@ def _rename_person(person: Person, texts: Sequence[Analysis], joined: str, choic
         and token.text != person.name
         for text in texts
         for token in text.tokens
-    ) or any(person.family in family for family in _families_called_by(rest))
-    given_names = [given_name for given_name in GIVEN[_gender(person, joined)] if given_name not in joined]
+    ) or any(person.family in family for family in families_called_by(rest))
+    given_names = [given_name for given_name in GIVEN[gender_of(person, joined)] if given_name not in joined]
     families = [family_name for family_name in COMMON if family_name != person.family]
     if not given_names:
         return None
@@ -372,7 +372,7 @@ def _rename_person(person: Person, texts: Sequence[Analysis], joined: str, choic
     return (*words, (person.given, new.given)) if alone and all(token.tag == "nr" for token in alone) else None
 
 
-def _gender(person: Person, joined: str) -> Gender:
+def gender_of(person: Person, joined: str) -> Gender:
     """The gender that a person's new name may suggest: one that agrees with everything the texts say."""
     name = re.escape(person.name)
     if re.search(f"[女妻母姐妹妈奶姑][^，。、；：！？]{{0,4}}{name}|{name}(?:女士|小姐|[，,（(、]女)", joined):
@@ -386,7 +386,7 @@ def _gender(person: Person, joined: str) -> Gender:
     return person.gender if stated in ("neutral", person.gender) else "neutral"
 
 
-def _families_called_by(joined: str) -> list[str]:
+def families_called_by(joined: str) -> list[str]:
     """Family names that somebody is called by (王女士, 小王), in a fixed order."""
     return sorted({match[match.lastindex or 0] for match in _FORMS.finditer(joined)})
 
@@ -407,7 +407,7 @@ def _rename_family(family: str, texts: Sequence[Analysis], joined: str, choices:
         for candidate in COMMON
         if candidate not in taken and (not familiar or _FORMS.fullmatch("小" + candidate))
     ]
-    new = [candidate for candidate in new if candidate not in _families_called_by(joined) and candidate != family]
+    new = [candidate for candidate in new if candidate not in families_called_by(joined) and candidate != family]
     if not new:
         return None
     chosen = choices.choice(new)
@@ -427,7 +427,7 @@ def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices:
                 )
             ):
                 return None
-    same = "他" in joined or "她" in joined or bool(_GENDERED.search(joined))
+    same = "他" in joined or "她" in joined or bool(GENDERED.search(joined))
     candidates = [
         nickname
         for nicknames in NICKNAMES.values()
@@ -438,9 +438,9 @@ def _replace_nickname(old: str, texts: Sequence[Analysis], joined: str, choices:
     return ((old, choices.choice(candidates)),) if candidates else None
 
 
-def _exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
+def exchange_pronouns(texts: Sequence[Analysis], joined: str, choices: random.Random) -> Words | None:
     """他 by 她 or the other way; None where both stand, or the texts name or describe a man or a woman."""
-    if ("他" in joined.replace("其他", "") and "她" in joined) or _GENDERED.search(joined):
+    if ("他" in joined.replace("其他", "") and "她" in joined) or GENDERED.search(joined):
         return None
     if any(
         _IN_WORD.search(text.text[max(token.start - 1, 0) : token.end + 1])

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from audit.errors import NotInstalled
+from audit.packs.chinese.phrases import PHRASES
 from audit.packs.chinese.sentences import spans
 from audit.text.tokens import Token, words
 from audit.text.tools import LanguageTools, tagger_of
@@ -27,7 +28,7 @@ def chinese(text: str, tagger: str = DEFAULT) -> tuple[Token, ...]:
     return tagger_of(tagger)(text)
 
 
-CHINESE = LanguageTools(chinese, spans, has_taggers=True)
+CHINESE = LanguageTools(chinese, spans, has_taggers=True, phrases=PHRASES)
 
 
 # Simplified and traditional Chinese characters, told apart by OpenCC.

@@ -4,6 +4,7 @@
 Contractions stand where the Penn Treebank splits them: do + n't, it + 's.
 """
 
+import re
 from collections.abc import Sequence
 
 from audit.packs.english.tagging import is_form
@@ -76,7 +77,52 @@ _REDUCES = {
 _CONTRACTED = _REDUCED.keys() | _N_T | {"cannot", "can"}
 """Words that a contraction may absorb, or that a "not" may be attached to."""
 _APOSTROPHES = frozenset("'’")
+_CANDIDATE = re.compile(
+    r"\S['’](?:t|m|re|ve|ll|d)\b|['’]s\W+(?:been|got|a|an|not|it|he|she|they)\b|\bcannot\b"
+    rf"|(?:{'|'.join(_PRONOUN_HOSTS)})['’]s\b|\b(?:{'|'.join(_WHOLE)})\b|\b(?:{'|'.join(_CONTRACTED)})\s+not\b|"
+    + "|".join(rf"\b(?:{'|'.join(hosts)})\s+{word}\b" for word, hosts in _REDUCES.items()),
+    re.IGNORECASE,
+)
 _VERB_MARKS = frozenset({"VBN", "VBD", "VB", "VBP", "VBG", "JJ"})
+
+
+def may_change(text: str) -> bool:
+    """Whether a text has anything that `expand` or `contract` may replace: one that has not need not be tagged.
+
+    >>> may_change("Anna's film is long."), may_change("It's long."), may_change("It is long.")
+    (False, True, True)
+    """
+    return _CANDIDATE.search(text) is not None
+
+
+_FULL_FORM = re.compile(
+    rf"\b(?:{'|'.join(_N_T)}|can|will) not\b|\bcannot\b|"
+    + "|".join(rf"\b(?:{'|'.join(hosts)}) {word}(?= \w)" for word, hosts in _REDUCES.items() if word != "have"),
+    re.IGNORECASE,
+)
+_SHORT_FORM = re.compile(
+    rf"\w['’](?:t|m|re|ve|ll|d)\b|\b(?:{'|'.join(_PRONOUN_HOSTS - _OWNERS)}|let)['’]s\b|"
+    rf"['’]s (?:been|got|a|an|about|not|it|he|she|they)\b|\b(?:{'|'.join(_WHOLE)}|ain['’]?t)\b",
+    re.IGNORECASE,
+)
+
+
+def has_contraction(text: str) -> bool:
+    """Whether a text has a contraction, as far as words alone tell: "Anna's" has none.
+
+    >>> has_contraction("Let's go."), has_contraction("Anna's film is long.")
+    (True, False)
+    """
+    return _SHORT_FORM.search(text) is not None
+
+
+def has_full_form(text: str) -> bool:
+    """Whether a text has what may be contracted.
+
+    >>> has_full_form("They had paid."), has_full_form("They paid.")
+    (True, False)
+    """
+    return _FULL_FORM.search(text) is not None
 
 
 def expand(tokens: Sequence[Token]) -> dict[int, str]:

@@ -6,8 +6,8 @@ still reads what was meant: names and numbers stay. What comes out is no other w
 
 import random
 import re
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 
 from audit.packs.english.tagging import is_word
 from audit.packs.english.vocabulary import NEGATIONS, SUBORDINATORS
@@ -137,29 +137,48 @@ def _change(
 
 
 def _typo(word: str, choices: random.Random) -> str | None:
-    """The first letter stays: readers go by it."""
-    slips = [word[:at] + key + word[at + 1 :] for at in range(1, len(word)) for key in _beside(word[at])]
-    return _unknown(slips, choices)
+    return _drawn(_slips(word), choices)
 
 
 def _swap(word: str, choices: random.Random) -> str | None:
-    """First and last letters stay."""
-    swaps = [
-        word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-        for at in range(1, len(word) - 2)
-        if word[at] != word[at + 1]
-    ]
-    return _unknown(swaps, choices)
+    return _drawn(_swaps(word), choices)
 
 
 def _scan(word: str, choices: random.Random) -> str | None:
-    readings = [
+    return _drawn(_readings(word), choices)
+
+
+def _drawn(candidates: tuple[str, ...], choices: random.Random) -> str | None:
+    return choices.choice(candidates) if candidates else None
+
+
+# Texts repeat their words, so what becomes of a word is kept.
+
+
+@lru_cache(maxsize=65536)
+def _slips(word: str) -> tuple[str, ...]:
+    """The first letter stays: readers go by it."""
+    return _unknown(word[:at] + key + word[at + 1 :] for at in range(1, len(word)) for key in _beside(word[at]))
+
+
+@lru_cache(maxsize=65536)
+def _swaps(word: str) -> tuple[str, ...]:
+    """First and last letters stay."""
+    return _unknown(
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        for at in range(1, len(word) - 2)
+        if word[at] != word[at + 1]
+    )
+
+
+@lru_cache(maxsize=65536)
+def _readings(word: str) -> tuple[str, ...]:
+    return _unknown(
         word[: match.start()] + seen + word[match.end() :]
         for letters, all_seen in _SCANNED.items()
         for match in re.finditer(letters, word)
         for seen in all_seen
-    ]
-    return _unknown(readings, choices)
+    )
 
 
 def _misspell(word: str, choices: random.Random) -> str | None:
@@ -167,10 +186,9 @@ def _misspell(word: str, choices: random.Random) -> str | None:
     return choices.choice(spellings) if spellings else None
 
 
-def _unknown(candidates: list[str], choices: random.Random) -> str | None:
-    """One of those that are no words themselves."""
-    unknown = [word for word in candidates if not is_word(word)]
-    return choices.choice(unknown) if unknown else None
+def _unknown(candidates: Iterable[str]) -> tuple[str, ...]:
+    """Those that are no words themselves."""
+    return tuple(word for word in candidates if not is_word(word))
 
 
 @cache

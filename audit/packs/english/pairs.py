@@ -15,7 +15,7 @@ from audit.packs.english.passages import passages
 from audit.packs.english.perturbations import TOOLS, content_stems, irrelevant_to
 from audit.packs.english.vocabulary import MODALS
 from audit.relations.base import Carry, Outcome, Rewritten, Seen, Verdict, always, maps, stays
-from audit.relations.expect import Labelled, Mapped, same_interval
+from audit.relations.expect import Labelled, Mapped, regardless, same_interval
 from audit.relations.perturbations import SECOND, Use, joint_perturbation, perturbation, uses
 from audit.tasks import Output
 from audit.tasks.question_answering import UNANSWERABLE, normalised
@@ -26,7 +26,7 @@ from audit.text.tokens import words
 # Inference: what logic says of a premise and a hypothesis.
 
 _FOLLOWING = "what follows from the premise"
-_DENYING = "the hypothesis denied"
+DENYING = "denial"
 _ENTAILED = Use(check=Labelled("entailment"), expects="the label is entailment", carry=always("entailment"))
 _ADDED = {"entailment": ("entailment",), "neutral": ("entailment",)}
 _DENIED = {
@@ -35,7 +35,7 @@ _DENIED = {
     "contradiction": ("entailment", "neutral"),
 }
 """A premise that contradicts a sentence need not entail its denial: both may be beside the point of a picture."""
-_OPPOSITE = {
+OPPOSITE = {
     "inference": Use(
         check=Mapped(tuple(_DENIED.items())),
         expects="entailment becomes contradiction, contradiction does not stay, neutral stays",
@@ -93,6 +93,8 @@ def _said(premise: Analysis, hypothesis: Analysis) -> list[str]:
 def premise_with_hypothesis(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The hypothesis is added to the premise.
 
+    Of a contradiction, of which nobody would write both, nothing is carried, and no label is expected.
+
     >>> premise_with_hypothesis((Analysis("Two dogs run."), Analysis("They are brown.")), random.Random(0)).texts[0]
     'Two dogs run. They are brown.'
     """
@@ -141,7 +143,21 @@ def swapped_contradiction(texts: Sequence[Analysis], choices: random.Random) -> 
     return Rewritten((texts[1].text, texts[0].text))
 
 
-@perturbation("negated-hypothesis", family=_DENYING, tasks=_OPPOSITE, needs=TOOLS, grammar="trees")
+def deniable(text: Analysis) -> bool:
+    """Whether a negation of a text's main verb denies what it says: one statement on a known subject, unhedged.
+
+    >>> deniable(Analysis("The man is here.")), deniable(Analysis("A man is here."))
+    (True, False)
+    """
+    if not _statement(text) or not MODALS.isdisjoint(text.low):
+        return False
+    first = text.tokens[0]
+    if not is_statement(text) or not _HEDGED.isdisjoint(text.low):
+        return False
+    return first.low in _DEFINITE or first.tag.startswith("NNP")
+
+
+@perturbation("negated-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar="trees")
 def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The main verb of the hypothesis is negated.
 
@@ -153,24 +169,17 @@ def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     >>> negated_hypothesis(Analysis("A man is sleeping."), random.Random(0)) is None
     True
     """
-    if not _statement(text) or not MODALS.isdisjoint(text.low):
-        return None
-    first = text.tokens[0]
-    if not is_statement(text) or not _HEDGED.isdisjoint(text.low):
-        return None
-    if first.low not in _DEFINITE and not first.tag.startswith("NNP"):
-        return None
-    return negate(text, strict=False)
+    return negate(text, strict=False) if deniable(text) else None
 
 
-@perturbation("denied-hypothesis", family=_DENYING, tasks=_OPPOSITE, needs=TOOLS, grammar="trees")
+@perturbation("denied-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar="trees")
 def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is denied: "It is not true that ...".
 
     >>> denied_hypothesis(Analysis("A man is sleeping."), random.Random(0))
     'It is not true that a man is sleeping.'
     """
-    return _framed("It is not true that", text)
+    return framed("It is not true that", text)
 
 
 @perturbation(
@@ -186,10 +195,15 @@ def affirmed_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     >>> affirmed_hypothesis(Analysis("A man is sleeping."), random.Random(0))
     'It is true that a man is sleeping.'
     """
-    return _framed("It is true that", text)
+    return framed("It is true that", text)
 
 
-def _framed(frame: str, text: Analysis) -> str | None:
+def framed(frame: str, text: Analysis) -> str | None:
+    """A statement behind words such as "It is true that"; None where it is none.
+
+    >>> framed("It is true that", Analysis("The man is here."))
+    'It is true that the man is here.'
+    """
     follows = inside_sentence(text) if _statement(text) else None
     return None if follows is None else f"{frame.lower() if text.text.islower() else frame} {follows}"
 
@@ -213,6 +227,7 @@ def polite_question(text: Analysis, choices: random.Random) -> str | None:
     return f"{frame.lower() if text.text.islower() else frame} {text.text}"
 
 
+@regardless
 def _unanswered(outputs: Sequence[Output]) -> Verdict:
     """The follow-up's answer is that there is none."""
     none = all(normalised(str(output.text)) == UNANSWERABLE for output in outputs[1:])

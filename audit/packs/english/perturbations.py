@@ -11,11 +11,11 @@ from functools import cache, lru_cache
 
 from audit.packs.english.capitals import inside_sentence, is_statement
 from audit.packs.english.clauses import switch
-from audit.packs.english.contractions import contract, expand
+from audit.packs.english.contractions import contract, expand, has_contraction, has_full_form, may_change
 from audit.packs.english.coordination import swap, swappable
 from audit.packs.english.number import changes
 from audit.packs.english.passages import passages
-from audit.packs.english.synonyms import replacements
+from audit.packs.english.synonyms import has_synonyms, replacements
 from audit.packs.english.tagging import split_words
 from audit.packs.english.tense import change_tense
 from audit.packs.english.vocabulary import FUNCTION_WORDS, QUOTES
@@ -31,8 +31,10 @@ TOOLS = ("lemminflect", "textblob")
 
 # Case, marks and spaces: no word changes.
 
-_WRITING = "another way to write"
-_ANYWHERE = EVERY | uses("question-answering", texts=BOTH, changes="one")
+WRITING = "another way to write"
+ANYWHERE = EVERY | uses("question-answering", texts=BOTH, changes="one")
+_UNLIKE_MRS = {task: use for task, use in EVERY.items() if task != "sentiment"}
+"""For what sentiment has as a relation of its study."""
 _CASED = words(
     "us it who aids may march august will bill mark rose grant drew frank sue jack rob pat bob polish turkey china "
     "chile jordan apple amazon target shell gap ford visa windows word excel oracle guinea china reading nice bath pin"
@@ -44,7 +46,16 @@ _ABBREVIATED = re.compile(
 )
 
 
-@perturbation("upper-case", family=_WRITING, tasks=_ANYWHERE)
+def ends_abbreviated(text: str) -> bool:
+    """Whether the full stop at a text's end belongs to an abbreviation.
+
+    >>> ends_abbreviated("He left the U.S."), ends_abbreviated("He left.")
+    (True, False)
+    """
+    return _ABBREVIATED.search(text) is not None
+
+
+@perturbation("upper-case", family=WRITING, tasks=_UNLIKE_MRS | uses("question-answering", texts=BOTH, changes="one"))
 def upper_case(text: Analysis, choices: random.Random) -> str | None:
     """All letters of a text are capitals.
 
@@ -54,7 +65,7 @@ def upper_case(text: Analysis, choices: random.Random) -> str | None:
     return text.text.upper()
 
 
-@perturbation("lower-case", family=_WRITING, tasks=_ANYWHERE)
+@perturbation("lower-case", family=WRITING, tasks=ANYWHERE)
 def lower_case(text: Analysis, choices: random.Random) -> str | None:
     """No letter of a text is a capital.
 
@@ -74,7 +85,7 @@ def lower_case(text: Analysis, choices: random.Random) -> str | None:
     return text.text.lower()
 
 
-@perturbation("wide-spaces", family=_WRITING, tasks=_ANYWHERE)
+@perturbation("wide-spaces", family=WRITING, tasks=ANYWHERE)
 def wide_spaces(text: Analysis, choices: random.Random) -> str | None:
     """Two or three spaces stand between words where there was one, in a quarter of the places.
 
@@ -87,7 +98,9 @@ def wide_spaces(text: Analysis, choices: random.Random) -> str | None:
 
 
 @perturbation(
-    "final-mark", family=_WRITING, tasks=uses("classification", "inference", "question-answering", "similarity")
+    "final-mark",
+    family=WRITING,
+    tasks=uses("classification", "inference", "question-answering", "sentiment", "similarity"),
 )
 def final_mark(text: Analysis, choices: random.Random) -> str | None:
     """The last full stop or question mark is left out, or a full stop is put where there is no mark.
@@ -113,18 +126,47 @@ _LOOSE = words("tune song drawing sketch headphone earphone")
 _OPENINGS = ("By the way, ", "As a matter of fact, ", "For the record, ", "As it happens, ", "Just so you know, ")
 
 
-@perturbation("contractions", family=_WORDS, needs=TOOLS, grammar="tags")
-def contractions(text: Analysis, choices: random.Random) -> str | None:
+_SHORTENED = "contractions"
+_ASKED = uses("question-answering")
+
+
+@joint_perturbation(
+    _SHORTENED,
+    family=_WORDS,
+    tasks={task: use for task, use in _UNLIKE_MRS.items() if task not in _ASKED},
+    version="2",
+    needs=TOOLS,
+    grammar="tags",
+)
+def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Contractions are written in full, or, where there are none, full forms contracted.
 
-    >>> contractions(Analysis("It isn't good."), random.Random(0))
-    'It is not good.'
+    Of two texts, both change alike. No group where one of them would be left as it was: "ain't", "who'd".
+
+    >>> contractions([Analysis("It isn't good."), Analysis("It is bad.")], random.Random(0)).texts
+    ('It is not good.', 'It is bad.')
     """
-    new = expand(text.tokens) or contract(text.tokens)
-    return text.replace(new) if new else None
+    if not any(text.is_tagged or may_change(text.text) for text in texts):
+        return None
+    for change, is_left in ((expand, has_contraction), (contract, has_full_form)):
+        if any(new := [change(text.tokens) for text in texts]):
+            changed = [text.replace(own) if own else text.text for text, own in zip(texts, new, strict=True)]
+            return None if any(map(is_left, changed)) else Rewritten(tuple(changed))
+    return None
 
 
-@perturbation("synonyms", family=_WORDS, needs=TOOLS, grammar="tags")
+@perturbation(_SHORTENED, family=_WORDS, tasks=_ASKED, version="2", needs=TOOLS, grammar="tags")
+def question_contractions(text: Analysis, choices: random.Random) -> str | None:
+    """Contractions are written in full, or, where there are none, full forms contracted.
+
+    >>> question_contractions(Analysis("Who isn't there?"), random.Random(0))
+    'Who is not there?'
+    """
+    changed = contractions([text], choices)
+    return changed.texts[0] if changed else None
+
+
+@perturbation("synonyms", family=_WORDS, tasks=_UNLIKE_MRS, needs=TOOLS, grammar="tags")
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms.
 
@@ -134,6 +176,8 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
     'I want to buy a bicycle.'
     """
+    if not (text.is_tagged or has_synonyms(text.text)):
+        return None
     by_noun = replacements(text.tokens, both_ways=True)
     for noun in _LOOSE & by_noun.keys():
         del by_noun[noun]
@@ -146,7 +190,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
 @perturbation(
     "opening-phrase",
     family=_WORDS,
-    tasks=uses("classification", "inference"),
+    tasks=uses("classification", "inference", "sentiment", "similarity", "summarization"),
     needs=TOOLS,
     grammar="trees",
 )
@@ -181,14 +225,25 @@ def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     return swap(text, choices.choice(pairs)) if pairs else None
 
 
-@perturbation("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", needs=TOOLS, grammar="trees")
+_OUT_OF_PLACE = words("and but or so sorry thanks please bore spoil reveal give know")
+"""Words of a first clause that is a remark on what is said: "sorry", "I won't give it away"."""
+
+
+@perturbation("but-although", family=_BUILDING, tasks=_TOLD, by="sentence", version="2", needs=TOOLS, grammar="trees")
 def but_although(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round.
+
+    They keep their order, so that no pronoun comes before what it stands for.
 
     >>> but_although(Analysis("Although I like it, I will not buy it."), random.Random(0))
     'I like it, but I will not buy it.'
     """
-    return switch(text)
+    low = text.low
+    joint = next((at for at, word in enumerate(low) if word in ("but", "although", "though")), None)
+    if joint is None or (low[joint] != "but" and joint > 1) or low[0] in ("and", "or", "so"):
+        return None
+    remark = low[joint] == "but" and not _OUT_OF_PLACE.isdisjoint(low[:joint]) and "i" in low[:joint]
+    return None if remark or "sorry" in low else switch(text)
 
 
 _INFLECTING = "other forms of words"
@@ -196,30 +251,50 @@ _BY_SCHEME = uses("classification", carry=nothing)
 """Whether a label stays hangs on the labels: some are about when, or how many."""
 
 
-@perturbation("tense", family=_INFLECTING, tasks=_BY_SCHEME, by="sentence", needs=TOOLS, grammar="trees")
+@perturbation("tense", family=_INFLECTING, tasks=_BY_SCHEME, version="2", needs=TOOLS, grammar="trees")
 def tense(text: Analysis, choices: random.Random) -> str | None:
     """Finite verbs change from the present to the past, or from the past to the present.
+
+    In all sentences of a text or none, and only where they have one tense, ask nothing and tell no time.
 
     >>> tense(Analysis("The storyline is as cliched as they come."), random.Random(0))
     'The storyline was as cliched as they come.'
     """
-    return change_tense(text)
+    tenses = {token.tag == "VBD" for token in text.tokens if token.tag in ("VBD", "VBZ", "VBP")}
+    if not _TIMED.isdisjoint(text.words) or len(tenses) > 1:
+        return None
+    changed = [change_tense(sentence) for sentence in text.sentences]
+    new = {at: sentence for at, sentence in enumerate(changed) if sentence}
+    return text.replace_sentences(new) if new and len(new) == len(changed) else None
 
 
-@perturbation("number", family=_INFLECTING, tasks=_BY_SCHEME, by="sentence", needs=TOOLS, grammar="trees")
+_TIMED = words("? now today still already yet since ago yesterday tomorrow when until till cannot = times years old")
+
+
+@perturbation("number", family=_INFLECTING, tasks=_BY_SCHEME, version="2", needs=TOOLS, grammar="trees")
 def number(text: Analysis, choices: random.Random) -> str | None:
-    """A singular becomes a plural or a plural a singular, with all that agrees with it, once in a sentence.
+    """A singular becomes a plural or a plural a singular, with all that agrees with it, once in a text.
+
+    Of a text of several sentences only where no pronoun of one may mean what another names.
 
     >>> number(Analysis("I made a film."), random.Random(0))
     'I made some films.'
     """
-    candidates = changes(text.tokens)
-    return text.replace(choices.choice(candidates)) if candidates else None
+    if len(text.spans) > 1 and not _MEANING_ONE.isdisjoint(text.low):
+        return None
+    able = {at: found for at, sentence in enumerate(text.sentences) if (found := changes(sentence.tokens))}
+    if not able:
+        return None
+    at = choices.choice(sorted(able))
+    return text.replace_sentences({at: text.sentences[at].replace(choices.choice(able[at]))})
+
+
+_MEANING_ONE = words("it its he him his she her they them their this that these those one ones")
 
 
 # Sentences: more of them, or in another order.
 
-_SENTENCES = "sentences added or moved"
+SENTENCES = "sentences added or moved"
 _LEANING = words(
     "he she it they him her them his hers its their theirs this that these those such here there then thus so but and "
     "or yet however also too still instead therefore meanwhile moreover furthermore besides otherwise afterwards later "
@@ -288,7 +363,9 @@ def _lines(text: Analysis) -> bool:
 
 
 @joint_perturbation(
-    "irrelevant-sentence", family=_SENTENCES, tasks=uses("inference", "question-answering", "summarization")
+    "irrelevant-sentence",
+    family=SENTENCES,
+    tasks=uses("inference", "question-answering", "sentiment", "summarization"),
 )
 def irrelevant_sentence(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A sentence about something else stands at the end of the first text.
@@ -301,13 +378,13 @@ def irrelevant_sentence(texts: Sequence[Analysis], choices: random.Random) -> Re
     'Ann lives in Oslo. The vending machine accepts coins.'
     """
     candidates = irrelevant_to(texts)
-    if not candidates or not _ends(texts[0].text):
+    if not candidates or not ends(texts[0].text):
         return None
     first, *others = texts
     return Rewritten((appended(first, choices.choice(candidates)), *(text.text for text in others)))
 
 
-@perturbation("closing-remark", family=_SENTENCES, tasks=uses("classification"))
+@perturbation("closing-remark", family=SENTENCES, tasks=uses("classification", "sentiment"))
 def closing_remark(text: Analysis, choices: random.Random) -> str | None:
     """A sentence that says nothing of any subject stands at the end.
 
@@ -316,10 +393,10 @@ def closing_remark(text: Analysis, choices: random.Random) -> str | None:
     >>> closing_remark(Analysis("The printer is broken."), random.Random(0))
     'The printer is broken. This was the last line.'
     """
-    return appended(text, choices.choice(sentences_of("remarks"))) if _ends(text.text) else None
+    return appended(text, choices.choice(sentences_of("remarks"))) if ends(text.text) else None
 
 
-def _ends(text: str) -> bool:
+def ends(text: str) -> bool:
     """Whether a text ends as a sentence does, or with a word: not with a colon or dash."""
     body = text.rstrip().rstrip("\"”'’)]")
     return body[-1:].isalnum() or body[-1:] in (".", "!", "?", "…")
@@ -327,8 +404,8 @@ def _ends(text: str) -> bool:
 
 @perturbation(
     "repeated-sentence",
-    family=_SENTENCES,
-    tasks=uses("classification", "inference", "question-answering", "summarization", texts=FIRST),
+    family=SENTENCES,
+    tasks=uses("classification", "inference", "question-answering", "sentiment", "summarization", texts=FIRST),
 )
 def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
     """One sentence of the text, the context or the premise stands twice, one behind the other.
@@ -337,7 +414,7 @@ def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
     'It is long. I like it. I like it.'
     """
     parts = [text.text[start:end] for start, end in passages(text).spans]
-    whole = [place for place, part in enumerate(parts) if _ends(part) and len(part.split()) > 2]
+    whole = [place for place, part in enumerate(parts) if ends(part) and len(part.split()) > 2]
     if not whole:
         return None
     place = choices.choice(whole)
@@ -346,9 +423,11 @@ def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
     return text.text[:end] + ("." if sentence[-1].isalnum() else "") + " " + sentence + text.text[end:]
 
 
-@perturbation("sentence-order", family=_SENTENCES, tasks=uses("classification"))
+@perturbation("sentence-order", family=SENTENCES, tasks=uses("classification", carry=nothing), version="2")
 def sentence_order(text: Analysis, choices: random.Random) -> str | None:
     """The sentences come in a random order.
+
+    What is said stays, but sentences that lean on others read torn, so that nothing is carried: readers are asked.
 
     >>> sentence_order(Analysis("It is long. I like it."), random.Random(0))
     'I like it. It is long.'
@@ -357,11 +436,19 @@ def sentence_order(text: Analysis, choices: random.Random) -> str | None:
     return _reordered(text, range(len(text.spans)), choices)
 
 
-@perturbation("free-sentence-order", family=_SENTENCES, tasks=uses("summarization"), needs=TOOLS, grammar="trees")
+@perturbation(
+    "free-sentence-order",
+    family=SENTENCES,
+    tasks=uses("summarization", carry=nothing),
+    version="2",
+    needs=TOOLS,
+    grammar="trees",
+)
 def free_sentence_order(text: Analysis, choices: random.Random) -> str | None:
     """Sentences behind the first that lean on no other change their order.
 
-    One that leans on another keeps its place: "He left." Two at least must be statements without words that point back
+    What leans without a word that says so cannot be told, so nothing is carried. One that leans on another keeps its
+    place: "He left." Two at least must be statements without words that point back
     or tell an order, and what stands right before a sentence that keeps its place stays, too.
 
     >>> free_sentence_order(Analysis("Ann has a shop. Bob sells tea. Oslo is cold."), random.Random(0))
@@ -386,9 +473,13 @@ def _reordered(text: Analysis, free: Sequence[int], choices: random.Random) -> s
     return rearrange(text, order)
 
 
+_WHOLE = 3
+"""Words of the shortest sentence that moves: "I did." leans on another."""
+
+
 def _stands_alone(sentence: Analysis) -> bool:
     """Whether a sentence says the same wherever it stands: a whole statement, no quotation, without a word that points
     back, and not about "the" thing that a sentence before may have named."""
     low = [word.lower() for word in split_words(sentence.text)]
-    known = low[0] == "the" or "?" in low or not QUOTES.isdisjoint(low)
-    return not known and _LEANING.isdisjoint(low) and _ends(sentence.text) and is_statement(sentence)
+    known = low[0] in ("the", "overall", "may") or len(low) < _WHOLE or "?" in low or not QUOTES.isdisjoint(low)
+    return not known and _LEANING.isdisjoint(low) and ends(sentence.text) and is_statement(sentence)

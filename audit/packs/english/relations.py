@@ -10,7 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from audit.messages import counted
-from audit.packs.english import noise, pairs, perturbations
+from audit.packs.english import (
+    denials,
+    entailment,
+    entities,
+    fairness,
+    meaning,
+    named_works,
+    noise,
+    pairs,
+    perturbations,
+    questions,
+    style,
+)
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import exchange, rephrase, reverse
 from audit.packs.english.contractions import contract, expand
@@ -41,7 +53,19 @@ from audit.text import Analysis
 
 _TOOLS = ("lemminflect", "textblob")
 """What the extra `english` brings for words and tags."""
-OTHERS = (noise, perturbations, pairs)
+OTHERS = (
+    noise,
+    perturbations,
+    style,
+    meaning,
+    entities,
+    fairness,
+    denials,
+    named_works,
+    pairs,
+    entailment,
+    questions,
+)
 """Modules that register the relations of the other tasks."""
 plain, chained = registry.plain, registry.chained
 tagged = partial(registry.plain, needs=_TOOLS, grammar="tags")

@@ -3,6 +3,7 @@
 The list is data/lexicons/synonyms.tsv; its head says what the columns and conditions mean.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,7 @@ from audit.text.tokens import Token
 _FLAGS = frozenset({"singular", "plural", "compound", "modifier"})
 _LISTS = frozenset({"after", "before", "not-after", "not-before", "with", "without"})
 _PUNCTUATION = "PUNCT"
+_WORDS = re.compile(r"[^\W_]+")
 _ACRONYMS = frozenset({"TV", "PC"})
 """Their capitals say nothing."""
 
@@ -57,6 +59,20 @@ def read(path: Path) -> dict[str, tuple[Synonym, ...]]:
             for tag, form, other in _forms(noun, new, flags):
                 by_form.setdefault(form, []).append(Synonym(noun, other, tag, flags, lists))
     return {form: tuple(synonyms) for form, synonyms in by_form.items()}
+
+
+def has_synonyms(text: str) -> bool:
+    """Whether a text has a word of the list: one that has none need not be tagged.
+
+    >>> has_synonyms("I want to buy a bike."), has_synonyms("It is long.")
+    (True, False)
+    """
+    return not _first_words().isdisjoint(_WORDS.findall(text.lower()))
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    return frozenset(_WORDS.findall(form)[0] for form in lexicon())
 
 
 def replacements(tokens: Sequence[Token], both_ways: bool = False) -> dict[str, dict[int, str]]:

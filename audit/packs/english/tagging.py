@@ -7,6 +7,7 @@ from importlib.metadata import version as version_of
 
 from audit.errors import install_line
 from audit.packs.english import parser
+from audit.packs.english.phrases import PHRASES
 from audit.packs.english.vocabulary import FINITE
 from audit.text.tokens import Token
 from audit.text.tokens import words as _words
@@ -434,4 +435,4 @@ def _no_trees() -> str | None:
     return None if parser.model_name() else f"no model of spaCy for English is installed; run: {line}"
 
 
-ENGLISH = LanguageTools(_english, tag_all=_all_english, version=_version, no_trees=_no_trees)
+ENGLISH = LanguageTools(_english, tag_all=_all_english, version=_version, no_trees=_no_trees, phrases=PHRASES)

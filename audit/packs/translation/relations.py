@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from audit.errors import AuditError, NotInstalled
 from audit.packs.english.emphasis import article
+from audit.packs.translation import perturbations
 from audit.packs.translation.constituency import (
     Parser,
     deep_phrase,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 # How far two texts agree, as relations of translations check it: a score by name, and a bound that it must reach.
 
+OTHERS = (perturbations,)
+"""Modules that register relations of other tasks."""
 Score = Callable[[str, str], float]
 
 SCORES: Mapping[str, Score] = {

@@ -12,8 +12,8 @@ from typing import Any, get_args
 from sqlalchemy import Connection, Engine, Table, func, select, tuple_
 from sqlmodel import SQLModel
 
-from audit.annotation.accounts import GOLD, ROLES
-from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.accounts import GOLD, MODEL, ROLES
+from audit.annotation.answers import SCALES, UNSURE, WITHDRAWN
 from audit.annotation.causes import CAUSES, REASONS
 from audit.annotation.control_questions import PURPOSES
 from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG
@@ -24,7 +24,7 @@ from audit.keys import digest, uniform
 from audit.relations import Outcome
 from audit.relations.base import Role
 from audit.reports.exports.writing import DOCUMENTS, FORMAT, MANIFEST
-from audit.sampling.designs import BLIND, DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, SHOWN
+from audit.sampling.designs import BLIND, CHANGED, DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, SHOWN
 from audit.store import group_id, open_store, table_of, tables
 from audit.store.copying import filled
 from audit.store.dump import FOLDER, check, load_tables, seal
@@ -51,13 +51,13 @@ _NAMES = {
     "judgement": ("answer", "client"),
 }
 _WORDS: dict[str, dict[str, Collection[Any]]] = {
-    "annotator": {"role": (*ROLES, GOLD)},
+    "annotator": {"role": (*ROLES, GOLD, MODEL)},
     "study": {"unit": ("sentence", "document")},
     "member": {"role": get_args(Role)},
     "verdict": {"outcome": [int(outcome) for outcome in Outcome]},
     "audit_draw": {"outcome": [int(outcome) for outcome in Outcome]},
-    "sample": {"design": (*DESIGNS, INFORMATIVE), "protocol": PROTOCOLS, "domain": DOMAINS},
-    "question": {"kind": (*ABOUT_OUTPUTS, "group"), "protocol": (BLIND, SHOWN)},
+    "sample": {"design": (*DESIGNS, INFORMATIVE, CHANGED), "protocol": PROTOCOLS, "domain": DOMAINS},
+    "question": {"kind": (*ABOUT_OUTPUTS, "group", *SCALES), "protocol": (BLIND, SHOWN)},
     "judgement": {"round": range(4)},
     "adjudication": {"code": (*REASONS, None)},
     "answer": {"origin": _ORIGINS},
@@ -69,9 +69,11 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "study": {"chunk": (1, 1e6), "limit": (1, 1e18)},
     "source": {"u": (0, 1)},
     "sample": {"annotators": (1, 1e6)},
-    "question": {"annotators": (1, 1e6), "waits": (0, 1e18), "priority": (0, 1e18)},
+    "question": {"annotators": (1, 1e6), "waits": (0, 1e18), "priority": (-1e18, 1e18)},
     "draw": {"rank": (1, 1e18), "pi": (1e-300, 1)},
     "audit_draw": {"rank": (1, 1e18)},
+    "validity_study": {"annotators": (1, 1e6)},
+    "validity_draw": {"rank": (1, 1e18), "step": (0, 1e4)},
     "audit": {"groups": (0, 1e18), "follow_ups": (0, 1), "answers": (0, 1)},
     "output": {"attempt": (1, 1e4)},
     "repeat": {"number": (1, 1e4)},

@@ -184,6 +184,7 @@ print(os.waitpid(child, 0)[1])
 """
 
 
+@pytest.mark.slow
 def test_a_process_forked_from_one_with_torchs_threads_makes_vectors():
     ran = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120)
     assert ran.stdout.strip() == "0", ran.stderr[-2000:]

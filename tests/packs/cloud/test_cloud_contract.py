@@ -74,6 +74,7 @@ def test_wrong_keys_name_the_variable_and_are_not_tried_again(simulated, status,
     assert not any(secret in str(caught.value) for secret in held(simulated))
 
 
+@pytest.mark.slow
 def test_429_is_waited_for(simulated, tmp_path, monkeypatch):
     crowded = Reply({"message": "slow down"}, 429, {"Retry-After": "0.2"})
     with running(simulated, tmp_path, monkeypatch, {0: crowded}, "concurrency = 1") as service:
@@ -99,6 +100,7 @@ def test_it_gives_up_after_so_many_tries(simulated, tmp_path, monkeypatch):
     assert not any(secret in str(caught.value) for secret in held(simulated))
 
 
+@pytest.mark.slow
 def test_no_answer_in_time(simulated, tmp_path, monkeypatch):
     with running(simulated, tmp_path, monkeypatch, more="timeout = 0.15\ntries = 1") as service:
         system = get_system(service.spec)
@@ -118,7 +120,14 @@ def test_a_connection_that_ends_is_tried_again(simulated, reply, tmp_path, monke
         assert tuple(system.run(simulated.inputs)) == simulated.outputs
 
 
-@pytest.mark.parametrize("content", [b'{"ResultList": [', b"<html>Welcome</html>", b"", b"[]", b"null", b'{"a": 1}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"ResultList": [',
+        b"<html>Welcome</html>",
+        *(pytest.param(content, marks=pytest.mark.slow) for content in (b"", b"[]", b"null", b'{"a": 1}')),
+    ],
+)
 def test_what_is_no_answer_is_an_error(simulated, content, tmp_path, monkeypatch):
     with running(simulated, tmp_path, monkeypatch, lambda body, number: Reply(content), "tries = 1") as service:
         system = get_system(service.spec)

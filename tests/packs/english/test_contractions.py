@@ -1,9 +1,9 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.packs.english import parser
-from audit.packs.english.contractions import contract, expand
+from audit.packs.english.contractions import contract, expand, may_change
 from audit.text import Analysis
 
 PARTS = ["it's", "they", "can't", "isn't", "the", "film", "'", "’s", "don't", "let's", ".", "?", "you"]
@@ -107,6 +107,7 @@ def test_nothing_but_contractions_changes(parts):
     text = " ".join(parts)
     full = expanded(text)
     assert len(full) >= len(text)
+    assert may_change(text) or text == full == contracted(text)
     for word in ("it", "they", "the", "film", "you"):
         assert full.split().count(word) >= parts.count(word)
 
@@ -115,3 +116,15 @@ def test_nothing_but_contractions_changes(parts):
 def test_any_text_is_taken(text):
     assert isinstance(expanded(text), str)
     assert isinstance(contracted(text), str)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(
+        st.sampled_from(["It", "she", "is", "Will", "not", "cannot", "has", "been", "who", "film", ",", "-", "’"]),
+        max_size=8,
+    )
+)
+def test_only_texts_that_may_change_need_to_be_tagged(parts):
+    for text in (" ".join(parts), "".join(parts)):
+        assert may_change(text) or text == contracted(text) == expanded(text)

@@ -1,7 +1,8 @@
-"""The English relations of classification, inference, question answering, similarity and summarization."""
+"""The English perturbations of classification, inference, question answering, sentiment, similarity, summarization."""
 
 import random
 import re
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -23,8 +24,16 @@ from audit.relations import Joint, Outcome, Plain, Source, all_relations, get_re
 from audit.tasks import Input, Output, get_task
 from audit.text import Analysis
 
-TASKS = ("classification", "inference", "question-answering", "similarity", "summarization")
-ENGLISH = [relation for task in TASKS for relation in all_relations(task) if relation.languages == ("en",)]
+TASKS = ("classification", "inference", "question-answering", "sentiment", "similarity", "summarization")
+ELSEWHERE = "hypernyms antonyms numbers word-numbers places organisations persons pronouns kin-words names-by-gender "
+ELSEWHERE += "names-by-region masked-word back-translation"
+ENGLISH = [
+    relation
+    for task in TASKS
+    for relation in all_relations(task)
+    if relation.languages == ("en",) and not relation.name.startswith("MR") and relation.name not in ELSEWHERE.split()
+]
+"""Those of meaning, names and fairness are tested in `test_meaning.py`, on texts of their own."""
 TEXTS = [
     "The film is wonderful and exciting, but I really don't believe its ending.",
     "Ann has a shop in Oslo. Bob sells good tea. The people like both of them.",
@@ -34,12 +43,21 @@ TEXTS = [
     "Mr. Lee left the U.S. in 1990.",
     "Although it rains, she will walk home.",
     "Ann has a shop. Bob sells tea. Oslo is cold.",
+    "The shop is open.",
+    "The shop is not open.",
+    "The film is not good.",
+    "I made a film.",
+    "I liked it more than Blade Runner.",
+    "The colour of the theatre is ugly.",
+    "Tom Hanks has three dogs.",
+    "He likes Blade Runner.",
     "",
     "...",
 ]
 QUESTIONS = [
     "Where does Ann have a shop?",
     "Who's the director of the film?",
+    "What colour is the shop?",
     "Which people believe it?",
     "Why isn't it cold?",
     "Why",
@@ -53,14 +71,19 @@ def named(relation):
 
 def inputs(relation):
     if relation.task == "question-answering":
-        return [Input.of(text, question) for text in TEXTS for question in QUESTIONS]
+        return [Input.of(text, question) for text in TEXTS[:3] for question in QUESTIONS]
     if get_task(relation.task).texts == 1:
         return [Input.of(text) for text in TEXTS]
-    return [Input.of(text, other) for text in TEXTS for other in TEXTS]
+    return [Input.of(text, other) for text in TEXTS for other in (text, TEXTS[0], TEXTS[1])]
+
+
+analysed = cache(Analysis)  # parsed once for all relations
 
 
 def follow_ups(relation, item, seed="1"):
-    return relation.follow_ups(Source(item, Analysis(item.text), seed))
+    source = Source(item, analysed(item.text), seed)
+    source.__dict__["analyses"] = tuple(map(analysed, item.texts))
+    return relation.follow_ups(source)
 
 
 def only(task, name, *texts, seed="1"):

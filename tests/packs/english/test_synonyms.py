@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.packs.english.synonyms import lexicon, read, replacements
+from audit.packs.english.synonyms import has_synonyms, lexicon, read, replacements
 from audit.text import Analysis
 
 
@@ -103,3 +103,19 @@ def test_a_bad_line_is_named(tmp_path, line):
 @given(st.text(max_size=60))
 def test_any_text_is_taken(text):
     assert isinstance(replaced(text), str)
+
+
+def test_every_word_of_the_list_is_seen_in_a_text():
+    for form in lexicon():
+        assert has_synonyms(f"It is ({form.capitalize()})!")
+    assert not has_synonyms("It is long.")
+
+
+def test_texts_without_words_of_the_list_are_not_tagged():
+    from audit.packs.english.perturbations import contractions, synonyms
+
+    text = Analysis("Anna walked.")
+    assert not text.is_tagged
+    assert (synonyms(text, None), contractions([text], None), text.is_tagged) == (None, None, False)
+    assert text.tokens
+    assert text.is_tagged

@@ -131,6 +131,7 @@ def treebank(request):
         pytest.skip(str(problem))
 
 
+@pytest.mark.slow
 def test_the_treebanks_of_nltk(treebank):
     language, given_ = treebank
     trees = [tree for document in given_ for tree in document]

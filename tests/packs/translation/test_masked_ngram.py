@@ -116,6 +116,7 @@ def test_the_order_of_questions_and_their_number_do_not_matter(own):
     assert proposer.propose([], "en") == []
 
 
+@pytest.mark.slow
 def test_of_two_processes_that_want_the_counts_at_once_one_counts(tmp_path):
     text = tmp_path / "large.txt"
     text.write_text(TEXT * 2000, encoding="utf-8")

@@ -235,6 +235,7 @@ def test_a_wrong_count_or_order_is_noticed(fake_apertium, how):  # noqa: F811
         assert outputs[1].error == "eng-spa: Apertium (fake-engine) did not return its 1 texts one by one"
 
 
+@pytest.mark.slow
 def test_a_program_that_hangs_is_stopped(fake_apertium, monkeypatch):  # noqa: F811
     fake_apertium.mode("eng-spa", "fake-engine $1 hangs")
     mode = apertium.installed_modes()[0]

@@ -1,13 +1,14 @@
-"""Groups by topic and right outputs, on an imported run that can be worked out by hand."""
+"""Groups by slice and right outputs, on an imported run that can be worked out by hand."""
 
 import numpy as np
 import pytest
 from conftest_rows import row
 
+from audit.corpora.slices import find_slicing
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.accuracy import NO_GOLD, PAIRS, SystemAccuracy, right_outputs
 from audit.false_satisfaction.cells import count
-from audit.false_satisfaction.topics import MOST, count_topics
+from audit.false_satisfaction.slices import MOST, slice_groups
 from audit.store import table_of, tables
 from audit.tasks import TASKS, Output, get_task
 
@@ -30,59 +31,91 @@ def engine_of(build, relations=("MR1.1", "MR3.1"), sources=SOURCES, **more):
     return build(rows)
 
 
+def slices_of(engine, *specs, counted=None):
+    """The groups and the slices of the only study."""
+    sliced = slice_groups(engine, counted or count(engine), [find_slicing(spec) for spec in specs])
+    (groups,) = sliced.groups.values()
+    return groups, *(next(iter(studies.values())) for studies in sliced.by.values())
+
+
+def counts(groups, slices):
+    """(system, relation, slice) -> satisfied and violated groups."""
+    table = {}
+    for system in groups.systems:
+        names = [(*slices.names, None)[code] for code in slices.code[system.source].tolist()]
+        for relation, name, violated in zip(system.relation.tolist(), names, system.violated.tolist(), strict=True):
+            cell = table.setdefault((system.system, groups.relations[relation], name), [0, 0])
+            cell[violated] += 1
+    return table
+
+
 def test_by_gold_in_the_order_of_the_labels_and_what_has_none_last(build):
-    engine = engine_of(build)
-    counted = count(engine)
-    (topics,) = count_topics(engine, counted, "gold").studies.values()
-    assert topics.names == ("positive", "negative")
-    cells = topics.cells[topics.cells["relation"] == "MR1.1"].sort_values(["system", "topic"])
+    groups, slices = slices_of(engine_of(build), "gold")
+    assert slices.names == ("positive", "negative")
     # a: two and three violated; one satisfied; four satisfied. b: two satisfied; one satisfied; four violated.
-    assert cells[["system", "topic", "satisfied", "violated"]].values.tolist() == [
-        ["a", 0, 0, 2], ["a", 1, 1, 0], ["a", 2, 1, 0], ["b", 0, 1, 0], ["b", 1, 1, 0], ["b", 2, 0, 1],
-    ]  # fmt: skip
-    # Under both relations: each source has two groups, and for a both of each positive one are violated.
-    sums = {(row.system, row.topic): row for row in topics.sums.itertuples()}
-    assert sorted(sums) == [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 1), ("b", 2)]
-    assert (sums["a", 0].violated.tolist(), sums["a", 0].groups.tolist()) == ([2, 2], [2, 2])
-    assert sums["b", 0].groups.tolist() == [2]  # three was inapplicable for b
-    assert topics.topic_of(topics.sources).tolist() == topics.code.tolist()
+    assert counts(groups, slices) == {
+        (system, relation, name): cell
+        for relation in ("MR1.1", "MR3.1")
+        for system, name, cell in (
+            ("a", "positive", [0, 2]), ("a", "negative", [1, 0]), ("a", None, [1, 0]),
+            ("b", "positive", [1, 0]), ("b", "negative", [1, 0]), ("b", None, [0, 1]),
+        )
+    }  # fmt: skip
+    # One of the three positive groups of b was inapplicable.
+    assert [len(system.source) for system in groups.systems] == [8, 6]
 
 
-@pytest.mark.parametrize("by", ["gold", "length"])
-def test_topics_add_up_to_the_cells(build, by):
+@pytest.mark.parametrize("by", ["gold", "column:length", "length", "negation", "gender"])
+def test_slices_add_up_to_the_cells(build, by):
     engine = engine_of(build)
     counted = count(engine)
-    (topics,) = count_topics(engine, counted, by).studies.values()
-    added = topics.cells.groupby(["relation", "system"])[["satisfied", "violated"]].sum()
-    whole = counted.cells.set_index(["relation", "system"])[["satisfied", "violated"]]
-    assert added.sort_index().values.tolist() == whole.sort_index().values.tolist()
-    assert sum(row.groups.sum() for row in topics.sums.itertuples()) == int(whole.to_numpy().sum())
+    groups, slices = slices_of(engine, by, counted=counted)
+    whole = counted.cells.set_index(["system", "relation"])
+    added = {}
+    for (system, relation, _), cell in counts(groups, slices).items():
+        added[system, relation] = np.add(added.get((system, relation), 0), cell)
+    assert all((added[key] == whole.loc[key, ["satisfied", "violated"]].to_numpy(int)).all() for key in whole.index)
 
 
-def test_numbers_are_in_the_order_of_numbers(build):
+def test_a_column_goes_by_its_name_and_a_function_before_it(build):
     engine = engine_of(build)
-    (topics,) = count_topics(engine, count(engine), "length").studies.values()
-    assert topics.names == ("9", "10")
+    sliced = slice_groups(engine, count(engine), [find_slicing("length"), find_slicing("column:length")])
+    assert (list(sliced.by), sliced.hidden) == (["length", "column:length"], ("length",))
+    texts, column = (next(iter(studies.values())) for studies in sliced.by.values())
+    assert texts.names == ("1",)
+    assert column.names == ("9", "10")  # in the order of numbers
 
 
-def test_what_is_no_topic_is_refused(build):
+def test_what_is_no_slice_is_refused(build):
     engine = engine_of(build)
-    with pytest.raises(UnknownName, match=r"unknown attribute 'colour'; known are: gold, length"):
-        count_topics(engine, count(engine), "colour")
+    for spec in ("colour", "colour:red", "length:3"):
+        with pytest.raises(UnknownName, match=rf"unknown slice '{spec}'; known are: column:NAME, document.*phrase:PAT"):
+            slices_of(engine, spec)
+    with pytest.raises(AuditError, match="slice 'phrase' needs an argument; write phrase:PATTERN"):
+        slices_of(engine, "phrase")
+    with pytest.raises(AuditError, match="slices: 'gold' is there twice"):
+        slices_of(engine, "gold", "gold")
+
+
+def test_the_column_of_documents_is_one(build):
+    rows = [
+        row(f"{text} {at}", "!", ["positive"] * 2, "satisfied", document=text) for text in ("x", "y") for at in range(3)
+    ]
+    _, slices = slices_of(build(rows), "document")
+    assert (slices.names, np.bincount(slices.code).tolist()) == (("x", "y"), [3, 3])
 
 
 def test_gold_that_nobody_gave_is_refused(build):
     bare = [(text, None, None, *said) for text, _, _, *said in SOURCES]
-    engine = engine_of(build, sources=bare)
     with pytest.raises(AuditError, match="no source has a gold label"):
-        count_topics(engine, count(engine), "gold")
+        slices_of(engine_of(build, sources=bare), "gold")
 
 
-def test_too_many_topics_are_refused(build):
+def test_too_many_slices_are_refused(build):
     many = [(f"text {at}", None, at + 1, "positive", "satisfied", "positive", "satisfied") for at in range(MOST + 1)]
     engine = engine_of(build, ("MR1.1",), many)
-    with pytest.raises(AuditError, match=r"'length' of run.jsonl \(study 1\) has 51 values; topics are at most 50"):
-        count_topics(engine, count(engine), "length")
+    with pytest.raises(AuditError, match=r"'column:length' of run.jsonl \(study 1\) has 51 values; slices are at most"):
+        slices_of(engine, "column:length")
 
 
 def test_texts_become_names_of_one_line_and_blank_ones_none(build):
@@ -90,10 +123,9 @@ def test_texts_become_names_of_one_line_and_blank_ones_none(build):
     sources = [
         (f"text {at}", None, value, "positive", "satisfied", "positive", "satisfied") for at, value in enumerate(values)
     ]
-    engine = engine_of(build, ("MR1.1",), sources)
-    (topics,) = count_topics(engine, count(engine), "length").studies.values()
-    assert topics.names == ("one", "two lines")
-    assert sorted(topics.code.tolist()) == [0, 1, 1, 2]
+    _, slices = slices_of(engine_of(build, ("MR1.1",), sources), "column:length")
+    assert slices.names == ("one", "two lines")
+    assert sorted(slices.code.tolist()) == [0, 1, 1, 2]
 
 
 def test_right_outputs_worked_by_hand(build):
@@ -136,17 +168,3 @@ def test_right_is_the_same_label_for_every_task_of_inputs(name):
         for gold in task.labels:
             wrong = [task.is_wrong(Output(label, 0.5), {gold}) for label in task.labels]
             assert wrong == [label != gold for label in task.labels]
-
-
-def test_sources_of_a_system_may_differ(build):
-    # b was run on the first two texts only: its topics have fewer sources.
-    rows = [row(text, f"{text}!", [label, label], verdict, gold=gold) for text, gold, _, label, verdict, *_ in SOURCES]
-    rows += [
-        row(text, f"{text}!", [label] * 2, verdict, system="b", gold=gold)
-        for text, gold, *_, label, verdict in SOURCES[:2]
-    ]
-    rows = [record for record in rows if record["gold"]]
-    engine = build(rows)
-    (topics,) = count_topics(engine, count(engine), "gold").studies.values()
-    clusters = {(record.system, record.topic): np.count_nonzero(record.groups) for record in topics.sums.itertuples()}
-    assert clusters == {("a", 0): 2, ("a", 1): 1, ("b", 0): 1, ("b", 1): 1}

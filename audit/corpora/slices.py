@@ -1,0 +1,278 @@
+"""Slices: the parts of a corpus that a property of its sources makes, such as long texts, or questions.
+
+A slice function takes a row and says what it is in: a name, a truth (yes or no), a number (rows are cut into classes
+with as many rows each, as far as equal numbers let them), or None: in no slice. It is registered by name in
+`audit.registry.slices`, with an argument where it needs one (`phrase:not|never`). What no function is called is a
+column of the corpus.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from audit import registry
+from audit.corpora.base import Row
+from audit.errors import AuditError, first_line
+from audit.messages import message
+from audit.registry import Registry
+from audit.text.ngram_model import held_out_perplexities, model_words
+from audit.text.tools import phrase_pattern
+
+Value = str | bool | float | None
+SliceFunction = Callable[[Row], Value]
+F = TypeVar("F", bound=Callable[..., Any])
+
+SLICES: Registry[Callable[..., Any]] = registry.slices
+"""Slice functions; of those with an argument, makers of one."""
+GOLD, COLUMN = "gold", "column"
+DOCUMENT = ("document", "cluster")
+"""What the column of documents is called, whatever the corpus calls it."""
+YES, NO = message("slices.yes"), message("slices.no")
+PARTS = 4
+"""Classes that numbers are cut into, unless the function says otherwise."""
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """A way to divide sources: a slice function with its name.
+
+    `parts` is how many classes numbers are cut into. Of a function of the `whole` corpus all rows are the argument, and
+    the result has a value for each. `names` are slices that are told of where they are empty. `column` is the column of
+    the corpus that it reads.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    parts: int = PARTS
+    whole: bool = False
+    names: tuple[str, ...] = ()
+    column: str | None = None
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether the texts of rows matter to it."""
+        return self.column is None and self.function is not gold
+
+
+def sliced(parts: int = PARTS, whole: bool = False, names: Sequence[str] = ()) -> Callable[[F], F]:
+    """Decorate a slice function that needs other settings than the usual ones (those of `Slicing`)."""
+
+    def decorate(function: F) -> F:
+        function.slicing = {"parts": parts, "whole": whole, "names": tuple(names)}  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+def find_slicing(spec: str | SliceFunction) -> Slicing:
+    """The slicing of a registered name, NAME or NAME:ARGUMENT, of a column of the corpus, or of a function.
+
+    Raises AuditError for a pattern or column that is none, and for what is neither a text nor a function.
+
+    >>> from audit.tasks import Input
+    >>> find_slicing("phrase:not|never").function(Row("1", Input.of("I never do.")))
+    True
+    >>> find_slicing("genre").name
+    'genre'
+    """
+    if not isinstance(spec, str):
+        if not callable(spec):
+            raise AuditError(message("slices.no_function", what=type(spec).__name__), parameter="slices")
+        return _slicing(getattr(spec, "__name__", type(spec).__name__).strip("<>"), spec)
+    name, colon, argument = spec.partition(":")
+    entry = SLICES.find(name)
+    if entry is None or (colon and not entry.argument):
+        return find_slicing(f"{COLUMN}:{spec}")
+    if entry.argument and not argument.strip():
+        raise AuditError(message("slices.no_argument", spec=spec, usage=f"{name}:{entry.argument}"), parameter="slices")
+    function = SLICES.get(name)
+    if name == COLUMN:  # a column goes by its own name, unless that is a slice function's
+        called = argument if SLICES.find(argument) is None else spec
+        return Slicing(called, function(argument), column=argument)
+    return _slicing(spec, function(argument) if colon else function)
+
+
+def column_slice(by: str) -> str:
+    """The slicing by `gold`, or by a column of this name.
+
+    >>> column_slice("gold"), column_slice("length")
+    ('gold', 'column:length')
+    """
+    return by if by == GOLD else f"{COLUMN}:{by}"
+
+
+def _slicing(name: str, function: Callable[..., Any]) -> Slicing:
+    return Slicing(name, function, **getattr(function, "slicing", {}))
+
+
+def divide(slicing: Slicing, rows: Sequence[Row]) -> tuple[list[str | None], list[str]]:
+    """The slice of each row (None: in none), and the slices that have an order of their own, or may be empty, in order.
+
+    Raises AuditError where the function fails, or returns something else than a name, a truth, a number or None.
+
+    >>> from audit.tasks import Input
+    >>> rows = [Row(str(length), Input.of("so " * length)) for length in (1, 2, 3, 4, 4)]
+    >>> divide(find_slicing("length"), rows)
+    (['1', '2', '3', '4', '4'], ['1', '2', '3', '4'])
+    """
+    values = _values(slicing, rows)
+    kinds = {bool if isinstance(value, bool | np.bool_) else type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return [None if value is None else YES if value else NO for value in values], [YES, NO]
+    if kinds and all(issubclass(kind, int | float | np.number) for kind in kinds):
+        return cut([None if value is None else float(value) for value in values], slicing.parts)
+    for row, value in zip(rows, values, strict=True):
+        if value is not None and not isinstance(value, str):
+            raise AuditError(
+                message("slices.no_slice", name=slicing.name, row=row.key, what=type(value).__name__),
+                parameter="slices",
+            )
+    names = [" ".join(value.split()) if type(value) is str else value for value in values]
+    return [name or None for name in names], list(slicing.names)
+
+
+def _values(slicing: Slicing, rows: Sequence[Row]) -> list[Any]:
+    at = None
+    try:
+        if slicing.whole:
+            values = list(slicing.function(rows))
+        else:
+            values = []
+            for row in rows:
+                at = row.key
+                values.append(slicing.function(row))
+    except AuditError:
+        raise
+    except Exception as problem:  # a function of the user's may raise anything
+        reason = f"{type(problem).__name__}: {first_line(problem)}"
+        code = "slices.failed" if at is None else "slices.failed_at"
+        raise AuditError(message(code, name=slicing.name, row=at, reason=reason), parameter="slices") from problem
+    if len(values) != len(rows):
+        raise AuditError(
+            message("slices.other_number", name=slicing.name, count=len(values), rows=len(rows)), parameter="slices"
+        )
+    return values
+
+
+def cut(values: Sequence[float | None], parts: int) -> tuple[list[str | None], list[str]]:
+    """Numbers cut at quantiles into `parts` classes, named by the least and the most in each; equal ones stay together,
+    so that there may be fewer. NaN is None.
+
+    >>> cut([1, 1, 1, 2, 3, 9.5, None], 2)
+    (['1', '1', '1', '2–9.5', '2–9.5', '2–9.5', None], ['1', '2–9.5'])
+    """
+    numbers = np.array([np.nan if value is None else value for value in values], float)
+    held = np.isfinite(numbers)
+    if not held.any():
+        return [None] * len(numbers), []
+    ordered = np.sort(numbers[held])
+    # A class begins at the first number behind a share of all; equal numbers begin in one place.
+    starts = [ordered[0], *(ordered[len(ordered) * part // parts] for part in range(1, parts))]
+    starts = sorted({float(start) for start in starts})
+    code = np.searchsorted(starts, numbers, side="right") - 1
+    names = []
+    for at in range(len(starts)):
+        inside = numbers[held & (code == at)]
+        ends = [f"{end:.3g}" if end < 1000 else f"{end:,.0f}" for end in (inside.min(), inside.max())]
+        names.append(ends[0] if ends[0] == ends[1] else "–".join(ends))
+    if len(set(names)) < len(names):  # three digits do not tell them apart
+        names = [f"{start!r}–" for start in starts]
+    return [names[at] if is_number else None for at, is_number in zip(code.tolist(), held.tolist(), strict=True)], names
+
+
+# The slice functions that come with audit.
+
+
+@SLICES.register(GOLD)
+def gold(row: Row) -> Value:
+    """The gold label of the source."""
+    return row.gold
+
+
+@SLICES.register(COLUMN, argument="NAME")
+def column(name: str) -> SliceFunction:
+    """A column of the corpus (an attribute of its sources); `document` is the one that was read as such."""
+
+    def value(row: Row) -> Value:
+        held = row.attributes.get(name, row.cluster if name in DOCUMENT else None)
+        return None if held is None else str(held)
+
+    return value
+
+
+@SLICES.register("length")
+@sliced(whole=True)
+def length(rows: Sequence[Row]) -> list[int]:
+    """The number of words (of characters, in languages without blanks) of all texts of an input, in quarters."""
+    return [
+        sum(
+            sum(word[0].isalnum() for word in model_words(text, language))
+            for text, language in zip(row.input.texts, row.input.languages, strict=False)
+        )
+        for row in rows
+    ]
+
+
+@SLICES.register("perplexity")
+@sliced(parts=3, whole=True)
+def perplexity(rows: Sequence[Row]) -> list[float]:
+    """How unusual the texts are under an n-gram model of the corpus's other texts in their language, in thirds."""
+    texts = ["\n".join(row.input.texts) for row in rows]
+    languages = np.array([row.input.languages[0] for row in rows], object)
+    scores = np.full(len(rows), np.nan)
+    for language in dict.fromkeys(languages.tolist()):
+        places = np.flatnonzero(languages == language)
+        scores[places] = held_out_perplexities([texts[place] for place in places], language)
+    return [float(score) for score in scores]
+
+
+def _says(row: Row, name: str) -> bool | None:
+    """Whether a text of the row has a phrase of this name; None where none of its languages has such phrases."""
+    pairs = [
+        (phrase_pattern(name, language), text)
+        for text, language in zip(row.input.texts, row.input.languages, strict=False)
+    ]
+    known = [(pattern, text) for pattern, text in pairs if pattern is not None]
+    return any(pattern.search(text) for pattern, text in known) if known else None
+
+
+@SLICES.register("negation")
+def negation(row: Row) -> Value:
+    """Whether a text denies something, by phrases of its language."""
+    return _says(row, "negation")
+
+
+@SLICES.register("question")
+def question(row: Row) -> Value:
+    """Whether a text asks something, by phrases of its language."""
+    return _says(row, "question")
+
+
+_GENDERS = tuple(message(f"slices.{code}") for code in ("female", "male", "both", "none_named"))
+
+
+@SLICES.register("gender")
+@sliced(names=_GENDERS)
+def gender(row: Row) -> Value:
+    """Which gender the texts name, by pronouns, kin words and titles of their language: female, male, both or none."""
+    female, male = (_says(row, name) for name in ("female", "male"))
+    if female is None or male is None:
+        return None
+    return _GENDERS[2 if female and male else 0 if female else 1 if male else 3]
+
+
+@SLICES.register("phrase", argument="PATTERN")
+def phrase(pattern: str) -> SliceFunction:
+    """Whether a text has one of these phrases: a regular expression, in any case. What is in ASCII finds whole words
+    where it begins or ends with a letter or digit."""
+    whole = rf"(?:(?<!\w)(?=\w)|(?=\W))(?:{pattern})(?:(?<=\w)(?!\w)|(?<=\W))"
+    try:
+        re.compile(pattern)
+        compiled = re.compile(whole if pattern.isascii() else pattern, re.IGNORECASE)
+    except re.error as problem:
+        refused = message("slices.bad_pattern", pattern=pattern, reason=str(problem))
+        raise AuditError(refused, parameter="slices") from None
+    return lambda row: any(compiled.search(text) for text in row.input.texts)

@@ -1,0 +1,284 @@
+"""The validity study: it is drawn and ended by managers, and its ratings can be given elsewhere, in a CSV.
+
+Ratings from a file are judgements of accounts of their own, disabled: a person's count as those of the app do; a
+model's (role `model`) are kept apart from people's, fill no question, and are said to be a model's wherever shown.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, func, select
+
+from audit.annotation.accounts import GOLD, MODEL, ROLES, note, reading_as_manager
+from audit.annotation.answers import SCALES, UNSURE, command, is_counted
+from audit.annotation.guidelines import ELSEWHERE
+from audit.annotation.questions import RATINGS
+from audit.annotation.scales import drawn_members
+from audit.errors import AuditError, BadFile
+from audit.files import read_rows, read_text, refuse_bad_rows
+from audit.judging.labels import ROLE, current_judgements, elsewhere_accounts
+from audit.judging.unit import unit_of_work
+from audit.keys import uniform
+from audit.messages import message
+from audit.new_files import write_file
+from audit.sampling.validity import DrawnPairs, ValidityRequest, draw_pairs, end_pairs
+from audit.store import need_study, rows_among, tables
+from audit.store.core import annotator as annotator_table
+from audit.store.core import input_table, judgement, question, validity_study
+from audit.store.core import study as study_table
+from audit.tasks import text_columns
+
+ID = "id"
+"""The column of a file that names a text: the key of its content, 32 hexadecimal digits."""
+
+
+def draw_validity(
+    engine: Engine, request: ValidityRequest, study: int | None = None, *, by: int | None = None
+) -> list[DrawnPairs]:
+    """Draw pairs of a study, or of all that have checked groups, and ask people to rate their texts.
+
+    Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None). Raises
+    what `audit.sampling.validity.draw_pairs` raises; nothing is changed then.
+    """
+    with unit_of_work(engine, by, "manager", owner=True) as work:
+        work.hold_all()
+        work.ask_anew()
+        drawn = draw_pairs(work.connection, request, study)
+        note(work.connection, by, "validity drawn", pairs=sum(part.pairs for part in drawn))
+        return drawn
+
+
+def end_validity(engine: Engine, study: int | None = None, *, by: int | None = None) -> int:
+    """Ask nobody to rate texts of a study (None: of any) any more; returns for how many studies that is new.
+
+    Ratings stay, and drawing again goes on. Raises NotAllowed as `draw_validity`, and AuditError for no such study.
+    """
+    with unit_of_work(engine, by, "manager", owner=True) as work:
+        work.hold_all()
+        work.ask_anew()
+        if study is not None:
+            need_study(work.connection, study)
+        ended = end_pairs(work.connection, None if study is None else [study])
+        if ended:
+            note(work.connection, by, "validity ended", studies=ended)
+        return ended
+
+
+@dataclass(frozen=True)
+class ValidityState:
+    """How far the ratings of a study's drawn pairs are. `ratings` of people, at most as many as are `wanted` of each
+    text and scale; `of_models` those that models gave."""
+
+    study: int
+    corpus: str
+    pairs: int
+    relations: int
+    ratings: int
+    wanted: int
+    of_models: int
+    open: bool
+    first: bool
+    """Whether these questions come before all others."""
+
+
+def validity_states(engine: Engine, *, by: int | None = None) -> list[ValidityState]:
+    """The state of each study of which pairs were drawn. Raises NotAllowed as `write_texts`."""
+    with reading_as_manager(engine, by) as connection:
+        begun = (
+            select(validity_study, study_table.c.corpus)
+            .join(study_table, study_table.c.id == validity_study.c.study_id)
+            .order_by(validity_study.c.study_id)
+        )
+        states = []
+        for row in connection.execute(begun).all():
+            drawn = drawn_members(connection, [row.study_id])
+            texts = sorted({member["input_id"] for member in drawn})
+            people, models = (_given(connection, texts, roles) for roles in (ROLES, (MODEL,)))
+            states.append(
+                ValidityState(
+                    row.study_id,
+                    row.corpus,
+                    pairs=len(drawn) // 2,
+                    relations=len({member["relation_id"] for member in drawn}),
+                    ratings=sum(min(number, row.annotators) for number in people),
+                    wanted=len(texts) * len(SCALES) * row.annotators,
+                    of_models=sum(models),
+                    open=row.ended_at is None,
+                    first=row.first,
+                )
+            )
+    return states
+
+
+def _given(connection: Connection, texts: list[int], roles: tuple[str, ...]) -> list[int]:
+    """How many ratings of these roles each question about these texts has; of those that have one."""
+    query = (
+        select(question.c.id, func.count().label("number"))
+        .join(judgement, judgement.c.question_id == question.c.id)
+        .join(annotator_table, annotator_table.c.id == judgement.c.annotator_id)
+        .where(
+            question.c.kind.in_(SCALES),
+            judgement.c.round == 1,
+            is_counted(judgement),
+            annotator_table.c.role.in_(roles),
+        )
+        .group_by(question.c.id)
+    )
+    return [int(row.number) for row in rows_among(connection, query, question.c.input_id, texts)]
+
+
+def write_texts(engine: Engine, place: str | Path, *, by: int | None = None) -> int:
+    """Write the texts of all drawn pairs to a CSV for whoever rates them elsewhere; returns how many there are.
+
+    Columns: id, text (of an input of several texts also text_b ...), language, and the scales, which are empty. Each
+    text once, in an order that follows a hash of its content; nothing says of which relation it is, or whether it is an
+    original. Raises AuditError where nothing was drawn, BadFile for a place that cannot be written, and NotAllowed
+    unless the account `by` is a manager's (None: whoever has the database itself).
+    """
+    with reading_as_manager(engine, by) as connection:
+        ids = sorted({row["input_id"] for row in drawn_members(connection)})
+        columns = select(input_table.c.id, input_table.c.key, input_table.c.texts, input_table.c.languages)
+        rows = list(rows_among(connection, columns, input_table.c.id, ids))
+    if not rows:
+        raise AuditError(message("validity.none_drawn"))
+    rows.sort(key=lambda row: uniform("rating", bytes(row.key).hex()))
+    names = text_columns(max(len(row.texts) for row in rows))
+    written = io.StringIO(newline="")
+    table = csv.writer(written, lineterminator="\n")
+    table.writerow([ID, *names, "language", *SCALES])
+    for row in rows:
+        texts = [*row.texts, *[""] * (len(names) - len(row.texts))]
+        table.writerow([bytes(row.key).hex(), *texts, row.languages.split(",")[0], *[""] * len(SCALES)])
+    write_file(place, written.getvalue())
+    return len(rows)
+
+
+@dataclass(frozen=True)
+class ImportedRatings:
+    """What an import of ratings did. `ratings` = added + changed + known."""
+
+    annotator: str
+    model: bool
+    texts: int
+    """Texts of the file with a rating."""
+    ratings: int
+    added: int
+    changed: int
+    """New judgements that supersede what the same annotator was imported with before."""
+    known: int
+    """Imported before, the same."""
+    empty: int
+    """Fields without a rating."""
+
+
+@dataclass(frozen=True)
+class RatingFile:
+    """The rows of a file of ratings with their lines, and what is wrong with others, by line."""
+
+    path: Path
+    rows: list[tuple[int, dict[str, str]]]
+    bad: list[tuple[int, str]]
+
+
+def read_ratings_given(path: str | Path) -> RatingFile:
+    """A CSV with the columns id, plausibility and grammaticality; others are ignored.
+
+    Raises BadFile or BadRow for a file that cannot be read, or lacks columns.
+    """
+    path = Path(path)
+    header, rows, bad = read_rows(path, read_text(path), message("validity.wanted"))
+    if missing := [name for name in (ID, *SCALES) if name not in header]:
+        reason = message("file.columns_missing", columns=missing)
+        raise BadFile(message("file.advised", file=path, reason=reason, advice=message("validity.wanted")))
+    return RatingFile(path, rows, bad)
+
+
+def import_ratings(
+    engine: Engine, file: RatingFile, annotator: str, *, model: bool = False, by: int | None = None
+) -> ImportedRatings:
+    """Store the ratings of a file as judgements of `annotator`, all or none; the same file again adds nothing.
+
+    A rating is 1 to 5 or unsure; an empty field is none. With `model` they are those of a model, not of a person.
+    Raises BadRow or BadFile for an unknown id, an id that is there twice or another rating (with the lines), AuditError
+    for a name that cannot be used and where nothing was drawn; NotAllowed unless the account `by` is a manager's (None:
+    whoever has the database itself).
+    """
+    with unit_of_work(engine, by, "manager", owner=True) as work:
+        work.hold_all()
+        connection = work.connection
+        if not annotator.strip() or len(annotator) > 80 or not annotator.isprintable() or annotator == GOLD:
+            raise AuditError(message("labels.bad_annotator", name=annotator[:80], gold=GOLD), parameter="annotator")
+        rows, bad = file.rows, list(file.bad)
+        questions = _questions(connection)
+        ratings = list(_ratings(rows, questions, bad))
+        refuse_bad_rows(file.path, bad, len(rows) + len(file.bad))
+        account = elsewhere_accounts(connection, [annotator], MODEL if model else ROLE)[annotator]
+        before = current_judgements(connection, [account])
+        new = [
+            _row(account, question_id, answer, earlier)
+            for question_id, answer in ratings
+            if (earlier := before.get((account, question_id))) is None or earlier.answer != answer
+        ]
+        work.add(tables.Judgement, new)
+    changed = sum(row["supersedes"] is not None for row in new)
+    rated = sum(bool(row[name]) for _, row in rows for name in SCALES)
+    return ImportedRatings(
+        annotator,
+        model,
+        texts=sum(any(row[name] for name in SCALES) for _, row in rows),
+        ratings=rated,
+        added=len(new) - changed,
+        changed=changed,
+        known=rated - len(new),
+        empty=len(rows) * len(SCALES) - rated,
+    )
+
+
+def _questions(connection: Connection) -> dict[tuple[str, str], int]:
+    """(id in a file, scale) -> question. Raises AuditError where there are none."""
+    query = select(input_table.c.key, question.c.kind, question.c.id)
+    query = query.join(question, question.c.input_id == input_table.c.id).where(question.c.kind.in_(SCALES))
+    found = {(bytes(key).hex(), str(kind)): int(id) for key, kind, id in connection.execute(query)}
+    if not found:
+        raise AuditError(message("validity.none_drawn"))
+    return found
+
+
+def _ratings(
+    rows: list[tuple[int, dict[str, str]]], questions: Mapping[tuple[str, str], int], bad: list[tuple[int, str]]
+) -> Iterator[tuple[int, str]]:
+    """(question, rating) of each field that has one; what is wrong goes to `bad`, with its line."""
+    lines: dict[str, int] = {}
+    for line, row in rows:
+        id = row[ID].lower()
+        if (id, SCALES[0]) not in questions:
+            bad.append((line, message("validity.unknown_id", id=row[ID][:40])))
+            continue
+        if id in lines:
+            bad.append((line, message("validity.twice", id=id, line=lines[id])))
+            continue
+        lines[id] = line
+        for name in SCALES:
+            rating = row[name].lower()
+            if rating and rating not in (*RATINGS, UNSURE):
+                bad.append((line, message("validity.bad_rating", scale=name, rating=rating[:40])))
+            elif rating:
+                yield questions[id, name], rating
+
+
+def _row(account: int, question_id: int, answer: str, earlier: Row[Any] | None) -> dict[str, Any]:
+    return {
+        "question_id": question_id,
+        "annotator_id": account,
+        "round": 1,
+        "answer": answer,
+        "guideline": ELSEWHERE,
+        "client": command("validity import"),
+        "shown_at": None,
+        "decided_at": tables.now(),
+        "supersedes": earlier.id if earlier is not None else None,
+    }

@@ -1,0 +1,121 @@
+"""Two versions of a system compared in a notebook or a script."""
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+from audit.false_satisfaction.resolution import Whose
+from audit.library.study import Study
+from audit.reports.compare import SHOWN, Comparing, group_lines, lines
+from audit.reports.compare import compare as compare_versions
+from audit.reports.conditions import Condition
+from audit.reports.documents import CompareDocument, GroupChange
+from audit.statistics.intervals import Target
+from audit.user_models import checked_arguments
+
+
+@checked_arguments
+def compare(
+    old: str | Path,
+    new: str | Path,
+    store: str | Path | Study | None = None,
+    *,
+    system: str | None = None,
+    old_system: str | None = None,
+    new_system: str | None = None,
+    answers: Whose = "both",
+    target: Target = "population",
+    show: int = SHOWN,
+) -> "Comparison":
+    """Compare two versions of a system on the groups that apply to both: what was fixed and what broke.
+
+    `old` and `new` are systems (`name`, `name@version`, the beginning of that, or `#id`) of the database `store`, a
+    file, URL or `Study`; or two databases, whose groups are matched by content and whose answers count for both;
+    `system` names the system where these hold several, `old_system` and `new_system` that of each. Raises AuditError
+    for a name that fits none or several, and where they share no source.
+
+    >>> import audit
+    >>> def old(text):
+    ...     return "negative" if "bad" in text.lower() else "positive"
+    >>> def new(text):
+    ...     return "negative" if "bad" in text else "positive"
+    >>> study = audit.run(["A good film.", "A bad film."], [old, new], ["MR3.1"], progress=False)
+    >>> compared = compare("old", "new", study)
+    >>> compared.all["groups"], compared.all["same"], len(compared.fixed)
+    (2, 1, 0)
+    >>> compared.broke[["texts", "output_old", "output_new"]].values.tolist()
+    [['A bad film.', 'negative', 'negative'], ['A BAD FILM.', 'negative', 'positive']]
+    """
+    database = store.engine if isinstance(store, Study) else str(store or "audit.db")
+    request = Comparing(answers, target, show)
+    systems = old_system or system, new_system or system
+    return Comparison(compare_versions(str(old), str(new), database, request, systems))
+
+
+class Comparison:
+    """What `compare` found. `document` is what `audit compare --json` says."""
+
+    def __init__(self, document: CompareDocument):
+        self.document = document
+        self.all = document["all"]
+        """The entry over all relations."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row a relation, and the last over all, where task and relation are missing.
+
+        Columns: task, relation, groups, same, fixed, broke, other_outputs, to_settle, genuinely_fixed, genuinely_broke,
+        and of kind observed and genuine KIND_vr_old, KIND_vr_new, KIND_drop, KIND_low, KIND_high, KIND_p; rates are
+        fractions, missing where answers leave bounds alone, which KIND_low and KIND_high hold.
+        """
+        rows = []
+        for entry in [*self.document["relations"], self.all]:
+            row: dict[str, object] = {
+                name: value for name, value in entry.items() if not isinstance(value, dict) and name[-6:] != "_false"
+            }
+            for kind, rates in (("observed", entry["observed"]), ("genuine", entry["genuine"])):
+                drop = rates["drop"]
+                row |= {f"{kind}_vr_old": rates["vr_old"]["estimate"], f"{kind}_vr_new": rates["vr_new"]["estimate"]}
+                row |= {f"{kind}_drop": drop["estimate"], f"{kind}_low": drop["low"], f"{kind}_high": drop["high"]}
+                row[f"{kind}_p"] = rates["p"]
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    @property
+    def fixed(self) -> pd.DataFrame:
+        """As `broke`, the groups that got better."""
+        return _members(self.document["fixed"])
+
+    @property
+    def broke(self) -> pd.DataFrame:
+        """The groups that got worse, the most instructive first: columns group (counts them from 0), relation, old,
+        new, role, texts, output_old and output_new; a row a member."""
+        return _members(self.document["broke"])
+
+    def fails(self, condition: str) -> bool:
+        """Whether a condition holds, such as "genuine drop > 2 points"; one that cannot be decided does not. Raises
+        AuditError for no condition."""
+        return Condition.read(condition).decide(self.document)[0] == "fails"
+
+    def __str__(self) -> str:
+        return "\n".join(lines(self.document))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        groups = "\n\n".join("\n".join(group_lines(group)) for group in self.document["broke"])
+        without = lines({**self.document, "broke": [], "fixed": []})
+        more = f"<details><summary>What got worse</summary><pre>{escape(groups)}</pre></details>" if groups else ""
+        return f"<pre>{escape(chr(10).join(without))}</pre>{more}"
+
+
+def _members(groups: Sequence[GroupChange]) -> pd.DataFrame:
+    columns = ["group", "relation", "old", "new", "role", "texts", "output_old", "output_new"]
+    rows = [
+        (at, group["relation"], group["old"], group["new"], member["role"], " | ".join(member["texts"]), member["old"],
+         member["new"])
+        for at, group in enumerate(groups)
+        for member in group["members"]
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)

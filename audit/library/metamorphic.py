@@ -1,0 +1,140 @@
+"""Tests of relations for pytest: each fails where a system violates its relation too often.
+
+After GeMTest (Speth and Pretschner 2025), whose tests are systems with a decorator, with two differences: a test is a
+relation and not a case, since texts are many and a few violations are no reason to stop a build; and outputs are kept,
+so that a second run asks for new ones alone.
+"""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from audit.errors import AuditError, NotInstalled
+from audit.false_satisfaction.changes import RelationKey
+from audit.keys import canonical
+from audit.relations.registry import configured, get_relation, with_lines
+from audit.reports.compare import RelationCheck, check_relation, group_lines, percent
+from audit.systems import get_system
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def metamorphic(
+    corpus: Any,
+    relations: Sequence[str],
+    system: Any = None,
+    *,
+    max_violations: float = 0.0,
+    show: int = 3,
+    **options: Any,
+) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Make a test of each relation: it fails where more than a share `max_violations` of the groups violates it.
+
+    A name that stands for several relations (`all`, `default`, `family:NAME`) is one test, of all of them that fit.
+    `corpus` and `options` are those of `audit.run`; a file is looked for beside the test, too. `system` is a name, a
+    function, or one of these by name in a dict; without one the decorated function is the system, and takes a text.
+    With one the decorated function is called when the relation has passed, with the
+    `audit.reports.compare.RelationCheck` where it takes an argument, for conditions of its own. A failure shows the
+    rate with its interval, the genuine one where people have judged in the database, and `show` groups. A relation that
+    makes no group skips the test. Raises AuditError.
+
+    >>> @metamorphic(["A good film.", "A bad film."], ["MR3.1"], max_violations=0.05)
+    ... def test_films(text):
+    ...     return "negative" if "bad" in text else "positive"
+    >>> test_films.__name__, test_films.pytestmark[0].args
+    ('test_films', ('audit_relation', ['MR3.1']))
+    """
+    try:
+        import pytest
+    except ModuleNotFoundError:
+        raise NotInstalled("tests of relations are for pytest, which is absent; pip install pytest") from None
+    from audit.library.pytest_plugin import ACTIVE
+
+    if isinstance(relations, str) or not list(relations):
+        raise AuditError(f"relations={relations!r}: name one or more in a list; each is a test")
+    if not 0 <= max_violations <= 1:
+        raise AuditError(f"max_violations={max_violations!r}: must be a share from 0 to 1")
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., None]:
+        @pytest.mark.parametrize("audit_relation", list(relations))
+        def test(audit_relation: str, request: "pytest.FixtureRequest") -> None:
+            if not request.config.stash.get(ACTIVE, False):
+                pytest.skip("the plug-in of audit is switched off (-p no:audit)")
+            texts = _beside(corpus, request.path.parent)
+            asked, own = function if system is None else system, {"store": request.getfixturevalue("audit_store")}
+            mistake, checks = "", list[RelationCheck]()
+            try:
+                checks = _checks(texts, asked, audit_relation, show, own | options)
+            except AuditError as problem:
+                mistake = str(problem)  # failing here would show the problem twice
+            if mistake:
+                pytest.fail(mistake, pytrace=False)
+            checks = [check for check in checks if check.observed["estimate"] is not None]
+            if not checks:
+                pytest.skip(f"{audit_relation} makes no group of this corpus")
+            over = [check for check in checks if (check.observed["estimate"] or 0) > max_violations]
+            if over:
+                pytest.fail("\n\n".join(_failure(check, max_violations) for check in over), pytrace=False)
+            for check in checks if system is not None else ():
+                function(*[check][: function.__code__.co_argcount])
+
+        test.metamorphic = True  # type: ignore[attr-defined]
+        test.__name__, test.__qualname__ = function.__name__, function.__qualname__
+        test.__doc__, test.__module__ = function.__doc__, function.__module__
+        return test
+
+    return decorate
+
+
+def _beside(corpus: Any, folder: Path) -> Any:
+    """A file beside the test, where there is one of that name."""
+    beside = folder / corpus if isinstance(corpus, str | Path) else None
+    return beside if beside is not None and beside.is_file() else corpus
+
+
+def _checks(corpus: Any, system: Any, relation: str, show: int, options: dict[str, Any]) -> list[RelationCheck]:
+    """The check of a relation, or of each of those that a name stands for."""
+    import audit
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*no groups.*")  # which skips the test
+        study = audit.run(corpus, system, [relation], **{"progress": False, **options})
+    ran = study.ran
+    if ran is None:
+        raise TypeError("a study that audit.run returns has its run")
+    if ran.first_error is not None:
+        raise AuditError(f"{relation}: the system failed, first with: {ran.first_error}")
+    if len(ran.systems) != 1:
+        raise AuditError(f"system has {len(ran.systems)} systems; a test has one")
+    (name,) = ran.systems
+    keys = [_key(ran.study.task, one, options.get("parameters") or {}) for one in ran.relations]
+    version = get_system(name).version
+    return [check_relation(study.engine, ran.study.id, name, version, key, show) for key in keys]
+
+
+def _key(task: str, relation: str, parameters: Mapping[str, Mapping[str, object]]) -> RelationKey:
+    """The relation as it was run: a database that is kept may have other versions of it."""
+    run, own = get_relation(task, relation), with_lines(task, parameters)
+    run = configured(run, own[relation]) if relation in own else run
+    return RelationKey(run.task, run.name, run.full_version, canonical(dict(run.params)))
+
+
+def _failure(check: RelationCheck, most: float) -> str:
+    """What a failing test says: rates, and groups with texts and outputs."""
+    observed, genuine = check.observed, check.genuine
+    lines = [
+        f"{check.relation}: {check.violated:,} of {observed['groups']:,} groups are violated, "
+        f"{percent(observed['estimate'])} [{percent(observed['low'])} to {percent(observed['high'])}]; "
+        f"at most {percent(most)} is allowed"
+    ]
+    if genuine["settled"]:
+        value = percent(genuine["estimate"]) if genuine["estimate"] is not None else "no estimate"
+        lines.append(
+            f"genuine, by {genuine['settled']:,} settled groups: {value} "
+            f"[{percent(genuine['low'])} to {percent(genuine['high'])}]"
+        )
+    for group in check.worst:
+        lines += ["", *group_lines(group)]
+    return "\n".join(lines)

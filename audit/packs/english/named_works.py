@@ -1,0 +1,133 @@
+"""Perturbations of opinions on films: what they name is explained, or another film is named.
+
+The sentences and names are ours, in `data/sentences`; they stand in for the encyclopaedia that TextFlint's AddSum takes
+its summaries from (Wang et al. 2021, section 3).
+"""
+
+import random
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from audit.packs.english.perturbations import appended, ends
+from audit.relations.base import nothing
+from audit.relations.perturbations import perturbation, uses
+from audit.resources import data_file
+from audit.text import Analysis
+
+_NAMED = "facts about what is named"
+_NOT_THE_FILM = re.compile(
+    r"""["']?\s+(?:\d|[IVX]+\b|(?:part|trilogy|series|films|movies|saga|episode|and the)\b)""", re.IGNORECASE
+)
+"""What follows a title where another film, or several, are meant."""
+
+
+_COMPARED = re.compile(
+    r"\b(?:than|like|unlike|no|not|another|next|as good as|watch|watched|watching|see|saw|seen|seeing|rent|liked|"
+    r"loved|enjoyed|hated|since)(?: watching| seeing| the film| the movie)? [\"'“]?$",
+    re.IGNORECASE,
+)
+_CLOSED = re.compile(r"[\"'”]?(?:[.,;!?)](?!\w)|$| (?:and|or|but|again|instead)\b)")
+_NOT_ONLY_FILMS = frozenset(
+    {"scary movie", "sin city", "friday the 13th", "american beauty", "home alone", "super size me"}
+)
+"""Titles that are common words as well."""
+
+
+@cache
+def sentences_about(kind: str) -> Mapping[str, str]:
+    """Name -> a plain sentence about it, of a file of data/sentences.
+
+    >>> sentences_about("people")["Tom Hanks"]
+    'Tom Hanks is an American actor who was born in California in 1956.'
+    >>> len(sentences_about("people")) >= 40, len(sentences_about("films")) >= 40
+    (True, True)
+    """
+    lines = data_file(f"sentences/{kind}.tsv").read_text(encoding="utf-8").splitlines()
+    name_and_sentence = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return dict(name_and_sentence)
+
+
+@cache
+def _names(kind: str) -> re.Pattern[str]:
+    names = sorted(sentences_about(kind), key=len, reverse=True)
+    return re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, names)) + r")(?![\w-])", re.IGNORECASE)
+
+
+def _mentions(kind: str, text: str) -> list[re.Match[str]]:
+    """Where a text names one of a file, spelt as there, or all in small letters in a text that is."""
+    low = text.islower()
+    own = {name.lower(): name for name in sentences_about(kind)}
+    return [
+        match
+        for match in _names(kind).finditer(text)
+        if (low and " " in match.group()) or match.group() == own[match.group().lower()]
+    ]
+
+
+def _explained(kind: str, text: Analysis, choices: random.Random) -> str | None:
+    named = sorted({match.group().lower() for match in _mentions(kind, text.text)})
+    if not named or not ends(text.text):
+        return None
+    by_name = {name.lower(): sentence for name, sentence in sentences_about(kind).items()}
+    return appended(text, by_name[choices.choice(named)])
+
+
+@perturbation("person-summary-added", family=_NAMED, tasks=uses("sentiment"))
+def person_summary_added(text: Analysis, choices: random.Random) -> str | None:
+    """A plain fact about a person whom the text names stands at its end.
+
+    The facts are those of `data/sentences/people.tsv`: where and when somebody was born. They praise and blame nothing,
+    so the label stays.
+
+    >>> person_summary_added(Analysis("Tom Hanks is wonderful here."), random.Random(0))
+    'Tom Hanks is wonderful here. Tom Hanks is an American actor who was born in California in 1956.'
+    """
+    return _explained("people", text, choices)
+
+
+@perturbation("film-summary-added", family=_NAMED, tasks=uses("sentiment"), version="2")
+def film_summary_added(text: Analysis, choices: random.Random) -> str | None:
+    """A plain fact about a film that the text names stands at its end.
+
+    The facts are those of `data/sentences/films.tsv`: who directed it, and when it came out. The label stays. Not of
+    sequels, nor of titles that are common words as well.
+
+    >>> film_summary_added(Analysis("It is no Blade Runner, but I liked it."), random.Random(0)).partition(". ")[2]
+    '"Blade Runner" is an American film that was released in 1982 and directed by Ridley Scott.'
+    """
+    mentions = _mentions("films", text.text)
+    if any(m.group().lower() in _NOT_ONLY_FILMS or _NOT_THE_FILM.match(text.text, m.end()) for m in mentions):
+        return None
+    return _explained("films", text, choices)
+
+
+@perturbation("other-film", family=_NAMED, tasks=uses("sentiment", carry=nothing), version="2")
+def other_film(text: Analysis, choices: random.Random) -> str | None:
+    """A film that the text names once becomes another one.
+
+    Only where the text compares with it or tells of watching it, and nothing that belongs to it stands beside: "than",
+    "like", "no", "watch" before, the end of a clause behind. Mostly the label stays; but what is said may not fit the
+    other film, so nothing is carried. Not of sequels and series.
+
+    >>> other_film(Analysis("It is no Blade Runner."), random.Random(0))
+    'It is no Pulp Fiction.'
+    """
+    films = {name for name, sentence in sentences_about("films").items() if sentence.startswith(f'"{name}" is a')}
+    mentions = _mentions("films", text.text)
+    own = {name.lower(): name for name in films}
+    titles = {match.group().lower() for match in mentions}
+    if len(mentions) != 1 or not titles <= own.keys():
+        return None
+    (mention,), (title,) = mentions, titles
+    if title in _NOT_ONLY_FILMS or _NOT_THE_FILM.match(text.text, mention.end()):
+        return None
+    if not (_COMPARED.search(text.text[: mention.start()]) and _CLOSED.match(text.text[mention.end() :])):
+        return None
+    alike = sorted(
+        name
+        for name in films
+        if name.lower() not in text.text.lower() and " " in name and name.startswith("The ") == title.startswith("the ")
+    )
+    other = choices.choice(alike)
+    return text.text.replace(mentions[0].group(), other.lower() if text.text.islower() else other)

@@ -1,0 +1,458 @@
+"""Perturbations of how an English text is put: capitals, marks, spelling, the manner of a chat or of speech, and words
+and sentences around it that say nothing.
+
+What they keep is what is said; labels of register (formal, shouted, spoken) they break. docs/reference/relations.md
+lists them by task.
+"""
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from audit.packs.english.capitals import is_statement
+from audit.packs.english.parser import Parse, Word, tree_of
+from audit.packs.english.passages import passages
+from audit.packs.english.perturbations import ANYWHERE, TOOLS, WRITING, appended, ends, ends_abbreviated, sentences_of
+from audit.packs.english.vocabulary import BE_FINITE, FUNCTION_WORDS, MODALS, NEGATIONS, QUOTES
+from audit.relations.base import Rewritten
+from audit.relations.perturbations import EVERY, joint_perturbation, perturbation, uses
+from audit.resources import data_file
+from audit.text import Analysis
+from audit.text.tokens import Token, words
+
+_MANNER = "another manner"
+_AROUND = "words around the text"
+_STATED = uses("classification", "inference", "sentiment", "similarity", "summarization")
+"""Not of questions."""
+_LABELLED = uses("classification", "sentiment")
+
+# Capitals and marks.
+
+_PLAIN = re.compile(r"(?<![\w'’@#/.&-])[a-z][a-z'’]*(?![\w@/&]|\.\w)")
+"""Words in small letters that are no part of an address or of a word with a hyphen."""
+
+
+@perturbation("title-case", family=WRITING, tasks=ANYWHERE)
+def title_case(text: Analysis, choices: random.Random) -> str | None:
+    """Every word begins with a capital.
+
+    Keeps what is said; breaks labels of style, and which words are names.
+
+    >>> title_case(Analysis("It isn't a good film."), random.Random(0))
+    "It Isn't A Good Film."
+    """
+    return _PLAIN.sub(lambda match: match.group()[0].upper() + match.group()[1:], text.text)
+
+
+@perturbation("punctuation-added", family=WRITING, tasks=ANYWHERE)
+def punctuation_added(text: Analysis, choices: random.Random) -> str | None:
+    """Marks that say nothing are added: a dash, star or arrow before the text, or a second full stop behind it.
+
+    Keeps what is said. No exclamation mark: it is MR1.4 of sentiment.
+
+    >>> punctuation_added(Analysis("It is good."), random.Random(1))
+    '* It is good.'
+    """
+    body = text.text.strip()
+    if not body[:1].isalnum():
+        return None
+    kinds = [f"{mark} {body}" for mark in "-*>"]
+    if body[-1] in ".?" and body[-2:-1].isalnum() and not ends_abbreviated(body):
+        kinds += [body + body[-1]] * 3
+    return choices.choice(kinds)
+
+
+_JOINING = words("but yet nor or")
+_OPENERS = words(
+    "however meanwhile moreover furthermore besides therefore thus hence still unfortunately sadly luckily fortunately "
+    "finally eventually obviously clearly usually normally actually basically honestly surprisingly instead otherwise "
+    "yesterday today tomorrow nevertheless nonetheless"
+)
+_FORMS_OF_CLAUSES = words("VB VBZ VBP VBD MD TO")
+
+
+@perturbation(
+    "punctuation-removed",
+    family=WRITING,
+    tasks=_STATED,
+    needs=TOOLS,
+    grammar="tags",
+)
+def punctuation_removed(text: Analysis, choices: random.Random) -> str | None:
+    """Commas that a reader does not need are left out: before "but", before "and" with a clause, after an opening word.
+
+    Keeps what is said. Not those of lists and insertions, without which words would belong to others.
+
+    >>> punctuation_removed(Analysis("However, it is long, but I like it."), random.Random(0))
+    'However it is long but I like it.'
+    """
+    tokens, low = text.tokens, text.low
+    marks = [at for at, token in enumerate(tokens) if token.text in (",", ";", ":", "-", "--", "–", "—", "(", ")")]
+    needless = [at for at in marks if tokens[at].text == "," and _is_needless(tokens, low, at, marks)]
+    return text.replace(dict.fromkeys(needless, "")) if needless else None
+
+
+def _is_needless(tokens: tuple[Token, ...], low: tuple[str, ...], at: int, marks: list[int]) -> bool:
+    """Whether a comma can go. One that closes an insertion cannot: "the film, long as it is, but good"."""
+    if at + 2 >= len(tokens) or at == 0 or not tokens[at - 1].text[0].isalnum():
+        return False
+    begins = next((place for place in range(at - 1, -1, -1) if tokens[place].text in ".!?"), -1)
+    if at == begins + 2:
+        return low[at - 1] in _OPENERS and low[at + 1] in ("it", "i", "he", "she", "we", "they", "you", "this", "the")
+    ends_at = next((place for place in range(at + 1, len(tokens)) if tokens[place].text in ".!?"), len(tokens))
+    if any(begins < mark < ends_at and mark != at for mark in marks if mark != begins + 2):
+        return False
+    following = low[at + 2]
+    if low[at + 1] in ("but", "yet"):
+        return following[0].isalnum()
+    clause = following in ("i", "he", "she", "it", "we", "they") or tokens[at + 2].tag in _FORMS_OF_CLAUSES
+    return low[at + 1] in ("and", *_JOINING) and clause
+
+
+@perturbation("quoted", family=WRITING, tasks=uses("classification", "sentiment", "similarity"))
+def quoted(text: Analysis, choices: random.Random) -> str | None:
+    """The whole text stands in quotation marks.
+
+    Keeps what is said; who says it is not asked for.
+
+    >>> quoted(Analysis("It is good."), random.Random(0))
+    '"It is good."'
+    """
+    body = text.text.strip()
+    return None if not body or any(mark in body for mark in '"“”„') or body[0] in "'‘`" else f'"{body}"'
+
+
+@perturbation("curly-quotes", family=WRITING, tasks=ANYWHERE)
+def curly_quotes(text: Analysis, choices: random.Random) -> str | None:
+    """Straight quotation marks and apostrophes become curly ones, or, where there are none, curly ones straight.
+
+    Keeps every word.
+
+    >>> curly_quotes(Analysis("It isn't good."), random.Random(0))
+    'It isn’t good.'
+    """
+    old = text.text
+    if not re.search("[\"']", old):
+        return old.translate(str.maketrans("“”‘’", "\"\"''"))
+    if old.count('"') % 2 or re.search(r"\d[\"']|''|``", old):
+        return None
+    pieces = old.split('"')
+    new = "".join(piece + ("“", "”", "")[at % 2 if at < len(pieces) - 1 else 2] for at, piece in enumerate(pieces))
+    new = re.sub(r"(?<=\w)'", "’", new)
+    new = re.sub(r"'(?=(?:em|cause|til|tis|twas|\d\ds?)\b)", "’", new)
+    return re.sub(r"(?<!\S)'(?=\w)", "‘", new).replace("'", "’")
+
+
+@perturbation(
+    "own-lines",
+    family=WRITING,
+    tasks=uses("classification", "inference", "sentiment", "summarization"),
+    version="2",
+)
+def own_lines(text: Analysis, choices: random.Random) -> str | None:
+    """Each sentence stands on a line of its own.
+
+    Keeps every word. A quotation of several sentences stays on its line.
+
+    >>> own_lines(Analysis("It is long. I like it."), random.Random(0))
+    'It is long.\\nI like it.'
+    """
+    sentences = passages(text).sentences
+    if any(
+        not sentence.text[0].isalnum() or not re.search(r"\w\w[.!?]$", sentence.text) for sentence in sentences[:-1]
+    ):
+        return None
+    if re.search(r"\. com\b", text.text) or (text.text.islower() and "?" in text.text):
+        return None  # "clich? d": a letter that was lost
+    return "\n".join(sentence.text for sentence in sentences) if len(sentences) > 1 else None
+
+
+# Spelling.
+
+
+_RESPELT = "spelling"
+_ASKED = uses("question-answering")
+
+
+@joint_perturbation(
+    _RESPELT, family=WRITING, tasks={task: use for task, use in EVERY.items() if task not in _ASKED}, version="2"
+)
+def spelling(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
+    """British spellings become American, or, where there are none, American ones British: "colour", "color".
+
+    The words are those of `data/lexicons/spellings.tsv` that mean the same in both; of two texts, both change alike.
+    Keeps what is said. Names stay.
+
+    >>> spelling([Analysis("The colour is grey."), Analysis("It's a color.")], random.Random(0)).texts
+    ('The color is gray.', "It's a color.")
+    """
+    for table in _spellings():
+        new = tuple(_respelt(text.text, table) for text in texts)
+        if new != tuple(text.text for text in texts):
+            return Rewritten(new)
+    return None
+
+
+@perturbation(_RESPELT, family=WRITING, tasks=_ASKED, version="2")
+def question_spelling(text: Analysis, choices: random.Random) -> str | None:
+    """British spellings become American, or, where there are none, American ones British: "colour", "color".
+
+    >>> question_spelling(Analysis("Who liked the color?"), random.Random(0))
+    'Who liked the colour?'
+    """
+    spelt = spelling([text], choices)
+    return spelt.texts[0] if spelt else None
+
+
+def _respelt(text: str, table: Mapping[str, str]) -> str:
+    return _PLAIN.sub(lambda match: table.get(match.group(), match.group()), text)
+
+
+@cache
+def _spellings() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """British to American, and back."""
+    american: dict[str, str] = {}
+    for line in data_file("lexicons/spellings.tsv").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            first, second, *endings = line.split()
+            for ending in ("", *endings):
+                american[_with(first, ending)] = _with(second, ending)
+    return american, {second: first for first, second in american.items()}
+
+
+def _with(stem: str, ending: str) -> str:
+    """An ending that begins with a vowel takes the place of a silent e: "realise", "realising"."""
+    return (stem[:-1] if stem[-1] == "e" and ending[:1] in ("e", "i", "a") else stem) + ending
+
+
+# The manner of a chat, and of speech.
+
+_SHORT: Mapping[str, str] = {
+    "by the way": "btw",
+    "to be honest": "tbh",
+    "in my opinion": "imo",
+    "as far as i know": "afaik",
+    "as soon as possible": "asap",
+    "i don't know": "idk",
+    "are you": "r u",
+    "you are": "ur",
+    "your": "ur",
+    "you": "u",
+    "because": "cuz",
+    "please": "pls",
+    "thanks": "thx",
+    "thank you": "thx",
+    "people": "ppl",
+    "tomorrow": "tmrw",
+    "tonight": "2nite",
+    "before": "b4",
+    "without": "w/o",
+    "with": "w/",
+    "though": "tho",
+    "although": "altho",
+    "through": "thru",
+    "probably": "prob",
+    "something": "smth",
+    "about": "abt",
+    "really": "rly",
+    "between": "btwn",
+    "and": "&",
+    "minutes": "mins",
+    "message": "msg",
+    "favorite": "fave",
+}
+_CHAT = re.compile(
+    r"(?<![\w'’@#/&-])(?:" + "|".join(sorted(_SHORT, key=len, reverse=True)) + r")(?![\w'’@/&-])", re.IGNORECASE
+)
+
+
+@perturbation("social-media", family=_MANNER, tasks=EVERY)
+def social_media(text: Analysis, choices: random.Random) -> str | None:
+    """Common words are written as in chats ("u", "cuz", "w/o"), in small letters and without the last full stop.
+
+    Keeps what is said; breaks labels of register. Words with a capital inside a sentence stay: they may be names.
+    Nothing is added that praises or blames ("lol", faces).
+
+    >>> social_media(Analysis("Thanks for the film, I like it because you do."), random.Random(0))
+    'thx for the film, I like it cuz u do'
+    """
+
+    def shortened(match: re.Match[str]) -> str:
+        words = match.group()
+        stranded = words.lower() in ("with", "and") and not re.match(r" \w", match.string[match.end() :])
+        inside = any(letter.isupper() for letter in words[1:]) or (words[0].isupper() and match.start() > 0)
+        return words if inside or stranded else _SHORT[words.lower()]
+
+    body = text.text.strip()
+    if body.isupper() or not QUOTES.isdisjoint(body.replace("'", "").replace("’", "")):
+        return None
+    new = _CHAT.sub(shortened, body)
+    if new == body:
+        return None
+    if new[-1:] == "." and not ends_abbreviated(new) and new[-2:-1].isalnum():
+        new = new[:-1]
+    return new
+
+
+_HANDLES = words("sam_k lena77 jo_reads the_mike tomtom_b annika_w dave_ok rita_o")
+
+
+@perturbation("mention-and-link", family=_MANNER, tasks=EVERY)
+def mention_and_link(text: Analysis, choices: random.Random) -> str | None:
+    """Somebody is addressed before the text and a link stands behind it, as in posts.
+
+    Keeps what is said: the name and the link are invented and say nothing.
+
+    >>> mention_and_link(Analysis("I like it."), random.Random(0))
+    '@the_mike I like it. https://example.org/p/876'
+    """
+    body = text.text.strip()
+    if not ends(body) or body[0] == "@" or "http" in body:
+        return None
+    return f"@{choices.choice(sorted(_HANDLES))} {body} https://example.org/p/{choices.randrange(100, 999)}"
+
+
+@perturbation("hashtags", family=_MANNER, tasks=_STATED, needs=TOOLS, grammar="tags")
+def hashtags(text: Analysis, choices: random.Random) -> str | None:
+    """One or two common nouns carry a hash, as in posts: "the #film".
+
+    Keeps every word.
+
+    >>> hashtags(Analysis("The film is long."), random.Random(0))
+    'The #film is long.'
+    """
+    if "#" in text.text:
+        return None
+    nouns = [
+        at
+        for at, token in enumerate(text.tokens)
+        if token.tag in ("NN", "NNS")
+        and re.fullmatch("[a-z]{4,}", token.text)
+        and not re.match(r"[\w'’/-]", text.text[token.end : token.end + 1] or " ")
+        and at > 0
+        and text.text[token.start - 1] == " "
+        and text.tokens[at - 1].tag in ("DT", "JJ", "PRP$")
+        and token.low not in FUNCTION_WORDS | NEGATIONS
+    ]
+    chosen = choices.sample(nouns, min(2, len(nouns)))
+    return text.replace({at: f"#{text.tokens[at].text}" for at in chosen}) if chosen else None
+
+
+_REPEATED = words("i we they he she it this that the there my our you his her")
+
+
+@perturbation("hesitation", family=_MANNER, tasks=_STATED)
+def hesitation(text: Analysis, choices: random.Random) -> str | None:
+    """The first word is said twice, with "um" or "uh" between, as in speech.
+
+    Keeps what is said.
+
+    >>> hesitation(Analysis("The film is long."), random.Random(0))
+    'The, uh, the film is long.'
+    """
+    match = re.match(r"([A-Za-z]+)(?= [a-z])", text.text)
+    if match is None or match[1].lower() not in _REPEATED or (match[1].isupper() and match[1] != "I"):
+        return None
+    again = match[1] if match[1] == "I" else match[1].lower()
+    return f"{match[1]}, {choices.choice(('um', 'uh'))}, {again}{text.text[match.end() :]}"
+
+
+# Words and sentences around a text, or in it, that say nothing.
+
+_CLOSINGS = ("by the way", "as it happens", "for the record", "just so you know", "as a matter of fact")
+_CLOSED_TO = QUOTES | words(", ; : - -- – — ( ) [ ] how what why who when where though")
+_NEUTRAL = ("actually", "in fact", "indeed")
+
+
+@perturbation("closing-phrase", family=_AROUND, tasks=_STATED, version="2", needs=TOOLS, grammar="trees")
+def closing_phrase(text: Analysis, choices: random.Random) -> str | None:
+    """A phrase that says nothing stands behind the last sentence: "..., by the way."
+
+    Keeps what is said. Only of a statement of up to 18 words without commas, quotations or a question.
+
+    >>> closing_phrase(Analysis("The film is long."), random.Random(0))
+    'The film is long, just so you know.'
+    """
+    body = text.text.rstrip()
+    last = text.sentences[-1] if text.sentences else None
+    if last is None or not re.search(r"\w\w\.$", body) or ends_abbreviated(body) or len(last.text.split()) > 18:
+        return None
+    if not is_statement(last) or not _CLOSED_TO.isdisjoint(last.words) or not MODALS.isdisjoint(last.low):
+        return None  # of a forecast or advice nobody says "as it happens"
+    if not body.isascii() or last.low[0] == "you":
+        return None
+    return f"{body[:-1]}, {choices.choice(_CLOSINGS)}."
+
+
+@perturbation("opening-remark", family=_AROUND, tasks=_LABELLED)
+def opening_remark(text: Analysis, choices: random.Random) -> str | None:
+    """A sentence that says nothing of any subject stands before the text.
+
+    It is one of `data/sentences/openings.txt`. Keeps what is said.
+
+    >>> opening_remark(Analysis("The printer is broken."), random.Random(0))
+    'This is the first line. The printer is broken.'
+    """
+    body = text.text.strip()
+    if not body or not body[0].isalnum():
+        return None
+    return (
+        appended(Analysis(choices.choice(sentences_of("openings"))), body)
+        if body != body.lower()
+        else (f"{choices.choice(sentences_of('openings')).lower()} {body}")
+    )
+
+
+@perturbation("adverbs", family=_AROUND, tasks=_STATED, needs=TOOLS, grammar="trees")
+def adverbs(text: Analysis, choices: random.Random) -> str | None:
+    """By the main verb of one sentence stands "actually", "in fact" or "indeed".
+
+    These add nothing to what is true. Only in a statement without negation, question or other adverb there.
+
+    >>> adverbs(Analysis("The film opens in May."), random.Random(0))
+    'The film actually opens in May.'
+    """
+    tree = tree_of(text.tokens)
+    if tree is None:
+        return None
+    places = [place for root in tree.roots() if (place := _adverb_place(tree, root)) is not None]
+    if not places:
+        return None
+    at, behind = choices.choice(places)
+    word = tree.words[at]
+    adverb = choices.choice(_NEUTRAL if behind and word.head == word.index else _NEUTRAL[:1])
+    adverb = adverb.upper() if text.text.isupper() else adverb
+    return text.replace({at: f"{word.text} {adverb}" if behind else f"{adverb} {word.text}"})
+
+
+_SAID = words(
+    "also always never often really still even just already actually indeed not n't only all both so too if unless "
+    "let me got"
+)
+
+
+def _adverb_place(tree: Parse, root: Word) -> tuple[int, bool] | None:
+    """The word by whose side an adverb reads well, and whether it stands behind it; None: none does."""
+    tensed, subject = tree.tensed(root.index), tree.subject(root.index)
+    if (
+        root.tag[:2] != "VB"
+        or tensed is None
+        or subject is None
+        or subject.index > tensed.index
+        or subject.tag[:1] == "W"
+        or (tensed.tag == "MD" and tensed.low not in ("will", "'ll"))
+    ):
+        return None
+    under = tree.under(root.index)
+    if not _SAID.isdisjoint(word.low for word in under) or any(word.text in '?"“”;:' for word in under):
+        return None
+    before = tree.words[tensed.index - 1]
+    if not before.text[-1].isalnum() or before.tag in ("RB", "CC", "IN", "WRB", "WP", "WDT"):
+        return None
+    after = tree.words[tensed.index + 1] if tensed.index + 1 < len(tree.words) else None
+    if after is None or not after.text[0].isalnum() or after.tag in ("RB", "RBR", "RBS", "TO", "PRP", "WRB", "WP"):
+        return None
+    if tensed is not root or tensed.low in BE_FINITE | {"'s", "'re", "'m"}:
+        return (tensed.index, True) if tensed.low not in ("do", "does", "did", "'d") else None
+    return (tensed.index, False) if tensed.tag in ("VBZ", "VBD") else None

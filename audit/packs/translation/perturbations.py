@@ -1,0 +1,160 @@
+"""Perturbations of English texts that ask another program: a word that a language model proposes, and a round trip
+through a translation system.
+
+What such a program makes of a text is measured, not known: nothing is carried, people are asked. The versions of the
+program and its data are part of the relation's.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from audit.errors import AuditError
+from audit.packs.english.meaning import SENTIMENT, put
+from audit.packs.english.perturbations import TOOLS
+from audit.packs.translation.masked import DEFAULT, cased_like, free_words, get_proposer, proposers_in
+from audit.relations.base import Plain, Source, Words, nothing
+from audit.relations.expect import plain_words
+from audit.relations.perturbations import EVERY, perturbation
+from audit.systems import System, get_system
+from audit.tasks import Input
+from audit.text import Analysis
+
+_UNSURE = {task: replace(use, carry=nothing) for task, use in (EVERY | SENTIMENT).items()}
+_TRIED = 4
+"""Places of a text that a proposer is asked about."""
+APERTIUM = "apertium:eng-spa+spa-eng"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ByProposer(Plain):
+    """A perturbation with the parameter `proposer`, as `masked.proposer_of` takes it."""
+
+    def asks(self) -> Sequence[str]:
+        return [*Plain.asks(self), *(proposer.version for proposer in proposers_in(str(self.params["proposer"])))]
+
+    def lacks(self, language: str) -> str | None:
+        return Plain.lacks(self, language) or get_proposer(str(self.params["proposer"])).needs()
+
+
+@perturbation(
+    "masked-word",
+    family="other words for something else",
+    tasks=_UNSURE,
+    params={"proposer": DEFAULT},
+    needs=TOOLS,
+    grammar="tags",
+    kind=_ByProposer,
+)
+def masked_word(text: Analysis, choices: random.Random, proposer: str = DEFAULT) -> str | None:
+    """A noun, verb, adjective or adverb is replaced by what a language model finds most probable in its place.
+
+    `proposer` is `ngram`, which counted film reviews and needs no model, `ngram:FILE`, or `fill-mask:MODEL`, a masked
+    language model; where the model is absent the run is refused. Only words with the tag of the old one. What is
+    probable may say the opposite, so nothing is carried.
+
+    >>> masked_word(Analysis("It is a good film."), random.Random(0)) is None
+    False
+    """
+    spans = [span for span in text.spans if 3 < text.text.count(" ", *span) < 60]
+    if not spans:
+        return None
+    start, end = choices.choice(spans)
+    inside = [at for at, token in enumerate(text.tokens) if start <= token.start < end]
+    words = tuple(text.tokens[at].text for at in inside)
+    free = sorted(free_words(words, "en"))
+    if not free:
+        return None
+    tried = choices.sample(free, min(_TRIED, len(free)))
+    for place, word in zip(tried, get_proposer(proposer).propose([(words, at) for at in tried], "en"), strict=True):
+        if word is not None:
+            return text.replace(put(text.tokens, {inside[place]: cased_like(word, words[place])}))
+    return None
+
+
+# A round trip through a translation system.
+
+_MOST = 100_000
+_TRIPS: dict[tuple[str, str, str], str | None] = {}
+"""(system, language, text) -> what came back; None: nothing did."""
+
+
+@cache
+def _system(spec: str) -> System:
+    return get_system(spec)
+
+
+@lru_cache(maxsize=64)
+def _needs(spec: str) -> str | None:
+    return _system(spec).needs()
+
+
+def back(texts: Sequence[str], spec: str, through: str) -> list[str | None]:
+    """What comes back of English texts that a system translates into a language and again into English, in order; None
+    where it has no translation. A text is translated once in a process."""
+    fresh = [text for text in dict.fromkeys(texts) if (spec, through, text) not in _TRIPS]
+    if fresh:
+        if len(_TRIPS) > _MOST:
+            _TRIPS.clear()
+        system = _system(spec)
+        system.prepare()
+        there = system.run([Input.of(text, language="en", target=through) for text in fresh])
+        going = [(text, str(output.text)) for text, output in zip(fresh, there, strict=True) if output.text]
+        again = system.run([Input.of(text, language=through, target="en") for _, text in going])
+        _TRIPS.update(dict.fromkeys([(spec, through, text) for text in fresh]))
+        for (text, _), output in zip(going, again, strict=True):
+            _TRIPS[spec, through, text] = output.text or None
+    return [_TRIPS[spec, through, text] for text in texts]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ByTranslation(Plain):
+    """A perturbation with the parameters `system` and `through`, which asks for the texts of many sources at once."""
+
+    def asks(self) -> Sequence[str]:
+        system = _system(str(self.params["system"]))
+        return [f"{system.name} {system.version}"]
+
+    def lacks(self, language: str) -> str | None:
+        return _needs(str(self.params["system"]))
+
+    def make_groups(self, sources: Sequence[Source]) -> list[tuple[list[Input], Words]]:
+        if not _needs(str(self.params["system"])):
+            read = [source for source in sources if self.reads(source)]
+            texts = [source.input.texts[at] for source in read for at in self.texts if at < len(source.input.texts)]
+            back(texts, str(self.params["system"]), str(self.params["through"]))
+        return [self.make_group(source) for source in sources]
+
+
+def _wrong_system(params: Mapping[str, object]) -> str | None:
+    """What is wrong with the parameter `system`; None: nothing."""
+    try:
+        tasks = _system(str(params["system"])).tasks
+    except AuditError as problem:
+        return str(problem)
+    return None if "translation" in tasks else f"system {params['system']!r} does not translate; name one that does"
+
+
+@perturbation(
+    "back-translation",
+    family="the sentence put together otherwise",
+    tasks=_UNSURE,
+    params={"system": APERTIUM, "through": "es"},
+    check_params=_wrong_system,
+    kind=_ByTranslation,
+)
+def back_translation(text: Analysis, choices: random.Random, system: str = APERTIUM, through: str = "es") -> str | None:
+    """A text is translated into another language and back.
+
+    `system` is any translation system, by default Apertium, which knows rules and no fluency: what comes back may be
+    wrong in form and meaning, so nothing is carried, and a share of follow-ups must be judged before a rate means
+    anything. `through` is the language between.
+
+    >>> _needs(APERTIUM) is not None or back_translation(Analysis("The dog sleeps."), None) != "The dog sleeps."
+    True
+    """
+    if _needs(system):
+        return None
+    (new,) = back([text.text], system, through)
+    return None if new is None or plain_words(new) == plain_words(text.text) else new

@@ -1,0 +1,329 @@
+"""Whether a follow-up is still fair to its source, as far as a program can tell: measures, and limits on them.
+
+A measure says in one number how far a follow-up is from its source. A limit is what a relation, or a user, allows of a
+measure: `replaced<=0.4`. A group that breaks one is kept, with `Outcome.REJECTED` for every system, and nobody is asked
+about it. Measures are in `audit.registry.measures`, those of plug-ins too: one function and its registration.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from audit.errors import EXTRAS, AuditError, UnknownName, first_line, install_line
+from audit.messages import message
+from audit.registry import measures
+from audit.tasks import Input
+from audit.text.ngram_model import Halves, model_words
+
+if TYPE_CHECKING:
+    from audit.relations.base import Relation
+
+VALID = "valid"
+"""The parameter of a relation that holds its limits: other limits are another relation, with groups of its own."""
+_LIMIT = re.compile(r"(?:(?P<relation>.+):)?\s*(?P<measure>[^:<>=]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=]+)")
+_SAID = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
+
+Fitted = Mapping[str, Any]
+"""Name of a measure that learns from a corpus -> what it has learnt."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How far a follow-up is from its source, as one number."""
+
+    name: str
+    summary: str
+    function: Callable[..., float]
+    """(source, follow-up) -> the number; a third argument is what `fit` returned."""
+    better: Literal["low", "high"]
+    """Which end the follow-up has that is the same as its source."""
+    least: float = 0.0
+    most: float = 1.0
+    version: str = "1"
+    fit: Callable[[Sequence[Input]], Any] | None = None
+    """Learns from the inputs of a study's sources."""
+    needs: tuple[str, ...] = ()
+    """Modules without which it cannot be computed."""
+    slow: bool = False
+    """Takes milliseconds a text."""
+
+    def of(self, source: Input, follow_up: Input, fitted: object = None) -> float:
+        """The number, NaN where it cannot be known. Raises AuditError where a plug-in's function fails."""
+        try:
+            value = float(
+                self.function(source, follow_up, fitted) if self.fit is not None else self.function(source, follow_up)
+            )
+        except AuditError:
+            raise
+        except Exception as problem:  # a plug-in may raise anything
+            reason = f"{type(problem).__name__}: {first_line(problem)}"
+            raise AuditError(message("limit.failed", measure=self.name, reason=reason)) from problem
+        if not (math.isnan(value) or self.least <= value <= self.most):
+            raise AuditError(
+                message("limit.out_of_range", measure=self.name, value=value, least=self.least, most=self.most)
+            )
+        return value
+
+    def lacks(self) -> str | None:
+        """The line that installs what it needs; None where all is there."""
+        absent = next((module for module in self.needs if find_spec(module) is None), None)
+        if absent is None:
+            return None
+        return install_line(EXTRAS[absent]) if absent in EXTRAS else f"pip install {absent}"
+
+
+def measure(
+    name: str,
+    *,
+    better: Literal["low", "high"],
+    least: float = 0.0,
+    most: float = 1.0,
+    version: str = "1",
+    fit: Callable[[Sequence[Input]], Any] | None = None,
+    needs: tuple[str, ...] = (),
+    slow: bool = False,
+) -> Callable[[Callable[..., float]], Measure]:
+    """Register the decorated function of a source and a follow-up as a measure; the first line of its docstring says
+    what it is. Raises AuditError for a name that is taken."""
+
+    def keep(function: Callable[..., float]) -> Measure:
+        summary = ((function.__doc__ or "").strip() or name).splitlines()[0]
+        made = Measure(name, summary, function, better, least, most, version, fit, needs, slow)
+        return measures.register(name, made)
+
+    return keep
+
+
+def _check_measure(name: str, thing: Any) -> None:
+    if not isinstance(thing, Measure) or re.search(r"[:<>=\s]", name):
+        raise AuditError(message("limit.no_measure", name=name))
+
+
+measures.check = _check_measure
+
+
+@dataclass(frozen=True, order=True)
+class Limit:
+    """What is allowed of a measure."""
+
+    measure: str
+    sign: str
+    bound: float
+
+    def allows(self, value: float) -> bool:
+        """Whether a value keeps the limit; what is not known (NaN) keeps none."""
+        return {
+            "<=": value <= self.bound, ">=": value >= self.bound, "<": value < self.bound, ">": value > self.bound
+        }[self.sign]  # fmt: skip
+
+    def version(self) -> str:
+        """Of the measure."""
+        return measure_of(self).version
+
+    def __str__(self) -> str:
+        return f"{self.measure}{self.sign}{self.bound:.15g}"
+
+    def reason(self, value: float) -> str:
+        """Why a group is rejected.
+
+        >>> Limit("replaced", "<=", 0.4).reason(0.5217)
+        'replaced 0.5217, at most 0.4'
+        """
+        number = "cannot be known" if math.isnan(value) else f"{value:.4g}"
+        return f"{self.measure} {number}, {_SAID[self.sign]} {self.bound:.15g}"
+
+
+def limit_of(text: str) -> tuple[str, Limit]:
+    """The relation (empty: all) and the limit that `[RELATION:]MEASURE<=NUMBER` names.
+
+    Raises AuditError for another form, a bound that is no number or outside the measure's range, and UnknownName, which
+    lists the measures.
+
+    >>> limit_of("typos: edit-distance <= 0.2")
+    ('typos', Limit(measure='edit-distance', sign='<=', bound=0.2))
+    """
+    parts = _LIMIT.fullmatch(text.strip())
+    if parts is None:
+        raise AuditError(message("limit.bad_form", limit=text[:80]), parameter=VALID)
+    try:
+        of: Measure = measures.get(parts["measure"])
+    except UnknownName as problem:
+        raise AuditError(problem.sentence, parameter=VALID) from None
+    try:
+        bound = float(parts["bound"])
+    except ValueError:
+        bound = math.nan
+    if not of.least <= bound <= of.most:
+        raise AuditError(
+            message("limit.bad_bound", limit=text[:80], measure=of.name, least=of.least, most=of.most), parameter=VALID
+        )
+    return (parts["relation"] or "").strip(), Limit(of.name, parts["sign"], bound)
+
+
+def limits_by_relation(texts: Iterable[str]) -> dict[str, list[Limit]]:
+    """The limits of each relation, and under "" those of all. Raises what `limit_of` raises."""
+    limits: dict[str, list[Limit]] = {}
+    for text in texts:
+        relation, limit = limit_of(text)
+        limits.setdefault(relation, []).append(limit)
+    return limits
+
+
+def limits_of_all(texts: Iterable[str]) -> tuple[Limit, ...]:
+    """The limits that texts name, whose relation is known. Raises what `limit_of` raises."""
+    return tuple(limit for _, limit in map(limit_of, texts))
+
+
+def limited(relation: "Relation", limits: Iterable[Limit]) -> "Relation":
+    """The relation with these limits; one on the same measure, in the same direction, takes the place of an earlier
+    one. They are a parameter of the relation, so that other limits are another relation: what one run rejected does not
+    stay where another accepts it.
+
+    Raises AuditError where the relation has a parameter of its own under that name.
+    """
+    chosen = {(limit.measure, limit.sign[0]): limit for limit in (*relation.limits, *limits)}
+    if not chosen:
+        return relation
+    if VALID in relation.params and not relation.limits:
+        raise AuditError(message("limit.name_taken", relation=relation.name, parameter=VALID), parameter=VALID)
+    texts = sorted(str(limit) for limit in chosen.values())
+    ordered = sorted(chosen.values(), key=lambda limit: (_cost(limit), limit))
+    return replace(relation, limits=tuple(ordered), params={**relation.params, VALID: texts})
+
+
+def _cost(limit: Limit) -> tuple[bool, bool]:
+    """Dear measures are asked last: of the groups that are left."""
+    of = measure_of(limit)
+    return of.slow, of.fit is not None
+
+
+def measure_of(limit: Limit) -> Measure:
+    """The measure of a limit."""
+    return cast(Measure, measures.get(limit.measure))
+
+
+def learns(limit: Limit) -> bool:
+    """Whether the measure of a limit learns from the corpus: such limits are looked at where the run is driven."""
+    return measure_of(limit).fit is not None
+
+
+def broken(
+    limits: Sequence[Limit], source: Input, follow_ups: Sequence[Input], fitted: Fitted | None = None
+) -> tuple[float, str] | None:
+    """The value and the reason of the first limit that one of the follow-ups does not keep; None: they keep all.
+
+    >>> film = Input(("A good film.",), ("en",))
+    >>> broken([Limit("replaced", "<=", 0.2)], film, [film, Input(("A bad film.",), ("en",))])
+    (0.3333333333333333, 'replaced 0.3333, at most 0.2')
+    """
+    for limit in limits:
+        of = measure_of(limit)
+        for follow_up in follow_ups:
+            value = of.of(source, follow_up, (fitted or {}).get(limit.measure))
+            if not limit.allows(value):
+                return value, limit.reason(value)
+    return None
+
+
+def fitted_for(names: Iterable[str], inputs: Callable[[], Iterable[Input]]) -> dict[str, Any]:
+    """What those of these measures that learn from a corpus have learnt from a study's inputs."""
+    learning = [of for name in sorted(set(names)) if (of := cast(Measure, measures.get(name))).fit is not None]
+    corpus = list(inputs()) if learning else []
+    return {of.name: of.fit(corpus) for of in learning if of.fit is not None}
+
+
+# What is compared: of an input of several texts those that changed, so that a long passage hides no changed question.
+
+
+def changed(source: Input, follow_up: Input) -> list[tuple[str, str, str]]:
+    """Texts of the source and of the follow-up that differ, with their language; nothing where none does.
+
+    >>> changed(Input(("It rains.", "Does it?"), ("en", "en")), Input(("It rains.", "Is it?"), ("en", "en")))
+    [('Does it?', 'Is it?', 'en')]
+    """
+    pairs = zip_longest(source.texts, follow_up.texts, fillvalue="")
+    languages = follow_up.languages if len(follow_up.texts) >= len(source.texts) else source.languages
+    return [(a, b, language) for (a, b), language in zip(pairs, languages, strict=False) if a != b]
+
+
+def _words(source: Input, follow_up: Input, marks: bool = False) -> tuple[list[str], list[str]]:
+    both: tuple[list[str], list[str]] = [], []
+    for *texts, language in changed(source, follow_up):
+        for words, text in zip(both, texts, strict=True):
+            words += [word for word in model_words(text, language) if marks or word[0].isalnum()]
+    return both
+
+
+@measure("edit-distance", better="low")
+def edit_distance(source: Input, follow_up: Input) -> float:
+    """Characters inserted, deleted or replaced, of those of the longer text.
+
+    >>> edit_distance.of(Input(("a cat",), ("en",)), Input(("a hat",), ("en",)))
+    0.2
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    texts = changed(source, follow_up)
+    a, b = ("\n".join(pair[place] for pair in texts) for place in (0, 1))
+    return Levenshtein.normalized_distance(a, b)
+
+
+@measure("replaced", better="low")
+def replaced(source: Input, follow_up: Input) -> float:
+    """Words (characters where there are no blanks) inserted, deleted or replaced, of those of the longer text; neither
+    capitals nor punctuation count.
+
+    >>> replaced.of(Input(("A cat.",), ("en",)), Input(("a hat",), ("en",)))
+    0.5
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    return Levenshtein.normalized_distance(*_words(source, follow_up))
+
+
+@measure("bleu", better="high", needs=("nltk",))
+def bleu(source: Input, follow_up: Input) -> float:
+    """Sentence BLEU against the source: shared runs of one to four words and marks, in lower case, smoothed.
+
+    NLTK's `method2` (1 added above single words). Texts of fewer than four words are compared by the runs they have.
+
+    >>> bleu.of(Input(("a cat",), ("en",)), Input(("A cat",), ("en",)))
+    1.0
+    """
+    reference, hypothesis = _words(source, follow_up, marks=True)
+    if reference == hypothesis:
+        return 1.0
+    if not reference or not hypothesis:
+        return 0.0
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+    longest = min(4, len(reference), len(hypothesis))
+    weights = (1 / longest,) * longest
+    return min(1.0, float(sentence_bleu([reference], hypothesis, weights, SmoothingFunction().method2)))
+
+
+def _fit_halves(inputs: Sequence[Input]) -> dict[str, Halves]:
+    by_language: dict[str, list[str]] = {}
+    for item in inputs:
+        for text, language in zip(item.texts, item.languages, strict=False):
+            by_language.setdefault(language, []).append(text)
+    return {language: Halves(texts, language) for language, texts in by_language.items()}
+
+
+@measure("perplexity-ratio", better="low", most=math.inf, fit=_fit_halves)
+def perplexity_ratio(source: Input, follow_up: Input, models: Mapping[str, Halves]) -> float:
+    """Perplexity of the follow-up, divided by that of the source, under trigrams of the study's other sources.
+
+    Above 1 the follow-up's words are less usual in the corpus than the source's; of several texts that changed, the
+    geometric mean. Not known in a language that no source has.
+    """
+    logs = []
+    for before, after, language in changed(source, follow_up):
+        if (model := models.get(language)) is None:
+            return math.nan
+        logs.append(math.log(model.perplexity(after, like=before)) - math.log(model.perplexity(before)))
+    return math.exp(math.fsum(logs) / len(logs)) if logs else 1.0

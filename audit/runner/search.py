@@ -1,0 +1,683 @@
+"""`audit search`: for each source, the strongest violation that can be found under a budget of calls to a system.
+
+After TextAttack's goal functions, constraints and search methods (Morris et al., EMNLP 2020 demonstrations): candidates
+are what relations, one after the other, make of a source, with several random choices of each. The goal is a violation.
+Among violations the strongest is the one that changes the smallest share of words, then the one whose score falls
+furthest; while there is none, the search goes on from the candidates whose score fell furthest: the score of the
+expected label, or how alike two texts are. It goes level by level and ends at the first level with a violation, since
+another relation changes more words.
+
+What is found was searched for, not drawn: no rate comes from it, and nothing of it but inputs and outputs is stored.
+These make a search that was broken off go on where it stopped.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Engine
+
+from audit.corpora.base import Corpus, Row, languages_of
+from audit.errors import AuditError
+from audit.new_files import write_rows
+from audit.relations import Fixed, Outcome, Relation, Source, Verdict, compose
+from audit.relations.base import Seen, Words
+from audit.relations.expect import needs_scores, same_interval
+from audit.relations.validity import Fitted, broken
+from audit.runner.budget import Budget, meter_of
+from audit.runner.chunk import Stored, raise_failed
+from audit.runner.coordinator import GIVE_UP, Watcher, patiently, written
+from audit.runner.executors import Executor, InProcess, Lost
+from audit.runner.executors.asynchronous import Asynchronous, is_asynchronous
+from audit.runner.executors.base import Job
+from audit.runner.executors.batch import CALL, Batch, Identity, failed
+from audit.runner.preflight import Answered
+from audit.runner.run import TIME_LIMIT, Way, fitted_to, lacks_of, loaded, refuse_misfits
+from audit.runner.studies import CHUNK, Sampled, system_id
+from audit.store import pieces, store_inputs
+from audit.systems.base import System
+from audit.tasks import Input, Output, Task, get_task, text_columns
+from audit.text import Analysis
+from audit.text.similarity import reference_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GREEDY, BEAM = "greedy", "beam"
+SEARCHED = (
+    "These violations were searched for, not drawn: how many there are says nothing of how often the system violates a "
+    "relation, and no report counts them."
+)
+_BATCH = 64
+"""Inputs of a batch: what a killed search has to ask again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest:
+    """How a search goes.
+
+    `budget` is the distinct inputs that the system is asked about for one source, the source itself among them, whether
+    their outputs are stored already or not: so that a search that goes on finds the same. `depth` is the most relations
+    one after the other; `method` goes on from the best candidate (greedy) or the best `width` (beam); `draws` are the
+    random choices tried of each relation; `max_changed` the largest share of words that may change, 0 to 1.
+    """
+
+    budget: int
+    depth: int = 2
+    method: str = GREEDY
+    width: int = 4
+    draws: int = 3
+    max_changed: float = 1.0
+
+    def checked(self) -> "SearchRequest":
+        """This, if a search can do so. Raises AuditError, which names the parameter.
+
+        >>> SearchRequest(budget=20).checked().beam
+        1
+        """
+        for name, least in (("budget", 2), ("depth", 1), ("width", 1), ("draws", 1)):
+            if getattr(self, name) < least:
+                raise AuditError(f"{name} {getattr(self, name)}: must be at least {least}", parameter=name)
+        if not 0 < self.max_changed <= 1:
+            raise AuditError(
+                f"max_changed {self.max_changed:g}: must be above 0 and at most 1, a share of words",
+                parameter="max_changed",
+            )
+        if self.method not in (GREEDY, BEAM):
+            raise AuditError(f"method {self.method!r}: it is greedy or beam", parameter="method")
+        return self
+
+    @property
+    def beam(self) -> int:
+        """How many candidates the search goes on from."""
+        return self.width if self.method == BEAM else 1
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A violation: the relation, or composition, which of the choices of each part made it, the follow-ups with their
+    outputs, the share of words that changed, and how far the score fell.
+
+    `fall` is the source's score less that of the expected label; of an unexpected label with its score it is their
+    sum; of texts it is 1 less their similarity. `allowed` are the labels that are right about the follow-ups, as the
+    relation carries them from gold, and `genuine` says whether an output is wrong by these; None: not known.
+    """
+
+    relation: str
+    draws: tuple[int, ...]
+    follow_ups: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    changed: float
+    fall: float
+    allowed: tuple[str, ...] | None = None
+    genuine: bool | None = None
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What was found for one source. `outcome`: violation, none, no_follow_up (no relation applies within the limits),
+    error (the system has no output for it), or left (a limit of the whole search came before its end).
+    `calls` are the distinct inputs that the system was asked about."""
+
+    row: str
+    source: Input
+    gold: str | None
+    output: Output | None
+    outcome: str
+    calls: int
+    violation: Violation | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As an entry of the document, and a line of a JSONL."""
+        found = self.violation
+        return {
+            "row": self.row,
+            "texts": list(self.source.texts),
+            "languages": list(self.source.languages),
+            "gold": self.gold,
+            "output": None if self.output is None else asdict(self.output),
+            "outcome": self.outcome,
+            "calls": self.calls,
+            "relation": found.relation if found else None,
+            "draws": list(found.draws) if found else None,
+            "follow_ups": [
+                {"texts": list(item.texts), "output": asdict(output)}
+                for item, output in zip(found.follow_ups, found.outputs, strict=True)
+            ]
+            if found
+            else [],
+            "changed": found.changed if found else None,
+            "fall": found.fall if found else None,
+            "allowed": list(found.allowed) if found and found.allowed else None,
+            "genuine": found.genuine if found else None,
+        }
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found, source by source, in the order of their random numbers."""
+
+    task: str
+    corpus: str
+    seed: int
+    system: str
+    version: str
+    relations: list[str]
+    request: SearchRequest
+    found: list[Searched]
+    executed: int
+    stored: int
+    failed: int
+    not_composed: list[str]
+    """Which of the relations' compositions expect nothing that could be checked, and were left out."""
+    unscored: list[str]
+    """Which of the relations were left out, since the system gives no scores and their checks compare these."""
+    stopped: str | None = None
+    """Which limit was reached; None: none."""
+
+    @property
+    def violated(self) -> list[Searched]:
+        """The sources with a violation, the strongest first."""
+        return sorted(
+            (one for one in self.found if one.violation),
+            key=lambda one: (one.violation.changed, -one.violation.fall) if one.violation else (0, 0),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """As the command `audit search` has it in JSON."""
+        ended = [one for one in self.found if one.outcome in ("violation", "none")]
+        return {
+            "task": self.task,
+            "corpus": self.corpus,
+            "seed": self.seed,
+            "system": self.system,
+            "version": self.version,
+            "relations": self.relations,
+            **asdict(self.request),
+            "sources": len(self.found),
+            "searched": len(ended),
+            "violated": len(self.violated),
+            "share": len(self.violated) / len(ended) if ended else None,
+            "median_calls": median(one.calls for one in ended) if ended else None,
+            "median_calls_to_violation": median(one.calls for one in self.violated) if self.violated else None,
+            "executed": self.executed,
+            "stored": self.stored,
+            "failed": self.failed,
+            "left": sum(one.outcome == "left" for one in self.found),
+            "not_composed": self.not_composed,
+            "unscored": self.unscored,
+            "note": SEARCHED,
+            "found": [one.as_json() for one in self.found],
+        }
+
+    def frame(self) -> "pd.DataFrame":
+        """A row for each source: row, text (and text_b), gold, label, score, outcome, calls, relation, and of the
+        violation follow_up (and follow_up_b; the last where there are several), follow_up_label, follow_up_score,
+        changed, fall, allowed (with | between labels), genuine."""
+        import pandas as pd
+
+        names = [name.removeprefix("text") for name in text_columns(get_task(self.task).texts)]
+        rows = []
+        for one in self.found:
+            found = one.violation
+            last, output = (found.follow_ups[-1], found.outputs[-1]) if found else (None, Output())
+            rows.append(
+                {"row": one.row}
+                | {f"text{name}": one.source.texts[at] for at, name in enumerate(names)}
+                | {"gold": one.gold, **_said(one.output or Output(), ""), "outcome": one.outcome, "calls": one.calls}
+                | {"relation": found.relation if found else None}
+                | {f"follow_up{name}": last.texts[at] if last else None for at, name in enumerate(names)}
+                | _said(output, "follow_up_")
+                | {
+                    "changed": found.changed if found else None,
+                    "fall": found.fall if found else None,
+                    "allowed": "|".join(found.allowed) if found and found.allowed else None,
+                    "genuine": found.genuine if found else None,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def write(self, place: str | Path) -> None:
+        """Write what was found: the rows of `frame` as CSV, or the entries of `as_json`, a line each with task and
+        system, as JSONL, by the end of the file's name. Raises AuditError for another, BadFile."""
+        about = {"task": self.task, "system": f"{self.system}@{self.version}"}
+        write_rows(place, self.frame, (about | one.as_json() for one in self.found))
+
+
+def _said(output: Output, prefix: str) -> dict[str, object]:
+    return {f"{prefix}label": output.label if output.text is None else output.text, f"{prefix}score": output.score}
+
+
+def share_changed(source: Input, follow_up: Input) -> float:
+    """The share of words that were replaced, added or left out, 0 to 1: edits by words, to the longer text's words.
+
+    >>> share_changed(Input.of("It is a good film"), Input.of("It is a goof film"))
+    0.2
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    edits = words = 0
+    for before, after, language in zip(source.texts, follow_up.texts, source.languages, strict=False):
+        old, new = reference_words(before, language), reference_words(after, language)
+        edits += Levenshtein.distance(old, new)
+        words += max(len(old), len(new))
+    return edits / words if words else 0.0
+
+
+# Candidates of one source.
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Inputs that relations, one after the other, made of a source; the source itself has no relation."""
+
+    source: Source
+    """Of the first of the inputs: what the next relation is given."""
+    inputs: tuple[Input, ...]
+    relations: tuple[Fixed, ...] = ()
+    draws: tuple[int, ...] = ()
+    note: Words = ()
+    changed: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A candidate with what the system says of it."""
+
+    candidate: _Candidate
+    outputs: tuple[Output, ...]
+    verdict: Verdict
+    fall: float
+
+    def order(self, first: Sequence[float]) -> tuple[Any, ...]:
+        """The key by which candidates are sorted; never two alike, so that nothing hangs on chance."""
+        made = self.candidate
+        return (*first, len(made.relations), [relation.name for relation in made.relations], made.draws)
+
+
+@dataclass
+class _Walk:
+    """The search from one source."""
+
+    row: Row
+    root: _Candidate
+    beam: list[_Candidate] = field(default_factory=list)
+    asked: set[bytes] = field(default_factory=set)
+    seen: set[tuple[bytes, ...]] = field(default_factory=set)
+    next: list[_Candidate] = field(default_factory=list)
+    output: Output | None = None
+    best: _Tried | None = None
+    tried: int = 0
+    """Candidates so far."""
+    outcome: str = ""
+    """Empty: it goes on."""
+
+    def wanted(self, budget: int) -> dict[bytes, Input]:
+        """The inputs of the next candidates, as many as the budget allows; the others are dropped."""
+        inputs: dict[bytes, Input] = {}
+        for place, candidate in enumerate(self.next):
+            new = {item.key: item for item in candidate.inputs if item.key not in self.asked}
+            if len(self.asked) + len(new) > budget:
+                self.next = self.next[:place]
+                break
+            inputs |= new
+            self.asked |= new.keys()
+        return inputs
+
+
+class _Searching:
+    """Searches under one request with some relations of one task."""
+
+    def __init__(
+        self, task: Task, relations: Sequence[Fixed], request: SearchRequest, seed: int, fitted: Fitted
+    ) -> None:
+        """`fitted` is what the measures of the relations' limits have learnt from the corpus."""
+        self.task, self.relations, self.request, self.seed, self._fitted = task, relations, request, seed, fitted
+        self.unscored: list[str] = []
+        self._compositions: dict[tuple[str, ...], Fixed | None] = {}
+
+    @property
+    def not_composed(self) -> list[str]:
+        """The compositions that were wanted and cannot be made."""
+        return [" | ".join(names) for names, relation in self._compositions.items() if relation is None]
+
+    def leave_out_unscored(self, outputs: Iterable[Output]) -> None:
+        """Leave out what no system without scores satisfies, where these outputs, those of the first sources, have
+        none: a violation would say nothing, and end the search from its source."""
+        labelled = [output for output in outputs if output.label is not None]
+        if labelled and all(output.score in (None, 1) for output in labelled):
+            self.unscored = [relation.name for relation in self.relations if needs_scores(relation)]
+            self.relations = [relation for relation in self.relations if relation.name not in self.unscored]
+
+    def begin(self, row: Row) -> _Walk:
+        """The search from a source, which the system has not answered yet."""
+        analysis = Analysis(row.input.text, row.input.languages[0])
+        root = _Candidate(Source(row.input, analysis, f"{self.seed}:{row.key}"), (row.input,))
+        return _Walk(row, root, [root], {row.input.key}, {(row.input.key,)})
+
+    def relation_of(self, relations: tuple[Fixed, ...]) -> Fixed | None:
+        """The relation whose check is that of a candidate; None where these do not compose."""
+        if len(relations) == 1:
+            return relations[0]
+        names = tuple(relation.name for relation in relations)
+        if names not in self._compositions:
+            try:
+                self._compositions[names] = compose(*relations)
+            except AuditError:
+                self._compositions[names] = None
+        return self._compositions[names]
+
+    def expand(self, walks: Sequence[_Walk]) -> None:
+        """Put into each walk what the relations make of its beam: of the best first, with the first choices first."""
+        if any(relation.grammar for relation in self.relations):
+            Analysis.tag_all([candidate.source.analysis for walk in walks for candidate in walk.beam])
+        for walk in walks:
+            walk.next = []
+        for place, draw, relation in product(range(self.request.beam), range(self.request.draws), self.relations):
+            pairs = [
+                (walk, before)
+                for walk in walks
+                for before in walk.beam[place : place + 1]
+                if len(before.inputs) == 1 and self.relation_of((*before.relations, relation)) is not None
+            ]
+            sources = [before.source.with_seed(_seed(walk, before, relation, draw)) for walk, before in pairs]
+            try:
+                groups = relation.make_groups(sources)
+            except Exception as problem:
+                raise_failed(relation.name, problem)
+            for (walk, before), (follow_ups, note) in zip(pairs, groups, strict=True):
+                self._add(walk, before, relation, draw, follow_ups, note)
+
+    def _add(
+        self, walk: _Walk, before: _Candidate, relation: Fixed, draw: int, follow_ups: Sequence[Input], note: Words
+    ) -> None:
+        key = tuple(item.key for item in follow_ups)
+        changed = max((share_changed(walk.row.input, item) for item in follow_ups), default=0.0)
+        if not follow_ups or key in walk.seen or changed > self.request.max_changed:
+            return
+        walk.seen.add(key)
+        made = (*before.relations, relation), (*before.draws, draw)
+        limits = [limit for part in made[0] for limit in part.limits]
+        if broken(limits, walk.row.input, follow_ups, self._fitted) is not None:
+            return
+        first = follow_ups[0]
+        source = Source(first, Analysis(first.text, first.languages[0]), walk.root.source.seed)
+        walk.next.append(_Candidate(source, tuple(follow_ups), *made, note, changed))
+
+    def judge(self, walk: _Walk, outputs: Mapping[bytes, Output], depth: int) -> None:
+        """Take the outputs of a walk's candidates: it ends, or goes on from the best."""
+        tried = [one for candidate in walk.next if (one := self._tried(walk, candidate, outputs))]
+        walk.tried += len(walk.next)
+        violated = [one for one in tried if one.verdict.outcome is Outcome.VIOLATED]
+        if violated:
+            walk.best = min(violated, key=lambda one: one.order((one.candidate.changed, -one.fall)))
+            walk.outcome = "violation"
+            return
+        ordered = sorted(tried, key=lambda one: one.order((-one.fall, one.candidate.changed)))
+        walk.beam = [one.candidate for one in ordered[: self.request.beam]]
+        if not walk.beam or depth == self.request.depth or len(walk.asked) >= self.request.budget:
+            walk.outcome = "none" if walk.tried else "no_follow_up"
+
+    def _tried(self, walk: _Walk, candidate: _Candidate, by_key: Mapping[bytes, Output]) -> _Tried | None:
+        """A candidate that the system has answered; None where it failed or has no output."""
+        outputs = tuple(by_key[item.key] for item in candidate.inputs)
+        relation = self.relation_of(candidate.relations)
+        if relation is None or walk.output is None or any(output.error or output.absent for output in outputs):
+            return None
+        try:
+            verdict = relation.verdict([walk.output, *outputs], candidate.note)
+        except Exception as problem:
+            raise_failed(relation.name, problem)
+        return _Tried(candidate, outputs, verdict, _fall(relation, walk.output, outputs, verdict))
+
+    def found(self, walk: _Walk) -> Searched:
+        """What the search from a source came to."""
+        row = walk.row
+        violation = self._violation(row, walk.output, walk.best) if walk.best and walk.output else None
+        calls = 0 if walk.output is None else len(walk.asked)
+        return Searched(row.key, row.input, row.gold, walk.output, walk.outcome, calls, violation)
+
+    def _violation(self, row: Row, output: Output, best: _Tried) -> Violation:
+        candidate = best.candidate
+        relation = self.relation_of(candidate.relations)
+        allowed: frozenset[str] | None = None
+        genuine: bool | None = None
+        if row.gold is not None and relation is not None and self.task.question_kind == "input":
+            allowed = relation.carry({row.gold}, Seen(row.input, output), Seen(candidate.inputs[-1], best.outputs[-1]))
+            wrong = self.task.is_wrong(output, {row.gold})
+            if allowed is not None:
+                wrong = wrong or any(self.task.is_wrong(one, allowed) for one in best.outputs)
+            genuine = wrong if wrong or allowed is not None else None
+        name = " | ".join(part.name for part in candidate.relations)
+        return Violation(
+            name, candidate.draws, candidate.inputs, best.outputs, candidate.changed, best.fall,
+            tuple(sorted(allowed)) if allowed else None, genuine,
+        )  # fmt: skip
+
+
+def _seed(walk: _Walk, before: _Candidate, relation: Fixed, draw: int) -> str:
+    """Of a relation's choices: those of `audit run` for the first draw, as a composition has them."""
+    again = [one.name for one in before.relations].count(relation.name)
+    return walk.root.source.seed + (f"|{again}" if again else "") + (f"|draw {draw}" if draw else "")
+
+
+def _fall(relation: Fixed, source: Output, outputs: Sequence[Output], verdict: Verdict) -> float:
+    """How far the system went from what is expected: see `Violation`. The least where the check does not apply."""
+    if verdict.outcome is Outcome.INAPPLICABLE:
+        return -1.0
+    if getattr(relation, "check", None) is same_interval:
+        return abs(verdict.value or 0.0)
+    if source.label is None:
+        return 1.0 - verdict.value if verdict.value is not None else float(verdict.outcome is Outcome.VIOLATED)
+    before = 1.0 if source.score is None else source.score
+    scores = [1.0 if output.score is None else output.score for output in outputs]
+    by_score = needs_scores(relation) and all(output.label == source.label for output in outputs)
+    unexpected = verdict.outcome is Outcome.VIOLATED and not by_score
+    return before + max(scores) if unexpected else before - min(scores)
+
+
+# Asking the system: what is stored is read, what is not is executed once and stored.
+
+
+class _Asking:
+    """Asks one system for outputs and stores them as they come."""
+
+    def __init__(self, engine: Engine, way: Way, spec: str, system: System, corpus: Corpus, answered: Answered) -> None:
+        self._engine, self._way, self._spec, self._system, self._corpus = engine, way, spec, system, corpus
+        self._meter = meter_of(system)
+        self._lacks = lacks_of(system, languages_of(corpus))
+        self._executor = way.executor_of(system)
+        self.executed = self.stored = self.failed = self._lost = 0
+        self._id = written(engine, lambda connection: system_id(connection, system), way.watcher.says)
+        first = answered.get(spec, {})
+        self._fresh = set(first)
+        if first:
+            self._keep({key: item for key, (item, _) in first.items()}, [output for _, output in first.values()])
+
+    def outputs(self, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
+        """The output of each input; those are absent that a limit of the whole search did not allow."""
+        lacking = {key for key, item in inputs.items() if self._lacks and self._lacks(item)}
+        wanted = {key: item for key, item in inputs.items() if key not in lacking}
+
+        def stored(connection: Connection) -> dict[bytes, Output]:
+            ids, _ = store_inputs(connection, wanted)
+            return Stored().outputs(connection, self._id, ids)
+
+        found = written(self._engine, stored, self._way.watcher.says) if wanted else {}
+        self.stored += len(found.keys() - self._fresh)
+        self._fresh -= found.keys()
+        found |= self._execute({key: item for key, item in wanted.items() if key not in found})
+        return found | dict.fromkeys(lacking, Output())
+
+    def _execute(self, inputs: Mapping[bytes, Input]) -> dict[bytes, Output]:
+        if inputs:
+            self._way.prepare({self._spec: self._system})
+        waiting = [dict(piece) for piece in pieces(list(inputs.items()), _BATCH)]
+        outputs: dict[bytes, Output] = {}
+        at_work: dict[int, tuple[Job, dict[bytes, Input]]] = {}
+        budget, meter = self._way.budget, self._meter
+        while waiting or at_work:
+            while waiting and len(at_work) <= self._executor.places:
+                batch = self._affordable(waiting.pop(0))
+                if not batch:
+                    waiting.clear()
+                    break
+                job = self._job(batch)
+                at_work[id(job)] = job, batch
+                self._executor.submit(job)
+            if not at_work:
+                break
+            for done, result in self._executor.finished():
+                _, batch = at_work.pop(id(done))
+                if isinstance(result, Lost) and len(batch) > 1:
+                    waiting += [{key: item} for key, item in batch.items()]
+                    continue
+                if meter is not None and not isinstance(result, Lost):
+                    budget.spend_more(meter, result.calls - meter.of(list(batch.values())).calls)
+                self._lost = self._lost + 1 if isinstance(result, Lost) else 0
+                if isinstance(result, Lost) and self._lost >= GIVE_UP:
+                    raise AuditError(
+                        f"system {self._system.name} was lost on {GIVE_UP} inputs one after the other "
+                        f"({result.reason}); what it answered is stored, and the same search goes on from there"
+                    )
+                made = [failed(result.reason)] if isinstance(result, Lost) else result.outputs(len(batch))
+                outputs |= self._keep(batch, made)
+        return outputs
+
+    def _affordable(self, batch: dict[bytes, Input]) -> dict[bytes, Input]:
+        """Those of the inputs, from the first on, that the run's budget allows, which is then spent."""
+        if self._meter is None:
+            return batch
+        budget = self._way.budget
+        most = 0 if budget.reached else budget.fits(self._meter, list(batch.values()))
+        if most < len(batch):
+            budget.reached = True
+        batch = dict(list(batch.items())[:most])
+        budget.spend(self._meter.of(list(batch.values())))
+        return batch
+
+    def _job(self, batch: Mapping[bytes, Input]) -> Batch:
+        call = getattr(self._system, "call_size", None) or CALL[self._corpus.unit]
+        identity = Identity.of(self._system)
+        return Batch(self._spec, self._corpus.task, tuple(batch.values()), call, self._way.limit, identity)
+
+    def _keep(self, inputs: Mapping[bytes, Input], outputs: Sequence[Output]) -> dict[bytes, Output]:
+        def kept(connection: Connection) -> dict[bytes, Output]:
+            ids, _ = store_inputs(connection, inputs)
+            return Stored().keep(connection, self._id, {key: ids[key] for key in inputs}, outputs)
+
+        self.executed += len(inputs)
+        self.failed += sum(output.error is not None for output in outputs)
+        self._way.watcher.executed(len(inputs))
+        return written(self._engine, kept, self._way.watcher.says)
+
+
+def search(
+    opened: Engine | Callable[[], Engine],
+    corpus: Corpus,
+    system: str,
+    relations: Sequence[Relation],
+    executor: Executor,
+    request: SearchRequest,
+    *,
+    seed: int = 0,
+    limit: int | None = None,
+    watcher: Watcher | None = None,
+    time_limit: float | None = TIME_LIMIT,
+    first: bool = False,
+    budget: Budget | None = None,
+) -> SearchResult:
+    """Search a corpus' first sources for violations of a system; arguments as of `audit.runner.run.run`.
+
+    Inputs and outputs are stored, so that the same search again asks for nothing twice and finds the same. Where
+    `budget`, that of the whole search, is used up, what is left says so (`stopped`). Raises AuditError before anything
+    is stored for what cannot be searched, and UnknownName, NotInstalled as a run does.
+    """
+    watcher, budget, request = watcher or Watcher(), budget or Budget(), request.checked()
+    fixed = _searchable(relations)
+    apart = not isinstance(executor, InProcess)
+    systems = loaded([system], time_limit, apart)
+    if len(systems) > 1:
+        raise AuditError(f"{system} means {len(systems)} systems: {', '.join(systems)}; search one at a time")
+    ((spec, one),) = systems.items()
+    refuse_misfits(corpus, systems, relations)
+    budget.check(systems.values())
+    sampled = Sampled(corpus, seed, limit)
+    searching = _Searching(get_task(corpus.task), fixed, request, seed, fitted_to(sampled, fixed))
+    found: list[Searched] = []
+    with Asynchronous(apart) if is_asynchronous(one) else nullcontext() as waiting:
+        way = Way(executor, waiting, time_limit, apart, watcher, budget)
+        answered = way.first_answers(systems, sampled, None if first else opened)
+        engine = opened if isinstance(opened, Engine) else opened()
+        asking = patiently(lambda: _Asking(engine, way, spec, one, corpus, answered), watcher.says)
+        rows = [row for _, row in sampled.sources]
+        watcher.begin(len(rows))
+        for block in pieces(rows, CHUNK[corpus.unit]):
+            walks = [searching.begin(row) for row in block]
+            outputs = asking.outputs({row.input.key: row.input for row in block}) if searching.relations else {}
+            if not found:
+                searching.leave_out_unscored(outputs.values())
+            _walk_all(searching, asking, walks, outputs)
+            found += map(searching.found, walks)
+            watcher.finished(sum(walk.outcome != "left" for walk in walks))
+    return SearchResult(
+        corpus.task, corpus.name, seed, one.name, one.version, [relation.name for relation in fixed], request, found,
+        asking.executed, asking.stored, asking.failed, searching.not_composed, searching.unscored,
+        budget.stopped() if budget.reached else None,
+    )  # fmt: skip
+
+
+def _searchable(relations: Iterable[Relation]) -> list[Fixed]:
+    fixed = []
+    for relation in relations:
+        if not isinstance(relation, Fixed):
+            raise AuditError(
+                f"relation {relation.name} cannot be searched: what it makes hangs on what a system says; leave it out"
+            )
+        fixed.append(relation)
+    return fixed
+
+
+def _walk_all(searching: _Searching, asking: _Asking, walks: Sequence[_Walk], outputs: dict[bytes, Output]) -> None:
+    """Search from some sources, whose outputs these are, side by side, so that their inputs are asked for together."""
+    for walk in walks:
+        walk.output = outputs.get(walk.row.input.key)
+        if not searching.relations:
+            walk.outcome = "no_follow_up"
+        elif walk.output is None:
+            walk.outcome = "left"
+        elif walk.output.error or walk.output.absent:
+            walk.outcome = "error"
+    for depth in range(1, searching.request.depth + 1):
+        going = list(_going(walks))
+        if not going:
+            return
+        searching.expand(going)
+        wanted = {key: item for walk in going for key, item in walk.wanted(searching.request.budget).items()}
+        outputs |= asking.outputs({key: item for key, item in wanted.items() if key not in outputs})
+        for walk in going:
+            if all(item.key in outputs for candidate in walk.next for item in candidate.inputs):
+                searching.judge(walk, outputs, depth)
+            else:
+                walk.outcome = "left"
+
+
+def _going(walks: Iterable[_Walk]) -> Iterator[_Walk]:
+    return (walk for walk in walks if not walk.outcome)
+
+
+__all__ = [
+    "BEAM",
+    "GREEDY",
+    "SEARCHED",
+    "SearchRequest",
+    "SearchResult",
+    "Searched",
+    "Violation",
+    "search",
+    "share_changed",
+]

@@ -1,0 +1,163 @@
+"""An n-gram language model of a corpus's own texts: how usual the words of a text are there, one after the other."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from audit.text.similarity import UNSPACED
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+_EDGE = ""
+"""What stands before the first word and after the last one; no word is empty."""
+_USUAL_DISCOUNT = 0.75
+"""Where a model has no n-gram that stands once, or none that stands twice: Chen and Goodman's usual value."""
+
+Gram = tuple[str, ...]
+
+
+def model_words(text: str, language: str = "") -> list[str]:
+    """Words and marks in lower case; characters where `language` has no blanks (zh, ja, th, lo, km, my).
+
+    >>> model_words("It isn't so."), model_words("我 喜欢", "zh")
+    (['it', "isn't", 'so', '.'], ['我', '喜', '欢'])
+    """
+    if language in UNSPACED:
+        return [character for character in text.lower() if not character.isspace()]
+    return _WORD.findall(text.lower().replace("’", "'"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Counts of n-grams of one length. By what stands before the last word: how many there are (`totals`), and how many
+    different ones (`kinds`)."""
+
+    counts: dict[Gram, int]
+    totals: dict[Gram, int]
+    kinds: dict[Gram, int]
+    discount: float
+
+    @classmethod
+    def of(cls, counts: dict[Gram, int]) -> "_Order":
+        totals: Counter[Gram] = Counter()
+        for gram, count in counts.items():
+            totals[gram[:-1]] += count
+        frequent = Counter(counts.values())
+        once, twice = frequent[1], frequent[2]
+        discount = once / (once + 2 * twice) if once and twice else _USUAL_DISCOUNT
+        return cls(dict(counts), dict(totals), dict(Counter(gram[:-1] for gram in counts)), discount)
+
+
+class NgramModel:
+    """An interpolated Kneser-Ney model with one discount for each length of n-grams (Chen and Goodman, Computer Speech
+    and Language 13, 1999, equation 24; n-grams at a text's beginning keep their own counts). The shortest ones are
+    interpolated with the uniform distribution over all words of the texts, the end, and one unknown word.
+
+    The same texts make the same model, in any order; it can be pickled. NLTK's own takes a second for a sentence.
+
+    >>> model = NgramModel.fit(["the cat sat", "the dog sat", "the cat ran"], "en")
+    >>> model.perplexity("the dog ran") < model.perplexity("ran dog the") < model.perplexity("xyz xyz xyz")
+    True
+    """
+
+    def __init__(self, orders: Sequence[_Order], language: str, texts: int):
+        self.language = language
+        self.texts = texts
+        """How many texts were fitted."""
+        self._orders = tuple(orders)
+        """Of single words first."""
+        self._uniform = 1 / (len({*(gram[-1] for gram in orders[0].counts), _EDGE}) + 1)
+
+    @classmethod
+    def fit(cls, texts: Sequence[str], language: str = "", order: int = 3) -> "NgramModel":
+        """The model of texts in one language, by n-grams of 1 to `order` words. Without a text all words are equally
+        unknown."""
+        counts: dict[Gram, int] = Counter()
+        for text in texts:
+            words = [*[_EDGE] * (order - 1), *model_words(text, language), _EDGE]
+            counts.update(zip(*(words[start:] for start in range(order)), strict=False))
+        orders = [_Order.of(counts)]
+        while len(orders) < order:
+            shorter: Counter[Gram] = Counter()
+            for gram, count in counts.items():
+                shorter[gram[1:]] += count if len(gram) > 2 and gram[1] == _EDGE else 1
+            counts = shorter
+            orders.append(_Order.of(counts))
+        return cls(orders[::-1], language, len(texts))
+
+    def perplexity(self, text: str) -> float:
+        """2 to the mean bits that each word and the end of the text take: 1 and more; the higher, the less usual.
+
+        A text that was among those fitted looks more usual than it is: `held_out_perplexities` leaves it out.
+        """
+        longest = len(self._orders)
+        words = [*[_EDGE] * (longest - 1), *model_words(text, self.language), _EDGE]
+        grams = zip(*(words[start:] for start in range(longest)), strict=False)
+        logs = [math.log(self._probability(gram)) for gram in grams]
+        return math.exp(-math.fsum(logs) / len(logs))
+
+    def _probability(self, gram: Gram) -> float:
+        """Of the last word after those before it."""
+        probability = self._uniform
+        for length, order in enumerate(self._orders, start=1):
+            part = gram[-length:]
+            before = part[:-1]
+            if total := order.totals.get(before):
+                own = max(order.counts.get(part, 0) - order.discount, 0.0)
+                probability = (own + order.discount * order.kinds[before] * probability) / total
+            else:
+                break  # what is longer was not seen either
+        return probability
+
+
+def _fold(text: str, folds: int) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") % folds
+
+
+class Halves:
+    """Two models of texts, each of one half of them: a text that was fitted is measured by the half that lacks it.
+
+    No more texts are fitted, in their order, than have `words` words: a million of film reviews take 2 s and 315 MB.
+    """
+
+    def __init__(self, texts: Iterable[str], language: str = "", words: int = 1_000_000):
+        halves: tuple[list[str], list[str]] = [], []
+        for text in texts:
+            if words <= 0:
+                break
+            halves[_fold(text, 2)].append(text)
+            words -= len(model_words(text, language))
+        self._models = [NgramModel.fit(half, language) for half in halves]
+
+    def perplexity(self, text: str, like: str | None = None) -> float:
+        """Under the half that lacks the text, or that lacks the text which it is to be compared `like`. NaN where that
+        half has no text.
+
+        >>> halves = Halves(["the cat sat", "the dog sat", "the cat ran", "a dog ran"])
+        >>> halves.perplexity("the cat ran") < halves.perplexity("cat ran the", like="the cat ran")
+        True
+        """
+        model = self._models[1 - _fold(text if like is None else like, 2)]
+        return model.perplexity(text) if model.texts else math.nan
+
+
+def held_out_perplexities(texts: Sequence[str], language: str = "", order: int = 3, folds: int = 5) -> list[float]:
+    """The perplexity of each text, in order, under a model of the texts of the other folds.
+
+    Texts fall into folds by their content, so equal texts are in one, whatever their order. NaN where no other fold has
+    a text.
+
+    >>> scores = held_out_perplexities(["the cat sat", "the dog sat", "the cat ran", "xyz"] * 2)
+    >>> scores[:4] == scores[4:], scores[3] > scores[2]
+    (True, True)
+    """
+    fold = {text: _fold(text, folds) for text in set(texts)}
+    perplexity: dict[str, float] = {}
+    for number in sorted(set(fold.values())):
+        others = [text for text in texts if fold[text] != number]
+        model = NgramModel.fit(others, language, order)
+        for text in (text for text, own in fold.items() if own == number):
+            perplexity[text] = model.perplexity(text) if others else math.nan
+    return [perplexity[text] for text in texts]

@@ -1,0 +1,85 @@
+"""`audit compare` as a command, its exit statuses, and the same in the library."""
+
+import json
+
+import pytest
+from conftest_rows import row
+
+import audit
+from audit.cli import main
+
+P, N = "positive", "negative"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """With ten films in audit.db, of which four broke."""
+    path = tmp_path_factory.mktemp("compared")
+    rows = [
+        row(f"Film {n}.", f"Film {n}!", [P, said], "satisfied" if said == P else "violated", "X", system, id=str(n))
+        for n in range(10)
+        for system, said in (("old", P), ("new", N if n < 4 else P))
+    ]
+    (path / "run.jsonl").write_text("\n".join(json.dumps(one) for one in rows), encoding="utf-8")
+    assert main(["import-run", str(path / "run.jsonl"), "--db", str(path / "audit.db")]) == 0
+    return path
+
+
+@pytest.fixture
+def stored(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "says"),
+    [
+        ([], 0, "X             10      0      4"),
+        ([], 0, "Over all, the violation rate (VR) rose by 40.0 points ["),
+        (["--fail-if", "observed violations > 90 %"], 0, "passes: observed violations > 90 % (40.0 % ["),
+        (
+            ["--fail-if", "observed drop > 50 points"],
+            0,
+            "passes: observed drop > 50 points (the observed violation rate rose by 40.0 points [",
+        ),
+        (["--fail-if", "estimated observed drop > 2 points"], 1, "fails: estimated observed drop"),
+        (["--fail-if", "drop > 2 points"], 4, "undecided: drop > 2 points"),
+        (["--fail-if", "drop > 2 points", "--undecided", "pass"], 0, "undecided"),
+        (["--fail-if", "drop > 2 points", "--fail-if", "possibly observed drop > 0 %"], 1, "fails"),
+    ],
+)
+def test_the_status_is_that_of_the_conditions(stored, capsys, options, status, says):
+    assert main(["compare", "old", "new", *options]) == status
+    assert " ".join(says.split()) in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["old", "new", "--db", "none.db", "--fail-if", "dorp > 2"], "'dorp > 2' is no condition; write [surely|"),
+        (["old", "new", "--show=-1"], "--show -1: must be at least 0"),
+        (["old", "nwe"], "nwe is no system; there are old@"),
+        (["old", "audit.db"], "audit.db is a database and old a system"),
+        (["audit.db", "audit.db"], "there are 2 systems in audit.db (old@"),
+        (["audit.db", "audit.db", "--old-system", "old"], "; name one with --new-system"),
+        (["old", "new", "--system", "x"], "--system, --old-system and --new-system are for two databases"),
+    ],
+)
+def test_mistakes_are_told_in_one_sentence(stored, capsys, arguments, says):
+    assert main(["compare", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_the_library_has_the_same(stored):
+    assert audit.compare("audit.db", "audit.db", old_system="old", new_system="new").all["broke"] == 4
+    compared = audit.compare("old", "new", show=2)
+    frame = compared.to_frame()
+    assert frame[["groups", "broke"]].values.tolist() == [[10, 4], [10, 4]]
+    assert frame["relation"].isna().tolist() == [False, True]
+    assert frame["observed_drop"].tolist() == pytest.approx([0.4, 0.4])
+    assert frame["genuine_high"].tolist() == pytest.approx([compared.all["genuine"]["drop"]["high"]] * 2)
+    assert compared.fixed.empty
+    assert compared.broke["output_new"].tolist() == [P, N] * 2
+    assert compared.fails("estimated observed drop > 39 points")
+    assert not compared.fails("genuine drop > 2 points")
+    assert "<details>" in compared._repr_html_()
+    assert "VR old" in str(compared)

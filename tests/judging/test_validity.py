@@ -1,0 +1,329 @@
+"""The validity study: what is drawn, asked and rated, in the queue and from files, and what never comes of it."""
+
+import csv
+import json
+import threading
+
+import pandas as pd
+import pytest
+from sqlalchemy import func, select
+
+from audit.annotation.accounts import add_account
+from audit.annotation.activity import overview
+from audit.annotation.answers import SCALES
+from audit.annotation.queue import next_question, queue_of
+from audit.cli import main
+from audit.errors import AuditError, BadFile, BadRow, Refused, UnknownName
+from audit.judging.adjudications import disputes
+from audit.judging.deferral import flag
+from audit.judging.judgements import judge, undo
+from audit.judging.unit import rebuild
+from audit.judging.validity import (
+    draw_validity,
+    end_validity,
+    import_ratings,
+    read_ratings_given,
+    validity_states,
+    write_texts,
+)
+from audit.reports.doctor import doctor
+from audit.reports.document import check_document
+from audit.reports.html import to_html
+from audit.reports.study import study_report
+from audit.reports.validity_study import validity_lines, validity_report
+from audit.sampling.validity import ValidityRequest
+from audit.store import open_store
+from audit.store.core import answer, judgement, question, validity_draw
+
+FIRST = ValidityRequest(per_relation=4, first=True)
+
+
+@pytest.fixture
+def engine(judged):
+    return open_store(judged)
+
+
+def rated(engine, path, rating=lambda text: ("5", "5"), annotator="carla", model=False):
+    """Import a rating (plausibility, grammaticality) of each drawn text."""
+    write_texts(engine, path)
+    rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    for row in rows:
+        row["plausibility"], row["grammaticality"] = rating(row["text"])
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return import_ratings(engine, read_ratings_given(path), annotator, model=model)
+
+
+def count(engine, table, *conditions):
+    with engine.connect() as connection:
+        return connection.execute(select(func.count()).select_from(table).where(*conditions)).scalar_one()
+
+
+def sound(engine):
+    return [check for check in doctor(str(engine.url.database)) if not check.ok]
+
+
+def test_pairs_are_a_beginning_that_more_drawing_keeps(engine):
+    few = draw_validity(engine, FIRST)
+    assert [(part.relation, part.pairs, part.added, part.sources) for part in few] == [
+        ("X1", 4, 4, 10), ("X2", 4, 4, 10),
+    ]  # fmt: skip
+    with engine.connect() as connection:
+        before = connection.execute(select(validity_draw)).all()
+    more = draw_validity(engine, ValidityRequest(per_relation=30, relations=("X1",)))
+    assert [(part.relation, part.pairs, part.added) for part in more] == [("X1", 10, 6)]
+    with engine.connect() as connection:
+        assert set(before) < set(connection.execute(select(validity_draw)).all())
+    assert draw_validity(engine, FIRST)[0].pairs == 10
+
+
+def test_relations_share_sources_and_a_text_is_asked_once(engine):
+    draw_validity(engine, FIRST)
+    # Four sources, the same for both relations, and four follow-ups of each.
+    assert count(engine, question, question.c.kind.in_(SCALES)) == 2 * (4 + 8)
+
+
+def test_what_cannot_be_drawn_is_told(engine):
+    with pytest.raises(UnknownName, match="X9"):
+        draw_validity(engine, ValidityRequest(relations=("X9",)))
+    with pytest.raises(AuditError, match="there is no study 7"):
+        draw_validity(engine, FIRST, 7)
+    with pytest.raises(AuditError, match="per_relation 0"):
+        ValidityRequest(per_relation=0)
+    draw_validity(engine, FIRST)
+    with pytest.raises(AuditError, match="seed 99 out"):
+        draw_validity(engine, ValidityRequest(seed=99))
+    empty = open_store("sqlite://", create=True)
+    with pytest.raises(AuditError, match="no study has a checked group"):
+        draw_validity(empty, FIRST)
+
+
+def test_both_scales_of_a_text_come_one_after_the_other_and_say_nothing_of_its_origin(engine):
+    draw_validity(engine, FIRST)
+    person = add_account(engine, "cleo", "annotator", "long enough").id
+    asked = []
+    for _ in range(24):
+        shown = next_question(engine, person)
+        assert (shown.group, shown.output, shown.labels) == (None, None, ("1", "2", "3", "4", "5"))
+        asked.append((shown.kind, shown.texts))
+        judge(engine, person, shown.id, "4")
+    assert [kind for kind, _ in asked] == ["grammaticality", "plausibility"] * 12
+    assert [texts for _, texts in asked[::2]] == [texts for _, texts in asked[1::2]]
+    originals = [not texts[0].count(",") for _, texts in asked[::2]]
+    assert originals != sorted(originals), "originals and follow-ups are mixed"
+    assert originals != sorted(originals, reverse=True)
+    after = next_question(engine, person)
+    assert after is None or after.kind not in SCALES
+
+
+def test_ratings_settle_nothing_and_dispute_nothing(engine):
+    before = count(engine, answer), overview(engine)
+    draw_validity(engine, FIRST)
+    people = [add_account(engine, name, "annotator", "long enough").id for name in ("p", "q", "r")]
+    ada = add_account(engine, "ida", "adjudicator", "long enough").id
+    open_before = disputes(engine, ada)
+    for person, rating in zip(people, ("1", "5", "unsure"), strict=True):
+        for _ in range(24):
+            judge(engine, person, next_question(engine, person).id, rating)
+    assert count(engine, question, question.c.kind.in_(SCALES), question.c.filled.is_(True)) == 24
+    assert (count(engine, answer), disputes(engine, ada)) == (before[0], open_before)
+    after = overview(engine)
+    assert (after.filled, after.split, after.disputed) == (before[1].filled, before[1].split, before[1].disputed)
+    rebuild(engine)
+    assert count(engine, answer) == before[0]
+    assert sound(engine) == []
+
+
+def test_a_rating_can_be_undone_and_not_flagged(engine):
+    draw_validity(engine, FIRST)
+    person = add_account(engine, "cleo", "annotator", "long enough").id
+    shown = next_question(engine, person)
+    with pytest.raises(Refused, match="a rating cannot be flagged"):
+        flag(engine, person, shown.id, "look at this")
+    with pytest.raises(Refused, match="1, 2, 3, 4, 5, unsure"):
+        judge(engine, person, shown.id, "6")
+    judge(engine, person, shown.id, "2")
+    assert undo(engine, person) == shown.id
+
+
+def test_a_study_that_ends_takes_its_questions_away_and_keeps_its_ratings(engine, tmp_path):
+    person = add_account(engine, "cleo", "annotator", "long enough").id
+    left = queue_of(engine, person).left_for_me
+    draw_validity(engine, FIRST)
+    assert queue_of(engine, person).left_for_me == left + 24
+    rated(engine, tmp_path / "t.csv")
+    assert end_validity(engine) == 1
+    assert end_validity(engine) == 0
+    assert queue_of(engine, person).left_for_me == left
+    assert sound(engine) == []
+    (state,) = validity_states(engine)
+    assert (state.pairs, state.ratings, state.wanted, state.open) == (8, 24, 72, False)
+    draw_validity(engine, FIRST)
+    assert queue_of(engine, person).left_for_me == left + 24
+
+
+def test_files_are_imported_once_whole_or_not_at_all(engine, tmp_path):
+    with pytest.raises(AuditError, match="no pairs were drawn"):
+        write_texts(engine, tmp_path / "t.csv")
+    draw_validity(engine, FIRST)
+    first = rated(engine, tmp_path / "t.csv")
+    assert (first.texts, first.ratings, first.added, first.known) == (12, 24, 24, 0)
+    again = import_ratings(engine, read_ratings_given(tmp_path / "t.csv"), "carla")
+    assert (again.added, again.changed, again.known) == (0, 0, 24)
+    changed = rated(engine, tmp_path / "t.csv", lambda text: ("", "unsure") if "X1" in text else ("5", "4"))
+    assert (changed.ratings, changed.changed, changed.known, changed.empty) == (20, 12, 8, 4)
+    assert count(engine, judgement, judgement.c.client.like("%validity import%")) == 36
+    assert "relation" not in (tmp_path / "t.csv").read_text()
+    assert sound(engine) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"plausibility": "6"}, "plausibility is '6'; allowed are 1 to 5"),
+        ({"grammaticality": "4.5"}, "grammaticality is '4.5'"),
+        ({"id": "ff"}, "the id 'ff' is none of a drawn text"),
+        ({"id": None}, r"was rated in line 2 already"),
+    ],
+)
+def test_bad_rows_are_told_by_line_and_nothing_is_used(engine, tmp_path, change, says):
+    draw_validity(engine, FIRST)
+    path = tmp_path / "t.csv"
+    write_texts(engine, path)
+    frame = pd.read_csv(path, dtype=str).assign(plausibility="4", grammaticality="3")
+    for name, value in change.items():
+        frame.loc[1, name] = value or frame.loc[0, name]
+    frame.to_csv(path, index=False)
+    with pytest.raises(BadRow, match=says) as told:
+        import_ratings(engine, read_ratings_given(path), "carla")
+    assert "line 3" in str(told.value)
+    frame.assign(plausibility="9").to_csv(path, index=False)
+    with pytest.raises(BadFile, match=f" {len(frame)} of {len(frame)} rows are wrong"):
+        import_ratings(engine, read_ratings_given(path), "carla")
+    assert count(engine, judgement, judgement.c.client.like("%validity import%")) == 0
+
+
+def test_a_file_without_its_columns_and_a_name_in_use_are_refused(engine, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,plausibility\na,5\n")
+    with pytest.raises(BadFile, match="grammaticality"):
+        read_ratings_given(path)
+    draw_validity(engine, FIRST)
+    with pytest.raises(AuditError, match="'anna' is an account that somebody uses"):
+        rated(engine, path, annotator="anna")
+    rated(engine, path, annotator="reader", model=True)
+    with pytest.raises(AuditError, match="'reader' is an account"):
+        rated(engine, path, annotator="reader")
+
+
+def test_models_fill_nothing_and_are_never_called_people(engine, tmp_path):
+    draw_validity(engine, FIRST)
+    with pytest.raises(AuditError, match="no person has rated"):
+        validity_report(engine)
+    for number in range(3):
+        rated(engine, tmp_path / "t.csv", annotator=f"reader-{number}", model=True)
+    assert count(engine, question, question.c.kind.in_(SCALES), question.c.filled.is_(True)) == 0
+    report = validity_report(engine)
+    assert report["by"] == "models"
+    assert {one["model"] for one in report["raters"]} == {True}
+    assert "no person" in report["notes"][0]
+    rated(engine, tmp_path / "t.csv", lambda text: ("3", "3"))
+    report = validity_report(engine)
+    assert (report["by"], [one["name"] for one in report["raters"]]) == ("people", ["carla"])
+    assert any("3 models are left out" in note for note in report["notes"])
+    assert validity_report(engine, by="all")["relations"][0]["scales"][0]["original"] == 4.5
+    assert sound(engine) == []
+
+
+def test_a_relation_that_makes_nonsense_is_warned_of_in_both_languages(engine, tmp_path):
+    draw_validity(engine, ValidityRequest(per_relation=10))
+    rated(engine, tmp_path / "t.csv", lambda text: ("2", "5") if "for X1" in text else ("5", "4"))
+    document = validity_report(engine)
+    first, second = document["relations"]
+    plausibility = first["scales"][1]
+    assert (plausibility["original"], plausibility["follow_up"], plausibility["difference"]) == (5, 2, -3)
+    assert (first["valid"], first["rated"], first["share"]) == (0, 10, 0)
+    assert (second["valid"], second["share"]) == (10, 1)
+    notes = [note for note in document["notes"] if "X1" in note]
+    assert len(notes) == 1
+    assert "0 of 10 follow-ups of X1 are valid" in notes[0]
+    assert not any("X2" in note for note in document["notes"])
+    for language, said in (("en", "+0.00"), ("zh", "蜕变关系")):
+        assert said in "\n".join(validity_lines(document, language))
+
+
+@pytest.mark.slow
+def test_the_report_warns_of_it_and_has_the_tables(engine, tmp_path):
+    draw_validity(engine, ValidityRequest(per_relation=10))
+    rated(engine, tmp_path / "t.csv", lambda text: ("2", "5") if "for X1" in text else ("5", "4"))
+    report = study_report(engine)
+    check_document(json.loads(json.dumps(report)))
+    assert any("0 of 10 follow-ups of X1 are valid" in note for note in report["signature"]["notes"])
+    assert "0 of 10" in to_html(report)
+    assert "10 个衍生输入中有 0 个有效" in to_html(report, "zh")
+
+
+def test_agreement_is_ordinal(engine, tmp_path):
+    draw_validity(engine, ValidityRequest(per_relation=10))
+    rated(engine, tmp_path / "t.csv", lambda text: (str(1 + len(text) % 2), "5"), "one")
+    rated(engine, tmp_path / "t.csv", lambda text: (str(1 + len(text) % 2), "5"), "two")
+    parts = {part["scale"]: part["coefficients"] for part in validity_report(engine)["agreement"]}
+    named = {(one["level"], one["name"]): one["estimate"] for one in parts["plausibility"]}
+    assert named == {
+        (None, "percent_agreement"): 1, ("ordinal", "krippendorff_alpha"): 1, ("quadratic", "cohen_kappa"): 1,
+    }  # fmt: skip
+    assert {one["estimate"] for one in parts["grammaticality"]} == {None, 1}
+
+
+@pytest.mark.slow
+def test_an_export_brings_the_study_back(engine, tmp_path):
+    draw_validity(engine, FIRST)
+    rated(engine, tmp_path / "t.csv", annotator="reader", model=True)
+    database, copy = str(engine.url.database), str(tmp_path / "copy.db")
+    assert main(["export", "--db", database, "--out", str(tmp_path / "out"), "--pseudonymise"]) == 0
+    assert main(["import", str(tmp_path / "out"), "--db", copy]) == 0
+    assert validity_report(open_store(copy))["relations"] == validity_report(engine)["relations"]
+
+
+def test_the_commands(engine, tmp_path, capsys):
+    database, file = str(engine.url.database), str(tmp_path / "t.csv")
+    assert main(["validity", "draw", "--db", database, "--per-relation", "12", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["pairs"], document["without_pairs"]) == (20, [])
+    assert main(["validity", "export", file, "--db", database]) == 0
+    pd.read_csv(file, dtype=str).assign(plausibility="5", grammaticality="4").to_csv(file, index=False)
+    assert main(["validity", "import", file, "--annotator", "reader", "--model", "--db", database]) == 0
+    assert "by reader (a model)" in capsys.readouterr().out
+    assert main(["validity", "report", "--db", database]) == 0
+    assert "reader (model, 60)" in capsys.readouterr().out
+    assert main(["validity", "end", "--db", database]) == 0
+    assert main(["validity", "import", file, "--annotator", "reader", "--db", database]) == 2
+
+
+@pytest.mark.postgres
+def test_three_people_at_once_rate_every_text_on_postgresql(engine, tmp_path, postgres_url):
+    assert main(["export", "--db", str(engine.url.database), "--out", str(tmp_path / "out")]) == 0
+    assert main(["import", str(tmp_path / "out"), "--db", postgres_url]) == 0
+    there = open_store(postgres_url)
+    draw_validity(there, FIRST)
+    people = [add_account(there, name, "annotator", "long enough").id for name in ("p", "q", "r")]
+    problems = []
+
+    def rate(person):
+        try:
+            while (shown := next_question(there, person)) is not None and shown.kind in SCALES:
+                judge(there, person, shown.id, "4")
+        except Exception as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=rate, args=(person,)) for person in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    assert count(there, question, question.c.kind.in_(SCALES), question.c.filled.is_(True)) == 24
+    assert [entry["share"] for entry in validity_report(there)["relations"]] == [1, 1]
+    assert rated(there, tmp_path / "t.csv", annotator="reader", model=True).added == 24
+    assert end_validity(there) == 1
+    assert [check for check in doctor(postgres_url) if not check.ok] == []
+    there.dispose()

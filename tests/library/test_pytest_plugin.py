@@ -1,0 +1,186 @@
+"""The plug-in of pytest: a test a relation, what a failure says, and that nothing is executed twice."""
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+import pytest
+
+pytest_plugins = "pytester"
+INSTALLED = bool(entry_points(group="pytest11", name="audit"))
+PLUGIN = () if INSTALLED else ("-p", "audit.library.pytest_plugin")
+"""Where the package was installed before it had the plug-in, pytest does not find it by itself."""
+
+TESTS = """
+import audit
+
+TEXTS = [f"A {'good' if n % 2 else 'bad'} film, number {n}." for n in range(12)]
+
+@audit.relation("NONE.1", check=audit.equivalent)
+def nothing(text):
+    "Applies nowhere."
+
+@audit.metamorphic(TEXTS, ["NONE.1", "MR3.1"], max_violations=0.1)
+def test_own(text):
+    with open("calls.txt", "a") as calls:
+        calls.write(text + "\\n")
+    return "positive" if "good" in text else "negative"
+
+@audit.metamorphic("films.csv", ["MR3.1"], {"always": lambda text: "positive"})
+def test_named(check):
+    assert check.observed["groups"] == 2
+
+def test_by_hand(audit_study):
+    assert audit_study(TEXTS, {"one": lambda text: "positive"}, ["MR3.1"]).ran.counts.outcomes["satisfied"] == 12
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded():
+    """What a run imports stays: pytester forgets what tests in this process import, which numpy does not survive."""
+    import audit
+    from audit.library.components import source_version
+    from audit.library.metamorphic import _key
+    from audit.relations import registry
+    from audit.reports.compare import check_relation
+    from audit.systems import SYSTEMS
+
+    with registry.RELATIONS.restored(), SYSTEMS.restored():
+        study = audit.run(["A film."], {"sure": sure}, ["MR3.1"], progress=False)
+        check_relation(study.engine, study.ran.study.id, "sure", source_version(sure), _key("sentiment", "MR3.1", {}))
+        study.close()
+        yield
+
+
+@pytest.fixture
+def tests(pytester):
+    pytester.makepyfile(test_films=TESTS)
+    pytester.path.joinpath("films.csv").write_text("text\nA film.\nThe film.\n")
+    return pytester
+
+
+def sure(text):
+    return "positive"
+
+
+def run(pytester, *options):
+    return pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider", *options)
+
+
+def calls(pytester):
+    return pytester.path.joinpath("calls.txt").read_text().splitlines()
+
+
+def test_a_relation_is_a_test_and_a_failure_shows_groups(tests):
+    result = run(tests, "--audit-db", "kept.db")
+    result.assert_outcomes(passed=2, failed=1, skipped=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*test_own?MR3.1?*",
+            "MR3.1: 6 of 12 groups are violated, 50.0 % ?* to * %?; at most 10.0 % is allowed",
+            "  source: A good film, number *.  ?positive?",
+            "  follow-up: A GOOD FILM, NUMBER *.  ?negative?",
+        ]
+    )
+    assert sum("MR3.1: violated" in line for line in result.outlines) == 3
+    once = calls(tests)
+    assert len(once) == len(set(once)) == 24
+    again = run(tests, "--audit-db", "kept.db", "-m", "metamorphic", "-k", "test_own and 3.1")
+    again.assert_outcomes(failed=1, deselected=3)
+    assert calls(tests) == once
+
+
+def test_a_system_that_fails_fails_the_test(pytester):
+    pytester.makepyfile(
+        """
+        import audit
+
+        @audit.metamorphic(["A film.", "A second film.", "Number 7.", "Another film."], ["MR3.1"])
+        def test_failing(text):
+            if "7" in text:
+                raise RuntimeError("seven is out of order")
+            return "positive"
+        """
+    )
+    result = run(pytester)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*seven is out of order*"])
+
+
+@pytest.mark.slow
+def test_processes_share_what_is_kept(tests):
+    tests.runpytest_subprocess(*PLUGIN, "-n", "2", "--audit-db", "kept.db").assert_outcomes(
+        passed=2, failed=1, skipped=1
+    )
+    assert len(set(calls(tests))) == 24
+
+
+FAMILY = """
+import audit
+
+TEXTS = ["A good film.", "A bad film."]
+
+@audit.metamorphic(TEXTS, ["family:capitalizing words", "family:nothing"])
+def test_family(text):
+    return "positive" if "good" in text else "negative"
+
+def test_alone(audit_study):
+    for relation in ("MR3.1", "MR1.4"):
+        study = audit_study(TEXTS, {"one": lambda text: "positive"}, relation)
+        assert list(study.report().relations) == [relation]
+"""
+
+
+def test_a_family_is_one_test_and_the_fixtures_report_is_of_its_own_run(pytester):
+    pytester.makepyfile(test_families=FAMILY)
+    result = run(pytester)
+    result.assert_outcomes(passed=1, failed=2)
+    result.stdout.fnmatch_lines(["*test_family?family:capitalizing words?*", "MR3.1: 1 of 2 groups are violated*"])
+    result.stdout.fnmatch_lines(["unknown relation 'family:nothing'; *"])
+    result.stdout.no_fnmatch_line("*During handling*")
+
+
+def test_switched_off_it_skips_and_breaks_nothing(tests):
+    result = tests.runpytest_inprocess("-p", "no:audit", "--strict-markers", "-W", "error", "-k", "not by_hand")
+    result.assert_outcomes(skipped=3, deselected=1)
+
+
+def test_the_plug_in_loads_nothing_of_audit():
+    code = "import sys, audit.library.pytest_plugin; print(sorted(name for name in sys.modules if name[:5] == 'audit'))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "['audit', 'audit.library', 'audit.library.pytest_plugin']"
+
+
+def test_mistakes_are_told():
+    import audit
+
+    with pytest.raises(audit.AuditError, match="name one or more in a list"):
+        audit.metamorphic(["A film."], "MR3.1")
+    with pytest.raises(audit.AuditError, match="share from 0 to 1"):
+        audit.metamorphic(["A film."], ["MR3.1"], max_violations=5)
+
+
+def test_a_failure_has_the_genuine_rate_where_somebody_judged():
+    import audit
+    from audit.library.components import source_version
+    from audit.library.metamorphic import _failure, _key
+    from audit.reports.compare import check_relation
+
+    films = [(f"Film {n} is {label}.", label) for n, label in enumerate(["positive", "negative"] * 4)]
+    with audit.run(films, {"sure": sure}, ["MR3.1"], progress=False) as study:
+        study.sample(8).answer_with_gold()
+        check = check_relation(
+            study.engine, study.ran.study.id, "sure", source_version(sure), _key("sentiment", "MR3.1", {})
+        )
+    assert (check.violated, check.genuine["estimate"], check.genuine["settled"]) == (0, 0.5, 8)
+    assert {group["new"] for group in check.worst} == {"false"}
+    assert "genuine, by 8 settled groups: 50.0 % [" in _failure(check, 0.0)
+
+
+def test_another_version_of_a_relation_in_the_same_database_is_another_test(tests):
+    run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(skipped=1, deselected=3)
+    changed = TESTS.replace('"Applies nowhere."', "return text.lower()")
+    tests.path.joinpath("test_films.py").write_text(changed)
+    run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(passed=1, deselected=3)
+    tests.path.joinpath("test_films.py").write_text(changed.replace("text.lower()", "text.upper()"))
+    run(tests, "--audit-db", "kept.db", "-k", "NONE").assert_outcomes(failed=1, deselected=3)

@@ -1,0 +1,233 @@
+"""Perturbations of Chinese texts: what they leave alone, what they carry, and which runs take them."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.errors import BadRow
+from audit.packs.chinese import characters, perturbations
+from audit.packs.chinese.perturbations import other_words
+from audit.packs.chinese.taggers import simplified
+from audit.relations import Outcome, Source, all_relations, get_relation, relations_named
+from audit.relations.base import nothing, unchanged
+from audit.tasks import Input, Output
+from audit.text import Analysis
+
+TASKS = ("classification", "inference", "question-answering", "sentiment", "similarity", "summarization")
+OURS = [one for task in TASKS for one in all_relations(task) if one.languages == ("zh",) and one.name[:2] != "MR"]
+STUDIED = ("classification", "similarity", "summarization")
+
+
+def changed(name, *texts, task="classification", seed="1"):
+    """The texts of the follow-up, or None where there is no group."""
+    source = Source(Input(texts, ("zh",) * len(texts)), Analysis(texts[0], "zh"), seed)
+    follow_ups = get_relation(task, name).follow_ups(source)
+    return follow_ups[0].texts if follow_ups else None
+
+
+def test_a_study_runs_the_relations_of_the_study_and_these_by_name():
+    assert len({one.name for one in OURS}) >= 12
+    for task in STUDIED:
+        taken = [one.name for one in relations_named(task, None) if one.languages == ("zh",)]
+        assert len(taken) == 7
+        assert all(name.startswith("MR") for name in taken)
+    assert "homophones" in [one.name for one in relations_named("inference", None)]
+
+
+def test_they_leave_english_alone():
+    source = Source(Input.of("He is 3 years old, 30% of it.", "Why?"), Analysis("He is 3 years old."), "1")
+    assert not any(relation.follow_ups(source) for relation in OURS)
+
+
+@pytest.mark.parametrize("name", ["homophones", "look-alikes", "swapped-characters", "repeated-characters"])
+def test_noise_makes_no_words_and_leaves_names_and_negations(name):
+    text = "记者张建国没有在北京看到美丽的风景，会议代表不同意。"
+    for seed in range(5):
+        (new,) = changed(name, text, seed=str(seed))
+        assert new != text
+        for kept in ("张建国", "没有", "北京", "不"):
+            assert kept in new
+        assert len(new) - len(text) == (name == "repeated-characters") * (len(new) - len(text))
+    assert changed(name, "他不在。") is None
+
+
+def test_homophones_sound_alike():
+    from pypinyin import lazy_pinyin
+
+    for one, others in characters._by_sound().items():
+        assert {tuple(lazy_pinyin(other)) for other in others} <= {tuple(lazy_pinyin(one))}
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    text=st.lists(
+        st.sampled_from(["他来了", "，", "。", "“", "3个人", "30%", "7月18日", "ＡＢ", "ab", "\n", "我們"])
+    ).map("".join)
+)
+def test_what_is_written_otherwise_is_the_same_text(text):
+    for name in ("script", "letter-width", "western-marks", "stray-spaces"):
+        new = changed(name, text) if text.strip() else None
+        if new is not None:
+            plain = [
+                re.sub(r"\W", "", simplified(characters.unicodedata.normalize("NFKC", one))) for one in (text, *new)
+            ]
+            assert plain[0] == plain[1]
+
+
+def test_script_goes_both_ways_and_summaries_are_compared_in_one():
+    assert changed("script", "我们喜欢学习。") == ("我們喜歡學習。",)
+    assert changed("script", "我們喜歡學習。") == ("我们喜欢学习。",)
+    relation = get_relation("summarization", "script")
+    outputs = [Output(text="我们喜欢2015年。"), Output(text="我們喜歡２０１５年。")]
+    assert relation.check(outputs).outcome is Outcome.SATISFIED
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("small-numbers", "他有2本书和5个本子。", "他有两本书和五个本子。"),
+        ("small-numbers", "第3个人和3.5个小时。", None),
+        ("small-numbers", "深入学习三个代表重要思想。", None),
+        ("percentages", "降了100%。", "降了百分之百。"),
+        ("percentages", "有0.05%。", "有百分之零点零五。"),
+        ("percentages", "从5%-6%到30%。", None),
+        ("dates", "9月24日～27日", None),
+        ("dates", "新华社北京1月1日电", None),
+        ("last-mark", "他为什么来？", "他为什么来"),
+        ("last-mark", "他来？", None),
+        ("other-links", "今天十分钟就到。", "今日十分钟就到。"),
+        ("other-links", "《今天》很好看。", None),
+        ("internet-spellings", "为什么？", "为毛？"),
+        ("casual-opening", "但是会议的时间一直不变。", None),
+        ("final-words", "标题", None),
+        ("final-words", "1、这里的打印机已经坏了，没有人会修理它。", None),
+        ("final-words", "填入画横线部分最恰当的一项应该是()。", None),
+        ("other-links", "我们可是有很多小巧思的。", None),
+        ("other-links", "尽量不关水，因为会停水。", None),
+        ("dates", "丁某，1972年2月25日出生。", None),
+        ("dates", "本院于4月17日立案审理此案。", None),
+        ("percentages", "下降0．82%。", None),
+        ("small-numbers", "两辆车和三起案件。", None),
+        ("western-marks", "录取。2人，有证。", "录取.2人,有证."),
+        ("western-marks", "比分是3：2，他赢了。", None),
+        ("script", "他系海南省人。", None),  # 係, not 系
+        ("script", "上传并发布消息。", None),  # 併發 is in the table
+        ("script", "全市有31个中小型水库。", None),  # so is 箇中
+        ("script", "他自制蛋糕。", None),
+        ("script", "余某来了。", None),
+        ("script", "关系和系统。", "關係和系統。"),
+        ("doubled-sentence", "图（一）", None),
+    ],
+)
+def test_where_they_apply(name, text, expected):
+    assert changed(name, text) == (None if expected is None else (expected,))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("given-names", "记者张建国先生报道。"),  # 先生 tells
+        ("given-names", "记者张建国报道，张教授同意。"),  # called otherwise, too
+        ("he-and-she", "他怀了孩子。"),
+        ("he-and-she", "他写过《他们》。"),
+        ("relatives", "我哥哥张建国在北京。"),
+        ("relatives", "父母都在。"),
+        ("he-and-she", "他们在劳动。"),
+        ("he-and-she", "如果陌生人来了，问他是谁。"),
+        ("regional-names", "张建国，男，汉族。"),
+        ("regional-names", "歌手张建国的恋情曝光了。"),
+        ("regional-names", "记者张晓明报道，她同意。"),  # only 她 tells the gender
+        ("big-cities", "南京的小区不能按期供暖。"),
+        ("big-cities", "他在南京大学工作。"),
+        ("big-cities", "他从南京到上海。"),
+        ("untrue-statement", "他是医生吗？"),
+        ("untrue-statement", "他说：“好。”"),
+        ("negated-verb", "所有人是医生。"),
+        ("may-i-ask", "难道他不来吗？"),
+    ],
+)
+def test_they_make_no_group_where_something_else_would_be_said(name, text):
+    task = "question-answering" if name == "may-i-ask" else "inference"
+    assert changed(name, text, text, task=task) is None
+
+
+def test_people_and_places_are_the_same_ones_in_all_texts():
+    new = changed("given-names", "记者张建国报道。", "张建国走了。", task="inference")
+    name = new[0].removeprefix("记者").removesuffix("报道。")
+    assert (new[1], name[0], name != "张建国") == (f"{name}走了。", "张", True)
+    old, new = (
+        ("他在南京工作。", "他去了南京。"),
+        changed("big-cities", "他在南京工作。", "他去了南京。", task="similarity"),
+    )
+    cities = {re.sub("|".join(["他在", "工作。", "他去了", "。"]), "", one) for one in new}
+    assert len(cities) == 1
+    assert old != new
+    assert changed("relatives", "我姐姐说她的儿子来了。") == ("我哥哥说他的女儿来了。",)
+
+
+def test_a_denied_hypothesis_is_the_opposite():
+    relation = get_relation("inference", "untrue-statement")
+    assert changed("untrue-statement", "他来了。", "他是医生。", task="inference")[1] == "“他是医生”这一说法不属实。"
+    assert relation.carry({"entailment"}) == {"contradiction"}
+    assert relation.carry({"neutral"}) == {"neutral"}
+    assert relation.check([Output("entailment"), Output("entailment")]).outcome is Outcome.VIOLATED
+
+
+def test_what_they_carry():
+    somebody_else = {"given-names", "regional-names", "he-and-she", "relatives", "big-cities"}
+    uncarried = [(one.task, one.name) for one in OURS if one.carry == nothing]
+    assert sorted(uncarried) == [("summarization", name) for name in sorted(somebody_else)]
+    carried = {one.name for one in OURS if one.carry == unchanged}
+    assert {one.name for one in OURS} - carried == {
+        "untrue-statement",
+        "negated-verb",
+        "may-i-ask",
+        "unrelated-ending",
+    } - carried
+
+
+def test_unrelated_sentences_share_nothing():
+    (new, _) = changed("unrelated-ending", "猫在窗台上。", "猫在哪里？", task="question-answering")
+    added = new.removeprefix("猫在窗台上。")
+    assert added in perturbations._sentences_of("irrelevant")
+    assert not {"猫", "窗台"} & set(perturbations._content(added))
+
+
+def test_the_lists_are_well_made(tmp_path, monkeypatch):
+    for kind in ("link", "net"):
+        for word, other in other_words(kind).items():
+            assert word != other.new
+    sentences = perturbations._sentences_of("irrelevant") + perturbations._sentences_of("remarks")
+    assert all(len(Analysis(sentence, "zh").spans) == 1 and sentence.endswith("。") for sentence in sentences)
+    assert all(one != other for one, other in pairwise(sorted(sentences)))
+    bad = tmp_path / "lexicons" / "chinese_other_words.tsv"
+    bad.parent.mkdir()
+    bad.write_text("link\t但是\n", encoding="utf-8")
+    monkeypatch.setattr(perturbations, "data_file", lambda name: tmp_path / name)
+    with pytest.raises(BadRow, match="line 1: need kind, word"):
+        other_words.__wrapped__("link")
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    texts=st.lists(st.text("他她是有没不。，？“”《》3%月日张建国南京a \n", max_size=30), min_size=2, max_size=2),
+    seed=st.integers(0, 3),
+)
+def test_any_text_makes_a_group_or_none(texts, seed):
+    if not texts[0].strip():
+        return
+    for relation in OURS:
+        source = Source(Input(tuple(texts), ("zh", "zh")), Analysis(texts[0], "zh"), str(seed))
+        follow_ups = relation.follow_ups(source)
+        assert all(one.texts != tuple(texts) for one in follow_ups)
+        assert [one.texts for one in follow_ups] == [one.texts for one in relation.follow_ups(source)]
+
+
+def test_both_texts_of_a_pair_are_written_in_one_way_or_none():
+    assert changed("script", "我们来了。", "他系海南省人。", task="similarity") is None
+    assert changed("script", "我们来了。", "关系很好。", task="similarity") == ("我們來了。", "關係很好。")
+    assert changed("last-mark", "他来了。", "他走了。", task="similarity") == ("他来了", "他走了")
+    assert changed("last-mark", "他来了。", "标题", task="similarity") is None

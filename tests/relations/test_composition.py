@@ -1,0 +1,335 @@
+"""Compositions: the groups they make, what follows from their parts, and what is refused."""
+
+import pickle
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit.errors import AuditError, UnknownName
+from audit.relations import Outcome, Plain, Source, compose, find_relation, get_relation
+from audit.relations.base import Carry, Joint, maps, nothing, stays, unchanged, where_same
+from audit.relations.composition import Composed, in_turn, spread
+from audit.relations.expect import (
+    Labelled,
+    Mapped,
+    SimilarText,
+    different,
+    equivalent,
+    goes_down,
+    goes_up,
+    opinionated,
+    plain_words,
+    stronger,
+)
+from audit.relations.registry import configured, register
+from audit.tasks import Input, Output
+from audit.text import Analysis
+
+LABELS = ("positive", "neutral", "negative")
+
+
+def add(word):
+    return lambda text, choices: f"{text.text} {word}"
+
+
+def part(name, check=equivalent, perturb=None, *, task="sentiment", carry=unchanged, **more):
+    return Plain(
+        task=task, name=name, family=f"f-{name}", summary=f"{name} changes; {name} matters.", unit="any",
+        perturb=perturb or add(name), check=check, carry=carry, **more,
+    )  # fmt: skip
+
+
+def source(*texts, seed="s"):
+    item = Input.of(*texts)
+    return Source(item, Analysis(item.text, "en"), seed)
+
+
+def texts(relation, *of, seed="s"):
+    return [item.texts for item in relation.follow_ups(source(*of, seed=seed))]
+
+
+def letters(text, choices):
+    return text.text + choices.choice("abcdefgh")
+
+
+def test_each_part_changes_what_the_one_before_made():
+    both = part("a") | part("b")
+    assert both.name == "a | b"
+    assert texts(both, "It") == [("It a b",)]
+    assert (both.family, both.summary) == ("f-a | f-b", "1. a changes; a matters. 2. b changes; b matters.")
+
+
+def test_the_first_step_is_that_of_the_part_alone_and_a_repeated_part_draws_anew():
+    drawn = part("drawn", perturb=letters)
+    for seed in map(str, range(5)):
+        ((alone,),) = texts(drawn, "It ", seed=seed)
+        ((twice,),) = texts(drawn | drawn, "It ", seed=seed)
+        assert twice.startswith(alone)
+    twos = {texts(drawn | drawn, "It ", seed=str(seed))[0][0][-2:] for seed in range(20)}
+    assert any(two[0] != two[1] for two in twos)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "made"),
+    [
+        ("upper-case | lower-case", "it is good.", []),  # comes back
+        ("upper-case | lower-case", "It is good.", []),  # what lower-case makes alone
+        ("lower-case | upper-case", "It is good.", []),
+        ("upper-case | final-mark", "it is good.", ["IT IS GOOD"]),
+        ("upper-case | final-mark", "IT IS GOOD.", []),  # the first does not apply
+        ("final-mark | upper-case | lower-case", "it is good.", []),
+    ],
+)
+def test_every_part_must_leave_its_mark(name, text, made):
+    relation = get_relation("classification/a,b", name)
+    assert [follow_up for (follow_up,) in texts(relation, text)] == made
+
+
+def test_why_sources_make_no_group():
+    relation = get_relation("classification/a,b", "upper-case | lower-case")
+    made = relation.ends([source(text) for text in ("it is good.", "It is good.", "IT IS GOOD.", "it is bad.")])
+    assert made == {
+        "lower-case undoes what came before": 2,
+        "upper-case leaves no trace": 1,
+        "upper-case does not apply": 1,
+    }
+
+
+def test_names_with_and_without_spaces_mean_the_same_and_the_task_is_kept():
+    assert get_relation("sentiment", "MR1.4|MR3.1") == get_relation("sentiment", "MR1.4 | MR3.1")
+    assert get_relation("classification/a,b", "typos|upper-case").task == "classification/a,b"
+    assert find_relation("sentiment", "MR1.4 | MR3.1").carry == unchanged
+
+
+def test_what_is_asked_of_parts_is_asked_of_the_composition():
+    both = get_relation("inference", "contractions | negated-hypothesis | typos")
+    assert (both.grammar, both.unit, both.counterpart) == ("trees", "any", "")
+    assert set(both.needs) == {"lemminflect", "textblob"}
+    assert both.full_version.startswith("2 | 1 | 1; ")
+    assert get_relation("inference", "typos|contractions").counterpart == "typos | contractions"
+
+
+def test_a_composition_survives_pickling():
+    both = get_relation("inference", "final-mark | swapped-contradiction")
+    again = pickle.loads(pickle.dumps(both))  # noqa: S301
+    item = ("A man is asleep.", "The man sleeps soundly.")
+    assert texts(again, *item) == texts(both, *item) != []
+    assert again.verdict([Output("contradiction"), Output("neutral")], ()).outcome == Outcome.VIOLATED
+
+
+def test_several_follow_ups_can_only_come_at_the_end():
+    several = part("several", perturb=lambda text, choices: [f"{text.text} 1", f"{text.text} 2"])
+    assert texts(part("a") | several, "It") == [("It a 1",), ("It a 2",)]
+    with pytest.raises(AuditError, match=r"part 'several' makes several follow-ups, .* put it at the end"):
+        texts(several | part("a"), "It")
+    with pytest.raises(AuditError, match=r"part 'up' makes several follow-ups"):
+        compose(part("up", goes_up), part("a"))
+
+
+# What is expected.
+
+DENIED = Mapped(
+    (("entailment", ("contradiction",)), ("neutral", ("neutral",)), ("contradiction", ("entailment", "neutral")))
+)
+SAME_STAYS = Mapped((("contradiction", ("contradiction",)),))
+
+
+@pytest.mark.parametrize(
+    ("task", "first", "second", "expected"),
+    [
+        ("sentiment", equivalent, equivalent, equivalent),
+        ("sentiment", stronger, stronger, stronger),
+        ("sentiment", stronger, equivalent, equivalent),  # the second may lower what the first raised
+        ("sentiment", opinionated(stronger), opinionated(stronger), opinionated(stronger)),
+        ("sentiment", equivalent, opinionated(stronger), opinionated(equivalent)),
+        ("sentiment", equivalent, opinionated(different), opinionated(different)),
+        ("sentiment", different, equivalent, different),
+        ("inference", equivalent, DENIED, DENIED),
+        ("inference", DENIED, SAME_STAYS, Mapped((("entailment", ("contradiction",)),))),
+        ("inference", DENIED, Labelled("entailment"), Labelled("entailment")),
+        ("inference", Labelled("entailment"), equivalent, Labelled("entailment")),
+        ("inference", Labelled("neutral"), Labelled("entailment"), Labelled("entailment")),
+        ("classification/a,b", different, different, equivalent),
+        ("summarization", SimilarText(1.0, plain_words), SimilarText(0.7, plain_words), SimilarText(0.7, plain_words)),
+    ],
+)  # fmt: skip
+def test_what_is_expected_follows_from_the_parts(task, first, second, expected):
+    assert compose(part("a", first, task=task), part("b", second, task=task)).check == expected
+
+
+def own_check(outputs):
+    return equivalent(outputs)
+
+
+@pytest.mark.parametrize(
+    ("task", "first", "second", "said"),
+    [
+        ("sentiment", stronger, goes_down, "contradicts itself: a expects: a matters; b expects: b matters; leave one"),
+        ("sentiment", different, different, "since every label may come out"),
+        ("sentiment", different, opinionated(stronger), "a later part applies to some labels alone"),
+        ("sentiment", own_check, own_check, "no expectation that could be checked: a expects"),
+        ("inference", Labelled("entailment"), SAME_STAYS, "contradicts itself"),
+        ("summarization", SimilarText(0.5, plain_words), SimilarText(0.5, plain_words), "as different as they like"),
+    ],
+)
+def test_expectations_of_which_nothing_follows_are_refused(task, first, second, said):
+    with pytest.raises(AuditError, match=said):
+        compose(part("a", first, task=task), part("b", second, task=task))
+
+
+def test_a_check_of_ones_own_composes_with_what_keeps_the_label():
+    assert compose(part("a"), part("b", own_check), part("c")).check is own_check
+
+
+def test_going_up_behind_a_kept_label_is_seen_without_scores():
+    relation = part("a") | part("up", goes_up)
+    outputs = [Output("positive", 0.9), Output("positive", 0.2)]
+    assert goes_up(outputs).outcome == Outcome.VIOLATED
+    assert relation.verdict(outputs, ()).outcome == Outcome.SATISFIED
+    assert relation.verdict([*outputs, Output("neutral", 0.5)], ()).outcome == Outcome.VIOLATED
+
+
+checks = st.one_of(
+    st.sampled_from([equivalent, different, stronger, opinionated(equivalent), opinionated(stronger)]),
+    st.sampled_from(LABELS).map(Labelled),
+    st.dictionaries(st.sampled_from(LABELS), st.sets(st.sampled_from(LABELS), min_size=1).map(tuple), min_size=1).map(
+        lambda labels: Mapped(tuple(sorted(labels.items())))
+    ),
+)
+outputs = st.builds(Output, st.sampled_from(LABELS), st.floats(0, 1))
+
+
+@settings(max_examples=40)
+@given(checks, checks, outputs, outputs, outputs)
+def test_where_both_parts_are_satisfied_the_composition_is(first, second, before, between, after):
+    try:
+        relation = compose(part("a", first), part("b", second))
+    except AuditError:
+        return
+    if first([before, between]).outcome == second([between, after]).outcome == Outcome.SATISFIED:
+        assert relation.verdict([before, after], ()).outcome != Outcome.VIOLATED
+
+
+words = st.lists(st.sampled_from("abcd"), min_size=1, max_size=8).map(" ".join)
+
+
+@settings(max_examples=40)
+@given(words, words, words, st.sampled_from([0.7, 0.8, 0.9]), st.sampled_from([0.6, 0.75, 1.0]))
+def test_thresholds_of_similar_texts_add_up_to_one_that_holds(first, second, third, one, other):
+    checks = [SimilarText(one, plain_words), SimilarText(other, plain_words)]
+    try:
+        both = compose(*(part(name, check, task="summarization") for name, check in zip("ab", checks, strict=True)))
+    except AuditError:
+        return
+    a, b, c = (Output(text=text) for text in (first, second, third))
+    if checks[0]([a, b]).outcome == checks[1]([b, c]).outcome == Outcome.SATISFIED:
+        assert both.verdict([a, c], ()).outcome == Outcome.SATISFIED
+
+
+# What is carried.
+
+carries = st.one_of(
+    st.sampled_from([unchanged, nothing]),
+    st.sets(st.sampled_from(LABELS)).map(lambda labels: stays(*sorted(labels))),
+    st.dictionaries(st.sampled_from(LABELS), st.sets(st.sampled_from(LABELS)).map(sorted)).map(maps),
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(carries, min_size=2, max_size=4), st.sets(st.sampled_from(LABELS), min_size=1))
+def test_what_is_carried_is_carried_from_part_to_part(parts, allowed):
+    expected = frozenset(allowed)
+    for carry in parts:
+        expected = carry(expected) if expected is not None else None
+    assert in_turn(parts)(allowed) == expected
+
+
+@settings(max_examples=30)
+@given(st.lists(carries, min_size=3, max_size=3), st.sampled_from(LABELS))
+def test_composing_is_associative(parts, answer):
+    a, b, c = (part(name, carry=carry) for name, carry in zip("abc", parts, strict=True))
+    left, right = (a | b) | c, a | (b | c)
+    assert (left.name, left.parts, left.check, left.version, left.family) == (
+        right.name, right.parts, right.check, right.version, right.family,
+    )  # fmt: skip
+    assert left.carry({answer}) == right.carry({answer}) == in_turn(parts)({answer})
+    assert texts(left, "It") == texts(right, "It") == [("It a b c",)]
+
+
+def test_a_rule_that_looks_at_texts_counts_beside_those_that_carry_everything():
+    same = where_same(plain_words)
+    assert in_turn([same, unchanged]) == in_turn([same, same]) == same
+    assert in_turn([same, stays("right")]) == nothing
+    assert not in_turn([Carry(lambda *_: frozenset({"a"}), reads=True), same]).preserves_truth
+
+
+# Parameters.
+
+
+def test_a_parameter_is_set_in_every_part_that_has_it_or_in_one():
+    both = get_relation("question-answering", "typos|swapped-letters")
+    assert both.params == {
+        f"{name}.{key}": value
+        for name in ("typos", "swapped-letters")
+        for key, value in get_relation("question-answering", name).params.items()
+    }
+    assert configured(both, {"threshold": 0.9}).params["swapped-letters.threshold"] == 0.9
+    one = configured(both, {"threshold": 0.9, "typos.threshold": 1.0})
+    assert (one.params["typos.threshold"], one.check.threshold) == (1.0, 0.9)
+    with pytest.raises(
+        AuditError, match=r"typos \| swapped-letters' has no parameter 'more'; its parts have .*typos.share"
+    ):
+        configured(both, {"more": 1})
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("MR1.1 | MR9.9", "unknown relation 'MR9.9'"),
+        ("MR1.1 |", "unknown relation ''"),
+        ("MR5.1 | MR5.2", "'MR5.2' makes depends on what a system says"),
+        ("MR1.1 | MR5.1", r"different units \(MR1.1: sentence, MR5.1: document\)"),
+        ("MR6.1 | MR6.2", "part 'MR6.1' makes several follow-ups"),
+        ("MR1.4 | MR2.2", None),
+    ],
+)
+def test_names_that_mean_no_composition_are_told(name, said):
+    if said is None:
+        assert isinstance(get_relation("sentiment", name), Composed)
+        return
+    with pytest.raises(AuditError, match=said):
+        get_relation("sentiment", name)
+    assert find_relation("sentiment", name) is None
+
+
+def test_relations_of_two_tasks_or_languages_and_one_alone_are_refused():
+    with pytest.raises(AuditError, match=r"\(a: sentiment, b: inference\); compose relations of one task"):
+        compose(part("a"), part("b", task="inference"))
+    with pytest.raises(AuditError, match="a: en, b: zh"):
+        compose(part("a"), part("b", languages=("zh",)))
+    with pytest.raises(AuditError, match="at least two"):
+        compose(part("a"))
+    with pytest.raises(AuditError, match="the bar is for compositions"):
+        register(part("a | b"))
+    with pytest.raises(UnknownName):
+        get_relation("sentiment", "polite-question | MR1.1")
+
+
+def test_a_joint_relation_composes_and_what_another_part_undoes_is_no_group():
+    both = part("a", DENIED, task="inference", texts=(1,)) | get_relation("inference", "hypothesis-from-premise")
+    assert isinstance(both.parts[1], Joint)
+    assert both.check == Labelled("entailment")
+    assert texts(both, "Two dogs run outside.", "The dog is asleep.") == []
+
+
+def test_parts_on_sentences_are_spread_over_documents():
+    on_sentences = replace(part("a"), unit="sentence")
+    both = spread(on_sentences | part("b"), 1.0)
+    assert (both.unit, both.params["a.on"]) == ("document", "documents")
+    assert texts(both, "It rains. It snows.") == [("It rains. a It snows. a b",)]
+    assert spread(get_relation("sentiment", "MR5.2"), 1.0) is None

