@@ -34,8 +34,8 @@ from audit.store.copying import read_rows, write_rows
 # nobody thought about.
 
 SECRET_TABLES = ("login", "token", "job", "chunk_lease")
-"""Tables that stay where they are: sessions, tokens and what protects them, and work that this machine has in hand. A name with
-`_` behind it counts too."""
+"""Tables that stay where they are: sessions, tokens and what protects them, and work that this machine has in hand. A
+name with `_` behind it counts too."""
 SECRET_COLUMNS = {"annotator": ("password",)}
 """Columns that stay where they are; they are null where an export is imported."""
 NAMES = {"annotator": ("name",)}
