@@ -14,7 +14,7 @@ import pytest
 
 import audit.annotation
 import audit.judging
-from audit.annotation import accounts, ratings
+from audit.annotation import accounts, ratings, tokens
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import pace_of
 from audit.annotation.guidelines import guideline_before
@@ -29,6 +29,7 @@ from audit.store import open_store
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
     "pace_of", "judging_mode", "train", "elsewhere", "own_account", "change_password", "unflag",
+    "make_token", "own_tokens", "end_token",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -39,6 +40,7 @@ WITHOUT_ACCOUNT = {
     accounts.account_of: "it is how the app asks who is there",
     accounts.name_of_login: "needs the key of the login itself; it is how a browser is known again",
     accounts.end_login: "needs the key of the login itself",
+    tokens.bearer_of: "needs the secret itself; it is how the API asks who is there",
     accounts.reading_as: "it is what asks for the role, for those that are tried here",
     accounts.reading_as_manager: "it is what asks for the role, for those that are tried here",
     accounts.writing_as_manager: "it is what asks for the role, for those that are tried here",
