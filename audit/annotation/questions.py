@@ -44,6 +44,41 @@ BEHIND = 1_000_000_000
 
 
 @dataclass(frozen=True)
+class OpenQuestions:
+    """How many different questions are open, that is, have no answer yet and a drawn group waits for one.
+
+    Flagged and disputed ones are among them, hidden repeats and control questions are not: these ask what is open, or
+    answered, once more. `audits` are open too, but no group waits for them: they only check what relations carry.
+    """
+
+    texts: int
+    """About a text, or an output with its text."""
+    groups: int
+    """About a group: does the relation hold there?"""
+    audits: int
+
+    @property
+    def open(self) -> int:
+        """What pages and reports call open."""
+        return self.texts + self.groups
+
+
+def count_open(connection: Connection, among: ColumnElement[bool] | None = None) -> OpenQuestions:
+    """The open questions of the whole database, or those that meet a condition on the table question."""
+    query = select(question.c.kind == "group", question.c.priority >= BEHIND, func.count()).where(
+        question.c.priority.is_not(None), question.c.kind.not_in(SCALES), true() if among is None else among
+    )
+    counts = {
+        (bool(group), bool(audit)): int(number)
+        for group, audit, number in connection.execute(
+            query.group_by(question.c.kind == "group", question.c.priority >= BEHIND)
+        )
+    }
+    audits = counts.get((False, True), 0) + counts.get((True, True), 0)
+    return OpenQuestions(counts.get((False, False), 0), counts.get((True, False), 0), audits)
+
+
+@dataclass(frozen=True)
 class Wanted:
     """A question about an input that some drawn group waits for. `priority`: the best rank of such a group.
 
