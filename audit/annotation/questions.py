@@ -23,7 +23,7 @@ from audit.annotation.answers import SCALES, by_people, settle
 from audit.keys import digest
 from audit.sampling.designs import BLIND
 from audit.store import insert_new, pieces, tables
-from audit.store.core import annotator, input_table, judgement, member, question, source, study
+from audit.store.core import annotator, group, input_table, judgement, member, question, source, study
 from audit.tasks import get_task
 
 Subject = tuple[str, int, str | None]
@@ -97,7 +97,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class WantedGroup:
-    """A question about a group: does the relation hold here? `key` names its content, `input_id` is the source's.
+    """A question about a group: does its relation hold there? `key` names its content, `input_id` is the source's.
 
     The others are as in `Wanted`.
     """
@@ -283,6 +283,14 @@ def gold_labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
     for task, input_id, label in connection.execute(query):
         labels.setdefault((task, input_id), set()).add(label)
     return labels
+
+
+def reveals_outputs(question: Any) -> ColumnElement[bool]:
+    """Condition on a question of the outer query: it is about a group that was made for one system, by what that system
+    said of the source. Whoever sees it may guess an output, so it comes after the other questions about the same text.
+    """
+    of_one = group.alias("of_one_system")
+    return exists().where(of_one.c.id == question.c.group_id, of_one.c.system_id.is_not(None))
 
 
 # Who reads what: a question is for people who know all of its languages.

@@ -1,5 +1,4 @@
-"""Questions on the screen: texts to be judged, an output with its text, or a group with the relation it should
-satisfy."""
+"""Questions on the screen: texts to be judged, an output with its text, or the texts of a group."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.deferral import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
+from audit.relations.asking import group_question, text_names
 from audit.resources import data_file
 from audit.tasks import Input, get_task
 from audit.tasks.classification import NONE_OF_THEM, Classification
@@ -73,12 +73,17 @@ def show_question(shown: Shown) -> None:
         else:
             st.html(title + "".join(text_html(text, code, "audit-large") for text, code in texts))
         return
-    expected = summary(shown.task, shown.group.relation, shown.group.summary) or shown.group.relation
-    st.html(
-        heading_html(t("group.question"))
-        + f'<p class="audit-expected">{html(t("group.relation"))} <strong>{html(expected)}</strong></p>'
-    )
+    revealing = shown.group.reveals_outputs and all(member.role != "link" for member in shown.group.members)
+    note = f'<p class="audit-expected">{html(t("group.reveals"))}</p>' if revealing else ""
+    st.html(heading_html(question_about(shown.task, shown.group)) + note)
     st.html(_group_html(shown.group))
+
+
+def question_about(task: str, group: ShownGroup) -> str:
+    """What is asked about a group, in this session's language and the database's words."""
+    said = summary(task, group.relation, group.summary)
+    own = words_here().of(task)
+    return group_question(task, group.relation, group.follow_ups, language(), summary=said, own=own)
 
 
 def guideline_shown(shown: Shown) -> Guideline:
@@ -172,15 +177,13 @@ def input_html(task_input: Input, other: Input | None) -> str:
 
 def _group_html(group: ShownGroup) -> str:
     """Source and follow-ups as HTML, with the words that differ marked; in the source only where there is one other."""
-    roles = [member.role for member in group.members]
     first = group.members[0].input
+    names = text_names([member.role for member in group.members], len(first.texts), language())
     parts = []
-    for number, member in enumerate(group.members):
+    for number, (name, member) in enumerate(zip(names, group.members, strict=True)):
         other = first if number else group.members[1].input if len(group.members) == 2 else None
-        name = t(f"role_of.{member.role}")
-        if roles.count(member.role) > 1:
-            name += f" {roles[: number + 1].count(member.role)}"
-        parts.append(_section_html(in_language(name, direction(member.input)), input_html(member.input, other)))
+        languages = language_name(member.input.languages[0]) if member.role == "link" else direction(member.input)
+        parts.append(_section_html(in_language(name, languages), input_html(member.input, other)))
     return _sections_html(parts, any(len(text) > LONG for member in group.members for text in member.input.texts))
 
 
