@@ -233,3 +233,22 @@ def test_the_pace_and_a_hint_after_fifty_minutes(prepared: Prepared, language: s
         assert (text_in(language, "annotate.pause", minutes=50, pause=5) in said(app)) == hinted
     if moment.hour:  # else some were yesterday
         assert text_in(language, "annotate.pace", seconds=7) in said(app)
+
+
+def test_an_undone_answer_and_a_flag_that_is_taken_back_bring_their_comments_with_them(prepared: Prepared) -> None:
+    app = open_app(prepared.ann)
+    judged = shown(app)
+    app.text_input(key=f"comment-{judged}").set_value(HOSTILE)
+    press(app, "judge-neutral")
+    press(app, "undo")
+    assert app.text_input(key=f"comment-{judged}").value == HOSTILE
+    press(app, "judge-positive")
+    assert [row["comment"] for row in rows(prepared, tables.Judgement)] == [HOSTILE, None, HOSTILE]
+    flagged = shown(app)
+    app.text_input(key=f"comment-{flagged}").set_value("cut off")
+    press(app, "flag")
+    press(app, "undo")
+    assert shown(app) == flagged
+    assert app.text_input(key=f"comment-{flagged}").value == "cut off"
+    press(app, "judge-positive")
+    assert app.text_input(key=f"comment-{shown(app)}").value == ""
