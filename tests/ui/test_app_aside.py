@@ -84,8 +84,8 @@ def test_a_flag_needs_a_comment_and_goes_to_the_adjudicator_who_settles_it(prepa
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>" not in page
     assert ">ann<" not in page
-    desk.checkbox(key=f"allow-{question}-negative").check()
-    desk.text_area(key=f"reason-{question}").set_value("half a sentence")
+    desk.button(key=f"allow-{question}-negative").click().run()
+    desk.text_area(key=f"words-allow-{question}").set_value("half a sentence")
     desk.button(key=f"settle-{question}").click().run()
     assert not desk.exception
     assert text_in(language, "flagged.nothing") in blocks(desk)
@@ -100,7 +100,7 @@ def test_a_flag_is_sent_back_with_a_remark(prepared: Prepared, language: str) ->
     press(app, "flag")
     desk = go(open_app(prepared.judge, language), "adjudicate")
     desk.segmented_control(key="adjudicate-mode").set_value("flags").run()
-    desk.text_area(key=f"reason-{question}").set_value("any *film*")
+    desk.text_area(key=f"note-{question}").set_value("any *film*")
     desk.button(key=f"back-{question}").click().run()
     assert not desk.exception
     assert text_in(language, "flagged.nothing") in blocks(desk)
