@@ -225,3 +225,40 @@ def test_results_count_causes_and_reasons(false_ones: Prepared, language: str) -
     assert set(causes[name]) == {text_in(language, "cause.follow_up_damaged")}
     assert set(causes[share]) == {100.0}
     assert text_in(language, "causes.no_reason") in said(app)
+
+
+@in_both
+def test_what_is_missing_is_said_below_its_field(prepared: Prepared, language: str) -> None:
+    (id,) = dispute(prepared)
+    app = go(open_app(prepared.judge, language), "adjudicate")
+    for press, missing in (
+        (None, "no_label"),
+        (f"allow-{id}-neutral", "no_reason"),
+        (f"code-allow-{id}-other", "no_words"),
+    ):
+        if press:
+            app.button(key=press).click().run()
+            assert not app.error
+        app.button(key=f"settle-{id}").click().run()
+        assert [error.value for error in app.error] == [text_in(language, f"adjudicate.{missing}")]
+    assert rows(prepared, tables.Adjudication) == []
+
+
+@in_both
+def test_a_decision_is_taken_back_with_what_was_chosen_and_written(prepared: Prepared, language: str) -> None:
+    dispute(prepared, 2)
+    app = go(open_app(prepared.judge, language), "adjudicate")
+    first = int(app.session_state["decision-shown"][1])
+    app.button(key=f"allow-{first}-neutral").click().run()
+    app.button(key=f"code-allow-{first}-figurative").click().run()
+    app.text_area(key=f"words-allow-{first}").set_value("**irony**")
+    app.button(key=f"settle-{first}").click().run()
+    assert app.session_state["decision-shown"][1] != first
+    app.button(key="undo-decision").click().run()
+    assert not app.exception
+    assert app.session_state["decision-shown"][1] == first
+    assert is_on(app, f"allow-{first}-neutral")
+    assert is_on(app, f"code-allow-{first}-figurative")
+    assert app.text_area(key=f"words-allow-{first}").value == "**irony**"
+    app.button(key=f"settle-{first}").click().run()
+    assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["neutral"], [], ["neutral"]]

@@ -74,6 +74,13 @@ def test_an_adjudicator_checks_without_seeing_the_votes(agreed: Prepared, langua
     assert text_in(language, "check.nothing") in blocks(app)
     assert [row[:2] for row in adjudications(agreed)][1:] == [(third, ["neutral"]), (second, ["neutral", "positive"])]
     assert waiting(agreed) == []
+    # The last one is taken back: it waits again, with what was chosen.
+    app.button(key="undo-decision").click().run()
+    assert waiting(agreed) == [second]
+    assert is_on(app, f"check-{second}-positive")
+    app.button(key=f"store-{second}").click().run()
+    assert waiting(agreed) == []
+    assert adjudications(agreed)[-2:] == [(second, [], ""), (second, ["neutral", "positive"], "spot check")]
 
 
 def test_who_judged_a_question_is_not_given_it_to_check(agreed: Prepared) -> None:
