@@ -21,7 +21,7 @@ from audit.annotation.guidelines import guideline_before
 from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.errors import NotAllowed, Refused
 from audit.judging import judges, samples, unit
-from audit.judging.deferral import flag, skip, unflag
+from audit.judging.deferral import flag, flag_taken_back, skip, unflag
 from audit.judging.judgements import judge, undo, undone
 from audit.judging.training import judging_mode, train
 from audit.store import open_store
@@ -29,7 +29,7 @@ from audit.store import open_store
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
     "pace_of", "judging_mode", "train", "elsewhere", "own_account", "change_password", "unflag",
-    "make_token", "own_tokens", "end_token",
+    "flag_taken_back", "make_token", "own_tokens", "end_token",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -144,6 +144,7 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert undo(engine, people["ann"].id) is None
     assert undone(engine, people["ann"].id) is None
     assert unflag(engine, people["ann"].id) is None
+    assert flag_taken_back(engine, people["ann"].id, 1) == ""
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
     assert pace_of(engine, people["ann"].id).seconds is None
     assert judging_mode(engine, people["ann"].id).training is None

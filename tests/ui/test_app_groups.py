@@ -96,8 +96,8 @@ def test_a_disputed_group_is_adjudicated_with_one_answer(groups: Prepared, langu
     assert html(asked(shown, language)) in page
     assert text_in(language, "label.broken") in page
     assert not app.checkbox
-    app.radio(key=f"allow-{shown.id}").set_value("broken")
-    app.text_area(key=f"reason-{shown.id}").set_value("The word means something else here.")
+    app.button(key=f"allow-{shown.id}-broken").click().run()
+    app.text_area(key=f"words-allow-{shown.id}").set_value("The word means something else here.")
     app.button(key=f"settle-{shown.id}").click().run()
     assert not app.exception
     answers = [(row["question_id"], row["origin"], row["allowed"]) for row in stored(groups, tables.Answer)]

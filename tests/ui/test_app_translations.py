@@ -129,8 +129,8 @@ def test_a_dispute_is_shown_and_settled(prepared: Prepared, language: str) -> No
     assert titled(language, "asked.text", english) in headings(page)
     assert titled(language, "task.translation.output", spanish) in headings(page)
     assert text_in(language, "label.translation.mistranslated") in page
-    app.checkbox(key=f"allow-{question}-not_fluent").check()
-    app.text_area(key=f"reason-{question}").set_value("Clumsy, but right.")
+    app.button(key=f"allow-{question}-not_fluent").click().run()
+    app.text_area(key=f"words-allow-{question}").set_value("Clumsy, but right.")
     app.button(key=f"settle-{question}").click().run()
     assert not app.exception
     settled = {(row["question_id"], row["origin"]): row["allowed"] for row in rows(prepared, tables.Answer)}
