@@ -22,6 +22,7 @@ from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, judgements_of
 from audit.studies.plan import TABLES, Plan, need_registered, toml_value
+from audit.studies.uploads import uploaded_here
 
 _PLAN = table_of(tables.Plan)
 MISSING = None
@@ -74,10 +75,11 @@ def set_plan(engine: Engine, plan: Plan, *, by: int | None = None) -> tuple[Vers
     BadFile where an account plans a file or code of its own, which only the command line may; AuditError where
     somebody else has stored a version at the same moment.
     """
+    uploaded = uploaded_here(engine) if by is not None else {}
     with _appending(engine) as connection:
         require_manager(connection, by)
         if by is not None:
-            need_registered(plan)
+            need_registered(plan, uploaded)
         last = next(iter(_versions(connection, plan.name, last=1)), None)
         if last is not None and not changes(last.content, plan.content()):
             return last, False
