@@ -699,13 +699,8 @@ def change_account(
             # What it looks at may be in a language, or of a kind, that is not for it any more.
             connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
             changed = {"role": [account.role, role], "languages": [before, codes]}
-            note(
-                connection,
-                by,
-                "account changed",
-                account=account.id,
-                **{key: value for key, value in changed.items() if value[0] != value[1]},
-            )
+            detail: dict[str, Any] = {key: value for key, value in changed.items() if value[0] != value[1]}
+            note(connection, by, "account changed", account=account.id, **detail)
     return Account(account.id, account.name, role)
 
 

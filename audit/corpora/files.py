@@ -625,7 +625,8 @@ def _meant(columns: Sequence[str], lines: Sequence[Sequence[str]], task: str) ->
             continue
         meant[text] = column
         free.remove(column)
-    words = {name: (name,) for name in (*_KNOWN, _TARGET)} | {"document": ("document", CLUSTER)}
+    words: dict[str, tuple[str, ...]] = {name: (name,) for name in (*_KNOWN, _TARGET)}
+    words["document"] = ("document", CLUSTER)
     if definition.question_kind == "input":
         words["gold"] = _GOLD_WORDS
     for ours, names in words.items():

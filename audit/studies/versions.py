@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import IntegrityError
 
-from audit.annotation.accounts import require_manager
+from audit.annotation.accounts import note, require_manager
 from audit.corpora import short_name
 from audit.errors import AuditError, UnknownName
 from audit.messages import ENGLISH, message, phrase
@@ -83,7 +83,9 @@ def set_plan(engine: Engine, plan: Plan, *, by: int | None = None) -> tuple[Vers
         last = next(iter(_versions(connection, plan.name, last=1)), None)
         if last is not None and not changes(last.content, plan.content()):
             return last, False
-        return _append(connection, plan.name, plan.content(), False, by), True
+        version = _append(connection, plan.name, plan.content(), False, by)
+        note(connection, by, "plan stored", plan=plan.name, version=version.version)
+        return version, True
 
 
 def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | None = None) -> Version:
@@ -99,7 +101,9 @@ def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | N
             raise AuditError(message("plan_file.newer_version", plan=name, version=last.version))
         if last.frozen:
             raise AuditError(message("plan_file.frozen_already", plan=name, version=last.version))
-        return _append(connection, name, last.content, True, by)
+        frozen = _append(connection, name, last.content, True, by)
+        note(connection, by, "plan frozen", plan=name, version=frozen.version)
+        return frozen
 
 
 def versions(engine: Engine, name: str, *, by: int | None = None) -> list[Version]:
