@@ -57,7 +57,7 @@ def test_a_group_is_shown_with_a_plain_question_and_judged(groups: Prepared, lan
     assert text_in(language, "group.text", letter="A") in page
     assert text_in(language, "group.text", letter="B") in page
     assert shown.group.summary not in page
-    assert "<mark>" in page
+    assert "<ins>" in page or "<del>" in page
     labels = [button.label for button in app.button if str(button.key).startswith("judge-")]
     assert labels == [text_in(language, f"label.{label}") for label in ("holds", "broken", "unsure")]
     guideline = guideline_of("sentiment", "group", language)
@@ -115,14 +115,16 @@ def test_members_are_escaped_marked_and_numbered() -> None:
     source, other = Input.of("It is good."), Input.of(f"It is good. {HOSTILE}")
     pair = _group_html(ShownGroup("X", "", (ShownMember("source", source), ShownMember("follow_up", other))))
     assert "<script" not in pair
-    assert "&lt;script&gt;" in pair.replace("<mark>", "").replace("</mark>", "")
+    assert "&lt;script&gt;" in re.sub("</?(ins|del)>", "", pair)
     assert "audit-beside" not in pair
     lost = _group_html(ShownGroup("X", "", (ShownMember("source", other), ShownMember("follow_up", source))))
-    assert "<mark>" in lost.partition("</section>")[0]  # what was left out is marked in the source
+    assert "<del>" in lost.partition("</section>")[0]  # what was left out is marked in the source
     members = (ShownMember("source", source), ShownMember("follow_up", other), ShownMember("follow_up", other))
     several = _group_html(ShownGroup("X", "", members))
-    assert all(f"<h4>Text {letter}</h4>" in several for letter in "ABC")
-    assert "<mark>" not in several.partition("</section>")[0]
+    assert all(f"<h3>Text {letter}</h3>" in several for letter in "ABC")
+    assert "<ins>" not in several.partition("</section>")[0].partition("audit-members")[2]
+    losing = (ShownMember("source", other), ShownMember("follow_up", source), ShownMember("follow_up", source))
+    assert _group_html(ShownGroup("X", "", losing)).count("<del>") == 3  # in each follow-up, and in the legend
     document = Input.of("A long review. " * 40)
     assert "audit-beside" in _group_html(ShownGroup("X", "", (ShownMember("source", document),)))
 

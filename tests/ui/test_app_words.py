@@ -42,7 +42,7 @@ def test_inference_names_its_texts_and_its_neutral(prepared, language: str) -> N
     app = open_app(prepared("inference").ann, language)
     page = blocks(app)
     assert wording("inference", language).question in page
-    assert page.index(f"<h4>{premise}</h4>") < page.index(PREMISE) < page.index(f"<h4>{hypothesis}</h4>")
+    assert page.index(f"<h3>{premise}</h3>") < page.index(PREMISE) < page.index(f"<h3>{hypothesis}</h3>")
     assert buttons(app) == labels
 
 
@@ -56,7 +56,7 @@ def test_an_answer_that_there_is_none_reads_as_a_sentence(prepared, language: st
         judge(database.engine, database.ann.id, next_question(database.engine, database.ann.id).id, "right")
     page = blocks(open_app(database.ann, language))
     for words in (*wording("question-answering", language).texts, wording("question-answering", language).output):
-        assert f"<h4>{words}</h4>" in page
+        assert f"<h3>{words}</h3>" in page
     assert SAYS[language] in page
     assert "unanswerable" not in page
     assert html(ASKED) in page
