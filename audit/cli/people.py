@@ -53,20 +53,27 @@ def serve_app(
     https: Annotated[bool, flag("--https", "people come by https: never send cookies without it")] = False,
 ) -> None:
     """Serves the app: answer questions, adjudicate, browse groups, see progress and results. It listens on this
-    machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself.
+    machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself. Where there
+    is no database, it makes one; where no manager can log in, it prints a link that makes the first one's account.
     """
-    from audit.annotation.accounts import account_details, list_accounts
+    from audit.annotation.invitations import first_account_secret
+    from audit.store.engine import file_of
 
     environment = login_settings(idle_hours, login_hours, https)
     check_port(port, address)
-    engine = open_database(db)
-    if not list_accounts(engine):
-        disabled = ", ".join(account.name for account in account_details(engine))
-        present = (
-            f"disabled accounts alone, as those of imported labels are ({disabled})" if disabled else "no accounts yet"
-        )
-        say(f"There are {present}: make one with `audit user add NAME --role manager --db {db}`.")
+    file = file_of(db)
+    is_new = file is not None and not file.exists()
+    engine = open_database(db, create=True)
+    secret = first_account_secret(engine)
     engine.dispose()
+    if is_new:
+        say(f"There was no database {db}; a new one is there now.")
+    if secret is not None:
+        host = "localhost" if address == "0.0.0.0" else f"[{address}]" if ":" in address else address
+        say(
+            "No manager can log in yet. This link makes the first manager's account, once, within 7 days:\n"
+            f"  http://{host}:{port}/join/{secret}"
+        )
     serve(db, port, address, environment)
 
 
