@@ -1,14 +1,14 @@
 """A small real database with accounts and a token for each, and a client of the API on it."""
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from small_corpus import SmallCorpus
 from sqlalchemy import Engine
 from starlette.testclient import TestClient
 
-from audit.annotation.accounts import Account, add_account
+from audit.annotation.accounts import Account, add_account, list_accounts
 from audit.annotation.tokens import make_token
 from audit.api.application import application
 from audit.api.limits import Allowance
@@ -52,7 +52,6 @@ class World:
     client: TestClient
     accounts: dict[str, Account]
     tokens: dict[str, str]
-    service: Service
 
     def send(self, who: str | None, method: str, path: str, **options: Any) -> Any:
         """A request with the token of somebody, or with none."""
@@ -67,13 +66,19 @@ class World:
 
 
 def world_of(engine: Engine, where: str, most: int = 100_000) -> World:
-    from audit.annotation.accounts import list_accounts
-
     accounts = {account.name: account for account in list_accounts(engine)}
     tokens = {name: make_token(engine, account.id, "tests")[0] for name, account in accounts.items()}
-    service = Service(lambda: engine, lambda: where, allowance=Allowance(most), strangers=Allowance(most))
-    client = TestClient(application(service), raise_server_exceptions=False)
-    return World(engine, client, accounts, tokens, service)
+    client, service = served()
+    service.engine, service.database = lambda: engine, lambda: where
+    service.allowance, service.strangers = Allowance(most), Allowance(most)
+    return World(engine, client, accounts, tokens)
+
+
+@cache
+def served() -> tuple[TestClient, Service]:
+    """A client of the application, which is made once: FastAPI reads every route then."""
+    service = Service(lambda: None, lambda: "")  # type: ignore[arg-type, return-value]
+    return TestClient(application(service), raise_server_exceptions=False), service
 
 
 def judge_all(world: World, who: str, label_of: Any = None) -> int:

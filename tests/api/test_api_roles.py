@@ -131,7 +131,7 @@ def test_the_token_of_an_account_that_was_disabled_stays_ended(world: World) -> 
     assert world.send("ann", "GET", "/me").status_code == 401
 
 
-def test_an_annotator_sees_no_system_no_output_and_no_name(world: World) -> None:
+def test_an_annotator_sees_no_system_no_output_and_no_name(world: World, monkeypatch) -> None:
     seen: list[str] = []
     original = world.client.request
 
@@ -140,9 +140,8 @@ def test_an_annotator_sees_no_system_no_output_and_no_name(world: World) -> None
         seen.append(answer.text + str(answer.headers))
         return answer
 
-    world.client.request = noting  # type: ignore[method-assign]
     judge_all(world, "ben")
-    seen.clear()
+    monkeypatch.setattr(world.client, "request", noting)
     world.ask("ann", "POST", "/questions/next")
     for name, asked in REQUESTS.items():
         send(world, "ann", name)
