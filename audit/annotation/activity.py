@@ -390,7 +390,8 @@ def _votes(connection: Connection) -> tuple[int, int, int, int]:
     numbers = select(
         total(full), total(split), total(and_(split, ~adjudicated)), total(lacking, question.c.annotators - votes)
     ).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
-    filled, divided, disputed, remaining = connection.execute(numbers).one()
+    # PostgreSQL's sums of whole numbers are decimals.
+    filled, divided, disputed, remaining = map(int, connection.execute(numbers).one())
     return filled, divided, disputed, remaining
 
 
