@@ -408,7 +408,8 @@ def _votes(connection: Connection, among: Among) -> tuple[int, int, int, int]:
     ).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
     if among is not None:
         numbers = numbers.where(among)
-    filled, divided, disputed, remaining = connection.execute(numbers).one()
+    # PostgreSQL's sums of whole numbers are decimals.
+    filled, divided, disputed, remaining = map(int, connection.execute(numbers).one())
     return filled, divided, disputed, remaining
 
 

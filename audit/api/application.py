@@ -34,6 +34,7 @@ def api(service: Service | None = None) -> FastAPI:
         description=_DESCRIPTION,
         docs_url=None,  # whose page loads scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,
         servers=[{"url": PATH}],
         responses=RESPONSES,
         root_path_in_servers=False,

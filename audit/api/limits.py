@@ -39,27 +39,16 @@ class Allowance:
     def take(self, key: str) -> int:
         """Count a request and return 0; or the whole seconds until the next may come, and count nothing."""
         with self._lock:
-            if wait := self._wait(key):
-                return wait
-            self._times.setdefault(key, deque()).append(self._clock())
+            times, now = self._times.setdefault(key, deque()), self._clock()
+            while times and times[0] <= now - MINUTE:
+                times.popleft()
+            if len(times) >= self.most:
+                return math.ceil(times[0] + MINUTE - now)
+            times.append(now)
             self._times.move_to_end(key)
             while len(self._times) > _KEPT:
                 self._times.popitem(last=False)
             return 0
-
-    def wait(self, key: str) -> int:
-        """The seconds until the next request may come; 0: it may come now."""
-        with self._lock:
-            return self._wait(key)
-
-    def _wait(self, key: str) -> int:
-        times = self._times.get(key)
-        if times is None:
-            return 0
-        now = self._clock()
-        while times and times[0] <= now - MINUTE:
-            times.popleft()
-        return math.ceil(times[0] + MINUTE - now) if len(times) >= self.most else 0
 
 
 class Bounded:

@@ -4,7 +4,7 @@ What is sent has no other keys than these (`UserModel`), and no text that a data
 """
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, Strict
 
@@ -68,6 +68,18 @@ class Checking(UserModel):
 
     allowed: list[Text]
     remark: Text = ""
+
+
+class Sending(UserModel):
+    """Texts, a row each: objects as the lines of a corpus file in JSONL (`text`, and what else is known of it, such as
+    `gold`, `document`, `language`)."""
+
+    rows: list[dict[str, Any]] = Field(min_length=1)
+    task: Text = "sentiment"
+    language: Text | None = None
+    unit: Literal["sentence", "document"] | None = None
+    columns: dict[str, str] = Field(default_factory=dict, description="Our name of a key -> the rows' own.")
+    labels: dict[str, str] = Field(default_factory=dict, description="A gold label of the rows -> the task's.")
 
 
 class Planning(UserModel):
@@ -244,6 +256,19 @@ class Check(BaseModel):
 
     question: QuestionAnswer | None
     left: int
+
+
+class CorpusAnswer(BaseModel):
+    """A corpus that a plan may name."""
+
+    corpus: str
+    task: str
+    language: str
+    unit: str
+    size: int | None
+    gold: bool
+    available: bool
+    sent: bool = Field(description="Whether its texts were sent to this server, and are no part of audit or a plug-in.")
 
 
 class RunAnswer(BaseModel):

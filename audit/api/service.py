@@ -96,12 +96,9 @@ class Needs:
     ) -> Visit:
         """The visit. Raises Problem: 401 without a valid token, 403 for another role, 429 for too many requests."""
         service: Service = request.app.state.service
-        address = network(request.client.host) if request.client else ""
-        bearer = None
-        if credentials is not None and not service.strangers.wait(address):
-            bearer = bearer_of(service.engine(), credentials.credentials)
-        if bearer is None:
-            _take(service.strangers, address)
+        bearer = bearer_of(service.engine(), credentials.credentials) if credentials is not None else None
+        if bearer is None:  # however many strangers share an address with whoever has a token, they keep nobody out
+            _take(service.strangers, network(request.client.host) if request.client else "")
             raise Problem(401, message("api.token_needed"), headers={"WWW-Authenticate": "Bearer"})
         _take(service.allowance, bearer.token.id)
         if not may(bearer.role, self.least):

@@ -1,19 +1,22 @@
 """Routes for managers about studies: what can be used, plans and their runs, what was run."""
 
+import json
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
 from audit import systems
-from audit.api.models import Freezing, Planning, RunAnswer, VersionAnswer
+from audit.api.models import CorpusAnswer, Freezing, Planning, RunAnswer, Sending, VersionAnswer
 from audit.api.problems import Problem
 from audit.api.service import Managing, Visit
+from audit.corpora import Corpus, Reading, all_corpora
 from audit.messages import message, said
 from audit.relations import all_relations
 from audit.runner.studies import runs as listed_runs
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.plan import read_plan
+from audit.studies.uploads import LARGEST, File, store_corpus, uploaded_corpora, uploaded_here
 from audit.studies.versions import Version, all_versions, freeze, set_plan, versions
 
 router = APIRouter(tags=["studies"])
@@ -44,6 +47,25 @@ def list_relations(visit: Managing, task: str | None = None) -> list[dict[str, o
     ]
 
 
+@router.get("/corpora")
+def list_corpora(visit: Managing, task: str | None = None) -> list[CorpusAnswer]:
+    """The corpora that a plan may name: registered ones, and texts that were sent to this server."""
+    sent = uploaded_corpora(visit.engine, task, by=visit.id)
+    return [*(_corpus(corpus, sent=False) for corpus in all_corpora(task)), *(_corpus(own, sent=True) for own in sent)]
+
+
+@router.put("/corpora/{name}")
+def send_texts(visit: Managing, name: Annotated[str, Path(min_length=1, max_length=80)], body: Sending) -> CorpusAnswer:
+    """Send texts, at most 5 MB, and name them, so that a plan may. The same texts again change nothing; other texts
+    need another name."""
+    lines = "\n".join(json.dumps(row) for row in body.rows)
+    if len(lines) > LARGEST:  # each character is one of ASCII
+        raise Problem(413, message("api.too_large", most=LARGEST))
+    reading = Reading(body.columns, body.labels)
+    file = File(f"{name}.jsonl", lines.encode(), body.task, reading, body.language, body.unit)
+    return _corpus(store_corpus(visit.engine, name, file, by=visit.id), sent=True)
+
+
 @router.get("/studies")
 def list_studies(visit: Managing) -> list[dict[str, Any]]:
     """What was run: the entries of `audit runs --json`, a study and a system each. `study` is what `/report` takes."""
@@ -70,7 +92,12 @@ def store_plan(visit: Managing, name: Name, body: Planning) -> VersionAnswer:
 
     It may name registered systems and corpora only, and texts that were sent to this server.
     """
-    plan = read_plan({"name": name, **body.model_dump()}, message("plan_file.called", name=name), registered_only=True)
+    plan = read_plan(
+        {"name": name, **body.model_dump()},
+        message("plan_file.called", name=name),
+        registered_only=True,
+        uploaded=uploaded_here(visit.engine),
+    )
     version, new = set_plan(visit.engine, plan, by=visit.id)
     return _version(version, new)
 
@@ -119,6 +146,19 @@ def _run_answer(visit: Visit, job: Job) -> RunAnswer:
     names = ("id", "plan", "state", "step", "done", "total", "by", "started_at", "ended_at")
     sentence = said(job.message, visit.language) if job.message else None
     return RunAnswer(sentence=sentence, **{name: getattr(job, name) for name in names})
+
+
+def _corpus(corpus: Corpus, sent: bool) -> CorpusAnswer:
+    return CorpusAnswer(
+        corpus=corpus.name,
+        task=corpus.task,
+        language=corpus.language,
+        unit=corpus.unit,
+        size=corpus.size(),
+        gold=corpus.has_gold,
+        available=corpus.needs() is None,
+        sent=sent,
+    )
 
 
 def _version(version: Version, changed: bool = True) -> VersionAnswer:

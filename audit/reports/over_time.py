@@ -181,12 +181,11 @@ def stored_agreement(engine: Engine, by: int | None = None) -> list[StoredAgreem
 
 def _question_kinds(engine: Engine) -> Sequence[tuple[str, Kind]]:
     question = table_of(tables.Question)
-    # Questions about inputs or outputs first, then those about groups.
-    groups = question.c.kind == "group"
     query = select(question.c.task, question.c.kind).where(question.c.kind.not_in(SCALES)).distinct()
-    query = query.order_by(question.c.task, groups, question.c.kind)
     with engine.connect() as connection:
-        return [(str(task), kind) for task, kind in connection.execute(query)]
+        kinds = [(str(task), kind) for task, kind in connection.execute(query)]
+    # Questions about inputs or outputs first, then those about groups; PostgreSQL takes no such order of distinct rows.
+    return sorted(kinds, key=lambda asked: (asked[0], asked[1] == "group", asked[1]))
 
 
 # How far the judging is, as one JSON document: totals, pace, cells and people; and as text for a terminal.

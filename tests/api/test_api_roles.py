@@ -1,0 +1,172 @@
+"""Every route of the API with every role: who may not is refused, and changes and sees nothing.
+
+The routes are found, not listed: one without an entry in `REQUESTS` fails.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from api_world import ROLES, SYSTEMS, World, judge_all
+
+from audit.annotation.accounts import ROLES as ALL_ROLES
+from audit.annotation.accounts import disable_account, enable_account
+from audit.annotation.tokens import end_token, make_token, may, own_tokens
+from audit.api.application import least_role, routes
+from audit.errors import UnknownName
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request to a route: the least role that it needs, its path, its body, and what it is answered with."""
+
+    least: str
+    path: str
+    body: dict[str, Any] | None = None
+    status: int = 200
+    query: dict[str, Any] = field(default_factory=dict)
+
+
+PLAN = {"study": {"corpus": "rotten-tomatoes", "systems": ["vader"], "relations": ["MR1.1"], "limit": 5}}
+REQUESTS = {
+    "me": Asked("annotator", "/me"),
+    "queue": Asked("annotator", "/queue"),
+    "take_next": Asked("annotator", "/questions/next"),
+    "give_answer": Asked("annotator", "/questions/1/judgement", {"answer": "positive"}, 409),
+    "take_back": Asked("annotator", "/undo"),
+    "put_off": Asked("annotator", "/questions/1/skip", None, 409),
+    "send_to_adjudicators": Asked("annotator", "/questions/1/flag", {"comment": "odd"}, 409),
+    "take_flag_back": Asked("annotator", "/unflag"),
+    "training": Asked("annotator", "/training"),
+    "answer_in_training": Asked("annotator", "/training/1", {"answer": "positive"}, 409),
+    "list_disputes": Asked("adjudicator", "/disputes"),
+    "read_dispute": Asked("adjudicator", "/disputes/1", None, 404),
+    "list_flagged": Asked("adjudicator", "/flagged"),
+    "read_flagged": Asked("adjudicator", "/flagged/1", None, 404),
+    "settle": Asked("adjudicator", "/questions/1/adjudication", {"allowed": []}, 409),
+    "give_back": Asked("adjudicator", "/flagged/1/back", {"remark": "as it is"}, 409),
+    "next_spot_check": Asked("adjudicator", "/checks/next"),
+    "make_spot_check": Asked("adjudicator", "/checks/1", {"allowed": ["positive"]}, 409),
+    "list_groups": Asked("adjudicator", "/groups", query={"limit": 1}),
+    "read_group": Asked("adjudicator", "/groups/1/1", None, 400),
+    "list_systems": Asked("manager", "/systems", query={"task": "summarization"}),
+    "list_relations": Asked("manager", "/relations", query={"task": "summarization"}),
+    "list_corpora": Asked("manager", "/corpora", query={"task": "summarization"}),
+    "send_texts": Asked("manager", "/corpora/mine", {"rows": [{"txt": "A good film."}]}, 400),
+    "list_studies": Asked("manager", "/studies"),
+    "list_plans": Asked("manager", "/plans"),
+    "read_versions": Asked("manager", "/plans/none", None, 404),
+    "store_plan": Asked("manager", "/plans/none", {"study": {"corpus": "no such"}}, 400),
+    "freeze_plan": Asked("manager", "/plans/none/freeze", {}, 404),
+    "begin_run": Asked("manager", "/plans/none/runs", None, 404),
+    "list_runs": Asked("manager", "/runs"),
+    "read_run": Asked("manager", "/runs/1", None, 404),
+    "stop_run": Asked("manager", "/runs/1/stop", None, 404),
+    "report": Asked("manager", "/report", query={"study": 9}, status=404),
+    "agreement": Asked("manager", "/agreement"),
+    "progress": Asked("manager", "/progress"),
+    "list_questions": Asked("manager", "/questions", query={"limit": 1}),
+    "read_log": Asked("manager", "/log"),
+}
+"""A request to each route, by its name: for who may, it is served, or refused for another reason than the role."""
+ROUTES = {route.name: route for route in routes()}
+
+
+def send(world: World, who: str | None, name: str, headers: dict[str, str] | None = None) -> Any:
+    (method,) = ROUTES[name].methods
+    asked = REQUESTS[name]
+    return world.send(who, method, asked.path, json=asked.body, params=asked.query, headers=headers or {})
+
+
+def test_every_route_has_an_entry_and_names_its_role() -> None:
+    assert set(ROUTES) == set(REQUESTS)
+    for name, route in ROUTES.items():
+        assert least_role(route) == REQUESTS[name].least, name
+        assert route.path_regex.fullmatch(REQUESTS[name].path), name
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_role_that_may_not_is_refused_and_changes_nothing(world: World, content, name: str) -> None:
+    asked = REQUESTS[name]
+    for who, role in ROLES.items():
+        before = content(world.engine)
+        answer = send(world, who, name)
+        if may(role, asked.least):
+            assert answer.status_code == asked.status, (who, answer.text)
+        else:
+            error = answer.json()["error"]
+            assert (answer.status_code, error["code"]) == (403, "api.role_needed"), (who, answer.text)
+            assert content(world.engine) == before
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_nobody_without_a_token_that_is_valid_gets_anything(world: World, content, name: str) -> None:
+    token = own_tokens(world.engine, world.accounts["mia"].id)[0]
+    end_token(world.engine, world.accounts["mia"].id, token.id)
+    disable_account(world.engine, "ann")
+    before = content(world.engine)
+    answers = [send(world, who, name) for who in (None, "mia", "ann")]
+    for header in ("Bearer", "Bearer x", "Basic eDp5", "Bearer \xff", f"bearer {'x' * 5000}"):
+        answers.append(send(world, None, name, {"Authorization": header.encode("latin-1")}))  # type: ignore[dict-item]
+    answers.append(send(world, None, name, {"Cookie": f"audit_login_8501={world.tokens['mia']}"}))
+    for answer in answers:
+        assert (answer.status_code, answer.json()["error"]["code"]) == (401, "api.token_needed")
+        assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert content(world.engine) == before
+
+
+def test_a_token_is_bounded_by_its_role_and_its_account(world: World) -> None:
+    for role in ALL_ROLES:
+        world.tokens[role] = make_token(world.engine, world.accounts["mia"].id, role, role)[0]
+    for name, asked in REQUESTS.items():
+        for role in ALL_ROLES:
+            allowed = send(world, role, name).status_code != 403
+            assert allowed == may(role, asked.least), (name, role)
+    assert world.ask("annotator", "GET", "/me")["role"] == "annotator"
+
+
+def test_the_token_of_an_account_that_was_disabled_stays_ended(world: World) -> None:
+    disable_account(world.engine, "ann")
+    enable_account(world.engine, "ann")
+    assert world.send("ann", "GET", "/me").status_code == 401
+
+
+def test_an_annotator_sees_no_system_no_output_and_no_name(world: World, monkeypatch) -> None:
+    seen: list[str] = []
+    original = world.client.request
+
+    def noting(*arguments: Any, **options: Any) -> Any:
+        answer = original(*arguments, **options)
+        seen.append(answer.text + str(answer.headers))
+        return answer
+
+    judge_all(world, "ben")
+    monkeypatch.setattr(world.client, "request", noting)
+    world.ask("ann", "POST", "/questions/next")
+    for name, asked in REQUESTS.items():
+        send(world, "ann", name)
+        assert asked.least in ALL_ROLES
+    judge_all(world, "ann", lambda question: "negative")
+    assert len(seen) > 40
+    everything = "\n".join(seen)
+    for hidden in (*SYSTEMS, "MR1.4", "MR3.1", "ben", "ada", "mia", "gold"):
+        assert hidden not in everything, hidden
+
+
+def test_an_adjudicator_reads_what_people_said_of_disputes_alone_and_no_names(world: World) -> None:
+    judge_all(world, "ben")
+    first = world.ask("ann", "POST", "/questions/next")["question"]["id"]
+    judge_all(world, "ann", lambda question: "negative" if question["id"] == first else "positive")
+    assert world.ask("ada", "GET", "/disputes") == {"questions": [first]}
+    dispute = world.send("ada", "GET", f"/disputes/{first}")
+    assert {opinion["answer"] for opinion in dispute.json()["opinions"]} == {"positive", "negative"}
+    assert not any(name in dispute.text for name in (*SYSTEMS, "ann", "ben"))
+    agreed = first + 1 if first == 1 else first - 1
+    assert world.send("ada", "GET", f"/disputes/{agreed}").status_code == 404
+    assert world.send("ada", "GET", f"/flagged/{agreed}").status_code == 404
+
+
+def test_an_unknown_name_is_an_absent_thing() -> None:
+    from audit.api.problems import status_of
+
+    assert status_of(UnknownName("plan", "x", [])) == 404

@@ -1,0 +1,196 @@
+"""What teams do with the API: judge, decide, send texts, run a study, fetch answers and rates."""
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+from api_world import World, judge_all, make_database, world_of
+from sqlalchemy import select
+
+from audit.annotation.control_questions import KnownText, add_known
+from audit.annotation.settings import change_settings
+from audit.store import open_store
+from audit.store.core import judgement
+from audit.tasks import Input
+
+
+def judge_and_decide(world: World) -> None:
+    """Two people judge everything and differ in one question; an adjudicator decides it."""
+    me = world.ask("ann", "GET", "/me")
+    assert (me["name"], me["role"], me["token"]["name"]) == ("ann", "annotator", "tests")
+    left = world.ask("ann", "GET", "/queue")["left"]
+    question = world.ask("ann", "POST", "/questions/next")["question"]
+    assert question == world.ask("ann", "POST", "/questions/next")["question"]  # it is held
+    assert list(question["labels"]) == ["positive", "neutral", "negative"]
+    shown = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    body = {"answer": "negative", "comment": "sure", "shown_at": shown.isoformat()}
+    stored = world.ask("ann", "POST", f"/questions/{question['id']}/judgement", json=body)["id"]
+    with world.engine.connect() as connection:
+        row = connection.execute(select(judgement).where(judgement.c.id == stored)).mappings().one()
+    assert (row["answer"], row["comment"], row["client"].partition("; ")[2]) == ("negative", "sure", "API")
+    assert world.ask("ann", "POST", "/undo") == {"question_id": question["id"]}
+    again = world.ask("ann", "POST", "/questions/next")["question"]
+    assert again["id"] == question["id"]
+    world.ask("ann", "POST", f"/questions/{again['id']}/judgement", json={"answer": "negative"})
+    world.ask("ann", "POST", f"/questions/{world.ask('ann', 'POST', '/questions/next')['question']['id']}/skip")
+    flagged = world.ask("ann", "POST", "/questions/next")["question"]["id"]
+    world.ask("ann", "POST", f"/questions/{flagged}/flag", json={"comment": "which film?"})
+    assert world.ask("ada", "GET", "/flagged") == {"questions": [flagged]}
+    assert world.ask("ada", "GET", f"/flagged/{flagged}")["opinions"][0]["flags"] == ["which film?"]
+    world.ask("ada", "POST", f"/flagged/{flagged}/back", json={"remark": "any"})
+    assert judge_all(world, "ann") == left - 1
+    assert judge_all(world, "ben") == left
+    assert world.ask("ben", "POST", "/questions/next") == {"question": None, "training": False}
+    assert world.ask("ada", "GET", "/disputes") == {"questions": [again["id"]]}
+    settled = {"allowed": ["negative"], "reason": "It says so.", "code": "other"}
+    world.ask("ada", "POST", f"/questions/{again['id']}/adjudication", json=settled)
+    assert world.ask("ada", "GET", "/disputes") == {"questions": []}
+
+
+def fetch(world: World, answered: int) -> None:
+    """A manager fetches answers page by page, the report, agreement, progress and the log."""
+    fetched, after = [], 0
+    while after is not None:
+        page = world.ask("mia", "GET", "/questions", params={"limit": 4, "after": after, "which": "answered"})
+        fetched += page["questions"]
+        after = page["next"]
+    assert len({question["id"] for question in fetched}) == len(fetched) == answered
+    assert sum("adjudicated" in question["answers"] for question in fetched) == 1
+    of_origin = world.ask("mia", "GET", "/questions", params={"which": "answered", "origin": "adjudicated"})
+    assert [question["answers"]["adjudicated"] for question in of_origin["questions"]] == [["negative"]]
+    report = world.ask("mia", "GET", "/report", params={"study": 1, "answers": "people"})
+    assert {cell["study"] for cell in report["cells"]} == {1}
+    assert all(cell["judged"] == cell["drawn"] for cell in report["cells"])
+    assert world.ask("mia", "GET", "/agreement")[0]["items"] == answered
+    assert world.ask("mia", "GET", "/progress")["questions"]["open"] == 0
+    groups, after = [], None
+    while True:
+        page = world.ask("ada", "GET", "/groups", params={"limit": 3} | ({"after": after} if after else {}))
+        groups += page["groups"]
+        if (after := page["next"]) is None:
+            break
+    assert len(groups) == sum(cell["groups"] for cell in report["cells"])
+    assert {group["state"] for group in groups} >= {"true"}
+    one = world.ask("ada", "GET", f"/groups/{groups[0]['group']}/{groups[0]['system_number']}")
+    assert [part["role"] for part in one["parts"]] == ["source", "follow_up"]
+    assert {entry["action"] for entry in world.ask("mia", "GET", "/log")["entries"]} >= {"token made"}
+
+
+def test_people_judge_an_adjudicator_decides_and_a_manager_fetches(world: World) -> None:
+    left = world.ask("ann", "GET", "/queue")["left"]
+    judge_and_decide(world)
+    fetch(world, left)
+
+
+@pytest.mark.postgres
+def test_the_same_on_postgresql(postgres_url: str) -> None:
+    make_database(postgres_url).dispose()
+    world = world_of(open_store(postgres_url), postgres_url)
+    left = world.ask("ann", "GET", "/queue")["left"]
+    judge_and_decide(world)
+    fetch(world, left)
+
+
+def test_the_report_of_a_study_is_its_own(world: World) -> None:
+    """Texts and answers of another study change nothing in it."""
+    from small_corpus import SmallCorpus
+
+    from audit.judging.samples import draw
+    from audit.relations import get_relation
+    from audit.runner.executors import InProcess
+    from audit.runner.run import run
+    from audit.sampling.draw import SampleRequest, Size
+
+    judge_all(world, "ann")
+    judge_all(world, "ben")
+    before = world.ask("mia", "GET", "/report", params={"study": 1})
+    with InProcess() as executor:
+        other = SmallCorpus("others", ("What a bore.", "I laughed twice."))
+        ran = run(world.engine, other, ["vader"], [get_relation("sentiment", "MR3.1")], executor)
+    draw(world.engine, ran.study.id, SampleRequest(Size(per_relation=5)))
+    judge_all(world, "ann", lambda question: "negative")
+    judge_all(world, "ben", lambda question: "negative")
+    after = world.ask("mia", "GET", "/report", params={"study": 1})
+    assert after["cells"] == before["cells"]
+    assert after["relations"] == before["relations"]
+    pooled = world.ask("mia", "GET", "/report")
+    assert {cell["study"] for cell in pooled["cells"]} == {1, 2}
+    two = world.ask("mia", "GET", "/questions", params={"study": 2})["questions"]
+    assert {text for question in two for text in question["texts"]} >= {"What a bore."}
+    assert not {question["id"] for question in two} & {
+        question["id"] for question in world.ask("mia", "GET", "/questions", params={"study": 1})["questions"]
+    }
+
+
+ROWS = [{"text": "A fine film, and it's long.", "gold": "positive"}, {"text": "It's a bad film.", "gold": "negative"}]
+PLAN = {
+    "study": {"corpus": "letters", "systems": ["vader"], "relations": ["MR1.1", "MR3.1"]},
+    "sample": {"per_relation": 5},
+}
+
+
+def test_texts_are_sent_once_and_a_plan_may_name_them(world: World) -> None:
+    sent = world.ask("mia", "PUT", "/corpora/letters", json={"rows": ROWS})
+    assert (sent["size"], sent["gold"], sent["sent"]) == (2, True, True)
+    assert world.ask("mia", "PUT", "/corpora/letters", json={"rows": ROWS}) == sent
+    other = world.send("mia", "PUT", "/corpora/letters", json={"rows": ROWS[:1]})
+    assert (other.status_code, other.json()["error"]["code"]) == (409, "upload.name_taken")
+    named = [corpus for corpus in world.ask("mia", "GET", "/corpora") if corpus["sent"]]
+    assert named == [sent]
+    stored = world.ask("mia", "PUT", "/plans/first", json=PLAN)
+    assert (stored["version"], stored["changed"], stored["content"]["study"]["corpus"]) == (1, True, "letters")
+    assert world.ask("mia", "PUT", "/plans/first", json=PLAN)["changed"] is False
+    frozen = world.ask("mia", "POST", "/plans/first/freeze", json={"version": 1})
+    assert (frozen["version"], frozen["frozen"]) == (2, True)
+    assert [version["version"] for version in world.ask("mia", "GET", "/plans/first")] == [1, 2]
+    assert [version["name"] for version in world.ask("mia", "GET", "/plans")] == ["first"]
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        {"corpus": "/etc/passwd", "systems": ["vader"]},
+        {"corpus": "letters.csv", "systems": ["vader"]},
+        {"corpus": "rotten-tomatoes", "systems": ["os:system"]},
+        {"corpus": "rotten-tomatoes", "systems": ["http:service.toml"]},
+    ],
+)
+def test_a_plan_names_no_file_and_no_code_of_the_server(world: World, content, study) -> None:
+    before = content(world.engine)
+    answer = world.send("mia", "PUT", "/plans/first", json={"study": study, "sample": {"per_relation": 5}})
+    assert (answer.status_code, content(world.engine)) == (400, before), answer.text
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_without_the_caller_and_is_watched(world: World) -> None:
+    world.ask("mia", "PUT", "/corpora/letters", json={"rows": ROWS})
+    world.ask("mia", "PUT", "/plans/first", json=PLAN)
+    run = world.ask("mia", "POST", "/plans/first/runs")
+    end = time.monotonic() + 120
+    while (state := world.ask("mia", "GET", f"/runs/{run['id']}"))["state"] in ("waiting", "running"):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    assert (state["state"], state["by"]) == ("done", "mia"), state
+    assert world.send("mia", "POST", f"/runs/{run['id']}/stop").status_code == 400
+    assert {row["corpus"] for row in world.ask("mia", "GET", "/studies")} == {"sentences", "letters"}
+    assert world.ask("mia", "GET", "/report", params={"study": 2})["cells"]
+
+
+def test_training_comes_first_where_it_is_asked_for(world: World) -> None:
+    items = [
+        KnownText(Input.of("Known good."), ("positive",), "It says so."),
+        KnownText(Input.of("Bad."), ("negative",)),
+    ]
+    add_known(world.engine, "training", items)
+    change_settings(world.engine, world.accounts["mia"].id, {"pass_mark": 1.0})
+    assert world.ask("ann", "POST", "/questions/next") == {"question": None, "training": True}
+    right = {"Known good.": "positive", "Bad.": "negative"}
+    finished = []
+    while (state := world.ask("ann", "GET", "/training"))["question"] is not None:
+        question = state["question"]
+        body = {"answer": right[question["texts"][0]]}
+        feedback = world.ask("ann", "POST", f"/training/{question['id']}", json=body)
+        assert feedback["right"]
+        finished.append(feedback["finished"])
+    assert finished == [False, True]
+    assert world.ask("ann", "POST", "/questions/next")["question"] is not None
