@@ -62,8 +62,8 @@ def heading_html(text: str) -> str:
 def show_question(shown: Shown) -> None:
     """The question and its texts. `shown` knows nothing of systems and verdicts, and no output but the one that
     the question is about."""
+    title = heading_html(asked_in_words(shown))
     if shown.group is None:
-        title = heading_html(t(f"scale.{shown.kind}") if shown.kind in SCALES else question_of(shown.task))
         texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
         if shown.output is not None:
             sections = _pair_sections(shown.task, shown, shown.output)
@@ -75,15 +75,17 @@ def show_question(shown: Shown) -> None:
         return
     revealing = shown.group.reveals_outputs and all(member.role != "link" for member in shown.group.members)
     note = f'<p class="audit-expected">{html(t("group.reveals"))}</p>' if revealing else ""
-    st.html(heading_html(question_about(shown.task, shown.group)) + note)
+    st.html(title + note)
     st.html(_group_html(shown.group))
 
 
-def question_about(task: str, group: ShownGroup) -> str:
-    """What is asked about a group, in this session's language and the database's words."""
-    said = summary(task, group.relation, group.summary)
-    own = words_here().of(task)
-    return group_question(task, group.relation, group.follow_ups, language(), summary=said, own=own)
+def asked_in_words(shown: Shown) -> str:
+    """What is asked, in this session's language and the database's words."""
+    if shown.group is None:
+        return t(f"scale.{shown.kind}") if shown.kind in SCALES else question_of(shown.task)
+    relation, own = shown.group.relation, words_here().of(shown.task)
+    said = summary(shown.task, relation, shown.group.summary)
+    return group_question(shown.task, relation, shown.group.follow_ups, language(), summary=said, own=own)
 
 
 def guideline_shown(shown: Shown) -> Guideline:
@@ -196,7 +198,7 @@ def _group_html(group: ShownGroup) -> str:
 
 def ignore_held_keys() -> None:
     """Drop repeated keydowns and clicks of the judging buttons on this page."""
-    _component()(key="held-keys")
+    _component()(key="held-keys", data={"guideline": t("annotate.guideline")})
 
 
 @cache
