@@ -29,12 +29,13 @@ from audit.messages import message
 from audit.tasks import Output, get_task
 from audit.tasks.classification import NONE_OF_THEM
 from audit.ui import session
-from audit.ui.language import html, label_name, label_names, plain, sentence, t, translated
+from audit.ui.language import html, label_name, label_names, plain, sentence, t, task_name, translated
 from audit.ui.question import (
     FIELD,
     LEAST,
     answer_name,
     answers_of,
+    asked_in_words,
     guideline_shown,
     heading,
     ignore_held_keys,
@@ -59,6 +60,8 @@ _FEEDBACK = "training-said"
 _RESULT = "training-result"
 """The attempt whose score is on the screen."""
 _DRAWER = "guideline-open"
+_READ = "guidelines-read"
+"""The (task, kind) with which this session has begun, having seen the guideline."""
 _SWITCHED_ON = "switched-on"
 """(the question on the screen, the labels that are on), where a text may have several"""
 
@@ -169,12 +172,48 @@ def _go_on(text: str, key: str, action: Callable[..., None], *args: object) -> N
 
 
 def _guideline_drawer(shown: Shown) -> None:
-    """The version of the question's guideline, and the guideline itself where its drawer is open."""
+    """The version of the question's guideline, and the guideline itself.
+
+    It stands beside the text where the window is wide, else below it where its drawer was opened; the key closes the
+    one and opens the other (data/ui/style.css), since only the browser knows how wide it is.
+    """
     guideline = guideline_shown(shown)
     st.caption(t("annotate.guideline_version", version=guideline.version))
-    if st.session_state.get(_DRAWER):
-        with st.container(key="guideline", border=True):
-            st.markdown(guideline.text)
+    with st.container(key="guideline-below" if st.session_state.get(_DRAWER) else "guideline-beside", border=True):
+        st.markdown(guideline.text)
+
+
+# The gate: before the first answer to questions of a task and kind, the guideline, without any question. No key answers
+# here; `n` begins, and the question is on the screen from then on.
+
+
+def _gate_closed(engine: Engine, account_id: int, shown: Shown) -> bool:
+    """Whether this person has never judged such a question, and has not begun with them in this session."""
+    if (shown.task, shown.kind) in st.session_state.get(_READ, ()):
+        return False
+    return _last_version_judged_by(engine, account_id, shown, guideline_shown(shown).version) is None
+
+
+def _gate(shown: Shown) -> None:
+    """What will be asked, by which keys it is answered, and the guideline with its examples."""
+    heading(t("gate.title", task=task_name(shown.task)))
+    st.write(t("gate.what"))
+    st.markdown(f"{t('gate.question')} **{plain(asked_in_words(shown))}**")
+    keys = [
+        f"`{key}`\u00a0{plain(answer_name(answer, shown))}"
+        for number, answer in enumerate((*answers_of(shown), UNSURE), start=1)
+        if (key := shortcut(answer, number))
+    ]
+    st.markdown(f"{t('gate.keys')} {' · '.join(keys)}")
+    with st.container(key="gate"):
+        args = (shown.task, shown.kind)
+        st.button(t("gate.begin"), key="gate-begin", shortcut=GO_ON, on_click=_open_gate, args=args, type="primary")
+    with st.container(key="guideline", border=True):
+        st.markdown(guideline_shown(shown).text)
+
+
+def _open_gate(task: str, kind: str) -> None:
+    st.session_state[_READ] = {*st.session_state.get(_READ, ()), (task, kind)}
 
 
 def _answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args: object) -> None:
@@ -341,6 +380,10 @@ def _card() -> None:
     st.session_state[_HAS_HIDDEN] = way.mixed
     shown = _next(engine, account.id)
     note, action_done = st.session_state.pop(_NOTE, None), st.session_state.pop(_DONE, None)
+    if shown is not None and _gate_closed(engine, account.id, shown):
+        st.session_state.pop(_SHOWN, None)
+        _gate(shown)
+        return
     if shown is None:
         st.session_state.pop(_SHOWN, None)
         _nothing_left(engine, account.id)

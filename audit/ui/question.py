@@ -70,8 +70,8 @@ def show_question(shown: Shown, compared_with: Sequence[str] | None = None) -> N
     `compared_with` are the texts of the version that this person judged last, in the order of `shown.texts`: of a
     question about a text or several, what differs from them is marked, with what was left out in its place.
     """
+    title = heading_html(asked_in_words(shown))
     if shown.group is None:
-        title = heading_html(t(f"scale.{shown.kind}") if shown.kind in SCALES else question_of(shown.task))
         texts = _texts_html(shown, compared_with)
         marked = legend_html(texts, t("differences.since_last")) if compared_with else ""
         if shown.output is not None:
@@ -85,15 +85,17 @@ def show_question(shown: Shown, compared_with: Sequence[str] | None = None) -> N
         return
     revealing = shown.group.reveals_outputs and all(member.role != "link" for member in shown.group.members)
     note = f'<p class="audit-expected">{html(t("group.reveals"))}</p>' if revealing else ""
-    st.html(heading_html(question_about(shown.task, shown.group)) + note)
+    st.html(title + note)
     st.html(_group_html(shown.group, shown.task))
 
 
-def question_about(task: str, group: ShownGroup) -> str:
-    """What is asked about a group, in this session's language and the database's words."""
-    said = summary(task, group.relation, group.summary)
-    own = words_here().of(task)
-    return group_question(task, group.relation, group.follow_ups, language(), summary=said, own=own)
+def asked_in_words(shown: Shown) -> str:
+    """What is asked, in this session's language and the database's words."""
+    if shown.group is None:
+        return t(f"scale.{shown.kind}") if shown.kind in SCALES else question_of(shown.task)
+    relation, own = shown.group.relation, words_here().of(shown.task)
+    said = summary(shown.task, relation, shown.group.summary)
+    return group_question(shown.task, relation, shown.group.follow_ups, language(), summary=said, own=own)
 
 
 def guideline_shown(shown: Shown) -> Guideline:
@@ -274,7 +276,7 @@ def _group_html(group: ShownGroup, task: str | None = None) -> str:
 
 def ignore_held_keys() -> None:
     """Drop repeated keydowns and clicks of the judging buttons on this page."""
-    _component()(key="held-keys")
+    _component()(key="held-keys", data={"guideline": t("annotate.guideline")})
 
 
 @cache

@@ -30,10 +30,23 @@ const onClick = (event) => {
   if (event.detail > 1 && event.target instanceof Element && event.target.closest(".st-key-judge, .st-key-judge-together, .st-key-reasons, .st-key-beside")) drop(event);
 };
 
-export default function () {
+// The guideline beside the text scrolls by itself: keys reach it, and it has a name.
+const label = (name) => {
+  for (const box of document.querySelectorAll('[class*="st-key-guideline-beside"]:not([tabindex])')) {
+    box.tabIndex = 0;
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", name);
+  }
+};
+
+export default function ({ data }) {
+  const watch = new MutationObserver(() => label(data.guideline));
+  watch.observe(document.body, { childList: true, subtree: true });
+  label(data.guideline);
   window.addEventListener("keydown", onKey, true);
   window.addEventListener("click", onClick, true);
   return () => {
+    watch.disconnect();
     window.removeEventListener("keydown", onKey, true);
     window.removeEventListener("click", onClick, true);
   };

@@ -135,6 +135,8 @@ class Screen:
     question: int | None = None
     buttons: dict = field(default_factory=dict)
     fragment: str = ""
+    begin: str | None = None
+    """The button below the guideline that comes before the first question."""
     text_at: float | None = None
     messages: list = field(default_factory=list)
 
@@ -175,6 +177,8 @@ class Annotator:
 
     async def _session(self, socket, stop):
         screen = await self._run(socket, BackMsg(), Screen())
+        if screen.begin is not None:
+            screen = await self._run(socket, self._click(screen, screen.begin), screen)
         while not stop.is_set():
             if screen.question is None:
                 self._counts.out_of_questions += 1
@@ -184,11 +188,7 @@ class Annotator:
 
     async def _answer(self, socket, before):
         answer = self._random.choices(LABELS, (5, 2, 5, 1))[0]
-        message = BackMsg()
-        message.rerun_script.fragment_id = before.fragment
-        message.rerun_script.page_script_hash = self._page
-        state = message.rerun_script.widget_states.widgets.add()
-        state.id, state.trigger_value = before.buttons[answer], True
+        message = self._click(before, before.buttons[answer])
         began = time.perf_counter()
         try:
             after = await self._run(socket, message, before)
@@ -206,6 +206,14 @@ class Annotator:
             self._counts.to_text.append((after.text_at - began) * 1000)
             self._counts.to_end.append((finished - began) * 1000)
         return after
+
+    def _click(self, screen, button):
+        message = BackMsg()
+        message.rerun_script.fragment_id = screen.fragment
+        message.rerun_script.page_script_hash = self._page
+        state = message.rerun_script.widget_states.widgets.add()
+        state.id, state.trigger_value = button, True
+        return message
 
     async def _run(self, socket, message, before):
         """Send what a click sends; returns the screen after the script has finished."""
@@ -234,6 +242,8 @@ class Annotator:
         elif kind == "button" and (found := re.search(r"judge-(\d+)-(\w+)$", element.button.id)):
             screen.question, screen.fragment = int(found[1]), delta.fragment_id
             screen.buttons[found[2]] = element.button.id
+        elif kind == "button" and element.button.id.endswith("gate-begin"):
+            screen.begin, screen.fragment = element.button.id, delta.fragment_id
         elif kind in ("alert", "exception"):
             screen.messages.append((element.alert.body or element.exception.message)[:200])
 

@@ -19,6 +19,13 @@ from audit.store import table_of, tables
 from audit.ui.settings import arguments
 
 PATIENCE = 60
+_BEGIN = """
+setInterval(() => {
+  const button = document.querySelector(".st-key-gate-begin button");
+  if (button && !button.dataset.clicked) { button.dataset.clicked = 1; button.click(); }
+}, 50);
+"""
+"""Begins as soon as a guideline asks for it."""
 
 
 def _found(*names: str) -> str | None:
@@ -56,9 +63,10 @@ def until(condition: Any, patience: float = PATIENCE) -> Any:
 
 
 class Window:
-    """A Chromium window on the app, of somebody who reads this language of the app; ends with its `with`."""
+    """A Chromium window on the app, of somebody who reads this language of the app; ends with its `with`. `reads`: the
+    guideline before the first question of a kind stays until somebody begins."""
 
-    def __init__(self, address: str, profile: Path, language: str = "en"):
+    def __init__(self, address: str, profile: Path, language: str = "en", reads: bool = False):
         language = {"zh": "zh-CN"}.get(language, language)
         webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
         chromium, driver = _found("chromium", "chromium-browser", "google-chrome"), _found("chromedriver")
@@ -74,6 +82,8 @@ class Window:
         ):  # fmt: skip
             options.add_argument(f"--{flag}")
         self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+        if not reads:
+            self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _BEGIN})
         self.driver.get(address)
 
     def __enter__(self) -> "Window":

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_driver import HOSTILE, TEXTS, Prepared, prepare
+from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, prepare
 from browser_driver import Window, judgements, streamlit_server, until
 from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
+from audit.annotation.accounts import add_account
 from audit.judging.adjudications import adjudicate
 from audit.judging.unit import rebuild
 from audit.store import table_of, tables
@@ -40,6 +41,42 @@ def test_keys_judge_a_held_key_judges_once_and_z_undoes(served: tuple[str, Prepa
     window.judge("z")
     assert judgements(prepared, prepared.ann.id)[-1] == "withdrawn"
     window.see("3 today")
+
+
+def test_no_key_answers_before_the_guideline_was_left(served: tuple[str, Prepared], tmp_path: Path) -> None:
+    address, prepared = served
+    newcomer = add_account(prepared.engine, "eve", "annotator", PASSWORD).id
+
+    def shown(selector: str) -> bool:
+        return bool(window.script(f"return document.querySelector('{selector}')?.checkVisibility()"))
+
+    with Window(address, tmp_path / "profile", reads=True) as window:
+        window.log_in("eve")
+        until(lambda: window.all(".st-key-gate-begin"))
+        for key in "123usz":
+            window.press(key)
+        assert window.question() is None
+        window.picture("gate")
+        window.press("n")
+        until(window.question)
+        assert judgements(prepared, newcomer) == []
+        assert shown(".st-key-guideline-beside"), "beside the text from 1,200 pixels on"
+        text, beside = (
+            window.script(f"return document.querySelector('{selector}').getBoundingClientRect().toJSON()")
+            for selector in (".audit-large", ".st-key-guideline-beside")
+        )
+        assert text["right"] < beside["left"]
+        assert beside["right"] <= 1280
+        window.picture("guideline-beside")
+        window.press("g")
+        until(lambda: not shown(".st-key-guideline-beside"))
+        assert not shown(".st-key-guideline-below")
+        window.resize(1100, 700)
+        until(lambda: shown(".st-key-guideline-below"))
+        window.press("g")
+        until(lambda: not shown(".st-key-guideline-below"))
+        window.judge("2")
+        assert judgements(prepared, newcomer) == ["neutral"]
 
 
 def test_a_double_click_judges_once(served: tuple[str, Prepared], window: Window) -> None:

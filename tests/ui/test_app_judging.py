@@ -4,12 +4,28 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from app_driver import HOSTILE, PASSWORD, TEXTS, Prepared, blocks, go, log_in, open_app, press_answer, rows, said
+from app_driver import (
+    HOSTILE,
+    PASSWORD,
+    TEXTS,
+    Prepared,
+    blocks,
+    go,
+    in_both,
+    log_in,
+    open_app,
+    press_answer,
+    rows,
+    said,
+)
+from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import cookie_key, end_logins, open_login
+from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.store import table_of, tables
+from audit.tasks import wording
 from audit.ui import annotate, session
 from audit.ui.language import text_in
 
@@ -52,6 +68,7 @@ def test_a_session_that_somebody_else_comes_back_to_begins_anew(
     app.run()
     assert '<p class="audit-who">ben<' in blocks(app)
     assert "of ann" not in app.session_state
+    app.button(key="gate-begin").click().run()
     assert app.text_input[0].value == ""
 
 
@@ -209,3 +226,30 @@ def test_nothing_of_a_system_reaches_an_annotator(prepared: Prepared) -> None:
     sent = blocks(app) + said(app) + str(app.session_state) + str([button.label for button in app.button])
     for word in ("vader", "textblob", "MR1.4", "MR3.1"):
         assert word not in sent
+
+
+@in_both
+def test_the_guideline_comes_before_the_first_answer_of_a_kind(prepared: Prepared, language: str) -> None:
+    def answers(app: AppTest) -> list[str]:
+        return [str(button.key) for button in app.button if str(button.key).startswith(("judge-", "switch-"))]
+
+    app = open_app(prepared.ann, language, read=False)
+    guideline = guideline_of("sentiment", "input", language)
+    assert text_in(language, "gate.title", task=wording("sentiment", language).name) in blocks(app)
+    assert guideline.text in said(app)
+    assert "`2`" in said(app), "the keys are named"
+    assert not answers(app)
+    assert not any(text in blocks(app) for text in TEXTS), "no question before somebody begins"
+    # Whoever comes again without an answer reads it again.
+    app = open_app(prepared.ann, language, read=False)
+    app.button(key="gate-begin").click().run()
+    assert answers(app)
+    press_answer(app, "positive")
+    app = open_app(prepared.ann, language, read=False)
+    assert answers(app), "who has judged such a question before is not kept"
+
+
+def test_each_kind_of_question_has_its_own_gate(prepared: Prepared) -> None:
+    app = open_app(prepared.ann, read=False)
+    app.button(key="gate-begin").click().run()
+    assert app.session_state["guidelines-read"] == {("sentiment", "input")}
