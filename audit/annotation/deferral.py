@@ -20,11 +20,12 @@ from sqlalchemy import (
     select,
 )
 
-from audit.annotation.answers import allows_labels
+from audit.annotation.answers import SCALES, allows_labels, is_adjudicated
 from audit.errors import Refused
 from audit.messages import message
+from audit.sampling.designs import SHOWN
 from audit.store import tables
-from audit.store.core import adjudication, aside, question
+from audit.store.core import adjudication, answer, aside, question, spot_check
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
@@ -59,6 +60,20 @@ def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
     )
     by_account = [] if account is None else [aside.c.annotator_id == account]
     return question.c.id.in_(select(aside.c.question_id).where(aside.c.kind == FLAG, *by_account, ~replied))
+
+
+def awaits_decision() -> ColumnElement[bool]:
+    """Condition on `question`: an answer to it is still to come, so whoever may give it must not see what systems said.
+
+    It is in the queue, disputed, flagged, or waits for a spot check or an inspection.
+    """
+    agreed = exists().where(answer.c.question_id == question.c.id, answer.c.origin == "people")
+    to_check = exists().where(spot_check.c.question_id == question.c.id)
+    to_look_at = and_(
+        question.c.filled.is_(True), ~is_adjudicated(question.c.id), or_(~agreed, question.c.protocol == SHOWN)
+    )
+    undecided = or_(question.c.priority.is_not(None), to_look_at, to_check, is_flagged())
+    return and_(question.c.kind.not_in(SCALES), undecided)
 
 
 def taken_back(flag: FromClause) -> ColumnElement[bool]:

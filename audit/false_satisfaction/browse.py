@@ -1,6 +1,7 @@
 """Looking at groups one page at a time: texts, outputs, answers, and why a satisfaction is false.
 
-For adjudicators and managers: this is what must never reach an annotator, so every function asks for the role.
+For adjudicators and managers: this is what must never reach an annotator, so every function asks for the role. An
+adjudicator, who decides, sees no group of which an answer is still to come (`awaits_decision`).
 Pages go by key (group, system) and never count or load everything, so a million groups browse like a hundred.
 """
 
@@ -10,10 +11,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, and_, exists, select, tuple_
 
-from audit.annotation.accounts import require, require_manager
-from audit.annotation.deferral import is_flagged
-from audit.annotation.questions import BROKEN, HOLDS, Subject, asks_pairs, question_ids
-from audit.errors import AuditError
+from audit.annotation.accounts import Account, require, require_manager
+from audit.annotation.deferral import awaits_decision, is_flagged
+from audit.annotation.questions import ABOUT_OUTPUTS, BROKEN, HOLDS, Subject, asks_pairs, question_ids
+from audit.errors import AuditError, Refused
 from audit.false_satisfaction.questions import contents, group_answers, source_input
 from audit.false_satisfaction.resolution import (
     Drawn,
@@ -145,18 +146,18 @@ def browse(
     """The next groups that match. Raises NotAllowed, and AuditError for an unknown state.
 
     A page may hold fewer than `size` lines and still have a `next`: what people's answers say of a group is worked
-    out, not stored, so one call looks at 4,000 drawn groups at most.
+    out, not stored, so one call looks at 4,000 drawn groups at most. An adjudicator gets none that awaits a decision.
     """
     filters = filters or GroupFilter()
     if filters.state is not None and filters.state not in STATES:
         raise AuditError(message("wrong.state", state=filters.state, allowed=STATES))
     at_once = _BATCH if filters.state in SETTLED else size + 1
     with engine.connect() as connection:
-        require(connection, account_id, *READERS)
+        blind = _is_blind(require(connection, account_id, *READERS))
         lines: list[Line] = []
         looked = 0
         while True:
-            batch = _rows(connection, filters, after, at_once)
+            batch = _rows(connection, filters, after, at_once, blind)
             states = _states(connection, batch)
             for row in batch:
                 if len(lines) == size:
@@ -172,18 +173,65 @@ def browse(
 
 
 def detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> Detail:
-    """One group of one system in full. Raises NotAllowed, and AuditError where there is none."""
+    """One group of one system in full.
+
+    Raises NotAllowed, AuditError where there is none, and Refused for an adjudicator where it awaits a decision.
+    """
     with engine.connect() as connection:
-        require(connection, account_id, *READERS)
+        blind = _is_blind(require(connection, account_id, *READERS))
         key = (table_of(tables.Verdict).c.group_id == group_id, table_of(tables.Verdict).c.system_id == system_id)
         row = connection.execute(_query().where(*key)).mappings().first()
         if row is None:
             raise AuditError(message("cells.no_group", group=group_id, system=system_id))
+        if blind and awaiting(connection, [group_id]):
+            raise Refused(message("refused.blind"))
         state = _states(connection, [row])[group_id, system_id]
         parts = _parts(connection, row)
         holds, origin = _holds(connection, group_id)
     names = {name: row[name] for name in ("corpus", "task", "relation", "system", "version", "row", "value", "reason")}
     return Detail(**names, state=state, parts=parts, holds=holds, holds_origin=origin)
+
+
+def awaiting(connection: Connection, group_ids: Iterable[int]) -> set[int]:
+    """Which of these groups await a decision: about one of their texts, an output, or whether the relation holds."""
+    group, relation, source = table_of(tables.Group), table_of(tables.Relation), table_of(tables.Source)
+    query = (
+        select(group.c.id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(source, source.c.id == group.c.source_id)
+        .where(_awaits_decision())
+    )
+    return {int(row.id) for row in rows_among(connection, query, group.c.id, sorted(set(group_ids)))}
+
+
+def _is_blind(account: Account) -> bool:
+    """Whether this account decides, and has to do so without knowing systems and outputs."""
+    return account.role == "adjudicator"
+
+
+def _awaits_decision() -> ColumnElement[bool]:
+    """Condition on a query with `group`, `relation` and `source`: a question about the group awaits a decision.
+
+    Any question of its task about one of its inputs counts, whatever output it asks about: which of the groups are
+    left out must not tell whose output that is.
+    """
+    group, relation, source = table_of(tables.Group), table_of(tables.Relation), table_of(tables.Source)
+    member, question, other = table_of(tables.Member), table_of(tables.Question), group.alias("other_group")
+    of_members = exists().where(
+        member.c.group_id == group.c.id,
+        question.c.input_id == member.c.input_id,
+        question.c.task == relation.c.task,
+        question.c.kind.in_(ABOUT_OUTPUTS),
+        awaits_decision(),
+    )
+    of_group = exists().where(
+        question.c.kind == "group",
+        question.c.input_id == source.c.input_id,
+        other.c.id == question.c.group_id,
+        other.c.relation_id == group.c.relation_id,
+        awaits_decision(),
+    )
+    return of_members | of_group
 
 
 def _query() -> Select[Any]:
@@ -223,9 +271,14 @@ def _drawn() -> ColumnElement[bool]:
     return exists().where(draw.c.group_id == verdict.c.group_id, draw.c.system_id == verdict.c.system_id)
 
 
-def _rows(connection: Connection, filters: GroupFilter, after: Cursor | None, limit: int) -> Sequence[RowMapping]:
+def _rows(
+    connection: Connection, filters: GroupFilter, after: Cursor | None, limit: int, blind: bool
+) -> Sequence[RowMapping]:
+    """The next rows; `blind`: those of groups that await a decision are left out."""
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     query = _query().order_by(verdict.c.group_id, verdict.c.system_id).limit(limit)
+    if blind:
+        query = query.where(~_awaits_decision())
     for column, value in (
         (group.c.study_id, filters.study),
         (group.c.relation_id, filters.relation),

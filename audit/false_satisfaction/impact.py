@@ -18,6 +18,7 @@ from audit.annotation.answers import counting_votes
 from audit.annotation.causes import TAKEN_BACK, Pair, add_cause, check_cause, current_causes, last_given
 from audit.annotation.questions import Subject, labels_of
 from audit.errors import Refused
+from audit.false_satisfaction.browse import awaiting
 from audit.false_satisfaction.cells import CELL, Counted, count_drawn, states_of
 from audit.false_satisfaction.groups import Comparison, comparisons
 from audit.false_satisfaction.resolution import (
@@ -403,11 +404,12 @@ class FalseSatisfactions:
 def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None = None) -> FalseSatisfactions:
     """The false satisfactions to which causes can be given, the next ones first; by answers of people and gold.
 
+    An adjudicator is not given those of which something awaits a decision, as a spot check does: they come later.
     `stakes` (`audit.false_satisfaction.impact`) saves reading the drawn groups again. Raises NotAllowed, and
     AuditError where nothing was checked yet.
     """
     with engine.connect() as connection:
-        require(connection, account_id, *ADJUDICATORS)
+        account = require(connection, account_id, *ADJUDICATORS)
         answers, causes = known_answers(connection), current_causes(connection)
     stakes = stakes or read_stakes(engine, account_id)
     ranked: list[tuple[int, int, Pair]] = []
@@ -422,7 +424,12 @@ def false_satisfactions(engine: Engine, account_id: int, stakes: Stakes | None =
                 ranked.append((group.rank, group.relation_id, (group.group_id, group.system_id)))
     # Cells share the numbers of their sources, so systems that are wrong on one group mostly stand side by side.
     pairs = tuple(pair for _, _, pair in sorted(ranked))
-    return FalseSatisfactions(pairs, tuple(pair for pair in pairs if pair not in causes))
+    without = tuple(pair for pair in pairs if pair not in causes)
+    if account.role == "adjudicator":
+        with engine.connect() as connection:
+            hidden = awaiting(connection, {group_id for group_id, _ in without})
+        without = tuple(pair for pair in without if pair[0] not in hidden)
+    return FalseSatisfactions(pairs, without)
 
 
 def give_cause(engine: Engine, account_id: int, group_id: int, system_id: int, code: str, comment: str = "") -> int:

@@ -1,5 +1,6 @@
 """Looking at groups: texts, outputs, answers, and why a satisfaction is false."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import streamlit as st
@@ -51,7 +52,10 @@ _EXCERPT = 120
 def page() -> None:
     """Filters, a page of groups, and the selected group in full."""
     engine, account = session.enter(*ROLES)
-    wish = _filters(choices(engine, account.id))
+    blind = account.role == "adjudicator"
+    if blind:
+        st.caption(t("browse.blind"))
+    wish = _filters(choices(engine, account.id), [state for state in STATES if not (blind and state == "waiting")])
     previous_wish, trail = st.session_state.get(_TRAIL, (wish, [None]))
     if previous_wish != wish:
         trail = [None]
@@ -67,13 +71,13 @@ def page() -> None:
     _detail(engine, account.id, line.group_id, line.system_id)
 
 
-def _filters(available: Choices) -> GroupFilter:
+def _filters(available: Choices, states: Sequence[str]) -> GroupFilter:
     columns = st.columns(4)
     studies = {id: t("browse.study_name", corpus=name, id=id) for id, name in available.studies}
     study = _filter(columns[0], "study", studies)
     relation = _filter(columns[1], "relation", dict(available.relations))
     system = _filter(columns[2], "system", dict(available.systems))
-    state = _filter(columns[3], "state", {state: t(f"state.{state}") for state in STATES})
+    state = _filter(columns[3], "state", {state: t(f"state.{state}") for state in states})
     return GroupFilter(study, relation, system, state)
 
 

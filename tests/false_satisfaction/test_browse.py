@@ -9,9 +9,10 @@ from sqlalchemy import Engine, select
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import progress
 from audit.annotation.queue import next_question
-from audit.errors import AuditError, NotAllowed
+from audit.errors import AuditError, NotAllowed, Refused
 from audit.false_satisfaction.browse import STATES, GroupFilter, Page, browse, choices, detail
 from audit.judging.adjudications import adjudicate
+from audit.judging.deferral import refer, send_back
 from audit.judging.judgements import judge
 from audit.judging.samples import draw
 from audit.relations import get_relation
@@ -64,7 +65,7 @@ def everything(judged_study: Made, wish: GroupFilter, size: int) -> list[tuple[i
     keys: list[tuple[int, int]] = []
     page: Page | None = None
     while page is None or page.next is not None:
-        page = browse(engine, people["judge"].id, wish, page.next if page else None, size)
+        page = browse(engine, people["boss"].id, wish, page.next if page else None, size)
         keys += [(line.group_id, line.system_id) for line in page.lines]
         assert len(page.lines) <= size
     return keys
@@ -137,6 +138,47 @@ def test_a_false_satisfaction_says_which_outputs_are_wrong(judged_study: Made) -
     # Both relations keep the meaning, so that the answer about a source is carried to its follow-up.
     origins = {part.origin for part in group_detail.parts}
     assert origins <= {"people", "carried people"}
+
+
+def test_an_adjudicator_sees_nothing_of_what_awaits_a_decision(judged_study: Made) -> None:
+    engine, people = judged_study
+    waiting = everything(judged_study, GroupFilter(state="waiting"), 50)
+    assert waiting
+    with pytest.raises(Refused, match="awaits a decision"):
+        detail(engine, people["judge"].id, *waiting[0])
+    assert detail(engine, people["boss"].id, *waiting[0]).state == "waiting"
+    assert browse(engine, people["judge"].id, GroupFilter(state="waiting"), size=50) == Page((), None)
+    question, member = table_of(tables.Question), table_of(tables.Member)
+    with engine.connect() as connection:
+        query = select(member.c.group_id).join(question, question.c.input_id == member.c.input_id)
+        open_to_somebody = set(connection.execute(query.where(question.c.priority.is_not(None))).scalars())
+    assert {group for group, _ in waiting} <= open_to_somebody
+    # Under every filter: what is left out with a system or a relation chosen would tell whose it is.
+    offered = choices(engine, people["judge"].id)
+    wishes = [GroupFilter(), *(GroupFilter(system=id) for id, _ in offered.systems)]
+    for wish in [*wishes, *(GroupFilter(relation=id) for id, _ in offered.relations)]:
+        seen = {line.group_id for line in browse(engine, people["judge"].id, wish, size=200).lines}
+        assert seen
+        assert not seen & open_to_somebody
+
+
+def test_a_dispute_a_flag_and_a_spot_check_keep_their_groups_from_the_adjudicator(judged_study: Made) -> None:
+    engine, people = judged_study
+    seen = browse(engine, people["judge"].id, GroupFilter(state="false"), size=200).lines
+    question, member = table_of(tables.Question), table_of(tables.Member)
+    with engine.connect() as connection:
+        query = select(question.c.id).join(member, member.c.input_id == question.c.input_id)
+        id = connection.execute(query.where(member.c.group_id == seen[0].group_id).limit(1)).scalar_one()
+    refer(engine, people["boss"].id, [id], "Look at it again.")
+    after = browse(engine, people["judge"].id, GroupFilter(state="false"), size=200).lines
+    assert seen[0].group_id not in {line.group_id for line in after}
+    send_back(engine, people["judge"].id, id)
+    assert browse(engine, people["judge"].id, GroupFilter(state="false"), size=200).lines == seen
+    with engine.begin() as connection:
+        connection.execute(table_of(tables.SpotCheck).insert(), {"question_id": id, "priority": 1})
+    assert browse(engine, people["judge"].id, GroupFilter(state="false"), size=200).lines == after
+    with engine.begin() as connection:
+        connection.execute(table_of(tables.SpotCheck).delete())
 
 
 def test_what_nobody_answered_is_neither_right_nor_wrong(judged_study: Made) -> None:

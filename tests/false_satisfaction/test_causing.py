@@ -32,6 +32,8 @@ def judged_study(build):
     """a never says neutral, so all four groups are false; b is right about the first two films."""
     engine, judge = world(build, {"a": ["positive"] * 4, "b": ["neutral", "neutral", "negative", "positive"]})
     answer(engine, RIGHT)
+    with engine.begin() as connection:  # as what gold answers leaves the queue
+        connection.execute(table_of(tables.Question).update().values(priority=None))
     return engine, judge
 
 

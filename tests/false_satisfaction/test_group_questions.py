@@ -49,7 +49,7 @@ def judged(build):
     """The imported run, drawn and asked about, with accounts by name."""
     engine = build(RUN)
     draw_all(engine, SampleRequest(Size(per_relation=5), audits=Audits(groups=5)))
-    roles = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator"}
+    roles = {"ann": "annotator", "bob": "annotator", "ada": "adjudicator", "mia": "manager"}
     # Without passwords, which take long to hash: nobody logs in here.
     rows = [{"id": id, "name": name, "role": role, "languages": "", "disabled": False, "created_at": tables.now()}
             for id, (name, role) in enumerate(roles.items(), start=1)]  # fmt: skip
@@ -197,14 +197,14 @@ def test_browsing_says_whether_the_relation_holds(judged):
     table = table_of(tables.Verdict)
     with engine.connect() as connection:
         places = [(row.group_id, row.system_id) for row in connection.execute(select(table))]
-    see = {place: detail(engine, people["ada"], *place) for place in places}
+    see = {place: detail(engine, people["mia"], *place) for place in places}
     # Asked about, though no question is open yet.
     assert {shown.holds for shown in see.values()} == {"waiting", None}
     rebuild(engine)
-    assert {detail(engine, people["ada"], *place).holds for place in places} == {"waiting", None}
+    assert {detail(engine, people["mia"], *place).holds for place in places} == {"waiting", None}
     for name in ("ann", "bob"):
         answer(engine, people[name], lambda shown: "broken" if shown.texts == ("S2",) else "holds")
-    details = [detail(engine, people["ada"], *place) for place in places]
+    details = [detail(engine, people["mia"], *place) for place in places]
     held = {
         (shown.relation, shown.system, shown.parts[0].input.text): (shown.holds, shown.holds_origin)
         for shown in details

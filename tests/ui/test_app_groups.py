@@ -105,7 +105,7 @@ def test_a_disputed_group_is_adjudicated_with_one_answer(groups: Prepared, langu
 
 
 def test_browse_says_that_people_are_asked(groups: Prepared) -> None:
-    app = go(open_app(groups.judge), "browse")
+    app = go(open_app(groups.boss), "browse")
     app.selectbox(key="browse-state").set_value("violated").run()
     assert text_in("en", "browse.holds_waiting") in body(app)
 

@@ -163,7 +163,7 @@ def in_state(app, language: str, state: str) -> None:
 def test_browse_names_directions_and_compares_only_what_is_in_one_language(prepared: Prepared, language: str) -> None:
     both_say(prepared, TEXTS[1], "mistranslated", "mistranslated")
     english, spanish, french = NAMES[language]
-    app = go(open_app(prepared.judge, language), "browse")
+    app = go(open_app(prepared.boss, language), "browse")
     relation = table_of(tables.Relation)
     with prepared.engine.connect() as connection:
         ids = {row.name: row.id for row in connection.execute(select(relation.c.name, relation.c.id))}
@@ -188,7 +188,7 @@ def test_browse_names_directions_and_compares_only_what_is_in_one_language(prepa
 @in_both
 def test_causes_show_the_links_of_a_false_satisfaction(prepared: Prepared, language: str) -> None:
     both_say(prepared, TEXTS[1], "untranslated", "untranslated")
-    app = open_app(prepared.judge, language)
+    app = open_app(prepared.boss, language)  # other outputs of the text are open: an adjudicator must not see it yet
     app.session_state["adjudicate-mode"] = "causes"
     page = body(go(app, "adjudicate"))
     english, spanish, _ = NAMES[language]
