@@ -21,7 +21,7 @@ from audit.errors import AuditError, NotAllowed, Refused
 from audit.messages import joined, message
 from audit.store import insert_new, reading, tables
 from audit.store.copying import in_utc
-from audit.store.core import adjudication, annotator, judgement, lease, log, login
+from audit.store.core import adjudication, annotator, judgement, lease, log, login, token
 from audit.store.dump import is_secret
 from audit.text.languages import is_code
 
@@ -375,11 +375,15 @@ def end_login(engine: Engine, key: bytes) -> None:
 def end_logins(connection: Connection, account_id: int, but: bytes | None = None) -> None:
     """Log an account out everywhere, as a part of the transaction that disables it or changes its password.
 
-    `but` is the key of a login that stays.
+    `but` is the key of a login that stays: of whoever changes their own password, whose tokens of the API
+    (`audit.annotation.tokens`) stay, too.
     """
     open_logins = (login.c.annotator_id == account_id) & login.c.ended_at.is_(None)
     if but is not None:
         open_logins &= login.c.key != but
+    else:
+        own_tokens = (token.c.annotator_id == account_id) & (token.c.purpose == "api") & token.c.ended_at.is_(None)
+        connection.execute(token.update().where(own_tokens).values(ended_at=tables.now()))
     connection.execute(login.update().where(open_logins).values(ended_at=tables.now()))
 
 

@@ -262,6 +262,45 @@ def user_password(name: Annotated[str, name_of("name", "of the account")], db: D
 
 
 @command(
+    "user token",
+    PEOPLE,
+    "make a token, with which a program uses the API as an account",
+    "audit user token mia --label nightly --days 30",
+    "audit user token ben --role annotator --json",
+)
+def user_token(
+    name: Annotated[str, name_of("name", "of the account")],
+    role: Annotated[
+        str | None,
+        text("the most that it may do: annotator, adjudicator or manager (default: what the account may)", "ROLE"),
+    ] = None,
+    days: Annotated[int, whole_number("how long it lasts, 366 at most", "N")] = 90,
+    label: Annotated[str, text("what it is for", "TEXT")] = "command line",
+    db: Database = DATABASE,
+) -> Reply:
+    """Makes a token for the JSON API. It is printed once, and nothing keeps it. *Account* in the app
+    lists the tokens of an account and ends them; disabling the account or setting its password ends them all.
+    """
+    from audit.annotation.accounts import account_details
+    from audit.annotation.tokens import make_token
+
+    engine = open_database(db)
+    account = next((account for account in account_details(engine) if account.name == name.strip()), None)
+    if account is None:
+        raise AuditError(f"there is no account {name!r}; `audit user list --db {db}` names those that there are")
+    secret, token = make_token(engine, account.id, label, role, days, by_owner=False)
+    document = {
+        "token": secret,
+        "account": account.name,
+        "role": token.role,
+        "label": token.name,
+        "expires": token.expires_at.isoformat(timespec="minutes"),
+    }
+    lines = [secret, f"It acts for {account.name} with the role {token.role} until {token.expires_at:%Y-%m-%d}."]
+    return Reply(document, lines)
+
+
+@command(
     "user delete",
     PEOPLE,
     "take a person's name and password away; what they answered stays",

@@ -22,7 +22,7 @@ from audit.reports.words import (
     with_interval,
 )
 from audit.statistics.comparison import LEAST
-from audit.text.differences import differences
+from audit.text.differences import AFTER, Kind, differences
 
 FIRST_NOTES = 3
 """Notes that stand on the first page; the others are folded."""
@@ -191,7 +191,7 @@ def example_parts(entry: ExampleEntry, language: str = ENGLISH) -> list[dict[str
             {
                 "name": phrase(language, f"role_of.{member['role']}") + suffix,
                 "texts": [
-                    _cut(list(differences(before[at], text)) if before and at < len(before) else [(text, False)])
+                    _cut(_marked(before[at], text) if before and at < len(before) else [(text, False)])
                     for at, text in enumerate(member["texts"])
                 ],
                 "output": label_name(member["output"] or "", [entry["task"]], language),
@@ -210,6 +210,12 @@ def _right(member: ExampleMember, task: str, language: str) -> str:
     code = "carried" if member["origin"].startswith("carried ") else "direct"
     origin = phrase(language, f"origin.{member['origin'].removeprefix('carried ')}")
     return phrase(language, f"browse.{code}", labels=labels, origin=origin)
+
+
+def _marked(before: str, after: str) -> list[tuple[str, bool]]:
+    """The pieces of a follow-up's text, each with whether it is new there."""
+    pieces = [piece for piece in differences(before, after) if piece.kind in AFTER]
+    return [(piece.text, piece.kind is not Kind.SAME and not piece.text.isspace()) for piece in pieces]
 
 
 def _cut(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:

@@ -36,7 +36,7 @@ from audit.ui.language import (
     t,
     text_html,
 )
-from audit.ui.question import input_html
+from audit.ui.question import input_html, legend_html, members_html
 
 T = TypeVar("T")
 ROLES = READERS
@@ -138,8 +138,8 @@ def _pager(trail: list[Cursor | None], groups: Page) -> None:
 def _detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> None:
     group = group_detail(engine, account_id, group_id, system_id)
     st.html(_heading(group) + _cause(cause_of(engine, account_id, group_id, system_id)))
-    for part in members(group):
-        st.html(part)
+    parts = members(group)
+    st.html(legend_html(parts, t("differences.marked")) + "".join(parts))
 
 
 def members(group: Detail, probes: bool = True) -> list[str]:
@@ -147,7 +147,6 @@ def members(group: Detail, probes: bool = True) -> list[str]:
 
     Probes without an output are left out, and so are those that became members of the group.
     """
-    first = group.parts[0]
     member_inputs = {part.input for part in group.parts if part.role != "probe"}
     parts = tuple(
         part
@@ -155,8 +154,15 @@ def members(group: Detail, probes: bool = True) -> list[str]:
         if part.role != "probe"
         or (probes and part.output and not part.output.absent and part.input not in member_inputs)
     )
+    shown = iter(members_html([part.input for part in parts if part.role != "probe"], group.task))
     return [
-        _part(part, first if number else None, _name(parts, number), group.task) for number, part in enumerate(parts)
+        _part(
+            part,
+            input_html(part.input, None) if part.role == "probe" else next(shown),
+            _name(parts, number),
+            group.task,
+        )
+        for number, part in enumerate(parts)
     ]
 
 
@@ -178,7 +184,7 @@ def _heading(group: Detail) -> str:
     if group.reason:
         facts.append(group.reason)
     return (
-        f'<h3 class="audit-question">{html(group.relation)} · {html(t(f"state.{group.state}"))}</h3>'
+        f'<h2 class="audit-question">{html(group.relation)} · {html(t(f"state.{group.state}"))}</h2>'
         f"<p>{html(summary_of(group))}</p><p>{html(_why(group))}{_holds(group)}</p>"
         f'<p class="audit-facts">{html(" · ".join(facts))}</p>'
     )
@@ -218,14 +224,14 @@ def _name(parts: tuple[Part, ...], number: int) -> str:
     return t(f"role_of.{role}") + (f" {same_role.index(number) + 1}" if len(same_role) > 1 else "")
 
 
-def _part(part: Part, source: Part | None, name: str, task: str) -> str:
-    """One member as HTML: its text with what differs from the source, output, answer, right or wrong."""
-    texts = [input_html(part.input, None if source is None or part.role == "probe" else source.input)]
+def _part(part: Part, shown: str, name: str, task: str) -> str:
+    """One member as HTML: its texts as they are `shown`, output, answer, right or wrong."""
+    texts = [shown]
     if part.output is not None and part.output.text:
         output = text_html(output_words(part.output.text, task), part.input.output_language)
         texts.append(f'<div class="audit-output">{output}</div>')
     return (
-        f'<section class="audit-part"><h4>{html(in_language(name, direction(part.input)))}</h4>{"".join(texts)}'
+        f'<section class="audit-part"><h3>{html(in_language(name, direction(part.input)))}</h3>{"".join(texts)}'
         f'<p class="audit-facts">{html(t("browse.output"))} <strong>{html(_output(part, task))}</strong> · '
         f"{html(t('browse.answer'))} <strong>{html(_answer(part, task))}</strong>{_mark(part)}</p></section>"
     )

@@ -17,7 +17,7 @@ from audit.ui.background_cache import stakes, state
 from audit.ui.browse import members, summary_of
 from audit.ui.decision import put_last, put_off
 from audit.ui.language import html, t
-from audit.ui.question import FIELD, LEAST, heading, heading_html, ignore_held_keys
+from audit.ui.question import FIELD, LEAST, heading, heading_html, legend_html
 
 _ON_SCREEN = "cause-shown"
 """(pair, when it was shown)"""
@@ -34,7 +34,6 @@ _COLUMNS = 3
 def cause_card(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
     engine, account = session.enter(*roles)
-    ignore_held_keys()
     session.show_last()
     if done := st.session_state.pop(_DONE, None):
         st.caption(done)
@@ -66,7 +65,9 @@ def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any,
         f"{html(t('causes.system', system=group.system))}</p>"
     )
     # What a system said of a probe is neither right nor wrong here, and a document has dozens of them.
-    st.html(f'<div class="audit-members audit-beside" tabindex="0">{"".join(members(group, False))}</div>')
+    parts = members(group, False)
+    legend = legend_html(parts, t("differences.marked"))
+    st.html(f'{legend}<div class="audit-members audit-beside">{"".join(parts)}</div>')
     if code := _proposal(engine, account_id, pair[1], group, version):
         st.caption(t("causes.proposed", cause=t(f"cause.{code}")))
     with st.container(key="judge"):

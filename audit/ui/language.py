@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from audit.messages import LANGUAGES, catalogue, said, words
 from audit.relations.composition import summary_from
 from audit.resources import data_file
 from audit.tasks import Input, Wording
-from audit.text.differences import differences
+from audit.text.differences import AFTER, BEFORE, Kind, differences
 from audit.text.languages import display_name
 from audit.ui.settings import LANGUAGE
 
@@ -222,11 +222,45 @@ def text_html(text: str, language: str, extra: str = "") -> str:
     return _block(html(text), language, extra)
 
 
-def difference_html(before: str, after: str, language: str) -> str:
-    """The text `after` as an HTML block in which what differs from `before` is marked and underlined."""
-    pieces = differences(_valid(before), _valid(after))
-    parts = [f"<mark>{escape(piece)}</mark>" if changed else escape(piece) for piece, changed in pieces]
-    return _block("".join(parts), language, "")
+_MARKS_OF = {
+    Kind.ADDED: ("<ins>", "</ins>"),
+    Kind.LEFT_OUT: ("<del>", "</del>"),
+    Kind.MOVED: ('<mark class="audit-moved">', "</mark>"),
+    Kind.MOVED_AWAY: ('<mark class="audit-moved">', "</mark>"),
+}
+"""How a piece that differs is marked: as added or left out for those who hear the page, too; by lines and not by colour
+alone for those who see it (`style.css`)."""
+Side = Literal["before", "after", "both"]
+SIDES: dict[Side, frozenset[Kind]] = {"after": AFTER, "before": BEFORE, "both": AFTER | {Kind.LEFT_OUT}}
+"""What `difference_html` shows of two texts: the one after, the one before, or the one after with what was left out
+standing in its place, struck through."""
+
+
+def difference_html(
+    before: str, after: str, language: str, side: Side = "after", moved: bool = False, size: str = ""
+) -> str:
+    """A side of two texts as an HTML block in which what differs is marked (`SIDES`). With `moved`, the whole text came
+    from another place."""
+    parts = []
+    for piece in differences(_valid(before), _valid(after)):
+        kind = Kind.MOVED if moved and piece.kind is Kind.SAME else piece.kind
+        if piece.kind not in SIDES[side]:
+            continue
+        if kind is Kind.LEFT_OUT and side == "both":  # no letter of it is one of the text
+            parts.append("" if piece.text.isspace() else f"<del>{escape(piece.text)}</del>")
+        else:
+            parts.append(_marked(piece.text, kind))
+    return _block("".join(parts), language, f"{size} audit-both".strip() if side == "both" else size)
+
+
+def _marked(text: str, kind: Kind) -> str:
+    """A piece as HTML; the spaces around it are not marked."""
+    inside = text.strip()
+    if kind is Kind.SAME or not inside:
+        return escape(text)
+    start = text.index(inside)
+    begin, end = _MARKS_OF[kind]
+    return f"{escape(text[:start])}{begin}{escape(inside)}{end}{escape(text[start + len(inside) :])}"
 
 
 def _block(content: str, language: str, extra: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -87,7 +87,7 @@ def _show_contradiction(engine: Engine, account_id: int, contradiction: Contradi
         )
         left, right = st.columns(2, gap="small")
         with left:
-            _show_side(t("role_of.source"), contradiction.task, contradiction.source, None)
+            _show_side(t("role_of.source"), contradiction.task, contradiction.source, contradiction.follow_up, "before")
         with right:
             _show_side(t("role_of.follow_up"), contradiction.task, contradiction.follow_up, contradiction.source)
         if contradiction.source.waits and contradiction.follow_up.waits:
@@ -106,13 +106,16 @@ def _show_contradiction(engine: Engine, account_id: int, contradiction: Contradi
                     session.done(t("contradiction.sent", count=refer(engine, account_id, ids, comment)))
 
 
-def _show_side(title: str, task: str, side: Side, counterpart: Side | None) -> None:
-    """The texts of a side and the output judged with them; differences from those of `counterpart` are marked."""
-    texts = input_html(_input_of(side, task), _input_of(counterpart, task) if counterpart else None)
+def _show_side(
+    title: str, task: str, side: Side, counterpart: Side, place: Literal["before", "after"] = "after"
+) -> None:
+    """The texts of a side and the output judged with them; differences from those of `counterpart` are marked.
+    `place` is that of this side."""
+    texts = input_html(_input_of(side, task), _input_of(counterpart, task), place)
     title = in_language(title, direction(Input(side.texts, side.languages)))
     answer = label_names(side.answer, task)
     st.html(
-        f'<section class="audit-part"><h4>{html(title)}</h4>{texts}<p class="audit-facts">'
+        f'<section class="audit-part"><h3>{html(title)}</h3>{texts}<p class="audit-facts">'
         f"{html(t('browse.answer'))} <strong>{html(answer)}</strong> ({html(t(f'origin.{side.origin}'))}; "
         f"{html(t('contradiction.question', number=side.question))})</p></section>"
     )

@@ -1,12 +1,11 @@
-"""Questions on the screen: texts to be judged, an output with its text, or a group with the relation it should
-satisfy."""
+"""Questions on the screen: texts to be judged, an output with its text, or the texts of a group."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any
 
 import streamlit as st
@@ -15,10 +14,13 @@ from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.deferral import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
+from audit.relations.asking import group_question, text_names
 from audit.resources import data_file
 from audit.tasks import Input, get_task
 from audit.tasks.classification import NONE_OF_THEM, Classification
+from audit.text.differences import paired_texts
 from audit.ui.language import (
+    Side,
     difference_html,
     direction,
     html,
@@ -43,6 +45,8 @@ LONG = 400
 """Characters of a text from which on members stand side by side, so that they scroll together."""
 _SCREEN = 560
 """Characters that fit on a screen of 720 pixels above the answers."""
+_LONG_ALONE = 600
+"""Letters of a text from which on it is set smaller."""
 _KEYS = 9
 """Answers that have a digit as their key; later ones are clicked."""
 _LABELS = "{labels}"
@@ -59,26 +63,37 @@ def heading_html(text: str) -> str:
     return f'<h2 class="audit-question">{html(text)}</h2>'
 
 
-def show_question(shown: Shown) -> None:
+def show_question(shown: Shown, compared_with: Sequence[str] | None = None) -> None:
     """The question and its texts. `shown` knows nothing of systems and verdicts, and no output but the one that
-    the question is about."""
+    the question is about.
+
+    `compared_with` are the texts of the version that this person judged last, in the order of `shown.texts`: of a
+    question about a text or several, what differs from them is marked, with what was left out in its place.
+    """
     if shown.group is None:
         title = heading_html(t(f"scale.{shown.kind}") if shown.kind in SCALES else question_of(shown.task))
-        texts = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
+        texts = _texts_html(shown, compared_with)
+        marked = legend_html(texts, t("differences.since_last")) if compared_with else ""
         if shown.output is not None:
-            sections = _pair_sections(shown.task, shown, shown.output)
-            st.html(title + _sections_html(sections, _exceeds_screen([*shown.texts, shown.output])))
+            sections = _pair_sections(shown.task, shown, texts, shown.output)
+            body = _sections_html(sections, _exceeds_screen([*shown.texts, shown.output]))
         elif len(texts) > 1:
-            st.html(title + _sections_html(_text_sections(texts, shown.task), _exceeds_screen(shown.texts)))
+            body = _sections_html(_text_sections(texts, shown.task), _exceeds_screen(shown.texts))
         else:
-            st.html(title + "".join(text_html(text, code, "audit-large") for text, code in texts))
+            body = texts[0]
+        st.html(title + marked + body)
         return
-    expected = summary(shown.task, shown.group.relation, shown.group.summary) or shown.group.relation
-    st.html(
-        heading_html(t("group.question"))
-        + f'<p class="audit-expected">{html(t("group.relation"))} <strong>{html(expected)}</strong></p>'
-    )
-    st.html(_group_html(shown.group))
+    revealing = shown.group.reveals_outputs and all(member.role != "link" for member in shown.group.members)
+    note = f'<p class="audit-expected">{html(t("group.reveals"))}</p>' if revealing else ""
+    st.html(heading_html(question_about(shown.task, shown.group)) + note)
+    st.html(_group_html(shown.group, shown.task))
+
+
+def question_about(task: str, group: ShownGroup) -> str:
+    """What is asked about a group, in this session's language and the database's words."""
+    said = summary(task, group.relation, group.summary)
+    own = words_here().of(task)
+    return group_question(task, group.relation, group.follow_ups, language(), summary=said, own=own)
 
 
 def guideline_shown(shown: Shown) -> Guideline:
@@ -113,75 +128,141 @@ def shortcut(answer: str, number: int) -> str | None:
     return "u" if answer == UNSURE else str(number) if number <= _KEYS else None
 
 
-def _pair_sections(task: str, shown: Shown, output: str) -> list[str]:
+def _texts_html(shown: Shown, compared_with: Sequence[str] | None) -> list[str]:
+    """The texts of a question as HTML, one that is alone in large letters."""
+    size = "" if len(shown.texts) > 1 or shown.output is not None else _size(shown.texts)
+    pairs = list(zip(shown.texts, shown.languages, strict=False))  # a target language has no text
+    if not compared_with:
+        return [text_html(text, code, size) for text, code in pairs]
+    counterparts = paired_texts(compared_with, shown.texts)
+    return [
+        text_html(text, code, size) if at is None else difference_html(compared_with[at], text, code, "both", size=size)
+        for (text, code), at in zip(pairs, counterparts, strict=True)
+    ]
+
+
+def _size(texts: Sequence[str]) -> str:
+    """The class of a text that is judged alone: large, less so where it is long."""
+    return "audit-large audit-long" if _width(texts) > _LONG_ALONE else "audit-large"
+
+
+def _pair_sections(task: str, shown: Shown, texts: Sequence[str], output: str) -> list[str]:
     """The texts and the output that is judged with them; for translation each with the name of its language. An output
     that is a code, such as "unanswerable", is said in words."""
     task_input = Input(shown.texts, shown.languages)
     words = task_wording(task)
     name, code = words.output, task_input.output_language
     if task_input.target is None:
-        texts = _text_sections(list(zip(shown.texts, shown.languages, strict=True)), task)
+        sections = _text_sections(texts, task)
     else:
-        title = in_language(words.texts[0], language_name(task_input.languages[0]))
-        texts = [_section_html(title, text_html(task_input.text, task_input.languages[0]))]
+        sections = [_section_html(in_language(words.texts[0], language_name(task_input.languages[0])), texts[0])]
         name = in_language(name, language_name(code))
     if output in words.outputs:
         said = f'<div class="audit-text audit-says" tabindex="0">{html(words.outputs[output])}</div>'
-        return [*texts, _section_html(name, said, "audit-output")]
-    return [*texts, _section_html(name, text_html(output, code), "audit-output")]
+        return [*sections, _section_html(name, said, "audit-output")]
+    return [*sections, _section_html(name, text_html(output, code), "audit-output")]
 
 
-def comparable(task_input: Input, other: Input | None, index: int) -> str | None:
-    """The text of another input with which this one's can be compared word by word: at the same place, and in the same
-    language; None where there is none."""
-    if other is None or index >= len(other.texts) or other.languages[index] != task_input.languages[index]:
+def counterpart(task_input: Input, other: Input | None, index: int) -> tuple[str, bool] | None:
+    """The text of another input of which this one's is a version, in the same language, and whether it stands at
+    another place there; None where there is none."""
+    if other is None or index >= len(task_input.texts):
         return None
-    return other.texts[index]
+    # Only texts of one language can have changed places: a translation's output is no version of another's text.
+    places = paired_texts(other.texts, task_input.texts) if len({*task_input.languages, *other.languages}) == 1 else []
+    at = places[index] if places else index if index < len(other.texts) else None
+    if at is None or other.languages[at] != task_input.languages[index]:
+        return None
+    return other.texts[at], at != index
 
 
-def _text_sections(texts: Sequence[tuple[str, str]], task: str) -> list[str]:
-    """Texts of an input, each with its name; several without names are numbered."""
+def _text_sections(texts: Sequence[str], task: str) -> list[str]:
+    """Texts of an input as HTML, each with its name."""
+    return [_section_html(name, text) for name, text in zip(_text_names(task, len(texts)), texts, strict=True)]
+
+
+def _text_names(task: str, number: int) -> list[str]:
+    """Names of so many texts of an input; several without names are numbered."""
     named = task_wording(task).texts
-    names = chain(named, (f"{t('asked.text')} {number}" for number in count(len(named) + 1)))
-    return [_section_html(name, text_html(text, code)) for name, (text, code) in zip(names, texts, strict=False)]
+    return list(islice(chain(named, (f"{t('asked.text')} {at}" for at in count(len(named) + 1))), number))
 
 
 def _section_html(name: str, content: str, kind: str = "") -> str:
-    return f'<section class="{f"audit-part {kind}".strip()}"><h4>{html(name)}</h4>{content}</section>'
+    return f'<section class="{f"audit-part {kind}".strip()}"><h3>{html(name)}</h3>{content}</section>'
 
 
 def _sections_html(sections: Sequence[str], beside: bool) -> str:
     """Sections one under the other, or side by side."""
     kinds = "audit-members audit-beside" if beside else "audit-members"
-    return f'<div class="{kinds}" tabindex="0">{"".join(sections)}</div>'
+    return f'<div class="{kinds}">{"".join(sections)}</div>'
 
 
 def _exceeds_screen(texts: Sequence[str]) -> bool:
-    """Whether texts one below the other exceed a small screen; a Chinese character is as wide as two others."""
-    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for text in texts for sign in text) > _SCREEN
+    """Whether texts one below the other exceed a small screen."""
+    return _width(texts) > _SCREEN
 
 
-def input_html(task_input: Input, other: Input | None) -> str:
-    """The texts of an input as HTML, with differences from those of `other` marked where they can be compared."""
-    parts = []
+def _width(texts: Sequence[str]) -> int:
+    """How much room texts take, in letters; a Chinese sign is as wide as two of them."""
+    return sum(1 + (unicodedata.east_asian_width(sign) in "WF") for text in texts for sign in text)
+
+
+def input_html(task_input: Input, other: Input | None, side: Side = "after", task: str | None = None) -> str:
+    """The texts of an input as HTML, with differences from those of `other` marked where they can be compared (`side`
+    as of `difference_html`). With a task, several texts have their names."""
+    texts = []
     for index, (text, code) in enumerate(zip(task_input.texts, task_input.languages, strict=False)):
-        counterpart = comparable(task_input, other, index)
-        parts.append(text_html(text, code) if counterpart is None else difference_html(counterpart, text, code))
-    return "".join(parts)
+        pair = counterpart(task_input, other, index)
+        if pair is None:
+            texts.append(text_html(text, code))
+        else:
+            before, after = (text, pair[0]) if side == "before" else (pair[0], text)
+            texts.append(difference_html(before, after, code, side, moved=pair[1]))
+    if task is None or len(texts) < 2:
+        return "".join(texts)
+    names = _text_names(task, len(texts))
+    return "".join(f'<p class="audit-name">{html(name)}</p>{text}' for name, text in zip(names, texts, strict=True))
 
 
-def _group_html(group: ShownGroup) -> str:
-    """Source and follow-ups as HTML, with the words that differ marked; in the source only where there is one other."""
-    roles = [member.role for member in group.members]
+def members_html(inputs: Sequence[Input], task: str | None = None) -> list[str]:
+    """The inputs of a group's members as HTML, the source first, with what differs marked.
+
+    Of two that can be compared, each shows what the other has not. Where several are compared with the source, it
+    stands as it is, and each shows what was left out in its place.
+    """
+    source, *others = inputs
+    compared = [other for other in others if counterpart(other, source, 0) is not None]
+    alone = len(compared) == 1
+    parts = [input_html(source, compared[0] if alone else None, "before", task)]
+    return parts + [input_html(other, source, "after" if alone else "both", task) for other in others]
+
+
+def legend_html(shown: str | Iterable[str], title: str) -> str:
+    """What the marks in this HTML mean, as HTML; empty where nothing is marked."""
+    text = shown if isinstance(shown, str) else "".join(shown)
+    meanings = [
+        f"{begin}{html(t(f'differences.{name}'))}{end}"
+        for begin, end, name in (
+            ("<ins>", "</ins>", "added"),
+            ("<del>", "</del>", "left_out"),
+            ('<mark class="audit-moved">', "</mark>", "moved"),
+        )
+        if begin in text
+    ]
+    return f'<p class="audit-legend">{html(title)} {" ".join(meanings)}</p>' if meanings else ""
+
+
+def _group_html(group: ShownGroup, task: str | None = None) -> str:
+    """The texts of a group as HTML, each under its name, with what differs marked."""
     first = group.members[0].input
+    names = text_names([member.role for member in group.members], len(first.texts), language())
+    shown = members_html([member.input for member in group.members], task)
     parts = []
-    for number, member in enumerate(group.members):
-        other = first if number else group.members[1].input if len(group.members) == 2 else None
-        name = t(f"role_of.{member.role}")
-        if roles.count(member.role) > 1:
-            name += f" {roles[: number + 1].count(member.role)}"
-        parts.append(_section_html(in_language(name, direction(member.input)), input_html(member.input, other)))
-    return _sections_html(parts, any(len(text) > LONG for member in group.members for text in member.input.texts))
+    for name, member, texts in zip(names, group.members, shown, strict=True):
+        languages = language_name(member.input.languages[0]) if member.role == "link" else direction(member.input)
+        parts.append(_section_html(in_language(name, languages), texts))
+    beside = any(len(text) > LONG for member in group.members for text in member.input.texts)
+    return legend_html(parts, t("differences.marked")) + _sections_html(parts, beside)
 
 
 # A key that is held down, and a second click of a double click, count once.

@@ -31,7 +31,7 @@ def test_a_plugins_task_brings_its_words(inference: Prepared) -> None:
     shown = next_question(inference.engine, inference.ann.id)
     assert shown is not None
     page = blocks(app)
-    for words in ("Does the hypothesis follow from the premise?", "<h4>Premise</h4>", "<h4>Hypothesis</h4>"):
+    for words in ("Does the hypothesis follow from the premise?", "<h3>Premise</h3>", "<h3>Hypothesis</h3>"):
         assert words in page
     assert answers(app)[:3] == ["It follows", "Neither", "It is ruled out"]
     app.button(key=f"guideline-{shown.id}").click().run()
@@ -45,7 +45,7 @@ def test_a_plugins_task_brings_its_words(inference: Prepared) -> None:
 def test_in_another_language_what_is_there_is_shown(inference: Prepared) -> None:
     page = blocks(open_app(inference.ann, "zh"))
     assert "能否从前提推出假设？" in page
-    assert "<h4>前提</h4>" in page
+    assert "<h3>前提</h3>" in page
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

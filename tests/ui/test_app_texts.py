@@ -81,15 +81,22 @@ def test_html_of_any_text_has_no_tags_and_can_be_sent(text: str) -> None:
     strategies.text(alphabet=strategies.characters(codec="utf-8")),
 )
 def test_compared_shows_the_whole_text_and_only_marks(before: str, after: str) -> None:
-    shown = difference_html(before, after, "en")
-    inside = shown.partition(">")[2].removesuffix("</div>")
-    assert inside.replace("<mark>", "").replace("</mark>", "") == html(after)
+    for side, text in (("after", after), ("before", before)):
+        inside = difference_html(before, after, "en", side).partition(">")[2].removesuffix("</div>")
+        assert re.sub('</?(ins|del|mark)( class="audit-moved")?>', "", inside) == html(text)
+    inside = difference_html(before, after, "en", "both").partition(">")[2].removesuffix("</div>")
+    assert re.sub('<del>.*?</del>|</?(ins|mark)( class="audit-moved")?>', "", inside, flags=re.DOTALL) == html(after)
 
 
 def test_compared_marks_words_and_chinese_signs() -> None:
-    assert "is <mark>not</mark><" not in difference_html("It is good.", "It is good.", "en")
-    assert "<mark>wonderful</mark>." in difference_html("It is good.", "It is wonderful.", "en")
-    assert "很<mark>坏</mark>" in difference_html("很好", "很坏", "zh")
+    assert "<ins>" not in difference_html("It is good.", "It is good.", "en")
+    assert "<ins>wonderful</ins>." in difference_html("It is good.", "It is wonderful.", "en")
+    assert "很<ins>坏</ins>" in difference_html("很好", "很坏", "zh")
+    assert "很<del>好</del>" in difference_html("很好", "很坏", "zh", "before")
+    assert "很<del>好</del><ins>坏</ins>" in difference_html("很好", "很坏", "zh", "both")
+    moved = '<mark class="audit-moved">天黑了。</mark>'
+    for side in ("before", "after"):
+        assert moved in difference_html("天黑了。我们都回家了。", "我们都回家了。天黑了。", "zh", side)
 
 
 @given(strategies.text(alphabet="\\`*_{}[]()#+-.!|~$:<>a \n"))
@@ -100,4 +107,4 @@ def test_plain_escapes_every_mark(text: str) -> None:
 def test_compared_marks_one_word_of_a_long_review() -> None:
     long = " ".join(f"The scene {number} is, in a way, the best of the film." for number in range(300))
     shown = difference_html(long, long.replace("scene 150", "moment 150"), "en")
-    assert re.findall("<mark>(.*?)</mark>", shown) == ["moment"]
+    assert re.findall("<ins>(.*?)</ins>", shown) == ["moment"]

@@ -24,7 +24,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Prep
 
 
 def titles(window: Window) -> list[str]:
-    return [heading.text for heading in window.all(".audit-part h4")]
+    return [heading.text for heading in window.all(".audit-part h3")]
 
 
 def spoken(window: Window) -> list[str]:

@@ -4,7 +4,7 @@ may have several labels."""
 from collections.abc import Callable
 
 import pytest
-from app_driver import Prepared, blocks, go, in_both, open_app, rows, said
+from app_driver import Prepared, blocks, go, in_both, is_on, open_app, rows, said
 from words_driver import ASKED, MANY, OWN, PREMISE, prepare_words
 
 from audit.annotation.queue import next_question
@@ -42,7 +42,7 @@ def test_inference_names_its_texts_and_its_neutral(prepared, language: str) -> N
     app = open_app(prepared("inference").ann, language)
     page = blocks(app)
     assert wording("inference", language).question in page
-    assert page.index(f"<h4>{premise}</h4>") < page.index(PREMISE) < page.index(f"<h4>{hypothesis}</h4>")
+    assert page.index(f"<h3>{premise}</h3>") < page.index(PREMISE) < page.index(f"<h3>{hypothesis}</h3>")
     assert buttons(app) == labels
 
 
@@ -56,7 +56,7 @@ def test_an_answer_that_there_is_none_reads_as_a_sentence(prepared, language: st
         judge(database.engine, database.ann.id, next_question(database.engine, database.ann.id).id, "right")
     page = blocks(open_app(database.ann, language))
     for words in (*wording("question-answering", language).texts, wording("question-answering", language).output):
-        assert f"<h4>{words}</h4>" in page
+        assert f"<h3>{words}</h3>" in page
     assert SAYS[language] in page
     assert "unanswerable" not in page
     assert html(ASKED) in page
@@ -105,16 +105,15 @@ def test_adjudicators_choose_several_labels_as_one_answer(prepared, language: st
             judge(database.engine, person.id, shown.id, answer)
     app = open_app(database.judge, language)
     assert "late + rude" in blocks(app)
-    id = next(int(str(box.key).split("-")[1]) for box in app.checkbox if str(box.key).startswith("allow-"))
-    app.checkbox(key=f"allow-{id}-late").check()
-    app.checkbox(key=f"allow-{id}-none").check()
-    settle = next(button for button in app.button if text_in(language, "adjudicate.settle") == button.label)
-    app.text_area(key=f"reason-{id}").set_value("both")
-    settle.click().run()
-    assert rows(database, tables.Adjudication) == []
-    app.checkbox(key=f"allow-{id}-none").uncheck()
-    app.checkbox(key=f"allow-{id}-refund").check()
-    next(button for button in app.button if text_in(language, "adjudicate.settle") == button.label).click().run()
+    id = next(int(str(box.key).split("-")[1]) for box in app.button if str(box.key).startswith("allow-"))
+    app.button(key=f"allow-{id}-late").click().run()
+    app.button(key=f"allow-{id}-none").click().run()
+    assert [is_on(app, f"allow-{id}-{label}") for label in ("late", "none")] == [False, True]
+    app.button(key=f"allow-{id}-late").click().run()
+    app.button(key=f"allow-{id}-refund").click().run()
+    assert [is_on(app, f"allow-{id}-{label}") for label in ("refund", "late", "none")] == [True, True, False]
+    app.text_area(key=f"words-allow-{id}").set_value("both")
+    app.button(key=f"settle-{id}").click().run()
     assert not app.exception
     assert rows(database, tables.Adjudication)[-1]["allowed"] == ["refund+late"]
 

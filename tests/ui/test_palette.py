@@ -82,10 +82,16 @@ def test_the_forms(theme: str, text: str, behind: str) -> None:
 @pytest.mark.parametrize("theme", STREAMLIT)
 def test_what_marks_words_and_quiet_lines(theme: str) -> None:
     ink, paper, second = map(rgb, STREAMLIT[theme])
-    colour, share = in_style(r"\.audit-text mark \{\s*color: inherit; background: color-mix\(in srgb, (#\w+) (\d+)%")
     box = mixed(ink, 0.03, paper)
-    assert contrast(ink, mixed(rgb(colour), int(share) / 100, box)) >= 4.5
-    assert "text-decoration: underline" in in_style(r"mark \{([^}]*)\}")[0]
+    lines = set()
+    for kind in ("ins", "del", r"\.audit-moved"):
+        colour, share, line = in_style(
+            rf"audit-legend\) {kind} \{{\s*background: color-mix\(in srgb, (#\w+) (\d+)%, transparent\); "
+            r"text-decoration: ([^;]+);"
+        )
+        assert contrast(ink, mixed(rgb(colour), int(share) / 100, box)) >= 4.5
+        lines.add(line)
+    assert len(lines) == 3  # no kind is told by its colour alone
     for pattern in (r"stCaptionContainer\"\] \{ opacity: ([\d.]+)", r"placeholder \{[^}]*opacity: ([\d.]+)",
                     r"\.audit-orders dt \{[^}]*opacity: ([\d.]+)"):  # fmt: skip
         (opacity,) = in_style(pattern)

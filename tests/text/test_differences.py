@@ -1,0 +1,98 @@
+"""What differs between two texts: every letter in its text, sentences paired where they went, no heaps of crumbs."""
+
+import pytest
+from hypothesis import given, strategies
+
+from audit.text.differences import AFTER, BEFORE, Kind, differences, paired_texts
+
+SIGNS = {
+    Kind.SAME: "{}",
+    Kind.ADDED: "[+{}]",
+    Kind.LEFT_OUT: "[-{}]",
+    Kind.MOVED: "[>{}]",
+    Kind.MOVED_AWAY: "[<{}]",
+}
+
+
+def drawn(before: str, after: str) -> str:
+    """Both texts in one line: what was added, left out and moved in brackets."""
+    return "".join(SIGNS[piece.kind].format(piece.text) for piece in differences(before, after))
+
+
+_SENTENCES = strategies.lists(
+    strategies.sampled_from(["It rains. ", "We stay! ", "天黑了。", "他们没来？", "a, b ", "\n", "the end", "Mr. X "]),
+    max_size=8,
+).map("".join)
+_TEXTS = _SENTENCES | strategies.text(max_size=40)
+
+
+@given(_TEXTS, _TEXTS)
+def test_the_pieces_of_a_side_are_its_text(before: str, after: str) -> None:
+    pieces = differences(before, after)
+    assert "".join(piece.text for piece in pieces if piece.kind in BEFORE) == before
+    assert "".join(piece.text for piece in pieces if piece.kind in AFTER) == after
+
+
+@given(_TEXTS)
+def test_a_text_does_not_differ_from_itself(text: str) -> None:
+    assert {piece.kind for piece in differences(text, text)} <= {Kind.SAME}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("One ends. Two stays. Three ends.", "One ends. Three ends.", "One ends. [-Two stays. ]Three ends."),
+        ("天黑了。他没来。我走了。", "天黑了。我走了。", "天黑了。[-他没来。]我走了。"),
+        ("It's good.", "It is good.", "[-It's][+It is] good."),
+        ("Not good, I say.", "Good, I say.", "[-Not good][+Good], I say."),
+        ("It is bad.", "It is bad!", "It is bad[-.][+!]"),
+        ("A warm film.", "A warm, funny film.", "A warm[+, funny] film."),
+    ],
+)
+def test_what_is_added_and_left_out(before: str, after: str, expected: str) -> None:
+    assert drawn(before, after) == expected
+
+
+def test_sentences_that_moved_are_whole() -> None:
+    before = "The plot is thin. The music is a joy to hear. I would go again."
+    after = "The music is a joy to hear. I would go again. The plot is thin."
+    assert drawn(before, after) == (
+        "[<The plot is thin.][- ]The music is a joy to hear. I would go again.[+ ][>The plot is thin.]"
+    )
+
+
+def test_a_moved_sentence_tells_what_changed_in_it() -> None:
+    pieces = differences("这部电影很好看。我们都很喜欢它的音乐和演员。", "我们都很喜欢它的音乐和演员。这部电影真好看。")
+    kinds = {kind: "".join(piece.text for piece in pieces if piece.kind is kind) for kind in Kind}
+    assert kinds[Kind.SAME] == "我们都很喜欢它的音乐和演员。"
+    assert kinds[Kind.MOVED] == kinds[Kind.MOVED_AWAY] == "这部电影好看。"
+    assert (kinds[Kind.ADDED], kinds[Kind.LEFT_OUT]) == ("真", "很")
+
+
+def test_chinese_clauses_that_changed_places_within_a_sentence() -> None:
+    assert "[>演员也不错]" in drawn("这部电影很好看，演员也不错。", "演员也不错，这部电影很好看。")
+    assert "[>I hate the music]" in drawn(
+        "I like the plot and I hate the music.", "I hate the music and I like the plot."
+    )
+
+
+def test_another_sentence_is_another_sentence_and_no_crumbs() -> None:
+    assert drawn("Good morning to you all.", "Horrible weather today!") == (
+        "[-Good morning to you all.][+Horrible weather today!]"
+    )
+    # The sign that both happen to share does not cut the marks in pieces.
+    assert drawn("我们大家都听说银行在上周的利率调整。", "我们大家都听说房子突然间的价格变化。") == (
+        "我们大家都听说[-银行在上周的利率调整][+房子突然间的价格变化]。"
+    )
+
+
+def test_one_sentence_that_became_two() -> None:
+    drawing = drawn("The film is slow and the actors are bad.", "The film is slow. The actors are bad.")
+    assert drawing == "The film is slow[+.] [-and the][+The] actors are bad."
+
+
+def test_texts_that_changed_places_are_paired_where_they_went() -> None:
+    assert paired_texts(["银行上调了利率。", "周一下雨。"], ["周一下雨。", "银行上调了利率！"]) == [1, 0]
+    assert paired_texts(["a b", "c d"], ["a b", "c d"]) == [0, 1]
+    assert paired_texts(["x", "y"], ["p", "q"]) == [0, 1]
+    assert paired_texts(["x"], ["x", "y"]) == [0, None]
