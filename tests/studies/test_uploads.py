@@ -1,5 +1,5 @@
-"""Texts that are uploaded: what is guessed of a file, what is refused, that they stay as they are, and that a plan in the
-app may name them."""
+"""Texts that are uploaded: what is guessed of a file, what is refused, that they stay as they are, and that a plan in
+the app may name them."""
 
 from pathlib import Path
 
@@ -56,7 +56,9 @@ def test_columns_and_labels_are_guessed(name, content, task, meant, labels) -> N
     assert header.labels == labels
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.txt", "text\nx\n"), ("a.csv", ""), ("a.csv", "text\n"), ("a.jsonl", "1")])
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.txt", "text\nx\n"), ("a.csv", ""), ("a.csv", "text\n"), ("a.jsonl", "1")]
+)
 def test_a_file_without_rows_or_of_another_kind_is_refused(name: str, content: str) -> None:
     with pytest.raises(BadFile):
         header_of(name, content, "sentiment")
@@ -72,7 +74,8 @@ def test_texts_are_stored_once_and_read_as_the_file_is(engine: Engine, boss: int
     (again,) = uploaded_corpora(engine, by=boss)
     assert again == stored
     assert uploaded_corpora(engine, "similarity", by=boss) == []
-    assert [(entry.who, entry.action, entry.detail) for entry in entries(engine, boss)][0] == (
+    entry = entries(engine, boss)[0]
+    assert (entry.who, entry.action, entry.detail) == (
         "boss", "texts uploaded", {"rows": 6, "task": "sentiment"},
     )  # fmt: skip
 

@@ -1,5 +1,5 @@
-"""From an empty folder to the first answer of an annotator who was invited, all in the browser: in at most 15 clicks and
-five minutes."""
+"""From an empty folder to the first answer of an annotator who was invited, all in the browser: in at most 15 clicks
+and five minutes."""
 
 import re
 import time
