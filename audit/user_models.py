@@ -19,7 +19,7 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from audit.errors import AuditError, BadFile, installed_extras
 from audit.files import unstorable
-from audit.messages import message
+from audit.messages import Message, message
 
 LARGEST = (1 << 63) - 1
 """The largest whole number that a database holds; a bound as large as this is not worth a word."""
@@ -109,6 +109,28 @@ def refuse(file: str | Path, found: Iterable[tuple[str, str]], advice: str = "")
             lines = message("user_file.more", before=lines, count=len(listed) - _LISTED)
         several = f"user_file.several{ending}"
         raise BadFile(message(several, file=file, count=len(listed), lines=lines, advice=advice))
+
+
+def mistakes_in(sentence: str) -> list[tuple[str, str]]:
+    """The mistakes (where, reason) that `refuse` put into a sentence, for a page that has another name for each place;
+    nothing for any other sentence.
+
+    >>> try:
+    ...     refuse("the form", [("study.limit", "0 must be 1 or more"), ("study.seed", "is missing")])
+    ... except BadFile as problem:
+    ...     mistakes_in(problem.sentence)
+    [('study.limit', '0 must be 1 or more'), ('study.seed', 'is missing')]
+    """
+    if not isinstance(sentence, Message):
+        return []
+    code, parts = sentence.code.removesuffix("_advised"), sentence.parameters
+    if code == "user_file.several":
+        return mistakes_in(parts["lines"])
+    if code == "user_file.more":
+        return mistakes_in(parts["before"])
+    if code == "user_file.line":
+        return [*mistakes_in(parts["before"]), (str(parts["where"]), parts["reason"])]
+    return [(str(parts["where"]), parts["reason"])] if code == "user_file.at" else []
 
 
 def sure(work: Callable[[], Any], key: str = "") -> Any:

@@ -809,13 +809,16 @@ def note(
     connection.execute(log.insert(), row | {"at": tables.now()})
 
 
-def entries(engine: Engine, account_id: int, last: int = 200) -> list[Entry]:
-    """The last lines, the newest first. Raises NotAllowed for anyone but a manager."""
+def entries(engine: Engine, account_id: int, last: int = 200, *, who: int | None = None) -> list[Entry]:
+    """The last lines, or the last of the account `who`, the newest first. Raises NotAllowed for anyone but a
+    manager."""
     query = (
         select(log.c.at, annotator.c.name, log.c.action, log.c.question_id, log.c.detail)
         .outerjoin(annotator, annotator.c.id == log.c.annotator_id)
         .order_by(log.c.id.desc())
         .limit(last)
     )
+    if who is not None:
+        query = query.where(log.c.annotator_id == who)
     with reading_as(engine, account_id, "manager") as connection:
         return [Entry(*row) for row in connection.execute(query)]

@@ -36,6 +36,7 @@ from audit.reports.documents import (
     TotalsDocument,
 )
 from audit.reports.evidence import Evidence, evidence
+from audit.reports.exports.downloads import backup_file, export_archive
 from audit.reports.html import to_html
 from audit.reports.judges import judges_for_manager
 from audit.reports.over_time import cells_at_work, history_report, person, stored_agreement, totals
@@ -207,6 +208,16 @@ def _picture(_database: str, _state: str, *, spec: dict[str, Any]) -> str:
     return base64.b64encode(vl_convert.vegalite_to_png(printable, scale=SCALE)).decode("ascii")
 
 
+def _export(database: str, _state: str, *, by: int, pseudonymise: bool) -> str:
+    """The path of a zip file, in a folder of its own that the asker deletes."""
+    return str(export_archive(_engine(database), by=by, pseudonymise=pseudonymise))
+
+
+def _backup(database: str, _state: str, *, by: int) -> str:
+    """The path of a backup, in a folder of its own that the asker deletes."""
+    return str(backup_file(_engine(database), by=by))
+
+
 ASKS: dict[str, Callable[..., Any]] = {
     "report": _report,
     "totals": _totals,
@@ -222,9 +233,11 @@ ASKS: dict[str, Callable[..., Any]] = {
     "levels": _levels,
     "html": _html,
     "picture": _picture,
+    "export": _export,
+    "backup": _backup,
 }
 """What can be asked, by name."""
-LONG = ("history", "needs", "bounds", "means", "levels")
+LONG = ("history", "needs", "bounds", "means", "levels", "export", "backup")
 """Requests that take long even if a report does not: a server sends them to another process."""
 
 

@@ -1,6 +1,10 @@
-"""The accounts that may log in, for managers; and one's own account."""
+"""The accounts that may log in, for managers: inviting, adding and changing them; and one's own account."""
 
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from urllib.parse import urlsplit
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -10,6 +14,7 @@ from audit.annotation.accounts import (
     AccountDetails,
     account_details,
     add_account,
+    change_account,
     disable_account,
     enable_account,
     own_account,
@@ -17,24 +22,45 @@ from audit.annotation.accounts import (
 )
 from audit.annotation.accounts import ROLES as accounts_ROLES
 from audit.annotation.activity import unread_questions
+from audit.annotation.invitations import (
+    LONGEST_CODE,
+    MOST_DAYS,
+    MOST_USES,
+    Terms,
+    end_invitation,
+    invitations,
+    invite,
+    invite_people,
+)
+from audit.reports.tables import harmless
 from audit.ui import session, settings
 from audit.ui.dashboard import warn_of_unread
-from audit.ui.language import html, t
+from audit.ui.language import html, plain, t
+from audit.ui.next_step import show_next_step
 from audit.ui.tokens import show_tokens
 
 ROLES = ("manager",)
+_LINKS = "accounts-links"
+"""(name, link) of the invitations that were made last: they are told this once."""
+_MOST_TYPED = 50_000
+"""Characters of a list of names."""
 
 
 def page() -> None:
-    """The list of accounts, the form that adds one, and the forms that change one."""
+    """The list of accounts, invitations, and the forms that add and change accounts."""
     engine, account = session.enter(*ROLES)
     accounts = account_details(engine, by=account.id)
     st.subheader(t("menu.accounts"))
     st.dataframe([_row(entry) for entry in accounts], hide_index=True)
     warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
     session.show_last()
-    _show_add_form(engine, account.id)
+    show_next_step(engine, account, "accounts")
+    _show_invite_form(engine, account.id)
+    _show_new_links()
+    _show_open_invitations(engine, account.id)
     _show_change_form(engine, account.id, accounts)
+    with st.expander(t("accounts.add")):
+        _show_add_form(engine, account.id)
 
 
 def _row(account: AccountDetails) -> dict[str, str]:
@@ -48,15 +74,134 @@ def _row(account: AccountDetails) -> dict[str, str]:
     }
 
 
+def _codes(typed: str) -> list[str]:
+    return [code.strip() for code in typed.split(",") if code.strip()]
+
+
+def _role_name(role: str) -> str:
+    return t(f"role.{role}")
+
+
+# Inviting: a link for one or many, or a link for each of a list of names.
+
+
+def _show_invite_form(engine: Engine, by: int) -> None:
+    st.subheader(t("invite.title"))
+    with st.form("invite"):
+        left, middle, right = st.columns(3)
+        with left:
+            role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_name)
+        with middle:
+            uses = st.number_input(t("invite.uses"), 1, MOST_USES, value=1, step=1, help=t("invite.uses_help"))
+        with right:
+            days = st.number_input(t("invite.days"), 1, MOST_DAYS, value=14, step=1)
+        with st.expander(t("invite.more")):
+            languages = st.text_input(
+                t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
+            )
+            code = st.text_input(
+                t("invite.code"), max_chars=LONGEST_CODE + 1, autocomplete="off", help=t("invite.code_help")
+            )
+            names = st.text_area(t("invite.names"), max_chars=_MOST_TYPED, help=t("invite.names_help"))
+        submitted = st.form_submit_button(t("invite.make"), type="primary", icon=":material/link:")
+    if submitted:
+        with session.changing(engine, by):
+            terms = Terms(role, _codes(languages), int(uses), int(days), code.strip())
+            if people := [line.strip() for line in names.splitlines() if line.strip()]:
+                made = invite_people(engine, people, terms, by=by)
+            else:
+                made = [("", invite(engine, terms, by=by))]
+            st.session_state[_LINKS] = [(name, _link(secret)) for name, secret in made]
+            st.rerun()
+
+
+def _link(secret: str) -> str:
+    """The address of an invitation, as this browser comes to the app."""
+    here = urlsplit(st.context.url or "")
+    return f"{here.scheme or 'http'}://{here.netloc}{settings.root()}/join/{secret}"
+
+
+def _show_new_links() -> None:
+    """The links that were made last, with a button that copies them, or as a file."""
+    links: Sequence[tuple[str, str]] = st.session_state.get(_LINKS, ())
+    if not links:
+        return
+    with st.container(border=True, key="new-links"):
+        st.markdown(t("invite.made", count=len(links)))
+        if len(links) == 1 and not links[0][0]:
+            st.code(links[0][1], language=None, wrap_lines=True)
+            return
+        st.dataframe([{t("accounts.name"): name, t("invite.link"): link} for name, link in links], hide_index=True)
+        st.download_button(
+            t("invite.download"),
+            links_as_csv(links),
+            "invitations.csv",
+            "text/csv",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+
+
+def links_as_csv(links: Sequence[tuple[str, str]]) -> str:
+    r"""Names and links as CSV.
+
+    >>> links_as_csv([("ann", "http://localhost/join/x")])
+    'name,link\r\nann,http://localhost/join/x\r\n'
+    """
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["name", "link"])
+    writer.writerows([harmless(name), link] for name, link in links)
+    return file.getvalue()
+
+
+def _show_open_invitations(engine: Engine, by: int) -> None:
+    """Invitations that can still be used, and the button that takes one back."""
+    still_open = invitations(engine, by=by)
+    if not still_open:
+        return
+    with st.expander(t("invite.open", count=len(still_open))):
+        by_key = {one.key.hex(): one for one in still_open}
+        rows: list[Mapping[str, object]] = [
+            {
+                t("accounts.name"): one.name,
+                t("accounts.role"): _role_name(one.role),
+                t("accounts.languages"): one.languages.replace(",", ", "),
+                t("invite.uses_left"): one.uses_left,
+                t("invite.expires"): f"{one.expires_at:%Y-%m-%d %H:%M} UTC",
+                t("invite.code"): one.code,
+                t("invite.by"): one.by or t("log.database"),
+            }
+            for one in still_open
+        ]
+        st.dataframe(rows, hide_index=True)
+        chosen = st.selectbox(
+            t("invite.which"),
+            list(by_key),
+            format_func=lambda key: (
+                f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {_role_name(by_key[key].role)} {by_key[key].name}"
+            ),
+            key="invitation-to-end",
+        )
+        if st.button(t("invite.end"), key="end-invitation"):
+            with session.changing(engine, by):
+                end_invitation(engine, by_key[chosen].key, by=by)
+                st.session_state.pop(_LINKS, None)
+                session.done(t("invite.ended"))
+
+
 def _show_add_form(engine: Engine, by: int) -> None:
-    st.subheader(t("accounts.add"))
     by_provider = settings.provider_settings() is not None
     with st.form("add-account"):
         # Fields take one character more than is allowed: what is too long is refused, not cut.
-        name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off")
-        role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=lambda role: t(f"role.{role}"))
+        name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off", key="add-name")
+        role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_name, key="add-role")
         password = st.text_input(
-            t("accounts.password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
+            t("accounts.password"),
+            type="password",
+            max_chars=LONGEST + 1,
+            autocomplete="new-password",
+            key="add-password",
         )
         no_password = st.checkbox(t("accounts.no_password")) if by_provider else False
         languages = st.text_input(
@@ -64,10 +209,9 @@ def _show_add_form(engine: Engine, by: int) -> None:
         )
         submitted = st.form_submit_button(t("accounts.add"), type="primary")
     if submitted:
-        codes = [code.strip() for code in languages.split(",") if code.strip()]
         initial_password = None if no_password else password
         with session.changing(engine, by):
-            add_account(engine, name, role, initial_password, languages=codes, by=by)
+            add_account(engine, name, role, initial_password, languages=_codes(languages), by=by)
             session.done(t("accounts.added"))
 
 
@@ -78,6 +222,29 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails]) -
         st.selectbox(t("accounts.name"), list(by_id), format_func=lambda id: by_id[id].name, key="change-who")
     ]
     name = chosen.name
+    with st.form(f"edit-{chosen.id}"):
+        left, right = st.columns(2)
+        with left:
+            role = st.selectbox(
+                t("accounts.role"),
+                accounts_ROLES,
+                index=accounts_ROLES.index(chosen.role),
+                format_func=_role_name,
+                key=f"role-{chosen.id}-{chosen.role}",
+            )
+        with right:
+            languages = st.text_input(
+                t("accounts.which_languages"),
+                value=", ".join(chosen.languages),
+                max_chars=1_000,
+                autocomplete="off",
+                key=f"languages-{chosen.id}-{chosen.languages}",
+            )
+        submitted = st.form_submit_button(t("accounts.store"))
+    if submitted:
+        with session.changing(engine, by):
+            change_account(engine, name, role, _codes(languages), by=by)
+            session.done(t("accounts.stored", name=plain(name)))
     with st.form(f"change-{chosen.id}", clear_on_submit=True):
         password = st.text_input(
             t("accounts.new_password"), type="password", max_chars=LONGEST + 1, autocomplete="new-password"
@@ -87,11 +254,19 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails]) -
         with session.changing(engine, by):
             set_password(engine, name, password, by=by)
             session.done(t("accounts.password_set"))
-    change, verb = (enable_account, "enable") if chosen.disabled else (disable_account, "disable")
-    if st.button(t(f"accounts.{verb}"), key=f"{verb}-{chosen.id}"):
+    if chosen.disabled:
+        if st.button(t("accounts.enable"), key=f"enable-{chosen.id}"):
+            with session.changing(engine, by):
+                enable_account(engine, name, by=by)
+                session.done(t("accounts.was_enabled"))
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        sure = st.checkbox(t("accounts.sure", name=plain(name)), key=f"sure-{chosen.id}")
+        pressed = st.button(t("accounts.disable"), key=f"disable-{chosen.id}", disabled=not sure)
+    if pressed and sure:
         with session.changing(engine, by):
-            change(engine, name, by=by)
-            session.done(t(f"accounts.was_{verb}d"))
+            disable_account(engine, name, by=by)
+            session.done(t("accounts.was_disabled"))
 
 
 # One's own account, and the link to the form that changes its password.

@@ -20,6 +20,7 @@ from audit.annotation.activity import PAUSE, pace_of
 from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.control_questions import Attempt
 from audit.annotation.guidelines import guideline_before
+from audit.annotation.invitations import completion_code
 from audit.annotation.queue import Earlier, Shown, elsewhere, next_question, queue_of, show
 from audit.errors import AuditError, Refused
 from audit.judging.deferral import flag, flag_taken_back, skip, unflag
@@ -326,6 +327,8 @@ def why_nothing(engine: Engine, account_id: int) -> None:
     elif not remaining:
         # Between the two readings somebody may have let go of a question: then the button below finds it.
         st.write(t("earlier.look" if queue.left_for_me else "annotate.nothing_more"))
+        if queue.mine and not queue.left_for_me and (code := completion_code(engine, account_id)):
+            st.success(plain(t("invite.finished", code=code)), icon=":material/check:")
 
 
 def _earlier_answer_html(earlier: Earlier, number: int, total: int, task: str) -> str:

@@ -51,6 +51,7 @@ from audit.ui.language import (
     translated,
     whose_answers,
 )
+from audit.ui.next_step import show_next_step
 from audit.ui.validity import validity_section
 
 # How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
@@ -480,7 +481,8 @@ TAB = "dashboard-tab"
 
 def page() -> None:
     """The sections as tabs; only the open one is computed."""
-    session.require_role(session.engine(), *ROLES)
+    engine, account = session.enter(*ROLES)
+    show_next_step(engine, account, "dashboard")
     tabs = st.tabs([t(f"dashboard.{name}") for name in SECTIONS], key=TAB, on_change="rerun")
     for name, tab in zip(SECTIONS, tabs, strict=True):
         if tab.open:

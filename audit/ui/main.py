@@ -68,6 +68,7 @@ def _menu(engine: Engine, account: Account) -> None:
         )
         for page in pages
     ]
+    session.remember_pages({page.name: entry for page, entry in zip(pages, menu, strict=True)})
     selected = st.navigation(menu)
     _configure(wide=next(page.wide for page, entry in zip(pages, menu, strict=True) if entry == selected))
     set_page_language()

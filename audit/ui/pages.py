@@ -4,7 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audit.annotation.accounts import ROLES
-from audit.ui import accounts, adjudicate, annotate, browse, dashboard, log, quality, results, stale, studies, words
+from audit.ui import (
+    accounts,
+    adjudicate,
+    annotate,
+    browse,
+    dashboard,
+    data,
+    log,
+    quality,
+    results,
+    stale,
+    studies,
+    words,
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +46,7 @@ PAGES = (
     Page("words", ":material/text_fields:", words.ROLES, words.page),
     Page("stale", ":material/update:", stale.ROLES, stale.page),
     Page("accounts", ":material/group:", accounts.ROLES, accounts.page),
+    Page("data", ":material/inventory_2:", data.ROLES, data.page),
     Page("log", ":material/history:", log.ROLES, log.page, wide=True),
     Page("account", ":material/person:", ROLES, accounts.account_page),
 )

@@ -118,6 +118,19 @@ _PROBLEM = "refused-last"
 _PERMANENT_KEYS = ("language", _ENDED)
 
 
+_PAGES = "pages-of-menu"
+
+
+def remember_pages(pages: Mapping[str, Any]) -> None:
+    """Keep the pages of the menu of this run of the script, by name, for links to them."""
+    st.session_state[_PAGES] = dict(pages)
+
+
+def page_of(name: str) -> Any:
+    """The page of this name in the menu, for `st.page_link`; None where the menu does not have it."""
+    return st.session_state.get(_PAGES, {}).get(name)
+
+
 def cookie_token() -> str | None:
     """The token in the cookie that this session of a page came with."""
     return st.context.cookies.get(settings.login_cookie_name())

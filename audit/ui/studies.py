@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 from audit.annotation.settings import BOUNDS
 from audit.corpora import Corpus, all_corpora
 from audit.errors import AuditError
+from audit.messages import message
 from audit.registry import Registry
 from audit.relations import all_relations, relations_named
 from audit.relations.composition import parts_of
@@ -23,11 +24,13 @@ from audit.studies.plan import (
     SETTINGS,
     TABLES,
     Plan,
+    check_name,
     read_plan,
     read_plan_bytes,
     to_toml,
     unregistered_keys,
 )
+from audit.studies.uploads import uploaded_here
 from audit.studies.versions import (
     Change,
     Version,
@@ -39,8 +42,12 @@ from audit.studies.versions import (
     steps,
 )
 from audit.systems import all_systems
+from audit.tasks import matches
 from audit.ui import session
 from audit.ui.language import language, plain, sentence, single_choice, summary, t, task_name, text_or, translated
+from audit.ui.next_step import show_next_step
+from audit.ui.own_texts import STORED, upload_texts
+from audit.user_models import mistakes_in
 
 # Running a plan from the app: the process goes on without the page, which only shows its state.
 
@@ -139,24 +146,61 @@ _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
 
 def form(engine: Engine, account_id: int, plans: Mapping[str, list[Version]]) -> None:
     """The form of a plan, empty or filled from an existing plan; the plan is checked again when it is stored."""
-    editable = [name for name, history in plans.items() if not unregistered_keys(history[-1].content)]
-    base = st.selectbox(
-        t("studies.begin_with"), [None, *editable], format_func=lambda name: name or t("studies.empty"), key="plan-base"
-    )
+    uploaded = uploaded_here(engine)
+    stored = st.session_state.pop(STORED, None)
+    if stored is not None:
+        _begin_with_texts(*stored)
+    with st.expander(t("own_texts.title"), expanded=not uploaded and not plans, icon=":material/upload_file:"):
+        upload_texts(engine, account_id, _tasks(uploaded))
+    base = None
+    if editable := [name for name, history in plans.items() if not unregistered_keys(history[-1].content, uploaded)]:
+        base = st.selectbox(
+            t("studies.begin_with"),
+            [None, *editable],
+            format_func=lambda name: name or t("studies.empty"),
+            key="plan-base",
+        )
     base_content = plans[base][-1].content if base else {table: {} for table in TABLES}
     fields = _Fields(base or "", base_content)
     name = st.text_input(t("field.name"), value=base or "", max_chars=80, key=fields.key("name"), autocomplete="off")
-    study = _study(fields)
+    study = _study(fields, uploaded)
     if study is None:
         return
     content = {"name": name.strip(), "study": study, "sample": _sample(fields), "judging": _judging(fields)}
     content["report"] = _report(fields, study["systems"], study["relations"] or [])
     if base_content["study"].get("task") == study["task"]:  # words are of a task, and changed on their own page
         content["words"] = dict(base_content.get("words") or {})
-    _preview(content)
-    if st.button(t("studies.store"), type="primary", key="store-plan"):
-        with _showing_mistakes():
-            _store(engine, account_id, read_plan(content, t("studies.the_form"), registered_only=True))
+    _preview(content, uploaded)
+    with st.container(horizontal=True):
+        at_once = st.button(
+            t("studies.store_and_run"), type="primary", key="store-and-run", icon=":material/play_arrow:"
+        )
+        alone = st.button(t("studies.store"), key="store-plan")
+    if at_once or alone:
+        with _showing_mistakes(_title_of):
+            _refuse_unfilled(content)
+            plan = read_plan(content, t("studies.the_form"), registered_only=True, uploaded=uploaded)
+            _store(engine, account_id, plan, begin=at_once)
+
+
+def _begin_with_texts(name: str, task: str) -> None:
+    """Have the form begin with texts that were just stored; before its fields are on the page."""
+    st.session_state["plan-base"] = None
+    st.session_state["plan-study-task-"] = task
+    st.session_state["plan-study-corpus-"] = name
+    if not st.session_state.get("plan-name-"):
+        st.session_state["plan-name-"] = name
+    st.success(plain(t("own_texts.stored", name=name)), icon=":material/check:")
+
+
+def _refuse_unfilled(content: Mapping[str, Any]) -> None:
+    """Raise AuditError for a field that has to be filled in, by its title on the page."""
+    if problem := check_name(content["name"]):
+        raise AuditError(message("form.name") if not content["name"] else problem)
+    if not content["study"]["systems"]:
+        raise AuditError(message("form.systems"))
+    if not (content["sample"].get("per_relation") or content["sample"].get("share")):
+        raise AuditError(message("form.size"))
 
 
 def upload(engine: Engine, account_id: int) -> None:
@@ -166,8 +210,9 @@ def upload(engine: Engine, account_id: int) -> None:
     if file is None:
         return
     with _showing_mistakes():
-        plan = read_plan_bytes(file.getvalue()[: LARGEST + 1], file.name[:80], registered_only=True)
-        _preview({"name": plan.name, **plan.content()})
+        uploaded = uploaded_here(engine)
+        plan = read_plan_bytes(file.getvalue()[: LARGEST + 1], file.name[:80], registered_only=True, uploaded=uploaded)
+        _preview({"name": plan.name, **plan.content()}, uploaded)
         if st.button(t("studies.store_as", name=plain(plan.name)), type="primary", key="store-file"):
             _store(engine, account_id, plan)
 
@@ -225,6 +270,22 @@ class _Fields:
             st.selectbox(t(f"field.{name}"), list(titles), index=index, format_func=titles.__getitem__, key=key) or None
         )
 
+    def check_boxes(self, table: str, name: str, options: Mapping[str, str]) -> list[str]:
+        """A choice of several options with a check box each; `options` has what helps to choose, by name."""
+        present = self.value(table, name) or ()
+        st.markdown(t(f"field.{name}"), help=t(f"help.{name}"))
+        with st.container(horizontal=True, key=self.key(f"{table}-{name}-boxes")):
+            return [
+                option
+                for option, about in options.items()
+                if st.checkbox(
+                    plain(option),
+                    value=option in present,
+                    help=plain(about) or None,
+                    key=self.key(f"{table}-{name}-{option}"),
+                )
+            ]
+
     def choices(self, table: str, name: str, options: list[str], format_func: Callable[[str], str] = str) -> list[str]:
         """A choice of several options."""
         return list(
@@ -239,21 +300,25 @@ class _Fields:
         )
 
 
-def _study(fields: _Fields) -> dict[str, Any] | None:
-    tasks = list(dict.fromkeys(corpus.task for corpus in all_corpora() if corpus.needs() is None))
-    task = fields.choice("study", "task", tasks, task_name) if len(tasks) > 1 else (tasks or ["sentiment"])[0]
-    corpora = {corpus.name: corpus for corpus in all_corpora(task) if corpus.needs() is None}
-    systems = [system.name for system in all_systems(task) if system.needs() is None]
+def _tasks(uploaded: Mapping[str, Corpus]) -> list[str]:
+    """Tasks that there are systems for, sentiment first; and those of texts that were uploaded."""
+    corpora = [*uploaded.values(), *(corpus for corpus in all_corpora() if corpus.needs() is None)]
+    return list(dict.fromkeys(["sentiment", *(corpus.task for corpus in corpora)]))
+
+
+def _study(fields: _Fields, uploaded: Mapping[str, Corpus]) -> dict[str, Any] | None:
+    tasks = _tasks(uploaded)
+    task = fields.choice("study", "task", tasks, task_name) if len(tasks) > 1 else tasks[0]
+    own = {name: corpus for name, corpus in uploaded.items() if matches(corpus.task, task)}
+    corpora = own | {corpus.name: corpus for corpus in all_corpora(task) if corpus.needs() is None}
+    systems = [system for system in all_systems(task) if system.needs() is None]
     if not corpora or not systems:
         st.warning(t("studies.nothing_there"))
         return None
-    left, right = st.columns(2)
-    with left:
-        corpus = corpora[
-            fields.choice("study", "corpus", list(corpora), lambda name: f"{name} ({t(f'unit.{corpora[name].unit}')})")
-        ]
-    with right:
-        selected_systems = fields.choices("study", "systems", systems)
+    corpus = corpora[
+        fields.choice("study", "corpus", list(corpora), lambda name: f"{name} ({t(f'unit.{corpora[name].unit}')})")
+    ]
+    selected_systems = fields.check_boxes("study", "systems", {system.name: system.summary for system in systems})
     share = fields.share("study", "document_share") if corpus.unit == "document" else None
     relations = _relations(fields, task, corpus, bool(share))
     left, right = st.columns(2)
@@ -367,10 +432,11 @@ def _report(fields: _Fields, systems: list[str], relations: list[str]) -> dict[s
     return report
 
 
-def _preview(content: Mapping[str, Any]) -> None:
+def _preview(content: Mapping[str, Any], uploaded: Mapping[str, Corpus]) -> None:
     """The work that the plan is at most, from sizes that are known without a run."""
     study, sample = content["study"], content["sample"]
-    corpus = next((corpus for corpus in all_corpora(study["task"]) if corpus.name == study["corpus"]), None)
+    there = [*uploaded.values(), *all_corpora(study["task"])]
+    corpus = next((corpus for corpus in there if corpus.name == study["corpus"]), None)
     size = corpus.size() if corpus else None
     if corpus is None or size is None or not study["systems"]:
         return
@@ -397,21 +463,33 @@ def _preview(content: Mapping[str, Any]) -> None:
     )
 
 
-def _store(engine: Engine, account_id: int, plan: Plan) -> None:
+def _store(engine: Engine, account_id: int, plan: Plan, begin: bool = False) -> None:
     session.require_login(engine, account_id)
     version, is_new = set_plan(engine, plan, by=account_id)
+    if begin:
+        begin_job(engine, plan.name, session.database_url(), by=account_id)
+        _rerun_with_message("has_begun", version)
     _rerun_with_message("has_stored" if is_new else "has_nothing_new", version)
 
 
 @contextmanager
-def _showing_mistakes() -> Iterator[None]:
-    """Shows the mistakes of a plan, one per line."""
+def _showing_mistakes(title_of: Callable[[str], str] = str) -> Iterator[None]:
+    """Shows the mistakes of a plan, one per line; `title_of` says what the place of a mistake is called there."""
     try:
         yield
     except AuditError as problem:
-        first, *more = translated(problem.sentence).split("\n")
-        message = plain(first if more else sentence(first))
-        st.warning("\n".join([message, "", *(f"- {plain(line.strip())}" for line in more)]), icon=":material/info:")
+        found = list(mistakes_in(problem.sentence))
+        lines = [sentence(f"{title_of(where)}{t('form.colon')}{translated(reason)}") for where, reason in found]
+        if len(lines) > 1:
+            said = "\n".join([plain(t("form.several")), "", *(f"- {plain(line)}" for line in lines)])
+        else:
+            said = plain(lines[0] if lines else sentence(translated(problem.sentence)))
+        st.warning(said, icon=":material/info:")
+
+
+def _title_of(where: str) -> str:
+    """The title on the page of a key of a plan; the key itself where the form has no field for it."""
+    return text_or(f"field.{where.partition('.')[2] or where}", where)
 
 
 TABS = ("plans", "new", "upload")
@@ -434,6 +512,9 @@ def page() -> None:
         st.session_state[_SHOWN] = done[1]["name"]
         st.session_state[TAB] = t("studies.plans")
         st.success(plain(t(f"studies.{done[0]}", **done[1])), icon=":material/check:")
+    elif not plans and TAB not in st.session_state:
+        st.session_state[TAB] = t("studies.new")
+    show_next_step(engine, account, "studies")
     for name, tab in zip(
         TABS, st.tabs([t(f"studies.{name}") for name in TABS], key=TAB, on_change="rerun"), strict=True
     ):
@@ -458,6 +539,9 @@ def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> 
     name = st.selectbox(t("studies.plan"), list(plans), key=_SHOWN)
     history = plans[name]
     st.caption(plain(_state(history)))
+    never_run = name not in last_jobs
+    if never_run:  # freezing is for before data come in
+        _show_freeze_form(engine, account_id, history[-1])
     run_control(engine, name)
     _versions(history)
     toml = to_toml(history[-1].plan())
@@ -471,7 +555,8 @@ def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> 
         on_click="ignore",
         icon=":material/download:",
     )
-    _show_freeze_form(engine, account_id, history[-1])
+    if not never_run:
+        _show_freeze_form(engine, account_id, history[-1])
 
 
 def _row(history: History, work: Job | None) -> dict[str, object]:

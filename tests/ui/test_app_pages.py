@@ -1,6 +1,7 @@
 """Who sees which page, in both languages, and what browse, results and accounts show."""
 
 import json
+from typing import Any
 
 import pytest
 from app_driver import Prepared, blocks, go, in_both, open_app, said
@@ -8,6 +9,7 @@ from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import end_logins, list_accounts, log_in
+from audit.annotation.invitations import invitations, join
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.store import table_of, tables
@@ -155,15 +157,19 @@ def test_the_signature_on_the_page_is_the_report_s(prepared: Prepared) -> None:
     json.dumps(report)
 
 
+def button_named(app: AppTest, code: str) -> Any:
+    return next(button for button in app.button if button.label == text_in("en", code))
+
+
 def test_a_manager_adds_an_account(prepared: Prepared) -> None:
     app = go(open_app(prepared.boss), "accounts")
-    app.text_input[0].set_value("new :smile:")
-    app.text_input[1].set_value("short")
-    app.button[0].click().run()
+    app.text_input(key="add-name").set_value("new :smile:")
+    app.text_input(key="add-password").set_value("short")
+    button_named(app, "accounts.add").click().run()
     assert "at least 8" in said(app).replace("\\", "")
-    app.text_input[1].set_value("long enough")
-    app.selectbox[0].set_value("adjudicator")
-    app.button[0].click().run()
+    app.text_input(key="add-password").set_value("long enough")
+    app.selectbox(key="add-role").set_value("adjudicator")
+    button_named(app, "accounts.add").click().run()
     assert not app.exception
     assert log_in(prepared.engine, "new :smile:", "long enough").role == "adjudicator"
     assert len(list_accounts(prepared.engine)) == 5
@@ -176,15 +182,42 @@ def test_a_manager_disables_enables_and_gives_a_password(prepared: Prepared) -> 
     ann = open_app(prepared.ann)
     app = go(open_app(prepared.boss), "accounts")
     app.selectbox(key="change-who").set_value(prepared.ann.id).run()
+    assert app.button(key=f"disable-{prepared.ann.id}").disabled  # until it is confirmed
+    app.checkbox(key=f"sure-{prepared.ann.id}").set_value(True).run()
     app.button(key=f"disable-{prepared.ann.id}").click().run()
     assert text_in("en", "accounts.was_disabled") in said(app)
     assert text_in("en", "welcome.what") in said(ann.run())
     app.button(key=f"enable-{prepared.ann.id}").click().run()
-    app.text_input[-1].set_value("another password")
-    next(button for button in app.button if button.label == text_in("en", "accounts.set_password")).click().run()
+    next(field for field in app.text_input if field.label == text_in("en", "accounts.new_password")).set_value(
+        "another password"
+    )
+    button_named(app, "accounts.set_password").click().run()
     assert text_in("en", "accounts.password_set") in said(app)
     assert log_in(prepared.engine, "ann", "another password") == prepared.ann
     app.selectbox(key="change-who").set_value(prepared.boss.id).run()
+    app.checkbox(key=f"sure-{prepared.boss.id}").set_value(True).run()
     app.button(key=f"disable-{prepared.boss.id}").click().run()
     assert "is the last manager" in said(app).replace("\\", "")
     assert not app.exception
+
+
+@in_both
+def test_a_manager_changes_a_role_and_invites(prepared: Prepared, language: str) -> None:
+    app = go(open_app(prepared.boss, language), "accounts")
+    app.selectbox(key="change-who").set_value(prepared.ann.id).run()
+    app.selectbox(key=f"role-{prepared.ann.id}-annotator").set_value("adjudicator")
+    next(button for button in app.button if button.label == text_in(language, "accounts.store")).click().run()
+    assert not app.exception
+    assert {account.name: account.role for account in list_accounts(prepared.engine)}["ann"] == "adjudicator"
+    app.text_area[0].set_value("new one\n\n 王芳 ")
+    make = text_in(language, "invite.make")
+    next(button for button in app.button if button.label == make).click().run()
+    assert not app.exception
+    assert text_in(language, "invite.made", count=2) in said(app)
+    assert {invitation.name for invitation in invitations(prepared.engine)} == {"new one", "王芳"}
+    links = next(frame.value for frame in app.dataframe if text_in(language, "invite.link") in frame.value)
+    secret = links[text_in(language, "invite.link")][0].rpartition("/")[2]
+    assert join(prepared.engine, secret, "", "long enough").name == "new one"
+    app.button(key="end-invitation").click().run()
+    assert text_in(language, "invite.ended") in said(app)
+    assert invitations(prepared.engine) == []

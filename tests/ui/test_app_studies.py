@@ -46,8 +46,9 @@ def test_a_plan_by_the_form(prepared: Prepared) -> None:
     app = page(prepared, "new")
     assert not app.exception
     app.text_input(key="plan-name-").set_value("films").run()
-    app.multiselect[0].set_value(["vader", "hiv4"])
-    app.multiselect[1].set_value(["MR1.4"])
+    for system in ("vader", "hiv4"):
+        app.checkbox(key=f"plan-study-systems-{system}-").set_value(True)
+    app.multiselect[0].set_value(["MR1.4"])
     app.number_input(key="plan-study-limit-").set_value(50).run()
     assert "50 sources, 1 relations and 2 systems give 100 checks" in app.info[0].value
     app.button(key="store-plan").click().run()
@@ -74,7 +75,19 @@ def test_mistakes_of_the_form_are_listed_and_change_nothing(prepared: Prepared) 
     assert not app.exception
     shown = said(app).replace("\\", "")
     assert "is no name of a plan" in shown
-    assert "study.systems" in shown
+    app.text_input(key="plan-name-").set_value("").run()
+    app.button(key="store-plan").click().run()
+    assert "Give the plan a name" in said(app)
+    app.text_input(key="plan-name-").set_value("films").run()
+    app.button(key="store-plan").click().run()
+    assert "Choose at least one system" in said(app)
+    app.checkbox(key="plan-study-systems-vader-").set_value(True).run()
+    languages = next(field for field in app.text_input if str(field.key).startswith("plan-languages"))
+    languages.set_value("english!").run()
+    app.button(key="store-plan").click().run()
+    shown = said(app).replace("\\", "")
+    assert f"{text_in('en', 'field.languages')}: " in shown
+    assert "judging" not in shown
     assert plans(prepared) == []
 
 

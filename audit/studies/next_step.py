@@ -1,0 +1,88 @@
+"""What a manager does next: said by the state of the database alone, so that every page says the same."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import Engine, func, select
+
+from audit.annotation.accounts import reading_as
+from audit.annotation.invitations import invitations
+from audit.false_satisfaction.questions import queue_length
+from audit.judging.adjudications import open_disputes
+from audit.store.core import annotator, count_rows, judgement, plan, sample, study
+from audit.studies.jobs import jobs
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far the studies of a database are."""
+
+    plans: int = 0
+    """Plans that were stored, by name."""
+    studies: int = 0
+    samples: int = 0
+    job: str | None = None
+    """The state of the last run that the app began; None: there was none."""
+    job_plan: str = ""
+    annotators: int = 0
+    """Accounts of annotators that are not disabled."""
+    invitations: int = 0
+    """Links for annotators that can still be used."""
+    waiting: int = 0
+    """Questions that groups wait for, or that audit what relations carry."""
+    judgements: int = 0
+    disputes: int = 0
+
+
+class Step(NamedTuple):
+    """What to do next: the code of its sentence (`step_next.CODE`), the page where, and the numbers in it."""
+
+    code: str
+    page: str
+    values: dict[str, int | str]
+
+
+def next_step(now: Standing) -> Step:
+    """What a manager does next.
+
+    >>> next_step(Standing()).code, next_step(Standing(studies=1, samples=1, waiting=9)).code
+    ('begin', 'invite')
+    """
+    if now.job in ("waiting", "running", "stopping"):
+        return Step("running", "studies", {"plan": now.job_plan})
+    if now.job in ("failed", "stopped", "lost"):
+        return Step("go_on", "studies", {"plan": now.job_plan})
+    if not now.studies:
+        return Step("run", "studies", {}) if now.plans else Step("begin", "studies", {})
+    if not now.samples:
+        return Step("draw", "studies", {})
+    if now.waiting and not now.annotators:
+        if now.invitations:
+            return Step("joining", "accounts", {"count": now.invitations})
+        return Step("invite", "accounts", {"count": now.waiting})
+    if now.disputes:
+        return Step("adjudicate", "adjudicate", {"count": now.disputes})
+    if now.waiting:
+        code = "judging" if now.judgements else "first_answer"
+        return Step(code, "dashboard", {"count": now.waiting, "people": now.annotators})
+    return Step("results", "results", {})
+
+
+def standing(engine: Engine, *, by: int) -> Standing:
+    """How far the studies of a database are. Raises NotAllowed where `by` is no manager."""
+    last = next(iter(jobs(engine, by=by)), None)
+    invited = sum(one.role == "annotator" for one in invitations(engine, by=by))
+    with reading_as(engine, by, "manager") as connection:
+        person = (annotator.c.role == "annotator", annotator.c.disabled.is_(False))
+        return Standing(
+            plans=int(connection.execute(select(func.count(plan.c.name.distinct()))).scalar_one()),
+            studies=count_rows(connection, study),
+            samples=count_rows(connection, sample),
+            job=last.state if last else None,
+            job_plan=last.plan if last else "",
+            annotators=count_rows(connection, annotator, *person),
+            invitations=invited,
+            waiting=sum(queue_length(engine)),
+            judgements=int(connection.execute(select(func.max(judgement.c.id))).scalar() or 0),
+            disputes=len(open_disputes(connection)),
+        )

@@ -1,0 +1,146 @@
+"""Texts that are uploaded: what is guessed of a file, what is refused, that they stay as they are, and that a plan in
+the app may name them."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from audit.annotation.accounts import add_account, entries
+from audit.corpora import Reading, get_corpus
+from audit.corpora.files import header_of
+from audit.errors import AuditError, BadFile, BadRow, NotAllowed, Refused
+from audit.runner.executors import InProcess
+from audit.store import open_store
+from audit.store.core import count_rows, source, study
+from audit.studies.jobs import carry_out
+from audit.studies.plan import read_plan
+from audit.studies.uploads import File, store_corpus, uploaded_corpora, uploaded_here
+from audit.studies.versions import set_plan, versions
+
+REVIEWS = "nr,review,label\n" + "".join(
+    f"{number},The {thing} was {'great' if number % 2 else 'bad'}.,{'pos' if number % 2 else 'neg'}\n"
+    for number, thing in enumerate(("room", "pool", "bar", "bed", "view", "lift"))
+)
+READING = Reading({"text": "review", "gold": "label"}, {"pos": "positive", "neg": "negative"})
+HOTELS = File("hotels.csv", REVIEWS.encode(), reading=READING)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    return open_store(str(tmp_path / "audit.db"), create=True)
+
+
+@pytest.fixture
+def boss(engine: Engine) -> int:
+    return add_account(engine, "boss", "manager", "long enough").id
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "task", "meant", "labels"),
+    [
+        ("a.csv", REVIEWS, "sentiment", {"text": "review", "gold": "label"}, {"neg": "negative", "pos": "positive"}),
+        ("a.csv", "text,gold\nx,positive\n", "sentiment", {"text": "text", "gold": "gold"}, {}),
+        ("a.tsv", "Stars\tbody\n5\tfine\n1\tbad\n", "sentiment", {"text": "body", "gold": "Stars"},
+         {"1": "negative", "5": "positive"}),
+        ("a.csv", "premise,hypothesis,cluster\na,b,1\n", "inference",
+         {"text": "premise", "text_b": "hypothesis", "document": "cluster"}, {}),
+        ("a.jsonl", '{"text": "x y", "id": 1}\n{"text": "z"}', "sentiment", {"text": "text", "id": "id"}, {}),
+        ("a.csv", "n,words\n1,a long text that is the longest here by far\n", "sentiment", {"text": "words"}, {}),
+        ("a.csv", "x,y\n1,2\n", "summarization", {}, {}),
+    ],
+)  # fmt: skip
+def test_columns_and_labels_are_guessed(name, content, task, meant, labels) -> None:
+    header = header_of(name, content, task)
+    assert header.meant == meant
+    assert header.labels == labels
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.txt", "text\nx\n"), ("a.csv", ""), ("a.csv", "text\n"), ("a.jsonl", "1")]
+)
+def test_a_file_without_rows_or_of_another_kind_is_refused(name: str, content: str) -> None:
+    with pytest.raises(BadFile):
+        header_of(name, content, "sentiment")
+
+
+def test_texts_are_stored_once_and_read_as_the_file_is(engine: Engine, boss: int, tmp_path: Path) -> None:
+    stored = store_corpus(engine, " hotels ", HOTELS, by=boss)
+    (tmp_path / "hotels.csv").write_text(REVIEWS, encoding="utf-8")
+    file = get_corpus(tmp_path / "hotels.csv", reading=READING)
+    assert list(stored.rows()) == list(file.rows())
+    assert (stored.fingerprint(), stored.size(), stored.unit) == (file.fingerprint(), 6, "sentence")
+    assert store_corpus(engine, "hotels", HOTELS, by=boss) == stored
+    (again,) = uploaded_corpora(engine, by=boss)
+    assert again == stored
+    assert uploaded_corpora(engine, "similarity", by=boss) == []
+    entry = entries(engine, boss)[0]
+    assert (entry.who, entry.action, entry.detail) == (
+        "boss", "texts uploaded", {"rows": 6, "task": "sentiment"},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "error", "sentence"),
+    [
+        ("", HOTELS, AuditError, "cannot be the name"),
+        ("../x", HOTELS, AuditError, "cannot be the name"),
+        ("a@es", HOTELS, AuditError, "cannot be the name"),
+        ("x" * 61, HOTELS, AuditError, "cannot be the name"),
+        ("imdb", HOTELS, AuditError, "comes with audit"),
+        ("taken", File("b.csv", b"text\nOther.\n"), Refused, "other texts have the name"),
+        ("new", File("a.csv", b"text,gold\nfine,positive\n,positive\n"), BadRow, "line 3"),
+        ("new", File("a.csv", b"text,gold\nfine,wonderful\n"), AuditError, "wonderful"),
+        ("new", File("a.csv", b"\xff\xfe\x00"), BadFile, "a.csv"),
+        ("new", File("a.csv", b"x" * (5 << 20) + b"y"), AuditError, "too large"),
+    ],
+)
+def test_what_is_refused_changes_nothing(engine, boss, content, name, file, error, sentence) -> None:
+    store_corpus(engine, "taken", HOTELS, by=boss)
+    before = content(engine)
+    with pytest.raises(error, match=sentence):
+        store_corpus(engine, name, file, by=boss)
+    assert content(engine) == before
+
+
+def test_managers_alone_upload(engine: Engine, boss: int) -> None:
+    ann = add_account(engine, "ann", "annotator", "long enough").id
+    for work in (lambda: store_corpus(engine, "hotels", HOTELS, by=ann), lambda: uploaded_corpora(engine, by=ann)):
+        with pytest.raises(NotAllowed):
+            work()
+    assert uploaded_here(engine) == {}
+
+
+def test_a_plan_in_the_app_names_them_and_is_carried_out(engine: Engine, boss: int, tmp_path: Path) -> None:
+    document = {
+        "name": "hotels",
+        "study": {"corpus": "hotels", "systems": ["vader", "hiv4"], "relations": ["MR1.4"]},
+        "sample": {"per_relation": 3},
+    }
+    with pytest.raises(BadFile, match="is not one of"):
+        read_plan(document, registered_only=True, uploaded=uploaded_here(engine))
+    store_corpus(engine, "hotels", HOTELS, by=boss)
+    plan = read_plan(document, registered_only=True, uploaded=uploaded_here(engine))
+    set_plan(engine, plan, by=boss)
+    # Another database does not have them: there the plan is refused.
+    elsewhere = open_store(str(tmp_path / "other.db"), create=True)
+    other = add_account(elsewhere, "mia", "manager", "long enough").id
+    with pytest.raises(BadFile, match="is not one of"):
+        set_plan(elsewhere, plan, by=other)
+    with InProcess() as executor:
+        done = carry_out(engine, versions(engine, "hotels")[-1].plan(), executor, by=boss)
+    assert done.waiting > 0
+    with engine.connect() as connection:
+        assert count_rows(connection, source) == 6
+        assert connection.execute(study.select()).mappings().one()["corpus"] == "hotels"
+
+
+def test_a_plan_for_another_task_than_the_texts_is_refused(engine: Engine, boss: int) -> None:
+    store_corpus(engine, "hotels", HOTELS, by=boss)
+    document = {
+        "name": "p",
+        "study": {"task": "similarity", "corpus": "hotels", "systems": ["rapidfuzz"]},
+        "sample": {"per_relation": 3},
+    }
+    with pytest.raises(BadFile, match="were uploaded for sentiment"):
+        read_plan(document, uploaded=uploaded_here(engine))
