@@ -10,13 +10,14 @@ from itertools import chain, count, islice
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.deferral import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
 from audit.resources import data_file
-from audit.tasks import Input, get_task
+from audit.tasks import Input, Output, get_task
 from audit.tasks.classification import NONE_OF_THEM, Classification
 from audit.text.differences import paired_texts
 from audit.ui.language import (
@@ -47,6 +48,8 @@ _SCREEN = 560
 """Characters that fit on a screen of 720 pixels above the answers."""
 _LONG_ALONE = 600
 """Letters of a text from which on it is set smaller."""
+_GRADES = 5
+"""Answers from which on right and wrong ones stand in rows of their own."""
 _KEYS = 9
 """Answers that have a digit as their key; later ones are clicked."""
 _LABELS = "{labels}"
@@ -110,6 +113,17 @@ def answers_of(shown: Shown) -> tuple[str, ...]:
     """What an annotator chooses from: the labels; of a task with sets of labels the single ones, and none of them."""
     parts = labels_together(shown)
     return (*parts, NONE_OF_THEM) if parts else shown.labels
+
+
+def grades_of(shown: Shown) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Of a question about an output with many answers, those that say it is right, and those that say it is wrong; None
+    for others."""
+    if shown.output is None or len(shown.labels) < _GRADES:
+        return None
+    task, output = get_task(shown.task), Output(text=shown.output)
+    wrong = tuple(label for label in shown.labels if task.is_wrong(output, {label}))
+    right = tuple(label for label in shown.labels if label not in wrong)
+    return (right, wrong) if right and wrong and shown.labels == (*right, *wrong) else None
 
 
 def answer_name(answer: str, shown: Shown) -> str:
@@ -244,7 +258,21 @@ def legend_html(shown: str | Iterable[str], title: str) -> str:
         )
         if begin in text
     ]
-    return f'<p class="audit-legend">{html(title)} {" ".join(meanings)}</p>' if meanings else ""
+    if not meanings:
+        return ""
+    following = f'<span class="audit-next">{html(t("differences.next"))} <kbd>D</kbd></span>'
+    return f'<p class="audit-legend">{html(title)} {" ".join(meanings)} {following}</p>'
+
+
+def answer_bar() -> DeltaGenerator:
+    """The container of the answers: it stays at the bottom of the screen while the text above it is read on, and says
+    when there is more of it."""
+    bar = st.container(key="answer-bar", gap="xsmall")
+    bar.html(
+        f'<p class="audit-more" aria-hidden="true">▾ {html(t("differences.more"))} '
+        f"<kbd>{html(t('differences.space'))}</kbd></p>"
+    )
+    return bar
 
 
 def _group_html(group: ShownGroup, task: str | None = None) -> str:
