@@ -46,6 +46,8 @@ LONG = 400
 """Characters of a text from which on members stand side by side, so that they scroll together."""
 _SCREEN = 560
 """Characters that fit on a screen of 720 pixels above the answers."""
+_PINNED = 200
+"""Letters of an output up to which it stays on a narrow screen while the text is read on."""
 _LONG_ALONE = 600
 """Letters of a text from which on it is set smaller."""
 _GRADES = 5
@@ -166,10 +168,11 @@ def _pair_sections(task: str, shown: Shown, texts: Sequence[str], output: str) -
     else:
         sections = [_section_html(in_language(words.texts[0], language_name(task_input.languages[0])), texts[0])]
         name = in_language(name, language_name(code))
+    said = text_html(output, code)
     if output in words.outputs:
         said = f'<div class="audit-text audit-says" tabindex="0">{html(words.outputs[output])}</div>'
-        return [*sections, _section_html(name, said, "audit-output")]
-    return [*sections, _section_html(name, text_html(output, code), "audit-output")]
+    kind = "audit-output audit-short" if _width([output]) <= _PINNED else "audit-output"
+    return [*sections, _section_html(name, said, kind)]
 
 
 def counterpart(task_input: Input, other: Input | None, index: int) -> tuple[str, bool] | None:
