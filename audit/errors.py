@@ -76,6 +76,7 @@ _CHINESE = (
 EXTRAS = {
     module: extra
     for extra, modules in {
+        "api": "fastapi",
         "app": "itsdangerous pwdlib streamlit",
         "aws": "boto3 botocore",
         "azure": "azure",

@@ -83,8 +83,13 @@ def read_as(model: type[Table], content: Any, file: str | Path, advice: str = ""
 
 def mistakes(problem: ValidationError, model: type[BaseModel], content: Any) -> list[tuple[str, str]]:
     """The mistakes that pydantic found in the content: where, and what is wrong and allowed there; one for each key."""
+    return mistakes_of(problem.errors(include_url=False), model, content)
+
+
+def mistakes_of(errors: Iterable[ErrorDetails], model: type[BaseModel], content: Any) -> list[tuple[str, str]]:
+    """As `mistakes`, of the errors themselves."""
     found: dict[str, str] = {}
-    for error in problem.errors(include_url=False):
+    for error in errors:
         where, reason = _mistake(error, model, content)
         found.setdefault(where, reason)
     return list(found.items())

@@ -25,6 +25,7 @@ ROOMS = [
     "reports",
     "library",
     "packs",
+    "api",
     "ui",
     "cli",
 ]

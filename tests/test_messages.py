@@ -22,7 +22,7 @@ FILES = ("errors.py", "files.py", "registry.py", "corpora/files.py", "store/engi
 DYNAMIC = {
     "noun.": "audit.messages.noun: kinds of things that have names",
     **dict.fromkeys(("html.notes", "html.primary", "html.plans"), "data/report.html.j2: lists of lines"),
-    **dict.fromkeys(("welcome.", "account."), "audit.ui.auth_routes: the words of the two forms"),
+    **dict.fromkeys(("welcome.", "account.", "join.", "first."), "audit.ui.auth_routes: the words of the forms"),
     "domain.": "audit.ui.studies, the form of a plan: the values of a choice",
 }
 """Beginnings of codes that are put together while the program runs, and where."""

@@ -21,7 +21,7 @@ from audit.errors import AuditError, NotAllowed, Refused
 from audit.messages import joined, message
 from audit.store import insert_new, reading, tables
 from audit.store.copying import in_utc
-from audit.store.core import adjudication, annotator, judgement, lease, log, login
+from audit.store.core import adjudication, annotator, judgement, lease, log, login, token
 from audit.store.dump import is_secret
 from audit.text.languages import is_code
 
@@ -110,24 +110,47 @@ def add_account(
     that it reads; none: all. Raises AuditError for a taken or bad name, an unknown role, a bad language or password;
     NotAllowed for another role.
     """
+    name = checked_name(name)
+    if role not in ROLES:
+        raise AuditError(message("wrong.role", role=role[:80], allowed=ROLES))
+    password_hash, codes = None if password is None else hashed(password), _joined(languages)
+    with writing_as_manager(engine, by) as connection:
+        account = add_person(connection, name, role, password_hash, codes)
+        note(connection, by, "account added", account=account.id, role=role)
+    return account
+
+
+def checked_name(name: str) -> str:
+    """The name of an account without blanks around it. Raises AuditError for what cannot be one."""
     name = name.strip()
     if not name or name == GOLD or len(name) > 80 or not name.isprintable():
         raise AuditError(message("account.bad_name", name=name[:80], gold=GOLD))
-    if role not in ROLES:
-        raise AuditError(message("wrong.role", role=role[:80], allowed=ROLES))
+    return name
+
+
+def checked_languages(languages: Sequence[str]) -> None:
+    """Raise AuditError where these are too many or no codes of languages."""
+    _joined(languages)
+
+
+def add_person(connection: Connection, name: str, role: str, password_hash: str | None, languages: str) -> Account:
+    """A new account, as a part of the transaction that has asked whether it may be; `languages` are joined by commas.
+
+    Raises AuditError for a name that cannot be one or is taken.
+    """
+    name = checked_name(name)
     row = {
         "name": name,
         "role": role,
-        "password": None if password is None else hashed(password),
-        "languages": _joined(languages),
+        "password": password_hash,
+        "languages": languages,
         "disabled": False,
         "created_at": tables.now(),
     }
-    with writing_as_manager(engine, by) as connection:
-        if connection.execute(select(annotator.c.id).where(annotator.c.name == name)).first():
-            raise AuditError(message("account.name_taken", name=name))
-        connection.execute(annotator.insert(), row)
-        id = connection.execute(select(annotator.c.id).where(annotator.c.name == name)).scalar_one()
+    if connection.execute(select(annotator.c.id).where(annotator.c.name == name)).first():
+        raise AuditError(message("account.name_taken", name=name))
+    connection.execute(annotator.insert(), row)
+    id = connection.execute(select(annotator.c.id).where(annotator.c.name == name)).scalar_one()
     return Account(int(id), name, role)
 
 
@@ -352,11 +375,15 @@ def end_login(engine: Engine, key: bytes) -> None:
 def end_logins(connection: Connection, account_id: int, but: bytes | None = None) -> None:
     """Log an account out everywhere, as a part of the transaction that disables it or changes its password.
 
-    `but` is the key of a login that stays.
+    `but` is the key of a login that stays: of whoever changes their own password, whose tokens of the API
+    (`audit.annotation.tokens`) stay, too.
     """
     open_logins = (login.c.annotator_id == account_id) & login.c.ended_at.is_(None)
     if but is not None:
         open_logins &= login.c.key != but
+    else:
+        own_tokens = (token.c.annotator_id == account_id) & (token.c.purpose == "api") & token.c.ended_at.is_(None)
+        connection.execute(token.update().where(own_tokens).values(ended_at=tables.now()))
     connection.execute(login.update().where(open_logins).values(ended_at=tables.now()))
 
 
@@ -599,6 +626,7 @@ def set_password(engine: Engine, name: str, password: str, *, by: int | None = N
         account = _person_named(connection, name)
         connection.execute(annotator.update().where(annotator.c.id == account.id).values(password=new))
         end_logins(connection, account.id)
+        note(connection, by, "password set", account=account.id)
     return account
 
 
@@ -624,6 +652,7 @@ def change_password(engine: Engine, account_id: int, present: str, new: str, *, 
         if not connection.execute(annotator.update().where(unchanged).values(password=new_hash)).rowcount:
             raise Refused(message("account.changed_meanwhile"))
         end_logins(connection, account_id, but=keep)
+        note(connection, account_id, "own password changed")
     return account
 
 
@@ -638,6 +667,7 @@ def disable_account(engine: Engine, name: str, *, by: int | None = None) -> Acco
         connection.execute(annotator.update().where(annotator.c.id == account.id).values(disabled=True))
         connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
         end_logins(connection, account.id)
+        note(connection, by, "account disabled", account=account.id)
     return account
 
 
@@ -646,7 +676,36 @@ def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Accou
     with changing_accounts(engine, by) as connection:
         account = _person_named(connection, name)
         connection.execute(annotator.update().where(annotator.c.id == account.id).values(disabled=False))
+        note(connection, by, "account enabled", account=account.id)
     return account
+
+
+def change_account(
+    engine: Engine, name: str, role: str, languages: Sequence[str] = (), *, by: int | None = None
+) -> Account:
+    """Give an account another role and other languages (none: all); its next click has them.
+
+    Raises AuditError for an unknown name or role, a bad language, and where the last manager would be none any more;
+    NotAllowed where `by` is no manager. Nothing is stored where nothing changes.
+    """
+    if role not in ROLES:
+        raise AuditError(message("wrong.role", role=role[:80], allowed=ROLES))
+    codes = _joined(languages)
+    with changing_accounts(engine, by) as connection:
+        account = _person_named(connection, name)
+        if role != "manager":
+            need_another_manager(connection, account)
+        query = select(annotator.c.languages).where(annotator.c.id == account.id)
+        before = connection.execute(query).scalar_one()
+        if (role, codes) != (account.role, before):
+            new = {"role": role, "languages": codes}
+            connection.execute(annotator.update().where(annotator.c.id == account.id).values(new))
+            # What it looks at may be in a language, or of a kind, that is not for it any more.
+            connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
+            changed = {"role": [account.role, role], "languages": [before, codes]}
+            detail: dict[str, Any] = {key: value for key, value in changed.items() if value[0] != value[1]}
+            note(connection, by, "account changed", account=account.id, **detail)
+    return Account(account.id, account.name, role)
 
 
 def manager_named(engine: Engine, name: str, *, by: int | None = None) -> Account:
@@ -721,6 +780,7 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
             connection.execute(select(func.count()).where(table.c.annotator_id == row.id)).scalar_one()
             for table in (judgement, adjudication)
         )
+        note(connection, by, "person deleted", account=row.id)
         return DeletedPerson(new_name, judgements, adjudications)
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import median
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, and_, case, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Select, and_, case, func, select, true
 
 from audit.annotation.accounts import (
     ROLES,
@@ -31,7 +31,7 @@ from audit.annotation.answers import (
 )
 from audit.annotation.control_questions import FIRST
 from audit.annotation.deferral import is_flagged, midnight
-from audit.annotation.questions import BEHIND
+from audit.annotation.questions import OpenQuestions, count_open
 from audit.store import pieces, reading, tables
 from audit.store.copying import in_utc
 from audit.store.core import annotator, answer, count_rows, input_table, judgement, member, question, spot_check
@@ -41,12 +41,9 @@ from audit.store.core import annotator, answer, count_rows, input_table, judgeme
 
 @dataclass(frozen=True)
 class Progress:
-    """Counts over the whole database."""
+    """Counts over the whole database, or over some of its questions."""
 
-    open: int
-    """Questions that a drawn group waits for."""
-    audits: int
-    """Questions that are open only to audit what relations carry."""
+    questions: OpenQuestions
     checks: int
     """Agreed answers that wait for an adjudicator's spot check."""
     answers: Mapping[str, int]
@@ -55,28 +52,35 @@ class Progress:
     """Judgements of the first pass that count, by the name of the person; accounts that judged nothing have 0."""
 
 
-def progress(engine: Engine, by: int | None) -> Progress:
+Among = ColumnElement[bool] | None
+"""A condition on the table question: only what is about these questions counts; None: everything."""
+
+
+def _about(table: Any, among: Among) -> ColumnElement[bool]:
+    """Condition on a table with the column question_id."""
+    return true() if among is None else table.c.question_id.in_(select(question.c.id).where(among))
+
+
+def progress(engine: Engine, by: int | None, among: Among = None) -> Progress:
     """Count questions, answers and judgements: for a manager, or for whoever has the database itself (None).
 
     Raises NotAllowed for another role.
     """
-    by_origin = select(answer.c.origin, func.count()).group_by(answer.c.origin)
+    by_origin = select(answer.c.origin, func.count()).where(_about(answer, among)).group_by(answer.c.origin)
     by_person = (
         select(annotator.c.name, func.count())
         .join(judgement, judgement.c.annotator_id == annotator.c.id)
-        .where(is_vote(judgement))
+        .where(is_vote(judgement), _about(judgement, among))
         .group_by(annotator.c.name)
     )
-    labelled = question.c.kind.not_in(SCALES)
     with reading_as_manager(engine, by) as connection:
         answers: dict[str, int] = dict(connection.execute(by_origin).all())
         # Somebody without a judgement that counts has no row in `by_person`, but an account all the same.
         names = select(annotator.c.name).where(is_person(annotator)).order_by(annotator.c.name)
         people = dict.fromkeys(connection.execute(names).scalars(), 0)
         return Progress(
-            open=count_rows(connection, question, question.c.priority < BEHIND, labelled),
-            audits=count_rows(connection, question, question.c.priority >= BEHIND, labelled),
-            checks=count_rows(connection, spot_check),
+            questions=count_open(connection, among),
+            checks=count_rows(connection, spot_check, _about(spot_check, among)),
             answers={origin: answers.get(origin, 0) for origin in ORIGINS},
             judgements=people | dict(connection.execute(by_person).all()),
         )
@@ -292,7 +296,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Overview:
-    """Counts over the whole database."""
+    """Counts over the whole database, or over some of its questions; `unread` is of the whole database."""
 
     progress: Progress
     disputed: int
@@ -316,21 +320,33 @@ class Overview:
     """Open questions in languages that too few accounts read."""
 
 
-def overview(engine: Engine, by: int | None = None) -> Overview:
+def overview(engine: Engine, by: int | None = None, among: Among = None) -> Overview:
     """Count for a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None)."""
     moment = tables.now()
     with reading_as_manager(engine, by) as connection:
-        filled, split, disputed, remaining = _votes(connection)
-        flags = count_rows(connection, question, is_flagged())
+        filled, split, disputed, remaining = _votes(connection, among)
+        flags = count_rows(connection, question, is_flagged(), true() if among is None else among)
         today, week = (
-            count_rows(connection, judgement, judgement.c.decided_at >= since, is_vote(judgement))
+            count_rows(
+                connection, judgement, judgement.c.decided_at >= since, is_vote(judgement), _about(judgement, among)
+            )
             for since in (midnight(moment), moment - RECENT)
         )
-        speed = speed_of(_decisions(connection, moment - RECENT), moment)
+        speed = speed_of(_decisions(connection, moment - RECENT, among), moment)
         too_few_readers = tuple(unread(connection))
     ends = moment + timedelta(days=remaining / speed.per_day) if remaining and speed.per_day else None
     return Overview(
-        progress(engine, by), disputed, flags, filled, split, today, week, remaining, speed, ends, too_few_readers
+        progress(engine, by, among),
+        disputed,
+        flags,
+        filled,
+        split,
+        today,
+        week,
+        remaining,
+        speed,
+        ends,
+        too_few_readers,
     )
 
 
@@ -375,7 +391,7 @@ def votes_by_question() -> Select[tuple[int, int, int, int]]:
     )
 
 
-def _votes(connection: Connection) -> tuple[int, int, int, int]:
+def _votes(connection: Connection, among: Among) -> tuple[int, int, int, int]:
     """(filled, split, disputed, judgements left) over all questions; ratings are only left, nobody splits on them."""
     voted = votes_by_question().subquery()
     votes = func.coalesce(voted.c.votes, 0)
@@ -390,15 +406,17 @@ def _votes(connection: Connection) -> tuple[int, int, int, int]:
     numbers = select(
         total(full), total(split), total(and_(split, ~adjudicated)), total(lacking, question.c.annotators - votes)
     ).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
+    if among is not None:
+        numbers = numbers.where(among)
     filled, divided, disputed, remaining = connection.execute(numbers).one()
     return filled, divided, disputed, remaining
 
 
-def _decisions(connection: Connection, since: datetime) -> dict[int, list[tuple[datetime, datetime]]]:
+def _decisions(connection: Connection, since: datetime, among: Among) -> dict[int, list[tuple[datetime, datetime]]]:
     """The times (shown, decided) of each person's judgements in the app, withdrawn ones included: they took time."""
     query = (
         select(judgement.c.annotator_id, judgement.c.shown_at, judgement.c.decided_at)
-        .where(judgement.c.decided_at >= since, judgement.c.shown_at.is_not(None))
+        .where(judgement.c.decided_at >= since, judgement.c.shown_at.is_not(None), _about(judgement, among))
         .order_by(judgement.c.decided_at, judgement.c.id)
     )
     decisions: dict[int, list[tuple[datetime, datetime]]] = {}

@@ -136,6 +136,24 @@ def is_check(code: str | None, reason: str) -> bool:
     return code is None and (reason == SPOT_CHECK or reason.startswith(f"{SPOT_CHECK}: "))
 
 
+def is_inspection(code: str | None, reason: str) -> bool:
+    """Whether an adjudication with this code and reason is an inspection.
+
+    >>> is_inspection(None, "inspection: irony"), is_inspection("slip", "inspection")
+    (True, False)
+    """
+    return code is None and (reason == INSPECTION or reason.startswith(f"{INSPECTION}: "))
+
+
+def remark_of_inspection(reason: str) -> str:
+    """The remark in the reason of an inspection.
+
+    >>> remark_of_inspection("inspection: irony"), remark_of_inspection("inspection")
+    ('irony', '')
+    """
+    return reason.removeprefix(INSPECTION).removeprefix(": ")
+
+
 def remark_of(reason: str) -> str:
     """The remark in the reason of a spot check.
 

@@ -37,9 +37,16 @@ COMMENT = 2_000
 def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
     """Condition on `question`: flagged by this annotator, or by anybody, and no adjudicator has replied since.
 
-    A reply is an adjudication that allows labels, or a row `back`; whoever flagged may take it back, too.
+    A reply is an adjudication that allows labels, until its adjudicator takes it back, or a row `back`; whoever flagged
+    may take it back, too.
     """
-    back = aside.alias("back")
+    back, later = aside.alias("back"), adjudication.alias("later_decision")
+    reopened = exists().where(
+        later.c.question_id == adjudication.c.question_id,
+        later.c.annotator_id == adjudication.c.annotator_id,
+        later.c.id > adjudication.c.id,
+        ~allows_labels(later),
+    )
     replied = or_(
         exists().where(back.c.question_id == aside.c.question_id, back.c.kind == BACK, back.c.id > aside.c.id),
         exists().where(taken_back(aside)),
@@ -47,6 +54,7 @@ def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
             adjudication.c.question_id == aside.c.question_id,
             adjudication.c.decided_at >= aside.c.at,
             allows_labels(adjudication),
+            ~reopened,
         ),
     )
     by_account = [] if account is None else [aside.c.annotator_id == account]

@@ -40,27 +40,28 @@ def guideline_of(task: str, kind: str, language: str = ENGLISH, own: OwnWords = 
 
     Classification has one for all label schemes, and better ones for some that have a name. Questions about groups have
     one for all tasks but those of `GROUPS`. Each change of a database's own words counts as one of the guideline, since
-    a question or a label in other words is another one to be judged by.
+    a question or a label in other words is another one to be judged by; what is asked about groups is made of both.
 
     Raises AuditError for a file that is absent or does not begin with its version.
 
     >>> guideline_of("sentiment", "group").version >= 1
     True
     >>> guideline_of("sentiment", "input", own=OwnWords(version=3)).version
-    5
+    7
     """
     if kind in SCALES:
         return Guideline(*read_guideline(kind, language))
     if kind == "group":
         base = base_of(task)
-        return Guideline(*read_guideline(f"group-{base}" if base in GROUPS else "group", language))
+        about_groups = read_guideline(f"group-{base}" if base in GROUPS else "group", language)
+        return Guideline(about_groups.version + own.version, about_groups.text)
     version = shipped_guideline(task, language, own.subject).version
     return Guideline(version + own.version, wording(task, language, own).guideline)
 
 
 def guideline_in_force(connection: Connection, task: str, kind: str, language: str = ENGLISH) -> Guideline:
     """The guideline by which such a question is judged in this database now."""
-    return guideline_of(task, kind, language, NO_WORDS if kind in ("group", *SCALES) else own_words(connection, task))
+    return guideline_of(task, kind, language, NO_WORDS if kind in SCALES else own_words(connection, task))
 
 
 def guideline_before(engine: Engine, account_id: int, task: str, kind: str) -> int | None:

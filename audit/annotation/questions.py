@@ -23,7 +23,7 @@ from audit.annotation.answers import SCALES, by_people, settle
 from audit.keys import digest
 from audit.sampling.designs import BLIND
 from audit.store import insert_new, pieces, tables
-from audit.store.core import annotator, input_table, judgement, member, question, source, study
+from audit.store.core import annotator, group, input_table, judgement, member, question, source, study
 from audit.tasks import get_task
 
 Subject = tuple[str, int, str | None]
@@ -41,6 +41,41 @@ RATINGS = ("1", "2", "3", "4", "5")
 
 BEHIND = 1_000_000_000
 """Added to the rank of an audit, whose question no group waits for: its priority. Ranks stay below it."""
+
+
+@dataclass(frozen=True)
+class OpenQuestions:
+    """How many different questions are open, that is, have no answer yet and a drawn group waits for one.
+
+    Flagged and disputed ones are among them, hidden repeats and control questions are not: these ask what is open, or
+    answered, once more. `audits` are open too, but no group waits for them: they only check what relations carry.
+    """
+
+    texts: int
+    """About a text, or an output with its text."""
+    groups: int
+    """About a group: does the relation hold there?"""
+    audits: int
+
+    @property
+    def open(self) -> int:
+        """What pages and reports call open."""
+        return self.texts + self.groups
+
+
+def count_open(connection: Connection, among: ColumnElement[bool] | None = None) -> OpenQuestions:
+    """The open questions of the whole database, or those that meet a condition on the table question."""
+    query = select(question.c.kind == "group", question.c.priority >= BEHIND, func.count()).where(
+        question.c.priority.is_not(None), question.c.kind.not_in(SCALES), true() if among is None else among
+    )
+    counts = {
+        (bool(group), bool(audit)): int(number)
+        for group, audit, number in connection.execute(
+            query.group_by(question.c.kind == "group", question.c.priority >= BEHIND)
+        )
+    }
+    audits = counts.get((False, True), 0) + counts.get((True, True), 0)
+    return OpenQuestions(counts.get((False, False), 0), counts.get((True, False), 0), audits)
 
 
 @dataclass(frozen=True)
@@ -62,7 +97,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class WantedGroup:
-    """A question about a group: does the relation hold here? `key` names its content, `input_id` is the source's.
+    """A question about a group: does its relation hold there? `key` names its content, `input_id` is the source's.
 
     The others are as in `Wanted`.
     """
@@ -248,6 +283,14 @@ def gold_labels(connection: Connection) -> dict[tuple[str, int], set[str]]:
     for task, input_id, label in connection.execute(query):
         labels.setdefault((task, input_id), set()).add(label)
     return labels
+
+
+def reveals_outputs(question: Any) -> ColumnElement[bool]:
+    """Condition on a question of the outer query: it is about a group that was made for one system, by what that system
+    said of the source. Whoever sees it may guess an output, so it comes after the other questions about the same text.
+    """
+    of_one = group.alias("of_one_system")
+    return exists().where(of_one.c.id == question.c.group_id, of_one.c.system_id.is_not(None))
 
 
 # Who reads what: a question is for people who know all of its languages.

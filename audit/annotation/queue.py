@@ -36,6 +36,7 @@ from audit.annotation.settings import settings_of
 from audit.errors import UnknownName
 from audit.messages import ENGLISH, phrase
 from audit.relations import get_relation
+from audit.relations.asking import group_question
 from audit.sampling.designs import SHOWN
 from audit.store import reading, tables, writing
 from audit.store.copying import in_utc
@@ -217,10 +218,6 @@ _TAKEN = -1
 """In place of a question's id: somebody else has taken it just now."""
 
 
-GROUP_QUESTION = "Does the relation hold here?"
-"""What is asked about a group, whatever the task."""
-
-
 @dataclass(frozen=True)
 class ShownMember:
     """One input of a group that is asked about, and the part it plays: source, follow_up or link."""
@@ -231,12 +228,20 @@ class ShownMember:
 
 @dataclass(frozen=True)
 class ShownGroup:
-    """A group that is asked about: its relation and its counted members, and nothing of any system."""
+    """A group that is asked about: its relation and its counted members, and no system's name. A text that two of them
+    share, as the first way to a third language has the source's, is in it once."""
 
     relation: str
     summary: str
     """What the relation does and expects, in English; empty where it was imported and nobody registered it."""
     members: tuple[ShownMember, ...]
+    reveals_outputs: bool = False
+    """Whether the group was made for one system, by what that said of the source: the texts may give it away."""
+
+    @property
+    def follow_ups(self) -> int:
+        """How many follow-ups it has."""
+        return sum(member.role == "follow_up" for member in self.members)
 
 
 @dataclass(frozen=True)
@@ -352,9 +357,10 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     task = get_task(row["task"])
     languages = tuple(row["languages"].split(","))
     group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
-    asked = GROUP_QUESTION if group else wording(task.name).question
-    if row["kind"] in SCALES:
-        asked = phrase(ENGLISH, f"scale.{row['kind']}")
+    if group is not None:
+        asked = group_question(task.name, group.relation, group.follow_ups, summary=group.summary)
+    else:
+        asked = phrase(ENGLISH, f"scale.{row['kind']}") if row["kind"] in SCALES else wording(task.name).question
     labels = labels_of(task.name, row["kind"])
     earlier: tuple[Earlier, ...] = ()
     before = NOTHING
@@ -369,25 +375,33 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
     relation_query = (
-        select(relation.c.task, relation.c.name)
+        select(relation.c.task, relation.c.name, group.c.system_id)
         .join(group, group.c.relation_id == relation.c.id)
         .where(group.c.id == group_id)
     )
-    task, name = connection.execute(relation_query).one()
+    task, name, system_id = connection.execute(relation_query).one()
     query = (
         select(member.c.role, input_table.c.texts, input_table.c.languages)
         .join(input_table, input_table.c.id == member.c.input_id)
         .where(member.c.group_id == group_id, member.c.role != "probe")
         .order_by(member.c.step)
     )
-    members = tuple(
-        ShownMember(role, Input.stored(texts, languages)) for role, texts, languages in connection.execute(query)
-    )
+    members: list[ShownMember] = []
+    for role, texts, languages in connection.execute(query):
+        task_input = Input.stored(texts, languages)
+        if role != "link" or not any(_on_another_way(task_input, other.input) for other in members):
+            members.append(ShownMember(role, task_input))
     try:
         summary = get_relation(task, name).summary
     except UnknownName:
         summary = ""
-    return ShownGroup(name, summary, members)
+    return ShownGroup(name, summary, tuple(members), system_id is not None)
+
+
+def _on_another_way(task_input: Input, other: Input) -> bool:
+    """Whether an input is the text of another one, to be translated into another language than that."""
+    same = (task_input.texts, task_input.languages[0]) == (other.texts, other.languages[0])
+    return same and task_input.target != other.target
 
 
 def queue_of(engine: Engine, account_id: int) -> Queue:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, TypeGuard
 
-from sqlalchemy import Connection, Engine, Select, select
+from sqlalchemy import Connection, Engine, Select, or_, select
 
 from audit.annotation.accounts import note, writing_as_manager
 from audit.errors import AuditError
@@ -109,7 +109,8 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
 @cache
 def _stored() -> Select[Any]:
     """Cached: every claim runs it."""
-    return select(setting.c.name, setting.c.value)
+    # By name: the table has words of tasks and texts of corpora, too.
+    return select(setting.c.name, setting.c.value).where(or_(*(setting.c.name == name for name in BOUNDS)))
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

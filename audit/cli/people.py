@@ -53,20 +53,27 @@ def serve_app(
     https: Annotated[bool, flag("--https", "people come by https: never send cookies without it")] = False,
 ) -> None:
     """Serves the app: answer questions, adjudicate, browse groups, see progress and results. It listens on this
-    machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself.
+    machine only unless told otherwise, and stops with Ctrl-C or SIGTERM: this process is the server itself. Where there
+    is no database, it makes one; where no manager can log in, it prints a link that makes the first one's account.
     """
-    from audit.annotation.accounts import account_details, list_accounts
+    from audit.annotation.invitations import first_account_secret
+    from audit.store.engine import file_of
 
     environment = login_settings(idle_hours, login_hours, https)
     check_port(port, address)
-    engine = open_database(db)
-    if not list_accounts(engine):
-        disabled = ", ".join(account.name for account in account_details(engine))
-        present = (
-            f"disabled accounts alone, as those of imported labels are ({disabled})" if disabled else "no accounts yet"
-        )
-        say(f"There are {present}: make one with `audit user add NAME --role manager --db {db}`.")
+    file = file_of(db)
+    is_new = file is not None and not file.exists()
+    engine = open_database(db, create=True)
+    secret = first_account_secret(engine)
     engine.dispose()
+    if is_new:
+        say(f"There was no database {db}; a new one is there now.")
+    if secret is not None:
+        host = "localhost" if address == "0.0.0.0" else f"[{address}]" if ":" in address else address
+        say(
+            "No manager can log in yet. This link makes the first manager's account, once, within 7 days:\n"
+            f"  http://{host}:{port}/join/{secret}"
+        )
     serve(db, port, address, environment)
 
 
@@ -252,6 +259,45 @@ def user_password(name: Annotated[str, name_of("name", "of the account")], db: D
     engine = open_database(db)
     account = set_password(engine, name, _ask())
     tell(visible(f"Password of {account.name} set; the account is logged out everywhere."))
+
+
+@command(
+    "user token",
+    PEOPLE,
+    "make a token, with which a program uses the API as an account",
+    "audit user token mia --label nightly --days 30",
+    "audit user token ben --role annotator --json",
+)
+def user_token(
+    name: Annotated[str, name_of("name", "of the account")],
+    role: Annotated[
+        str | None,
+        text("the most that it may do: annotator, adjudicator or manager (default: what the account may)", "ROLE"),
+    ] = None,
+    days: Annotated[int, whole_number("how long it lasts, 366 at most", "N")] = 90,
+    label: Annotated[str, text("what it is for", "TEXT")] = "command line",
+    db: Database = DATABASE,
+) -> Reply:
+    """Makes a token for the JSON API. It is printed once, and nothing keeps it. *Account* in the app
+    lists the tokens of an account and ends them; disabling the account or setting its password ends them all.
+    """
+    from audit.annotation.accounts import account_details
+    from audit.annotation.tokens import make_token
+
+    engine = open_database(db)
+    account = next((account for account in account_details(engine) if account.name == name.strip()), None)
+    if account is None:
+        raise AuditError(f"there is no account {name!r}; `audit user list --db {db}` names those that there are")
+    secret, token = make_token(engine, account.id, label, role, days, by_owner=False)
+    document = {
+        "token": secret,
+        "account": account.name,
+        "role": token.role,
+        "label": token.name,
+        "expires": token.expires_at.isoformat(timespec="minutes"),
+    }
+    lines = [secret, f"It acts for {account.name} with the role {token.role} until {token.expires_at:%Y-%m-%d}."]
+    return Reply(document, lines)
 
 
 @command(

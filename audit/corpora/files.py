@@ -13,6 +13,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -546,15 +547,134 @@ def _reason(columns: dict[str, str], texts: tuple[str, ...], key: str) -> str | 
     return None
 
 
-def _read(path: Path, task: str, reading: Reading) -> list[_Record]:
+def _read(path: Path, task: str, reading: Reading, content: str | None = None) -> list[_Record]:
+    """The records of a file, or of `content`, which has been read already and has the file's name."""
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise BadFile(message("corpus_file.bad_suffix", file=path, suffixes=_SUFFIXES))
-    text = read_text(path)
+    text = read_text(path) if content is None else content
     separator = _SUFFIXES[suffix]
     if separator is None:
         return _jsonl(path, text, task, reading)
     return _csv(path, text, separator, task, reading)
+
+
+class Header(NamedTuple):
+    """The first lines of a file, and what its columns seem to stand for."""
+
+    columns: list[str]
+    """Its columns, as they are written."""
+    lines: list[list[str]]
+    """The fields of the first rows."""
+    meant: dict[str, str]
+    """Our name of a column -> the file's, as far as names and contents tell; those that have our names, too."""
+    labels: dict[str, str]
+    """A gold label of the file -> the task's, where these are written in another way and it is clear which is meant."""
+
+
+def header_of(name: str, content: str, task: str) -> Header:
+    """What the first lines of a file say, to be confirmed by whoever brings it; `content` is its text.
+
+    Raises BadFile for a name without one of our suffixes, and for content that has no rows.
+
+    >>> header_of("a.csv", "nr,review,label\n1,It is good.,pos\n2,It is bad.,neg\n", "sentiment").meant
+    {'text': 'review', 'gold': 'label'}
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise BadFile(message("corpus_file.bad_suffix", file=name, suffixes=_SUFFIXES))
+    separator = _SUFFIXES[suffix]
+    if separator is None:
+        columns, lines = _json_fields(content)
+    else:
+        rows = _first_rows(content, separator)
+        columns, lines = [field.strip() for field in (rows or [[]])[0]], rows[1:]
+    if not columns or not lines:
+        raise BadFile(message("corpus_file.no_rows", file=name))
+    meant = _meant(columns, lines, task)
+    return Header(columns, lines, meant, _labels_meant(columns, lines, meant.get("gold"), task))
+
+
+def _first_rows(content: str, separator: str) -> list[list[str]]:
+    limit = csv.field_size_limit(len(content) + 1)
+    try:
+        rows: list[list[str]] = []
+        with suppress(csv.Error):  # reading the file as a whole says where
+            reader = csv.reader(io.StringIO(content, newline=None), delimiter=separator)
+            rows.extend(row for row in islice(reader, _LOOKED_AT) if row)
+        return rows
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _json_fields(content: str) -> tuple[list[str], list[list[str]]]:
+    objects = [_json_object(line) for line in islice(content.split("\n"), _LOOKED_AT) if line.strip()]
+    usable = [value for value in objects if isinstance(value, dict)]
+    columns = list(dict.fromkeys(name for value in usable for name in value))
+    return columns, [[_value(value.get(name, "")) for name in columns] for value in usable]
+
+
+def _meant(columns: Sequence[str], lines: Sequence[Sequence[str]], task: str) -> dict[str, str]:
+    definition = get_task(task)
+    free, meant = list(columns), dict[str, str]()
+    own_names = text_names(definition) or text_columns(definition.texts)
+    for text, own in zip(text_columns(definition.texts), own_names, strict=True):
+        near = next((name for word in (text, own) for name in free if name.lower() == word), None)
+        column = near or _text_meant(free, columns, lines)
+        if column is None:
+            continue
+        meant[text] = column
+        free.remove(column)
+    words: dict[str, tuple[str, ...]] = {name: (name,) for name in (*_KNOWN, _TARGET)}
+    words["document"] = ("document", CLUSTER)
+    if definition.question_kind == "input":
+        words["gold"] = _GOLD_WORDS
+    for ours, names in words.items():
+        if near := next((name for word in names for name in free if name.lower() == word), None):
+            meant[ours] = near
+            free.remove(near)
+    return meant
+
+
+def _labels_meant(
+    columns: Sequence[str], lines: Sequence[Sequence[str]], gold: str | None, task: str
+) -> dict[str, str]:
+    labels = get_task(task).labels
+    if gold is None or not labels:
+        return {}
+    at = columns.index(gold)
+    written = {line[at].strip() for line in lines if at < len(line) and line[at].strip()}
+    label_of = gold_of(task)
+    unknown = sorted(label for label in written if label_of(label) is None)
+    scale = next((scale for scale in _NUMBERED if len(unknown) > 1 and set(unknown) <= scale.keys()), {})
+    meant = {label: scale.get(label) or _label_meant(label, labels) for label in unknown}
+    return {label: ours for label, ours in meant.items() if ours in labels}
+
+
+class TextCorpus(FileCorpus):
+    """The rows of a file whose text is at hand: `content` of the file `file`, which says by its suffix how to read it.
+
+    `name` is the name of the corpus, and stands for the file in messages. Raises as `FileCorpus` does.
+
+    >>> TextCorpus("text,gold\nIt is good.,positive\n", "mine", "mine.csv").summary
+    '1 sentences of mine.csv'
+    """
+
+    def __init__(
+        self,
+        content: str,
+        name: str,
+        file: str,
+        task: str = "sentiment",
+        unit: Unit | None = None,
+        language: str | None = None,
+        reading: Reading = AS_IT_IS,
+    ):
+        _check_language(language)
+        reading.check(task)
+        self.path = Path(file)
+        self.name = name
+        self._fill(_read(self.path, task, reading, content), task, unit, language, reading)
 
 
 def _csv(path: Path, text: str, separator: str, task: str, reading: Reading) -> list[_Record]:

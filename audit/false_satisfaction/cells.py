@@ -37,10 +37,10 @@ from audit.false_satisfaction.resolution import (
     Whose,
     beginnings,
     drawn_groups,
-    gold_labels,
     known_answers,
     read_process,
     settle_group,
+    vocabularies,
 )
 from audit.keys import canonical
 from audit.messages import message
@@ -332,6 +332,7 @@ def drawn_cells(
         systems = relations.setdefault(drawn.relation_id, {})
         systems.setdefault(drawn.system_id, []).append(settle_group(drawn, answers))
     study, one_list = sample["study_id"], sample["design"] == INFORMATIVE
+    process = process and process.of_study(study)
     return [
         DrawnCell((study, relation, system), settled, beginning)
         for relation, systems in relations.items()
@@ -561,12 +562,14 @@ def read_resting(database: Engine | Connection, counted: Counted, whose: Whose) 
     rows: list[tuple[object, ...]] = []
     with snapshot(database) as connection:
         answers = known_answers(connection, whose)
-        gold = {task: sorted(labels) for task, labels in gold_labels(connection).items()}
+        process = Process(**vocabularies(connection))
         for sample in counted.samples:
+            gold = process.of_study(sample["study_id"]).gold
             for drawn in drawn_groups(connection, [sample["id"]]):
                 key = (sample["study_id"], drawn.relation_id, drawn.system_id, drawn.group_id)
                 subjects = _gold_subjects(drawn, answers)
-                labels = gold.get(drawn.task, [])
+                said = (next(iter(answers[subject].allowed)) for subject in subjects)
+                labels = sorted({*gold.get(drawn.task, ()), *said})
                 false = _false(drawn, answers, subjects, labels)
                 if false is None:
                     state = settle_group(drawn, answers).state

@@ -4,7 +4,7 @@ The history is append-only, so every moment can be computed again: judgements an
 then, settled by the rule of today on the sample of today. At the last point the counts are those of the report.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
@@ -22,14 +22,15 @@ from audit.false_satisfaction.cells import (
     ground_of,
     waiting_questions,
 )
+from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import (
     ALLOWED,
     KnownAnswer,
     Process,
     Whose,
     drawn_groups,
-    gold_labels,
     subjects_of,
+    vocabularies,
 )
 from audit.store import snapshot, table_of, tables
 from audit.store.copying import in_utc
@@ -89,11 +90,13 @@ class Point:
     counted: Counted
 
 
-def history_of(connection: Connection) -> History:
-    """Read what was ever said about questions on inputs and outputs."""
+def history_of(connection: Connection, studies: Collection[int] | None = None) -> History:
+    """Read what was ever said about questions on inputs and outputs, of these studies (ids; None: of all)."""
     judgement, adjudication = table_of(tables.Judgement), table_of(tables.Adjudication)
     question, annotator = table_of(tables.Question), table_of(tables.Annotator)
     about_outputs = select(question.c.id, question.c.annotators).where(question.c.kind.in_(ABOUT_OUTPUTS))
+    if studies is not None:
+        about_outputs = about_outputs.where(asked_by(connection, studies))
     needed = dict(connection.execute(about_outputs).all())
     columns = (judgement.c.id, judgement.c.question_id, annotator.c.role, judgement.c.answer)
     judged = (
@@ -174,13 +177,13 @@ def replay(
     """
     with snapshot(database) as connection:
         ground = ground_of(connection, study)
-        history = history_of(connection)
-        about, gold = subjects_of(connection), gold_labels(connection)
+        history = history_of(connection, [row["id"] for row in ground.studies])
+        about, gold = subjects_of(connection), vocabularies(connection)
         samples = [(sample, list(drawn_groups(connection, [sample["id"]]))) for sample in ground.samples]
 
     def point(part: History, until: datetime | None) -> Point:
         answers = counting_answers(answers_until(part, until), about, whose)
-        process = Process(frozenset(about[question] for question in passed_until(part, until)), gold)
+        process = Process(frozenset(about[question] for question in passed_until(part, until)), **gold)
         drawn = [cell for sample, groups in samples for cell in drawn_cells(sample, groups, answers, process)]
         people = [judgement.decided_at for judgement in part.judgements if judgement.role in ROLES]
         adjudicated = [adjudication.decided_at for adjudication in part.adjudications]

@@ -34,13 +34,15 @@ class Holds:
     `UNITS`, with broken (the relation does not hold), satisfied and violated (for one system or more) as truth values,
     pi, the probability that some cell's settled beginning reached it, and the cluster of its source. `groups` has the
     groups behind the counts of `cells`: columns of `CELL` and `GROUPS`, kind being genuine, false or violated.
-    `waiting` has, for each relation of which groups were asked about, how many different questions nobody has settled.
+    `waiting` has, for each relation of which groups were asked about, how many different questions nobody has settled;
+    `open` is how many these are over all relations.
     """
 
     cells: pd.DataFrame
     units: pd.DataFrame
     groups: pd.DataFrame
     waiting: Mapping[RelationKey, int]
+    open: int
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,7 @@ def count_holds(
         pd.DataFrame(_units(lists, content_of, sources, cluster_of, outcomes, independent), columns=UNITS),
         groups_of,
         {key: len(contents_waiting) for key, contents_waiting in waiting.items()},
+        len(set().union(*waiting.values())),
     )
 
 

@@ -222,7 +222,7 @@ def _common(
 ) -> Common:
     """The common groups of a relation, with the settled groups of a trial in the place of those of today."""
     now = [[trial.get((cell, position), group) for position, group in enumerate(settled[cell])] for cell in cells]
-    of_cells = beginnings(now, process, comparison.design == INFORMATIVE)
+    of_cells = beginnings(now, process.of_study(comparison.study), comparison.design == INFORMATIVE)
     return comparison.common(**states_of(zip(now, of_cells, strict=True)))
 
 

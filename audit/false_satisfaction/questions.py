@@ -17,7 +17,22 @@ from functools import cache
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import pandas as pd
-from sqlalchemy import Connection, Engine, Select, bindparam, case, delete, func, select, union
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    true,
+    union,
+)
 
 from audit.annotation.answers import ORIGINS, SCALES
 from audit.annotation.questions import (
@@ -713,3 +728,47 @@ def _open_needed(
         for (_, input_id, output), ask in needed.items()
     ]
     open_questions(connection, task, wanted, _most(samples))
+
+
+# The questions of one study among those of a database.
+
+
+def asked_by(connection: Connection, studies: Collection[int]) -> ColumnElement[bool]:
+    """Condition on the table question: it is about a text, an output or a group of these studies (ids)."""
+    study, group, member, source, progress, output, question = (
+        table_of(model)
+        for model in (
+            tables.Study,
+            tables.Group,
+            tables.Member,
+            tables.Source,
+            tables.Progress,
+            tables.Output,
+            tables.Question,
+        )
+    )
+    if not connection.execute(select(study.c.id).where(study.c.id.not_in(studies)).limit(1)).first():
+        return true()
+    asked = group.alias()
+    systems = select(progress.c.system_id).where(progress.c.study_id.in_(studies))
+    has_text = (
+        exists()
+        .where(member.c.input_id == question.c.input_id)
+        .where(group.c.id == member.c.group_id, group.c.study_id.in_(studies))
+    )
+    has_output = exists().where(
+        output.c.input_id == question.c.input_id,
+        output.c.system_id.in_(systems),
+        output.c.text == question.c.output,
+    )
+    has_group = (
+        exists()
+        .where(asked.c.id == question.c.group_id)
+        .where(source.c.input_id == question.c.input_id, source.c.study_id.in_(studies))
+        .where(group.c.source_id == source.c.id, group.c.relation_id == asked.c.relation_id)
+    )
+    return or_(
+        and_(question.c.kind == "group", has_group),
+        and_(question.c.kind == "pair", has_text, has_output),
+        and_(question.c.kind.not_in(["group", "pair"]), has_text),
+    )

@@ -13,12 +13,12 @@ import json
 import math
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypedDict, cast
 
 from sqlalchemy import Connection, FromClause, Row, Select, and_, literal, or_, select
 
@@ -413,11 +413,17 @@ class Process:
 
     passed: subjects of the questions that people are through with: they have all the votes they want, or were flagged.
     Whatever waits for one of them waits for an adjudicator, not for its turn. gold: by task, the labels that gold says;
-    a relation that carries these carries whatever gold answers.
+    a relation that carries these carries whatever gold answers. gold_of: the same by study (id), for those with gold of
+    their own.
     """
 
     passed: frozenset[Subject] = frozenset()
     gold: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    gold_of: Mapping[int, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+
+    def of_study(self, study: int) -> "Process":
+        """The same for one study: the gold of others decides nothing there, unless it has none itself."""
+        return replace(self, gold={**self.gold, **self.gold_of.get(study, {})})
 
 
 def beginnings(
@@ -454,6 +460,13 @@ def beginnings(
     return [_beginning(*parts, one_list) for parts in zip(cells, ends, counting, strict=True)]
 
 
+class Vocabularies(TypedDict):
+    """The labels that gold has: by task, and by study (id) and task."""
+
+    gold: dict[str, frozenset[str]]
+    gold_of: dict[int, dict[str, frozenset[str]]]
+
+
 def read_process(connection: Connection) -> Process:
     """How answers come about in this database."""
     question, aside = table_of(tables.Question), table_of(tables.Aside)
@@ -462,7 +475,24 @@ def read_process(connection: Connection) -> Process:
         question.c.kind.in_(ABOUT_OUTPUTS), or_(question.c.filled, question.c.id.in_(flagged))
     )
     passed = frozenset((task, input_id, output) for task, input_id, output in connection.execute(query))
-    return Process(passed, gold_labels(connection))
+    return Process(passed, **vocabularies(connection))
+
+
+def vocabularies(connection: Connection) -> "Vocabularies":
+    """The labels that gold has, for `Process`: `gold` by task, `gold_of` by study (id) and task."""
+    source, study = table_of(tables.Source), table_of(tables.Study)
+    query = (
+        select(study.c.id, study.c.task, source.c.gold)
+        .join(source, source.c.study_id == study.c.id)
+        .where(source.c.gold.is_not(None))
+        .distinct()
+    )
+    gold: dict[str, frozenset[str]] = {}
+    gold_of: dict[int, dict[str, frozenset[str]]] = {}
+    for id, task, label in connection.execute(query):
+        for labels in (gold, gold_of.setdefault(id, {})):
+            labels[task] = labels.get(task, frozenset()) | {label}
+    return {"gold": gold, "gold_of": gold_of}
 
 
 def subjects_of(connection: Connection, kinds: Collection[str] = ABOUT_OUTPUTS) -> dict[int, Subject]:

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Engine, Select, case, delete, distinct, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, case, delete, distinct, exists, func, or_, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, note, reading_as, require
 from audit.annotation.answers import SCALES, UNSURE, Vote, counting_votes, is_adjudicated, is_vote, stands
 from audit.annotation.causes import INSPECTION, check_reason, is_check, remark_of, written_as_check
-from audit.annotation.deferral import FLAG, check_comment, taken_back
+from audit.annotation.deferral import FLAG, check_comment, is_flagged, taken_back
 from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.questions import BROKEN, HOLDS
 from audit.annotation.queue import Shown, show
@@ -56,14 +56,27 @@ class Inspection:
 
 
 def adjudicate(
-    engine: Engine, account_id: int, question_id: int, allowed: Sequence[str], reason: str, code: str | None = None
+    engine: Engine,
+    account_id: int,
+    question_id: int,
+    allowed: Sequence[str],
+    reason: str,
+    code: str | None = None,
+    *,
+    only_open: bool = False,
 ) -> int:
     """Settle a question: its allowed labels and why; returns the adjudication's id.
 
     `code` is a word of `audit.annotation.causes.REASONS`; `reason` may be empty with any but `other`. A question can
-    be adjudicated again, and the last one counts. Raises NotAllowed or Refused.
+    be adjudicated again, and the last one counts; with `only_open` one that was adjudicated and not flagged since is
+    refused. Raises NotAllowed or Refused.
     """
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        if only_open:
+            work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is settled
+            closed = is_adjudicated(question.c.id) & ~is_flagged()
+            if work.connection.execute(select(question.c.id).where(question.c.id == question_id, closed)).first():
+                raise Refused(message("refused.settled_meanwhile"))
         return _adjudicate(work, account_id, question_id, allowed, reason, code)
 
 
@@ -106,13 +119,45 @@ def change_adjudication(
         return _adjudicate(work, account_id, before.shown.id, allowed, written, code)
 
 
-def next_check(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Shown | None:
+def take_back(engine: Engine, account_id: int) -> Adjudicated | None:
+    """Take back what this account settled last, so that the question waits for a decision again; returns what it was.
+
+    None where nothing of theirs stands, or somebody has settled it since. What was decided stays in the history; a row
+    that allows no label takes it back. Raises NotAllowed, and Refused after `LAST` in a row.
+    """
+    with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
+        newest = select(adjudication.c.question_id).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(1)
+        question_id = work.connection.execute(newest).scalar()
+        if question_id is None:
+            return None
+        held = work.hold(int(question_id))
+        before = next(iter(_latest_adjudications(work.connection, account_id)), None)
+        if before is None or held is None or before.shown.id != question_id:
+            return None  # somebody else was faster
+        last = select(adjudication.c.allowed).where(adjudication.c.annotator_id == account_id)
+        rows = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(LAST)).scalars().all()
+        if len(rows) == LAST and not any(rows):
+            raise Refused(message("refused.undone_enough", most=LAST))
+        row = {
+            "question_id": question_id,
+            "annotator_id": account_id,
+            "allowed": [],
+            "reason": "",
+            "guideline": guideline_in_force(work.connection, held.task, held.kind).version,
+            "decided_at": tables.now(),
+        }
+        work.add(tables.Adjudication, [row])
+        return before
+
+
+def next_check(engine: Engine, account_id: int, later: Sequence[int] = (), first: int | None = None) -> Shown | None:
     """The most wanted check for this adjudicator, as annotators saw the question; None: there is none.
 
-    Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
+    Never a question that they ever judged themselves. `first` comes before all others where it waits, and those of
+    `later` come last, in this order. Raises NotAllowed.
     """
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        first = _first_of(connection, _to_check(account_id), later)
+        first = _first_of(connection, _to_check(account_id), later, first)
         return None if first is None else show(connection, first)
 
 
@@ -140,13 +185,16 @@ def check(engine: Engine, account_id: int, question_id: int, allowed: Sequence[s
         _adjudicate(work, account_id, question_id, allowed, written_as_check(remark))
 
 
-def next_inspection(engine: Engine, account_id: int, later: Sequence[int] = ()) -> Inspection | None:
+def next_inspection(
+    engine: Engine, account_id: int, later: Sequence[int] = (), first: int | None = None
+) -> Inspection | None:
     """The inspection that has waited longest for this account; None: there is none.
 
-    Never a question that they ever judged themselves. Those of `later` come last, in this order. Raises NotAllowed.
+    Never a question that they ever judged themselves. `first` comes before all others where it waits, and those of
+    `later` come last, in this order. Raises NotAllowed.
     """
     with reading_as(engine, account_id, *ADJUDICATORS) as connection:
-        first = _first_of(connection, _to_inspect(account_id), later)
+        first = _first_of(connection, _to_inspect(account_id), later, first)
         if first is None:
             return None
         votes = [vote for vote in counting_votes(connection, [first]) if vote.role in ROLES]
@@ -211,8 +259,7 @@ def _adjudicate(
 
 
 def _latest_adjudications(connection: Connection, account_id: int) -> list[Adjudicated]:
-    own = (adjudication.c.annotator_id == account_id) & stands(adjudication)
-    query = select(adjudication).where(own).order_by(adjudication.c.id.desc()).limit(LAST)
+    query = select(adjudication).where(_own(account_id)).order_by(adjudication.c.id.desc()).limit(LAST)
     adjudications = []
     for row in connection.execute(query).all():
         checked = is_check(row.code, row.reason)
@@ -223,9 +270,18 @@ def _latest_adjudications(connection: Connection, account_id: int) -> list[Adjud
     return adjudications
 
 
-def _first_of(connection: Connection, query: Select[int], later: Sequence[int]) -> int | None:
-    """The first question of a query for ids; those of `later` come last, in their order."""
+def _own(account_id: int) -> ColumnElement[bool]:
+    """Condition: an adjudication of this account that counts."""
+    return (adjudication.c.annotator_id == account_id) & stands(adjudication)
+
+
+def _first_of(
+    connection: Connection, query: Select[int], later: Sequence[int], wanted: int | None = None
+) -> int | None:
+    """The first question of a query for ids, `wanted` before all others; those of `later` come last, in their order."""
     (column,) = query.selected_columns
+    if wanted is not None and connection.execute(query.where(column == wanted)).first() is not None:
+        return wanted
     first = connection.execute(query.where(column.not_in(later)).limit(1)).scalar()
     if first is None:
         remaining = set(connection.execute(query.where(column.in_(later))).scalars())

@@ -75,6 +75,19 @@ def unflag(engine: Engine, account_id: int) -> int | None:
         return question_id
 
 
+def flag_taken_back(engine: Engine, account_id: int, question_id: int) -> str:
+    """What this annotator wrote to the flag of the question that they took back last; empty where there is none.
+
+    Raises NotAllowed.
+    """
+    own = (aside.c.annotator_id == account_id) & (aside.c.question_id == question_id)
+    query = (
+        select(aside.c.comment).where(own, aside.c.kind == FLAG, exists().where(taken_back(aside))).order_by(aside.c.id)
+    )
+    with reading_as(engine, account_id, *ROLES) as connection:
+        return str(next(reversed(connection.execute(query).scalars().all()), None) or "")
+
+
 def flagged_ids(engine: Engine, account_id: int) -> list[int]:
     """Flagged questions to which no adjudicator has replied, most wanted first. Raises NotAllowed."""
     query = (

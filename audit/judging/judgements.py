@@ -34,6 +34,8 @@ class Undone:
     answer: str
     in_a_row: int
     """How many were withdrawn one after the other, with none given since: 1 to `UNDOS`."""
+    comment: str = ""
+    """What was written to it: it goes back into the field."""
 
 
 def judge(
@@ -131,12 +133,12 @@ def undone(engine: Engine, account_id: int) -> Undone | None:
             return None
         question_id, superseded = rows[0]
         query = (
-            select(judgement.c.answer, question.c.task)
+            select(judgement.c.answer, question.c.task, judgement.c.comment)
             .join(question, question.c.id == judgement.c.question_id)
             .where(judgement.c.id == superseded)
         )
-        answer, task = connection.execute(query).one()
-        return Undone(question_id, str(task), str(answer), len(rows))
+        answer, task, comment = connection.execute(query).one()
+        return Undone(question_id, str(task), str(answer), len(rows), str(comment or ""))
 
 
 def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select
 
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.questions import Subject, kind_of, question_ids, question_key
+from audit.annotation.questions import BROKEN, HOLDS, Subject, kind_of, question_ids, question_key
 from audit.annotation.queue import Shown, show
 from audit.errors import AuditError, Refused
 from audit.false_satisfaction.cells import SampleRow, ground_of
@@ -31,6 +31,7 @@ from audit.false_satisfaction.judged import (
 from audit.false_satisfaction.resolution import drawn_groups
 from audit.keys import canonical
 from audit.messages import message
+from audit.relations.asking import text_names
 from audit.sampling.designs import INFORMATIVE
 from audit.store import insert_new, rows_among, table_of, tables, writing
 from audit.store.queries import insert_one
@@ -352,7 +353,7 @@ def asked_of(connection: Connection, question_id: int) -> Asked:
     return Asked(
         base_of(shown.task),
         shown.kind,
-        shown.question,
+        shown.question if shown.group is None else f"{shown.question} ({HOLDS}: yes; {BROKEN}: no)",
         shown.labels,
         shown.texts,
         _parts(shown),
@@ -364,10 +365,11 @@ def asked_of(connection: Connection, question_id: int) -> Asked:
 
 def _parts(shown: Shown) -> tuple[Part, ...]:
     if shown.group is not None:
-        names = {"source": "Source", "follow_up": "Follow-up", "link": "Link"}
+        members = shown.group.members
+        names = text_names([member.role for member in members], len(shown.texts))
         return tuple(
-            Part(names.get(member.role, member.role), "\n".join(member.input.texts), member.input.languages[0])
-            for member in shown.group.members
+            Part(name, "\n".join(member.input.texts), member.input.languages[0])
+            for name, member in zip(names, members, strict=True)
         )
     words = wording_of(get_task(shown.task), "en")
     names_of = words.texts if len(words.texts) == len(shown.texts) else ()

@@ -43,6 +43,7 @@ def relation(
     languages: Sequence[str] = ANY,
     family: str = "own",
     version: str | None = None,
+    question: str | Mapping[str, str] = "",
 ) -> Callable[[Rewrite], Rewrite]:
     """Register the decorated function as a metamorphic relation.
 
@@ -51,7 +52,9 @@ def relation(
     the outputs of the source and the follow-ups, in order, and returns a `Verdict` or whether the relation is
     satisfied. `preserves="label"` says that every right answer about the source is right about the follow-up, a list of
     labels that these are; None that people must be asked. `version` names the follow-ups: by default it is that of the
-    function's source, so that a function that was changed is run anew. Defining the same name again replaces it.
+    function's source, so that a function that was changed is run anew. `question` is what people are asked about a
+    group, *yes* where the relation holds; by default what follows from the check. Defining the same name again replaces
+    it.
 
     Raises UnknownName for a task that nobody registered, AuditError for a name of a built-in relation, and for another
     `preserves`.
@@ -80,6 +83,7 @@ def relation(
                 carry=propagate,
                 languages=tuple(languages),
                 version=version or source_version(function, check),
+                question=question,
             )
         )
         return function

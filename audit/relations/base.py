@@ -320,6 +320,9 @@ class Relation:
     """What it reads of a text beyond its characters, by its language's own tagger. Without trees it makes no groups."""
     default: bool = True
     """Whether a run takes it that names no relations."""
+    question: str | Mapping[str, str] = ""
+    """What people are asked about a group, where *yes* means that the relation holds there; by the code of a language,
+    or in one for all. Empty: what follows from its check (`audit.relations.asking`)."""
     limits: tuple[Limit, ...] = ()
     """What a follow-up must keep; set by `audit.relations.validity.limited`, which makes them a parameter, too."""
 
@@ -499,6 +502,8 @@ class Chained(Relation):
     walk: Callable[[Source, random.Random], Steps]
     more: int | None = None
     """The most inputs that a group wants beside those of its first step; None: nobody knows."""
+    expects: Check | None = None
+    """The check of `audit.relations.expect` that its verdict is made by: what people are asked follows from it."""
 
     def steps(self, source: Source) -> Steps:
         if not self.reads(source):

@@ -48,6 +48,8 @@ class Use:
     texts: tuple[int, ...] = FIRST
     changes: Literal["all", "one"] = "all"
     """As of `Plain`."""
+    question: str | Mapping[str, str] = ""
+    """As of `Relation`: what people are asked about a group, where it is not what follows from the check."""
     carry: Carry = unchanged
     unit: Literal["sentence", "document", "any"] = "any"
     default: bool | None = None
@@ -132,6 +134,7 @@ def perturbation(
                     grammar=grammar,
                     counterpart=name if len(tasks) > 1 else "",
                     default=_is_default(use, default),
+                    question=use.question,
                     limits=limits_of_all(limits),
                 )
             )
@@ -176,6 +179,7 @@ def joint_perturbation(
                     grammar=grammar,
                     counterpart=name if len(tasks) > 1 else "",
                     default=_is_default(use, default),
+                    question=use.question,
                 )
             )
         return rewrite

@@ -86,10 +86,11 @@ def plain(
     check_params: CheckParams | None = None,
     needs: tuple[str, ...] = (),
     grammar: Literal["", "tags", "trees"] = "",
+    question: str | Mapping[str, str] = "",
     limits: Sequence[str] = (),
 ) -> Callable[[Perturb], Perturb]:
     """Register the decorated perturbation as a relation; the first line of its docstring is the summary. `limits` are
-    what its follow-ups must keep, as in `"replaced<=0.4"`."""
+    what its follow-ups must keep, as in `"replaced<=0.4"`; `question` is what people are asked about its groups."""
 
     def keep(perturb: Perturb) -> Perturb:
         summary = (perturb.__doc__ or "").strip().splitlines()[0]
@@ -109,6 +110,7 @@ def plain(
                 check_params=check_params,
                 needs=needs,
                 grammar=grammar,
+                question=question,
                 limits=limits_of_all(limits),
             )
         )
@@ -131,8 +133,11 @@ def chained(
     needs: tuple[str, ...] = (),
     grammar: Literal["", "tags", "trees"] = "",
     more: int | None = None,
+    expects: Check | None = None,
+    question: str | Mapping[str, str] = "",
 ) -> Callable[[Callable[..., Steps]], Callable[..., Steps]]:
-    """Register the decorated generator `walk(source, choices)` as a relation."""
+    """Register the decorated generator `walk(source, choices)` as a relation. What people are asked about its groups
+    follows from the check that it `expects`, unless it has a `question`."""
 
     def keep(walk: Callable[..., Steps]) -> Callable[..., Steps]:
         summary = (walk.__doc__ or "").strip().splitlines()[0]
@@ -152,6 +157,8 @@ def chained(
                 needs=needs,
                 grammar=grammar,
                 more=more,
+                expects=expects,
+                question=question,
             )
         )
         return walk

@@ -245,7 +245,9 @@ def compare_all(
         observed, genuine = rates_of(group, common, relative=True)
         standing.loc[group.index, ["sr_observed", "sr_genuine"]] = np.column_stack([observed, genuine])
         standing.loc[group.index, "relative"] = common is not None and bool(np.isnan(common.sr_genuine).all())
-        draws = None if common is None or stopping or not size else common.draws(target, size, len(relations))
+        # The relation's place in its own study: other studies in the report move no probability of this one.
+        seed = sum((entry["task"], entry["study"]) == key[:2] for entry in relations)
+        draws = None if common is None or stopping or not size else common.draws(target, size, seed)
         orders = compare_orders(standing.loc[group.index])
         order_corrected, best_corrected = order_where_known(group, "sr_corrected") or (None, None)
         relations.append(

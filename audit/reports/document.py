@@ -393,6 +393,7 @@ class Covered(GenuineRates):
 class OverallEntry(Overall, Covered):
     """Sums and medians over all cells; rates over the cells of which enough is judged (`least_judged`)."""
 
+    waiting_groups: NotRequired[int]
     audits_waiting: NotRequired[int | None]
     checks_waiting: NotRequired[int | None]
     checks: NotRequired[ChecksEntry | None]

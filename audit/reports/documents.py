@@ -320,9 +320,13 @@ class HistoryDocument(TypedDict):
 
 
 class QuestionCounts(TypedDict):
-    """Questions over the whole database: those that wait, and those that are answered, by origin."""
+    """Questions over the whole database: those that wait, and those that are answered, by origin.
+
+    Of those that are `open`, `open_groups` are about groups, the others about texts and outputs.
+    """
 
     open: int
+    open_groups: int
     audits: int
     checks: int
     people: int

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Connection, Engine, RowMapping, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, func, select
 from sqlmodel import SQLModel
 
 import audit
@@ -44,6 +44,7 @@ from audit.false_satisfaction.groups import (
 from audit.false_satisfaction.holds import Holds, count_holds
 from audit.false_satisfaction.protocol_arms import Arms, count_arms
 from audit.false_satisfaction.proxies import CellProxies, cell_proxies
+from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import (
     ALLOWED,
     KnownAnswer,
@@ -144,7 +145,7 @@ def evidence(
     with snapshot(database) as connection:
         counted, drawn = count_drawn(connection, whose, study, design)
         compared = comparisons(connection, counted)
-        clusters = source_clusters(connection, [int(str(row["id"])) for row in counted.studies])
+        clusters = source_clusters(connection, _ids(counted))
         causes, arms = named_falses(connection, counted), count_arms(connection, counted, whose)
         lacking = never_gold(connection, counted)
         made_from = signature(connection, counted, whose, lacking)
@@ -164,7 +165,7 @@ def evidence(
             holds=count_holds(connection, counted, whose, clusters),
             made_from=made_from,
             causes=causes,
-            disputes=disputes(connection),
+            disputes=disputes(connection, asked_by(connection, _ids(counted))),
             plans=plan_adherence(connection, counted.studies, counted.samples),
             arms=arms,
             accuracy=right_outputs(connection, counted),
@@ -187,7 +188,7 @@ def signature(
 
     `lacking` is that of `never_gold`.
     """
-    answers, about_groups = _answer_counts(connection, whose)
+    answers, about_groups = _answer_counts(connection, whose, asked_by(connection, _ids(counted)))
     systems = system_entries(connection, counted.checks.systems)
     audited = {sample["id"]: audits_of(connection, int(str(sample["id"]))).groups for sample in counted.samples}
     missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
@@ -271,13 +272,19 @@ def _rows(connection: Connection, model: type[SQLModel]) -> dict[int, RowMapping
     return {row["id"]: row for row in connection.execute(select(table_of(model))).mappings()}
 
 
-def _answer_counts(connection: Connection, whose: Whose) -> tuple[dict[str, int], dict[str, int]]:
+def _ids(counted: Counted) -> list[int]:
+    return [int(str(row["id"])) for row in counted.studies]
+
+
+def _answer_counts(
+    connection: Connection, whose: Whose, among: ColumnElement[bool]
+) -> tuple[dict[str, int], dict[str, int]]:
     """By origin, the answers that count: to questions about inputs and outputs, and to those about groups."""
     question, answer = table_of(tables.Question), table_of(tables.Answer)
     by_origin = (
         select(question.c.kind, answer.c.origin, func.count())
         .join(question, question.c.id == answer.c.question_id)
-        .where(answer.c.origin.in_(ALLOWED[whose]))
+        .where(answer.c.origin.in_(ALLOWED[whose]), among)
         .group_by(question.c.kind, answer.c.origin)
     )
     counts = {(str(row[0]), str(row[1])): int(row[2]) for row in connection.execute(by_origin)}
@@ -353,13 +360,15 @@ def named_falses(connection: Connection, counted: Counted) -> pd.DataFrame:
     return rows[[*KEY, "satisfied", "judged", "source", "code"]].reset_index(drop=True)
 
 
-def disputes(connection: Connection) -> DisputesEntry | None:
+def disputes(connection: Connection, among: ColumnElement[bool]) -> DisputesEntry | None:
     """How adjudicators explained disputes: `settled` questions, `reasons` by code, `uncoded` ones; None: there is none.
 
-    A question's last adjudication counts. Spot checks are none of them: people agreed there.
+    A question's last adjudication counts. Spot checks are none of them: people agreed there. `among`: a condition on
+    the table question.
     """
-    table = table_of(tables.Adjudication)
-    rows = connection.execute(select(table.c.code, table.c.reason).where(stands(table)))
+    table, question = table_of(tables.Adjudication), table_of(tables.Question)
+    of_question = select(table.c.code, table.c.reason).join(question, question.c.id == table.c.question_id)
+    rows = connection.execute(of_question.where(stands(table), among))
     codes = [code for code, reason in rows if not is_check(code, str(reason))]
     if not codes:
         return None
@@ -416,7 +425,11 @@ def read_lenient(
     }
     process = read_process(connection)
     gold = {task: labels | set(lacking.get(task, ())) for task, labels in process.gold.items()}
-    process = replace(process, gold=gold)
+    gold_of = {
+        study: {task: labels | set(lacking.get(task, ())) for task, labels in by_task.items()}
+        for study, by_task in process.gold_of.items()
+    }
+    process = replace(process, gold=gold, gold_of=gold_of)
     samples = {sample["study_id"]: sample for sample in counted.samples}
     for study, study_cells in groupby(drawn, lambda cell: cell.key[0]):
         groups = [group.drawn for cell in study_cells for group in cell.settled]

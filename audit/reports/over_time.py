@@ -210,8 +210,9 @@ def totals(overview: Overview) -> TotalsDocument:
     progress = overview.progress
     return {
         "questions": {
-            "open": progress.open,
-            "audits": progress.audits,
+            "open": progress.questions.open,
+            "open_groups": progress.questions.groups,
+            "audits": progress.questions.audits,
             "checks": progress.checks,
             "people": progress.answers["people"],
             "adjudicated": progress.answers["adjudicated"],

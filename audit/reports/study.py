@@ -124,6 +124,8 @@ def report_of(
         ),
         weights=weights,
     )
+    if holds.waiting:
+        report["overall"]["waiting_groups"] = holds.open
     report["sensitivity"] = _sensitivity(basis, report, interval, target, delta)
     if gold_error is not None and basis.resting is not None:
         report["gold_error"] = gold_error_entry(counted, basis.resting, gold_error, report["overall"], target)

@@ -134,12 +134,13 @@ def _report(
     delta: float,
     weights: list[Any] | None,
     gold_error: str | None = None,
+    study: int | None = None,
 ) -> ReportDocument:
-    """The report; `weights` are the name of a profile, or a source and weights by relation, `gold_error` is a rate, or
-    two, as they are written."""
+    """The report of a study, or of all; `weights` are the name of a profile, or a source and weights by relation,
+    `gold_error` is a rate, or two, as they are written."""
     error = None if gold_error is None else GoldError.read(gold_error)
     chosen = None if weights is None else Weights(weights[0], weights[1] if len(weights) > 1 else PROFILES[weights[0]])
-    basis = _evidence(database, state, whose, target, error is not None)
+    basis = _evidence(database, state, whose, target, error is not None, study)
     return report_of(basis, interval=interval, target=target, delta=delta, weights=chosen, gold_error=error)
 
 
@@ -233,8 +234,10 @@ def _engine(database: str) -> Engine:
 
 
 @lru_cache(maxsize=_CACHED_STATES)
-def _evidence(database: str, state: str, whose: Whose, target: Target, resting: bool = False) -> Evidence:
-    return evidence(_engine(database), whose, target=target, resting=resting)
+def _evidence(
+    database: str, state: str, whose: Whose, target: Target, resting: bool = False, study: int | None = None
+) -> Evidence:
+    return evidence(_engine(database), whose, study, target=target, resting=resting)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ triggers of its own (`TEMP`: they are in no file and no other program has them).
 writes, so that a kill, a rollback and a copy leave rows and sums that fit each other. A row costs 1.6 microseconds.
 
 Left out are `input` and `group`, whose rows are named by their content (the doctor works the names out again), what is
-derived from others (places in the queue) and what is no part of the history (leases, logins, jobs). A server
+derived from others (places in the queue) and what is no part of the history (leases, logins, tokens, jobs). A server
 of PostgreSQL has checksums of its own pages, so `seal` stays empty there.
 """
 
@@ -20,7 +20,7 @@ from sqlmodel import SQLModel
 
 from audit.store import tables
 
-_UNSEALED = {"schema_version", "seal", "input", "group", "lease", "login", "job", "chunk_lease"}
+_UNSEALED = {"schema_version", "seal", "input", "group", "lease", "login", "token", "job", "chunk_lease"}
 _DERIVED = {"question": ("priority", "waits", "filled")}
 """Columns that follow from other rows, and change with each of them."""
 _FUNCTION = "audit_sum"

@@ -152,7 +152,7 @@ class ChunkLease(SQLModel, table=True):
 
 __all__ = ["Cause", "ChunkLease", "Job", "Known", "Log", "Plan", "Setting", "now"]
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Counted up with each migration (`audit.store.migrations`)."""
 
 CLUSTERED = {"sqlite_with_rowid": False}
@@ -463,6 +463,36 @@ class Login(SQLModel, table=True):
     """Each use puts it off, up to a hard limit after `created_at`."""
     ended_at: datetime | None = moment(nullable=True)
     """When it was logged out, or its account disabled or given another password."""
+
+
+class Token(SQLModel, table=True):
+    """A secret whose bearer may do one thing, until it expires, is used up or is ended. Not a part of the history."""
+
+    __table_args__ = (Index("ix_token_annotator", "annotator_id"),)
+    key: bytes = Field(sa_column=Column(LargeBinary(32), primary_key=True))
+    """SHA-256 of the secret: whoever reads the database cannot use it."""
+    purpose: str
+    """What it lets its bearer do: `api`, ask the API as an account; `invitation`, make an account; `first account`,
+    make the manager of a database that has no account."""
+    annotator_id: int | None = Field(default=None, foreign_key="annotator.id")
+    """Whose it is: who uses the API with it, or who made the invitation; null: whoever has the database itself."""
+    name: str = ""
+    """What it is for, in its maker's words."""
+    role: str | None = None
+    """`api`: the most that it may do, whatever the account may; `invitation`: the role of the account that it makes."""
+    languages: str | None = None
+    """`invitation`: languages of the account, as in `annotator`."""
+    code: str | None = None
+    """`invitation`: the completion code of a recruitment platform."""
+    uses_left: int | None = None
+    """How often it can still be used; null: any number of times."""
+    created_at: datetime = moment()
+    seen_at: datetime | None = moment(nullable=True)
+    """The last use, to the minute; null: never."""
+    expires_at: datetime | None = moment(nullable=True)
+    """Null: never."""
+    ended_at: datetime | None = moment(nullable=True)
+    """When it was taken back, or its account disabled."""
 
 
 class Judgement(SQLModel, table=True):

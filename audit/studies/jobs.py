@@ -26,7 +26,7 @@ from sqlalchemy import Connection, Engine, RowMapping, select, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 
-from audit.annotation.accounts import require_manager
+from audit.annotation.accounts import note, require_manager
 from audit.annotation.settings import change_settings, settings_of
 from audit.annotation.words import set_words
 from audit.errors import AuditError
@@ -42,6 +42,7 @@ from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import name_primary, primary_named, resolve
 from audit.studies.plan import SETTINGS, Plan, corpus_planned, need_registered, read_plan, relations_planned
+from audit.studies.uploads import uploaded_here
 from audit.studies.versions import latest
 
 DATABASE = "AUDIT_DB"
@@ -85,10 +86,11 @@ def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
     UnknownName for a plan; BadFile for one that names files or code of somebody's own, which only the command line
     may run; AuditError where the same study is being run already, or where no process can be begun.
     """
+    uploaded = uploaded_here(engine)
     with engine.begin() as connection:
         require_manager(connection, by)
         plan = latest(connection, name).plan()
-        need_registered(plan)
+        need_registered(plan, uploaded)
         moment = tables.now()
         row = {
             "plan": name,
@@ -106,6 +108,7 @@ def begin_job(engine: Engine, name: str, database: str, *, by: int) -> int:
         inserted = connection.execute(_JOB.insert(), row).inserted_primary_key
         id = int(inserted[0]) if inserted else 0
         _refuse_second(connection, id, plan.study)
+        note(connection, by, "run begun", plan=name)
     try:
         pid = _begin_process(name, id, database)
     except OSError as problem:
@@ -128,6 +131,7 @@ def stop_job(engine: Engine, id: int, *, by: int) -> None:
         if row is None or _state(row) not in LIVE:
             raise AuditError(message("work.not_at_work"))
         _set(connection, id, state="stopping")
+        note(connection, by, "run stopped", plan=row["plan"])
     if row["host"] == socket.gethostname() and row["pid"] and _is_job(row["pid"], id):
         os.kill(row["pid"], signal.SIGTERM)
 
@@ -424,10 +428,11 @@ def carry_out(
         {"name": plan.name, **plan.content()},
         message("plan_file.called", name=plan.name),
         registered_only=by is not None,
+        uploaded=(uploaded := uploaded_here(engine)),
     )
     change_settings(engine, by, _new_settings(engine, plan))  # asks for the role before anything is done
     study, sample = plan.study, plan.sample
-    corpus = corpus_planned(study)
+    corpus = corpus_planned(study, uploaded)
     relations = relations_planned(corpus, study)
     if written := {key: value for key, value in plan.words.items() if value}:
         set_words(engine, study["task"], written, by=by, change=change_words)

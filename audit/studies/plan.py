@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
@@ -249,12 +250,22 @@ Note = Callable[[str, str], None]
 """(where in the file, what is wrong there) -> noted."""
 
 
-def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_only: bool = False) -> Plan:
+Uploaded = Mapping[str, Corpus]
+"""The corpora that were uploaded to the database that a plan is for (`audit.studies.uploads`), by name."""
+NOTHING_UPLOADED: Uploaded = MappingProxyType({})
+
+
+def read_plan(
+    content: Mapping[str, Any],
+    file: str = "the plan",
+    registered_only: bool = False,
+    uploaded: Uploaded = NOTHING_UPLOADED,
+) -> Plan:
     """A plan from a document with `name` and the tables of `TABLES`, checked and completed.
 
     With `registered_only`, as for what comes through the app, corpora and systems must be registered ones: a file's
-    name and `module:name` are refused before anything is read or imported. Raises BadFile, which names the file and,
-    of every mistake, the key and what is allowed there.
+    name and `module:name` are refused before anything is read or imported. Corpora that were `uploaded` may be named,
+    too. Raises BadFile, which names the file and, of every mistake, the key and what is allowed there.
 
     >>> plan = read_plan({"name": "p", "study": {"corpus": "imdb", "systems": ["vader"]}, "sample": {"share": 0.01}})
     >>> plan.study["unit"], plan.sample["design"], plan.judging["annotators"]
@@ -269,7 +280,7 @@ def read_plan(content: Mapping[str, Any], file: str = "the plan", registered_onl
     tables = {table: getattr(document, table).model_dump() for table in TABLES if table != "words"}
     tables["words"] = TABLES["words"] | document.words
     found: list[tuple[str, str]] = []
-    _complete(tables, lambda where, reason: found.append((where, reason)), registered_only)
+    _complete(tables, lambda where, reason: found.append((where, reason)), registered_only, uploaded)
     refuse(file, found)
     return Plan(document.name, **tables)
 
@@ -292,14 +303,14 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool) -> None:
+def _complete(tables: dict[str, dict[str, Any]], note: Note, registered_only: bool, uploaded: Uploaded) -> None:
     """Check what the keys mean, and fill in what was left out."""
     study, sample, judging, report, words = (tables[name] for name in TABLES)
-    if registered_only and (refused := unregistered_keys(tables)):
+    if registered_only and (refused := unregistered_keys(tables, uploaded)):
         for key, reason in refused.items():
             note(key, reason)
         return
-    corpus = _corpus(study, note)
+    corpus = _corpus(study, note, uploaded)
     _words(words, study["task"], note)
     run = _systems(study, note)
     _ask("study.take", Repeats(study["repeats"] or 1, study["take"] or FIRST).checked, note)
@@ -323,7 +334,9 @@ def _own_words(corpus: Corpus | None, words: Mapping[str, Any]) -> OwnWords:
     return OwnWords(version=int(any(words.values())), subject=str(getattr(corpus, "about", "")))
 
 
-def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def unregistered_keys(
+    content: Mapping[str, Mapping[str, Any]], uploaded: Uploaded = NOTHING_UPLOADED
+) -> dict[str, str]:
     """Keys that name a file, an address or somebody's own code, and why the app does not take them.
 
     What comes through a browser may name nothing but what is registered: the server's files are not its manager's.
@@ -333,7 +346,7 @@ def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str
     ['report.weights', 'study.corpus', 'study.systems']
     """
     study, weights = content["study"], content["report"]["weights"]
-    corpora = [corpus.name for corpus in all_corpora(study["task"])]
+    corpora = [*uploaded, *(corpus.name for corpus in all_corpora(study["task"]))]
     systems = [system.name for system in all_systems(study["task"])]
     advice = message("plan_file.own_files")
     refusals: dict[str, str] = {}
@@ -362,13 +375,17 @@ def unregistered_keys(content: Mapping[str, Mapping[str, Any]]) -> dict[str, str
     return refusals
 
 
-def need_registered(plan: Plan) -> None:
+def need_registered(plan: Plan, uploaded: Uploaded = NOTHING_UPLOADED) -> None:
     """Raise BadFile where a plan names files or code of somebody's own: only the command line may run those."""
-    refuse(message("plan_file.called", name=plan.name), unregistered_keys(plan.content()).items())
+    refuse(message("plan_file.called", name=plan.name), unregistered_keys(plan.content(), uploaded).items())
 
 
-def corpus_planned(study: Mapping[str, Any]) -> Corpus:
+def corpus_planned(study: Mapping[str, Any], uploaded: Uploaded = NOTHING_UPLOADED) -> Corpus:
     """The corpus that a plan's table `study` names. Raises what `get_corpus` raises."""
+    if (own := uploaded.get(study["corpus"])) is not None:
+        if not matches(own.task, study["task"]):
+            raise AuditError(message("upload.other_task", name=own.name, task=own.task, wanted=study["task"]))
+        return own
     reading = Reading(study["columns"], study["labels"])
     return get_corpus(study["corpus"], study["task"], study["unit"], study["language"], reading)
 
@@ -378,10 +395,10 @@ def relations_planned(corpus: Corpus, study: Mapping[str, Any]) -> list[Relation
     return fitting(corpus, study["relations"], study["document_share"], study["set"], study["valid"])
 
 
-def _corpus(study: dict[str, Any], note: Note) -> Corpus | None:
+def _corpus(study: dict[str, Any], note: Note, uploaded: Uploaded) -> Corpus | None:
     corpus: Corpus | None = _ask(
         "study.corpus",
-        lambda: corpus_planned(study),
+        lambda: corpus_planned(study, uploaded),
         note,
     )
     if corpus is None:
@@ -502,13 +519,16 @@ LARGEST = 1_000_000
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def read_plan_file(path: str | Path) -> Plan:
-    """The plan in a file. Raises BadFile: absent, unreadable, too large, and what `read_plan_bytes` raises."""
-    return read_plan_bytes(read_bytes(path, LARGEST + 1), str(path))
+def read_plan_file(path: str | Path, uploaded: Uploaded = NOTHING_UPLOADED) -> Plan:
+    """The plan in a file; `uploaded` as in `read_plan`. Raises BadFile: absent, unreadable, too large, and what
+    `read_plan_bytes` raises."""
+    return read_plan_bytes(read_bytes(path, LARGEST + 1), str(path), uploaded=uploaded)
 
 
-def read_plan_bytes(content: bytes, file: str, registered_only: bool = False) -> Plan:
-    """The plan in the bytes of a file; `registered_only` as in `read_plan`.
+def read_plan_bytes(
+    content: bytes, file: str, registered_only: bool = False, uploaded: Uploaded = NOTHING_UPLOADED
+) -> Plan:
+    """The plan in the bytes of a file; `registered_only` and `uploaded` as in `read_plan`.
 
     UTF-8 with or without byte order mark. Raises BadFile for what is too large, empty, in another encoding or no TOML
     (line and column), and for every mistake in it.
@@ -517,7 +537,8 @@ def read_plan_bytes(content: bytes, file: str, registered_only: bool = False) ->
         raise BadFile(message("plan_file.large", file=file, most=LARGEST))
     if b"\0" in content and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadFile(message("plan_file.no_text", file=file))
-    return read_plan(toml_of(file, text_of(file, content), message("plan_file.see_example")), file, registered_only)
+    document = toml_of(file, text_of(file, content), message("plan_file.see_example"))
+    return read_plan(document, file, registered_only, uploaded)
 
 
 def to_toml(plan: Plan) -> str:

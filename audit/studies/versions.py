@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import IntegrityError
 
-from audit.annotation.accounts import require_manager
+from audit.annotation.accounts import note, require_manager
 from audit.corpora import short_name
 from audit.errors import AuditError, UnknownName
 from audit.messages import ENGLISH, message, phrase
@@ -22,6 +22,7 @@ from audit.store import table_of, tables
 from audit.store.copying import in_utc
 from audit.studies.deviations import Deviation, deviations, judgements_of
 from audit.studies.plan import TABLES, Plan, need_registered, toml_value
+from audit.studies.uploads import uploaded_here
 
 _PLAN = table_of(tables.Plan)
 MISSING = None
@@ -74,14 +75,17 @@ def set_plan(engine: Engine, plan: Plan, *, by: int | None = None) -> tuple[Vers
     BadFile where an account plans a file or code of its own, which only the command line may; AuditError where
     somebody else has stored a version at the same moment.
     """
+    uploaded = uploaded_here(engine) if by is not None else {}
     with _appending(engine) as connection:
         require_manager(connection, by)
         if by is not None:
-            need_registered(plan)
+            need_registered(plan, uploaded)
         last = next(iter(_versions(connection, plan.name, last=1)), None)
         if last is not None and not changes(last.content, plan.content()):
             return last, False
-        return _append(connection, plan.name, plan.content(), False, by), True
+        version = _append(connection, plan.name, plan.content(), False, by)
+        note(connection, by, "plan stored", plan=plan.name, version=version.version)
+        return version, True
 
 
 def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | None = None) -> Version:
@@ -97,7 +101,9 @@ def freeze(engine: Engine, name: str, *, by: int | None = None, version: int | N
             raise AuditError(message("plan_file.newer_version", plan=name, version=last.version))
         if last.frozen:
             raise AuditError(message("plan_file.frozen_already", plan=name, version=last.version))
-        return _append(connection, name, last.content, True, by)
+        frozen = _append(connection, name, last.content, True, by)
+        note(connection, by, "plan frozen", plan=name, version=frozen.version)
+        return frozen
 
 
 def versions(engine: Engine, name: str, *, by: int | None = None) -> list[Version]:

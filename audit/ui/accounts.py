@@ -20,6 +20,7 @@ from audit.annotation.activity import unread_questions
 from audit.ui import session, settings
 from audit.ui.dashboard import warn_of_unread
 from audit.ui.language import html, t
+from audit.ui.tokens import show_tokens
 
 ROLES = ("manager",)
 
@@ -97,7 +98,7 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails]) -
 
 
 def account_page() -> None:
-    """Name, role and languages of the account that is logged in."""
+    """Name, role and languages of the account that is logged in, and its tokens of the API."""
     engine, account = session.enter(*accounts_ROLES)
     profile = own_account(engine, account.id)
     st.subheader(t("menu.account"))
@@ -113,3 +114,4 @@ def account_page() -> None:
         st.html(f'<a class="audit-button" href="{settings.root()}/password">{html(t("account.title"))}</a>')
     else:
         st.caption(t("account.no_password"))
+    show_tokens(engine, account)

@@ -1,145 +1,262 @@
 """The page *Adjudicate*: disputed and flagged questions, inspections, spot checks, causes, and own adjudications."""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import ADJUDICATORS
+from audit.annotation.answers import UNSURE
+from audit.annotation.causes import is_inspection, remark_of_inspection
 from audit.annotation.deferral import COMMENT
-from audit.annotation.queue import show
-from audit.errors import AuditError
-from audit.false_satisfaction.impact import Consequence, Ranking, Stakes, consequences
+from audit.annotation.queue import Shown, show
+from audit.errors import AuditError, Refused
+from audit.false_satisfaction.impact import Consequence, Stakes, consequences
 from audit.judging import adjudications
 from audit.judging.adjudications import Adjudicated, Opinion
 from audit.judging.deferral import flagged_ids, flags_left, send_back
+from audit.messages import message
 from audit.store.core import adjudication, answer, count_rows
 from audit.tasks import Input
 from audit.ui import session
 from audit.ui.background_cache import stakes, state
 from audit.ui.causes import cause_card
 from audit.ui.decision import (
-    chosen_labels,
-    guideline_drawer,
+    ON_SCREEN,
+    Decision,
+    decided,
+    decision_fields,
+    guideline_button,
     later_button,
+    missing,
+    on_in,
     opinions_html,
+    parts_of,
+    prefill,
     put_last,
     put_off_items,
-    reason_fields,
     show_beside_form,
     show_opinions,
-    side_by_side,
 )
 from audit.ui.language import direction, html, label_name, label_names, output_words, plain, single_choice, t
-from audit.ui.question import FIELD, heading, show_question
+from audit.ui.question import FIELD, LEAST, heading, ignore_held_keys
 
-# Disputed and flagged questions: the consequences of one, what people said of it, and the form that settles it.
+# Disputed and flagged questions: what waits for one, what people said of it, and the form that settles it.
+#
+# Whoever decides is told neither relations nor systems: they could sway the answer.
 
 _DISPUTES_LATER = "adjudicate-later"
 """Questions that this session put off."""
 ORDER = "adjudicate-order"
 ORDERS = ("consequence", "wanted")
-_SETTLE = "settle-"
-"""Prefix of the key of the button that settles a question."""
 _REFRESH_AFTER = 25
 """Consequences are computed again after so many new answers; after a new dispute or adjudication at once."""
-_MAX_NAMES = 6
-"""Names that a sentence lists; the others are left out."""
+_MODE = "adjudicate-mode"
+DISPUTED, FLAGS, CHECKS, CAUSES, MINE, INSPECTIONS = "disputed", "flags", "checks", "causes", "mine", "inspections"
 
 
 def dispute_card(engine: Engine, account_id: int, ids: list[int]) -> None:
     """The disputed question with the most consequences, or the most urgent."""
-    _say_too_late(ids)
     if not ids:
-        heading(t("adjudicate.nothing"))
+        _nothing(engine, account_id, DISPUTED, t("adjudicate.nothing"))
         return
     by_id = {consequence.question_id: consequence for consequence in _consequences_of(engine, account_id, ids)}
     count_column, order_column = st.columns(2, vertical_alignment="center")
     names = {order: t(f"dispute.{order}") for order in ORDERS}
     order = order_column.selectbox(
-        t("dispute.order"), ORDERS, format_func=names.__getitem__, key=ORDER, label_visibility="collapsed"
+        t("dispute.order"),
+        ORDERS,
+        format_func=names.__getitem__,
+        key=ORDER,
+        label_visibility="collapsed",
+        on_change=_begin_again,
     )
-    question_id = put_last(_DISPUTES_LATER, by_id if order == ORDERS[0] else ids)[0]
+    question_id = _on_screen(DISPUTED, put_last(_DISPUTES_LATER, by_id if order == ORDERS[0] else ids))
     count_column.caption(t("dispute.count", count=len(ids)))
-    if question_id in by_id:
-        st.html(_consequence_html(by_id[question_id]))
-    _settle_form(engine, account_id, question_id, flagged=False)
+    _settle_form(engine, account_id, question_id, DISPUTED, by_id.get(question_id))
 
 
 def flagged_card(engine: Engine, account_id: int) -> None:
     """The most urgent flagged question."""
     ids = flagged_ids(engine, account_id)
-    _say_too_late(ids)
     if not ids:
-        heading(t("flagged.nothing"))
+        _nothing(engine, account_id, FLAGS, t("flagged.nothing"))
         return
     st.caption(t("flagged.count", count=len(ids)))
-    _settle_form(engine, account_id, put_last(_DISPUTES_LATER, ids)[0], flagged=True)
+    _settle_form(engine, account_id, _on_screen(FLAGS, put_last(_DISPUTES_LATER, ids)), FLAGS, None)
 
 
-def _settle_form(engine: Engine, account_id: int, question_id: int, flagged: bool) -> None:
+def _settle_form(engine: Engine, account_id: int, question_id: int, mode: str, consequence: Consequence | None) -> None:
     with engine.connect() as connection:
         shown = show(connection, question_id)
+    people = adjudications.opinions(engine, account_id, question_id)
+    _keep_on_screen(mode, shown.id)
+    st.html(_situation_html(people, mode == FLAGS, consequence))
+    form = f"allow-{shown.id}"
     with show_beside_form(shown):
-        show_opinions(engine, account_id, shown)
-        with st.form(f"adjudicate-{shown.id}"):
-            labels = chosen_labels(shown)
-            code, reason = reason_fields(shown)
-            with st.container(horizontal=True):
-                settle = st.form_submit_button(t("adjudicate.settle"), type="primary", key=f"{_SETTLE}{shown.id}")
-                if flagged:
-                    st.form_submit_button(
-                        t("flagged.send_back"),
-                        key=f"back-{shown.id}",
-                        help=t("flagged.send_back_help"),
-                        on_click=_send_back,
-                        args=(engine, account_id, shown.id),
-                    )
-        later_button(_DISPUTES_LATER, shown.id)
-    if settle:
-        with session.changing(engine, account_id):
-            adjudications.adjudicate(engine, account_id, shown.id, labels, reason, code)
-            session.done(t("adjudicate.done"))
+        show_opinions(engine, account_id, shown, people)
+        decision_fields(
+            shown,
+            form,
+            why=t("reason.why_flagged" if mode == FLAGS else "reason.why"),
+            words=t("adjudicate.reason"),
+        )
+        _store_button(t("adjudicate.settle"), f"settle-{shown.id}", _settle, engine, account_id, shown, mode)
+        if mode == FLAGS:
+            with st.container(key="send-back", border=True):
+                st.text_area(t("flagged.note"), max_chars=FIELD, height=68, key=f"note-{shown.id}")
+                st.button(
+                    t("flagged.send_back"),
+                    key=f"back-{shown.id}",
+                    shortcut="b",
+                    help=t("flagged.send_back_help"),
+                    on_click=_send_back,
+                    args=(engine, account_id, shown.id),
+                )
+        _small_buttons(engine, account_id, shown, _DISPUTES_LATER)
 
 
-def _say_too_late(ids: list[int]) -> None:
-    """Warn where the question that was just settled on the screen is not in `ids` any more: its form is gone, and
-    nothing is stored."""
-    pressed = (key for key, value in st.session_state.items() if value is True and str(key).startswith(_SETTLE))
-    if any(int(str(key).removeprefix(_SETTLE)) not in ids for key in pressed):
-        st.warning(t("adjudicate.too_late"), icon=":material/info:")
+@session.callback
+def _settle(engine: Engine, account_id: int, shown: Shown, mode: str) -> None:
+    _require_on_screen(mode, shown.id)
+    decision = decided(shown, f"allow-{shown.id}", reason=True)
+    if decision is not None:
+        labels, words, code = decision.labels, decision.words, decision.code
+        with _storing():
+            adjudications.adjudicate(engine, account_id, shown.id, labels, words, code, only_open=True)
 
 
 @session.callback
 def _send_back(engine: Engine, account_id: int, question_id: int) -> None:
-    """Send a flagged question back. The field of the reason holds the remark to the annotators."""
-    remark = str(st.session_state.get(f"reason-{question_id}") or "")[:COMMENT]
-    send_back(engine, account_id, question_id, remark)
-    session.say_next(t("flagged.sent_back"), ":material/reply:")
+    """Send a flagged question back, with the note to the annotators."""
+    if _require_on_screen(FLAGS, question_id) < LEAST:
+        return
+    note = str(st.session_state.get(f"note-{question_id}") or "")
+    with _storing(t("flagged.sent_back"), ":material/reply:"):
+        send_back(engine, account_id, question_id, note[:COMMENT])
 
 
-def _consequence_html(consequence: Consequence) -> str:
-    """The consequences of a question, as HTML. Which answer favours which system must not be shown here."""
-    if not consequence.pairs:
-        return f'<p class="audit-facts">{html(t("dispute.hangs_nothing"))}</p>'
-    facts = t(
-        "dispute.hangs",
-        count=consequence.pairs,
-        relations=_name_list(consequence.relations),
-        systems=_name_list(consequence.systems),
+@session.callback
+def _undo(engine: Engine, account_id: int) -> None:
+    """Take the last decision back, and show its question again with what was chosen and written."""
+    before = adjudications.take_back(engine, account_id)
+    if before is None:
+        session.say_next(t("adjudicate.nothing_to_undo"), ":material/info:")
+        return
+    id = before.shown.id
+    if before.is_check:
+        mode, form, words = CHECKS, f"check-{id}", before.reason
+    elif is_inspection(before.code, before.reason):
+        mode, form, words = INSPECTIONS, f"inspect-{id}", remark_of_inspection(before.reason)
+    else:
+        flagged = id in flagged_ids(engine, account_id)
+        mode, form, words = FLAGS if flagged else DISPUTED, f"allow-{id}", before.reason
+    st.session_state[_MODE] = mode
+    st.session_state[ON_SCREEN] = (mode, id, datetime.now(UTC))
+    prefill(form, Decision(parts_of(before.shown, before.allowed), before.code, words))
+    session.say_next(t("adjudicate.undone"), ":material/undo:")
+
+
+def _situation_html(people: Sequence[Opinion], flagged: bool, consequence: Consequence | None) -> str:
+    """Why the question is here and what waits for it, in plain sentences without a relation or a system."""
+    answers = [opinion.answer for opinion in people if opinion.answer]
+    flags = sum(bool(opinion.flags) for opinion in people)
+    if flagged:
+        sentences = [t("flagged.why", count=flags)]
+    elif set(answers) == {UNSURE}:
+        sentences = [t("dispute.why_unsure", count=len(answers))]
+    else:
+        sentences = [t("dispute.why", count=len(answers))]
+    if consequence is not None:
+        sentences.append(t("dispute.waits" if consequence.pairs else "dispute.waits_nothing", count=consequence.pairs))
+        if consequence.winners:
+            sentences.append(t("dispute.winner"))
+        elif consequence.orders:
+            sentences.append(t("dispute.order_of"))
+    return f'<p class="audit-facts">{html(t("dispute.between").join(sentences))}</p>'
+
+
+# What all cards have: the question stays on the screen until it is decided or put off, and Enter stores.
+
+
+def _on_screen(mode: str, ids: Sequence[int]) -> int:
+    """The question that is on the screen, while it is among these; else the first of them."""
+    id = _wanted(mode)
+    return id if id is not None and id in ids else ids[0]
+
+
+def _wanted(mode: str) -> int | None:
+    on_screen, id, _ = st.session_state.get(ON_SCREEN, (None, None, None))
+    return id if on_screen == mode else None
+
+
+def _keep_on_screen(mode: str, question_id: int | None) -> None:
+    """Remember what is on the screen. Where another question of the same list was, and this person has not decided it,
+    somebody else has: the page says so, since what was chosen is gone with it."""
+    before = _wanted(mode)
+    if before is not None and before != question_id:
+        st.warning(t("adjudicate.gone"), icon=":material/info:")
+    if question_id is None:
+        _begin_again()
+    elif st.session_state.get(ON_SCREEN, (None, None))[:2] != (mode, question_id):
+        st.session_state[ON_SCREEN] = (mode, question_id, datetime.now(UTC))
+
+
+def _begin_again() -> None:
+    st.session_state.pop(ON_SCREEN, None)
+
+
+def _require_on_screen(mode: str, question_id: int) -> timedelta:
+    """How long this question has been on the screen. Raises Refused for another one."""
+    now = datetime.now(UTC)
+    on_screen, id, since = st.session_state.get(ON_SCREEN, (None, None, now))
+    if (on_screen, id) != (mode, question_id):
+        raise Refused(message("refused.other_question"))
+    shown_for: timedelta = now - since
+    return shown_for
+
+
+@contextmanager
+def _storing(done: str | None = None, icon: str = ":material/check:") -> Iterator[None]:
+    """For what stores a decision: the next question comes, also after a refusal, and the page says what was done."""
+    try:
+        yield
+    finally:
+        _begin_again()
+    session.say_next(done or t("adjudicate.done"), icon)
+
+
+def _store_button(text: str, key: str, action: Callable[..., None], *args: object) -> None:
+    with st.container(key="judge-together"):
+        st.button(text, key=key, shortcut="Enter", type="primary", on_click=action, args=args, width="stretch")
+
+
+def _small_buttons(engine: Engine, account_id: int, shown: Shown, later: str) -> None:
+    with st.container(key="beside", horizontal=True, gap="small"):
+        _undo_button(engine, account_id)
+        later_button(later, shown.id)
+        guideline_button(shown)
+
+
+def _undo_button(engine: Engine, account_id: int) -> None:
+    st.button(
+        t("annotate.undo"),
+        key="undo-decision",
+        shortcut="z",
+        type="tertiary",
+        help=t("adjudicate.undo_help"),
+        on_click=_undo,
+        args=(engine, account_id),
     )
-    lines = [html(facts)]
-    lines += [f"<strong>{html(_ranking_text('dispute.winner', ranking))}</strong>" for ranking in consequence.winners]
-    lines += [html(_ranking_text("dispute.order_of", ranking)) for ranking in consequence.orders]
-    return f'<p class="audit-facts">{"<br>".join(lines)}</p>'
 
 
-def _ranking_text(key: str, ranking: Ranking) -> str:
-    return t(key, relation=ranking.relation, systems=_name_list(ranking.systems))
-
-
-def _name_list(names: tuple[str, ...]) -> str:
-    return t("dispute.comma").join(names[:_MAX_NAMES]) + ("" if len(names) <= _MAX_NAMES else " …")
+def _nothing(engine: Engine, account_id: int, mode: str, text: str) -> None:
+    _keep_on_screen(mode, None)
+    heading(text)
+    _undo_button(engine, account_id)
 
 
 def _consequences_of(engine: Engine, account_id: int, ids: list[int]) -> list[Consequence]:
@@ -161,7 +278,6 @@ def _consequences(_engine: Engine, _account_id: int, _stakes: Stakes, key: tuple
 
 # Inspections: an adjudicator sees the answer that people agree on and all votes, and confirms or changes it.
 
-INSPECTIONS = "inspections"
 _INSPECTIONS_LATER = "inspect-later"
 """Questions that this session put off."""
 
@@ -172,29 +288,43 @@ def inspection_mode(remaining: int | None) -> dict[str, str]:
 
 
 def inspection_card(engine: Engine, account_id: int, remaining: int) -> None:
-    """The inspection that has waited longest and its form."""
-    inspection = adjudications.next_inspection(engine, account_id, put_off_items(_INSPECTIONS_LATER))
+    """The inspection that has waited longest and its form: Enter confirms, or stores the labels that are on."""
+    later = put_off_items(_INSPECTIONS_LATER)
+    inspection = adjudications.next_inspection(engine, account_id, later, _wanted(INSPECTIONS))
     if inspection is None:
-        heading(t("inspect.nothing"))
+        _nothing(engine, account_id, INSPECTIONS, t("inspect.nothing"))
         return
     shown, agreed = inspection.shown, inspection.votes[0].answer
+    form = f"inspect-{shown.id}"
+    _keep_on_screen(INSPECTIONS, shown.id)
     st.caption(t("inspect.count", count=remaining))
-    show_question(shown)
-    # In the order in which they were given, with numbers in place of names.
-    votes = enumerate(inspection.votes, start=1)
-    st.html(opinions_html([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}, shown.task))
-    confirm_text = t("inspect.confirm", answer=plain(label_name(agreed, shown.task)))
-    confirm = st.button(confirm_text, type="primary", key=f"confirm-{shown.id}", width="stretch")
-    with st.form(f"inspect-{shown.id}"):
-        chosen = chosen_labels(shown, "inspect", heading=t("inspect.other"))
-        remark = st.text_area(t("inspect.why"), max_chars=FIELD, height=80, key=f"inspect-{shown.id}-why")
-        change = st.form_submit_button(t("inspect.change"), key=f"change-{shown.id}")
-    later_button(_INSPECTIONS_LATER, shown.id)
-    if confirm or change:
-        with session.changing(engine, account_id):
-            adjudications.inspect(engine, account_id, shown.id, *(([agreed], "") if confirm else (chosen, remark)))
-            session.done(t("adjudicate.done"))
-    guideline_drawer(shown)
+    with show_beside_form(shown):
+        # In the order in which they were given, with numbers in place of names.
+        votes = enumerate(inspection.votes, start=1)
+        st.html(opinions_html([Opinion(number, vote.answer, vote.comment) for number, vote in votes], {}, shown.task))
+        decision_fields(shown, form, words=t("inspect.why"), heading=t("inspect.other"))
+        confirm = t("inspect.confirm", answer=plain(label_name(agreed, shown.task)))
+        changing = on_in(form)
+        name = f"{'change' if changing else 'confirm'}-{shown.id}"
+        _store_button(t("inspect.change") if changing else confirm, name, _inspect, engine, account_id, shown, agreed)
+        _small_buttons(engine, account_id, shown, _INSPECTIONS_LATER)
+
+
+@session.callback
+def _inspect(engine: Engine, account_id: int, shown: Shown, agreed: str) -> None:
+    """Confirm what people agree on, or store other labels with the reason for the change."""
+    since, form = _require_on_screen(INSPECTIONS, shown.id), f"inspect-{shown.id}"
+    decision: Decision | None = Decision((agreed,))
+    if on_in(form):
+        decision = decided(shown, form)
+        if decision is not None and set(decision.labels) != {agreed} and not decision.words:
+            missing(form, t("inspect.no_reason"))
+            return
+    elif since < LEAST:
+        return
+    if decision is not None:
+        with _storing():
+            adjudications.inspect(engine, account_id, shown.id, decision.labels, decision.words)
 
 
 # The last adjudications of this adjudicator: a list, and the form that changes the reopened one.
@@ -212,7 +342,7 @@ def own_adjudications_card(engine: Engine, account_id: int) -> None:
         _change_form(engine, account_id, chosen)
         return
     if not own:
-        heading(t("settled.nothing"))
+        _nothing(engine, account_id, MINE, t("settled.nothing"))
         return
     st.caption(t("settled.count", count=len(own)))
     for settled in own:
@@ -220,34 +350,40 @@ def own_adjudications_card(engine: Engine, account_id: int) -> None:
             line, change = st.columns([6, 1], vertical_alignment="center")
             line.html(_adjudication_html(settled))
             change.button(t("settled.change"), key=f"change-{settled.id}", on_click=_reopen, args=(settled.id,))
+    _undo_button(engine, account_id)
 
 
 def _change_form(engine: Engine, account_id: int, settled: Adjudicated) -> None:
     st.caption(t("settled.changing"))
-    text, form = side_by_side()
-    with text:
-        show_question(settled.shown)
-    with form:
+    shown = settled.shown
+    with show_beside_form(shown):
         if not settled.is_check:
             # The votes behind a spot check are never shown.
-            show_opinions(engine, account_id, settled.shown)
-        code, reason = None, settled.reason
-        with st.form(f"settled-{settled.id}"):
-            labels = chosen_labels(settled.shown, f"again-{settled.id}", settled.allowed)
-            if settled.is_check:
-                reason = st.text_input(
-                    t("check.remark"), value=settled.reason, max_chars=FIELD, key=f"remark-again-{settled.id}"
-                )
-            else:
-                code, reason = reason_fields(settled.shown, settled.code, settled.reason)
-            with st.container(horizontal=True):
-                store = st.form_submit_button(t("settled.store"), type="primary", key=f"store-again-{settled.id}")
-                st.form_submit_button(t("settled.leave"), key=f"leave-{settled.id}", on_click=_reopen, args=(None,))
-    if store:
-        with session.changing(engine, account_id):
-            adjudications.change_adjudication(engine, account_id, settled.id, labels, reason, code)
-            st.session_state.pop(_CHANGING, None)
-            session.done(t("adjudicate.done"))
+            show_opinions(engine, account_id, shown, adjudications.opinions(engine, account_id, shown.id))
+        decision_fields(
+            shown,
+            f"again-{settled.id}",
+            why=None if settled.is_check else t("reason.why_changed"),
+            words=t("check.remark" if settled.is_check else "adjudicate.reason"),
+            before=_as_decided(settled),
+        )
+        _store_button(t("settled.store"), f"store-again-{settled.id}", _store_change, engine, account_id, settled)
+        st.button(t("settled.leave"), key=f"leave-{settled.id}", type="tertiary", on_click=_reopen, args=(None,))
+
+
+def _as_decided(settled: Adjudicated) -> Decision:
+    return Decision(parts_of(settled.shown, settled.allowed), settled.code, settled.reason)
+
+
+@session.callback
+def _store_change(engine: Engine, account_id: int, settled: Adjudicated) -> None:
+    form, before = f"again-{settled.id}", _as_decided(settled)
+    decision = decided(settled.shown, form, reason=not settled.is_check, before=before)
+    if decision is not None:
+        code = None if settled.is_check else decision.code
+        adjudications.change_adjudication(engine, account_id, settled.id, decision.labels, decision.words, code)
+        st.session_state.pop(_CHANGING, None)
+        session.say_next(t("adjudicate.done"))
 
 
 def _reopen(adjudication_id: int | None) -> None:
@@ -279,30 +415,41 @@ _CHECKS_LATER = "check-later"
 
 def spot_check_card(engine: Engine, account_id: int, remaining: int) -> None:
     """The next question to check and its form."""
-    shown = adjudications.next_check(engine, account_id, put_off_items(_CHECKS_LATER))
+    shown = adjudications.next_check(engine, account_id, put_off_items(_CHECKS_LATER), _wanted(CHECKS))
     if shown is None:
-        heading(t("check.nothing"))
+        _nothing(engine, account_id, CHECKS, t("check.nothing"))
         return
+    _keep_on_screen(CHECKS, shown.id)
     st.caption(t("check.count", count=remaining))
     with show_beside_form(shown):
-        with st.form(f"check-{shown.id}"):
-            chosen = chosen_labels(shown, "check")
-            remark = st.text_input(t("check.remark"), max_chars=FIELD, key=f"remark-{shown.id}")
-            store = st.form_submit_button(t("check.store"), type="primary", key=f"store-{shown.id}")
-        later_button(_CHECKS_LATER, shown.id)
-        if store:
-            with session.changing(engine, account_id):
-                adjudications.check(engine, account_id, shown.id, chosen, remark)
-                session.done(t("adjudicate.done"))
+        decision_fields(shown, f"check-{shown.id}", words=t("check.remark"))
+        _store_button(t("check.store"), f"store-{shown.id}", _store_check, engine, account_id, shown)
+        _small_buttons(engine, account_id, shown, _CHECKS_LATER)
+
+
+@session.callback
+def _store_check(engine: Engine, account_id: int, shown: Shown) -> None:
+    _require_on_screen(CHECKS, shown.id)
+    decision = decided(shown, f"check-{shown.id}")
+    if decision is not None:
+        with _storing():
+            adjudications.check(engine, account_id, shown.id, decision.labels, decision.words)
 
 
 ROLES = ADJUDICATORS
-_MODE = "adjudicate-mode"
-DISPUTED, FLAGS, CHECKS, CAUSES, MINE = "disputed", "flags", "checks", "causes", "mine"
 
 
 def page() -> None:
-    """The page: the chosen mode with its number of questions, and its card."""
+    """The page on which adjudicators decide."""
+    session.require_role(session.engine(), *ROLES)
+    ignore_held_keys()
+    _card()
+
+
+@st.fragment
+@session.report_problems
+def _card() -> None:
+    """The chosen kind of work with its number of questions, and its card. A key reruns only this."""
     engine, account = session.enter(*ROLES)
     session.show_last(st.toast)
     ids = adjudications.disputes(engine, account.id)

@@ -23,7 +23,7 @@ from audit.annotation.control_questions import Attempt
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.queue import Earlier, Shown, elsewhere, next_question, queue_of, show
 from audit.errors import AuditError, Refused
-from audit.judging.deferral import flag, skip, unflag
+from audit.judging.deferral import flag, flag_taken_back, skip, unflag
 from audit.judging.judgements import UNDOS, judge, undo, undone
 from audit.judging.training import Feedback, Training, judging_mode, train
 from audit.messages import message
@@ -536,15 +536,19 @@ def _undo(engine: Engine, account_id: int) -> None:
     st.session_state.pop(_COUNTS, None)
     st.session_state.pop(_SWITCHED_ON, None)
     question_id = unflag(engine, account_id)
+    written = ""
     if question_id is not None:
         st.session_state[_DONE] = t("annotate.unflagged")
+        written = flag_taken_back(engine, account_id, question_id)
     elif (question_id := undo(engine, account_id, client=session.client())) is None:
         st.session_state[_NOTE] = t("annotate.nothing_to_undo")
         return
     elif (last := undone(engine, account_id)) is not None:
         answer = plain(label_name(last.answer, last.task))
         st.session_state[_DONE] = t("annotate.undone", answer=answer, number=last.in_a_row, most=UNDOS)
+        written = last.comment
     st.session_state[_REOPENED] = question_id
+    st.session_state[_comment_key(question_id)] = written
 
 
 def _on_screen(question_id: int) -> datetime | None:

@@ -37,6 +37,7 @@ from audit.annotation.accounts import (
     open_login,
     own_account,
 )
+from audit.annotation.invitations import FIRST, Invitation, invitation_of, join
 from audit.errors import AuditError, NotAllowed
 from audit.messages import LANGUAGES, said
 from audit.resources import data_file
@@ -171,6 +172,8 @@ class Visit:
     """Those of the form that was sent."""
     shown: dict[str, str] = field(default_factory=dict)
     """Values of the page's template that are shown again where the form is refused."""
+    path: str = ""
+    """The path of the form below the app's root, where it is another one than its template's name."""
 
     @property
     def code(self) -> str:
@@ -211,15 +214,18 @@ class Visit:
 
 # The pages that log in and change a password: HTML of ours, without any script, as the app looks.
 
-LOGIN, PASSWORD = "login", "password"
+LOGIN, PASSWORD, JOIN, FIRST_MANAGER = "login", "password", "join", "first"
 """Templates of data/ui."""
 _WORDS = {
     LOGIN: ("welcome", ("title", "what", "name", "password", "log_in", "provider", "or")),
     PASSWORD: ("account", ("title", "what", "name", "present", "new", "again", "change", "back")),
+    JOIN: ("join", ("title", "what", "name", "password", "enter", "log_in")),
+    FIRST_MANAGER: ("first", ("title", "what", "name", "password", "enter", "log_in")),
 }
-_EMPTY = {"form": "", "name": "", "next": "", "problem": "", "done": "", "provider": False}
+_EMPTY = {"form": "", "name": "", "next": "", "problem": "", "done": "", "provider": False, "note": "", "fixed": ""}
 """Values of the templates. `form` is the hidden token of the form (without one, only `problem` or `done` is shown),
-`name` what was typed before, `next` the page that was asked for, `problem` a sentence about what went wrong."""
+`name` what was typed before, `next` the page that was asked for, `problem` a sentence about what went wrong, `note` one
+about what the form does, `fixed` a name that cannot be changed."""
 
 
 def html_page(
@@ -237,7 +243,7 @@ def html_page(
             nonce=nonce,
             languages=LANGUAGES,
             words={key: text_in(visit.code, f"{prefix}.{key}") for key in keys},
-            path=template,
+            path=visit.path or template,
             font=_font(),
             light=FLAGS["theme.light.primaryColor"],
             dark=FLAGS["theme.dark.primaryColor"],
@@ -365,6 +371,103 @@ class OwnPassword(Forms):
 _YEAR = 365 * 24 * 3600
 
 
+# Coming in by an invitation: whoever has its link chooses a name and a password, and is logged in.
+
+
+class JoinRoutes(Forms):
+    """The routes of `/join/SECRET`; attempts are counted with those of passwords."""
+
+    def __init__(self, attempts: Attempts):
+        self._attempts = attempts
+        self._forms = FormTokens()
+
+    def routes(self) -> list[Route]:
+        """A GET shows the form, a POST makes the account."""
+        return [self.route("join/{secret}", "GET", self.show), self.route("join/{secret}", "POST", self.join)]
+
+    def page(self, visit: Visit, status: int, headers: Mapping[str, str] | None = None, **values: str) -> Response:
+        """The form, with a new token; without one where the link cannot be used."""
+        first = visit.shown.pop("purpose", "") == FIRST
+        response = html_page(FIRST_MANAGER if first else JOIN, visit, status, headers, **values)
+        if form := visit.shown.get("form"):
+            set_cookie(visit.request, response, settings.form_cookie_name(), form)
+        if visit.request.query_params.get("lang") in LANGUAGES:
+            set_cookie(visit.request, response, settings.LANGUAGE, visit.code, max_age=_YEAR)
+        return response
+
+    async def show(self, visit: Visit) -> Response:
+        """The form, or why the link cannot be used."""
+        await self._look(visit)
+        return self.page(visit, 200)
+
+    async def join(self, visit: Visit) -> Response:
+        """Make the account and log it in, or show the form again with the reason."""
+        request, fields = visit.request, visit.fields
+        sent_token = request.cookies.get(settings.form_cookie_name(), "")
+        invitation = await self._look(visit)
+        visit.shown["name"] = fields.get("name", "")[:80]
+        visit.need_form(sent_token)
+        if not self._forms.is_fresh(sent_token):
+            raise Refusal(403, "welcome.old_form")
+        tried = (f"join {invitation.key.hex()}", visit.address)
+        if wait := self._attempts.begin(*tried):
+            raise Refusal(429, "welcome.wait", count=wait)
+        self._forms.use(sent_token)
+        token = new_token()
+        enter = partial(_join, _secret(visit), fields.get("name", ""), fields.get("password", ""), token, visit.token)
+        try:
+            await to_thread.run_sync(enter, limiter=HASHING)
+        except NotAllowed:
+            raise
+        except AuditError as problem:
+            # The link was right, and somebody may need some tries to find a name that is free.
+            self._attempts.succeed(*tried)
+            return self.refuse(visit, 400, problem)
+        self._attempts.succeed(*tried)
+        response = redirect("studies" if invitation.purpose == FIRST else "")
+        set_cookie(request, response, settings.login_cookie_name(), token)
+        set_cookie(request, response, settings.browser_cookie_name(), cookie_key(token).hex(), max_age=_YEAR)
+        set_cookie(request, response, settings.LANGUAGE, visit.code, max_age=_YEAR)
+        drop_cookie(request, response, settings.form_cookie_name())
+        return response
+
+    async def _look(self, visit: Visit) -> Invitation:
+        """The invitation of the link, with what its form shows. Raises NotAllowed where it cannot be used."""
+        secret = _secret(visit)
+        visit.path = f"join/{secret}"
+        invitation = await to_thread.run_sync(_invitation, secret)
+        notes = []
+        if invitation.purpose != FIRST:
+            notes.append(text_in(visit.code, "join.role", role=text_in(visit.code, f"role.{invitation.role}")))
+        if (account := await visit.account()) is not None:
+            notes.append(text_in(visit.code, "join.instead", name=account.name))
+        visit.shown = {
+            "form": self._forms.new(),
+            "purpose": invitation.purpose,
+            "note": " ".join(notes) if visit.code == "en" else "".join(notes),
+            "fixed": invitation.name,
+        }
+        return invitation
+
+
+def _secret(visit: Visit) -> str:
+    return str(visit.request.path_params["secret"])[:200]
+
+
+def _invitation(secret: str) -> Invitation:
+    with explained(session.database_url()):
+        return invitation_of(session.engine(), secret)
+
+
+def _join(secret: str, name: str, password: str, token: str, previous_token: str | None) -> None:
+    with explained(session.database_url()):
+        engine = session.engine()
+        account = join(engine, secret, name, password)
+        open_login(engine, account.id, cookie_key(token), settings.login_limits())
+        if previous_token:
+            end_login(engine, cookie_key(previous_token))
+
+
 class LoginRoutes(Forms):
     """The routes of logging in and out; they share the attempts at passwords and the tokens of the login form."""
 
@@ -373,7 +476,8 @@ class LoginRoutes(Forms):
         self._forms = FormTokens()
 
     def routes(self) -> list[Route]:
-        """`/login`, `/login/provider`, `/logout`, `/password` below the app's root; every change is a POST."""
+        """`/login`, `/login/provider`, `/logout`, `/password`, `/join/SECRET` below the app's root; every change is a
+        POST."""
         return [
             self.route("login", "GET", self.show),
             self.route("login", "POST", self.enter),
@@ -381,6 +485,7 @@ class LoginRoutes(Forms):
             self.route("logout", "POST", self.leave),
             self.route("login/provider", "GET", self.provider),
             *OwnPassword(self._attempts).routes(),
+            *JoinRoutes(self._attempts).routes(),
         ]
 
     def page(self, visit: Visit, status: int, headers: Mapping[str, str] | None = None, **values: str) -> Response:

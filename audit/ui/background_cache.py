@@ -182,16 +182,34 @@ def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute:
     `values` go to the worker. `recompute` computes what is not current, however long it takes. Raises what the worker
     refused with.
     """
-    cache, state = _cache(), state_of(engine)
-    if request in DAILY_REQUESTS:
-        state += (f"{datetime.now(UTC):%Y-%m-%d}", _last_aside(engine))
-    name = repr((session.database_url(), request, sorted(values.items())))
+    cache = _cache()
+    state, name = _state_and_name(engine, request, values)
     cached = cache.get(name)
     if cached is not None and cached.state == state:
         return cached
     if cached is not None and cached.seconds > QUICK and not recompute:
         return CachedAnswer(cached.value, cached.state, cached.at, cached.seconds, current=False)
     return _wait(cache.start(name, state, request, request_line(request, session.database_url(), state, values)))
+
+
+def computed_now(engine: Engine, request: str, values: dict[str, Any]) -> Any:
+    """What the worker answers to a request about the database as it is now: for the API, which shows nothing while it
+    waits. Raises what the worker refused with."""
+    cache = _cache()
+    state, name = _state_and_name(engine, request, values)
+    cached = cache.get(name)
+    if cached is not None and cached.state == state:
+        return cached.value
+    line = request_line(request, session.database_url(), state, values)
+    return cache.start(name, state, request, line).result().value
+
+
+def _state_and_name(engine: Engine, request: str, values: dict[str, Any]) -> tuple[State, str]:
+    """The state of the database that an answer depends on, and what the answer is kept by."""
+    state = state_of(engine)
+    if request in DAILY_REQUESTS:
+        state += (f"{datetime.now(UTC):%Y-%m-%d}", _last_aside(engine))
+    return state, repr((session.database_url(), request, sorted(values.items())))
 
 
 def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:

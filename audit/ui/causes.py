@@ -17,7 +17,7 @@ from audit.ui.background_cache import stakes, state
 from audit.ui.browse import members, summary_of
 from audit.ui.decision import put_last, put_off
 from audit.ui.language import html, t
-from audit.ui.question import FIELD, LEAST, answer_bar, heading, heading_html, ignore_held_keys, legend_html
+from audit.ui.question import FIELD, LEAST, answer_bar, heading, heading_html, legend_html
 
 _ON_SCREEN = "cause-shown"
 """(pair, when it was shown)"""
@@ -33,7 +33,6 @@ _LATER = "cause-later"
 def cause_card(roles: tuple[str, ...]) -> None:
     """The next false satisfaction without a cause, and a button for each cause. An answer reruns only this."""
     engine, account = session.enter(*roles)
-    ignore_held_keys()
     session.show_last()
     if done := st.session_state.pop(_DONE, None):
         st.caption(done)

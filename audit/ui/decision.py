@@ -1,6 +1,7 @@
 """Parts that all pages that settle questions share: people's opinions, the right answer, and why they disagreed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -8,15 +9,20 @@ from sqlalchemy import Engine
 from streamlit.delta_generator import DeltaGenerator
 
 from audit.annotation.causes import OTHER_REASON, REASONS
+from audit.annotation.deferral import check_comment
 from audit.annotation.queue import Shown
-from audit.judging.adjudications import Opinion, opinions, reveal_names
+from audit.errors import Refused
+from audit.judging.adjudications import Opinion, reveal_names
 from audit.tasks.classification import NONE_OF_THEM
 from audit.ui import session
-from audit.ui.language import html, label_name, plain, t
-from audit.ui.question import FIELD, answers_of, guideline_shown, labels_together, show_question
+from audit.ui.language import html, label_name, plain, sentence, t, translated
+from audit.ui.question import FIELD, answers_of, guideline_shown, labels_together, shortcut, show_question
 
 _NAMES = "adjudicate-names"
 """(question id, names by number): the names that were revealed; they vanish with the next question."""
+ON_SCREEN = "decision-shown"
+"""(the list of work, the question on the screen, since when)"""
+_DRAWER = "decision-guideline"
 T = TypeVar("T")
 
 
@@ -35,9 +41,8 @@ def show_beside_form(shown: Shown) -> DeltaGenerator:
     return form
 
 
-def show_opinions(engine: Engine, account_id: int, shown: Shown) -> None:
+def show_opinions(engine: Engine, account_id: int, shown: Shown, people_opinions: Sequence[Opinion]) -> None:
     """Answers, comments and flags under numbers, and the button that reveals the names."""
-    people_opinions = opinions(engine, account_id, shown.id)
     named_question, names = st.session_state.get(_NAMES, (None, {}))
     if named_question != shown.id:
         st.session_state.pop(_NAMES, None)
@@ -49,6 +54,7 @@ def show_opinions(engine: Engine, account_id: int, shown: Shown) -> None:
         st.button(
             t("dispute.reveal"),
             key=f"reveal-{shown.id}",
+            shortcut="m",
             type="tertiary",
             icon=":material/visibility:",
             help=t("dispute.reveal_help"),
@@ -57,71 +63,196 @@ def show_opinions(engine: Engine, account_id: int, shown: Shown) -> None:
         )
 
 
-def chosen_labels(
-    shown: Shown, prefix: str = "allow", preselected: Sequence[str] = (), heading: str | None = None
-) -> list[str]:
-    """The fields for the right answer: one label for a group, one or more for a text. Where a text may have several
-    labels, those that are chosen are one answer.
+@dataclass(frozen=True)
+class Decision:
+    """What an adjudicator chose and wrote."""
 
-    `heading` stands above the fields of a text, in place of the usual one.
+    labels: tuple[str, ...] = ()
+    """The labels that are right; of a text that may have several, their set as one label."""
+    code: str | None = None
+    words: str = ""
+
+
+NOTHING_CHOSEN = Decision()
+REASON_KEYS = dict(zip(REASONS, "qwetyiop", strict=False))
+"""The key of each reason: the row of letters below the digits, without those that mean something else (`r`, `u`)."""
+_ON = "decision-on"
+"""(the form, the labels that are on)"""
+_REASON = "decision-reason"
+"""(the form, the reason that is chosen)"""
+_MISSING = "decision-missing"
+"""(the form, the field, what is wrong with it)"""
+_LABELS, _WHY, _WORDS = "labels", "why", "words"
+
+
+def decision_fields(
+    shown: Shown,
+    form: str,
+    *,
+    why: str | None = None,
+    words: str,
+    heading: str | None = None,
+    before: Decision = NOTHING_CHOSEN,
+) -> None:
+    """Buttons that switch labels on and off by digit, one for each reason by letter, and a field for words.
+
+    `form` names the form: its choices are kept under this name, and begin as `before`. `why` is said above the reasons;
+    without it there are none. What is missing stands below the field that it is missing in.
     """
-    names = {label: plain(label_name(label, shown.task)) for label in shown.labels}
-    if shown.group:
-        selected = st.radio(
-            t("adjudicate.holds"),
-            shown.labels,
-            index=shown.labels.index(preselected[0]) if preselected else None,
-            format_func=names.__getitem__,
-            horizontal=True,
-            key=f"{prefix}-{shown.id}",
-        )
-        return [selected] if selected else []
-    together = labels_together(shown)
-    st.write(heading or t("adjudicate.allowed_together" if together else "adjudicate.allowed"))
-    before = preselected[0].split("+") if together and preselected else preselected
-    options = answers_of(shown)
-    chosen = [
-        label
-        for column, label in zip(st.columns(len(options)), options, strict=True)
-        if column.checkbox(names[label], value=label in before, key=f"{prefix}-{shown.id}-{label}")
-    ]
-    if not together or not chosen:
-        return chosen
-    if NONE_OF_THEM in chosen and len(chosen) > 1:
-        st.warning(plain(t("adjudicate.none_or_labels", none=names[NONE_OF_THEM])), icon=":material/info:")
-        return []
-    return ["+".join(chosen)]
+    _label_switches(shown, form, before, heading)
+    _problem(form, _LABELS)
+    if why is not None:
+        _reason_switches(form, before, why)
+        _problem(form, _WHY)
+    st.session_state.setdefault(_words_key(form), before.words)
+    st.text_area(words, max_chars=FIELD, height=68, key=_words_key(form))
+    _problem(form, _WORDS)
 
 
-def reason_fields(shown: Shown, code: str | None = None, written: str = "") -> tuple[str | None, str]:
-    """The fields for the reason: its code and a text. A text without a code has the code `other`."""
-    codes = list(REASONS)
-    names = {name: t(f"reason.{name}") for name in codes}
-    chosen = st.selectbox(
-        t("reason.why"),
-        codes,
-        index=None if code is None else codes.index(code),
-        format_func=names.__getitem__,
-        placeholder=t("reason.why"),
-        label_visibility="collapsed",
-        key=f"code-{shown.id}",
+def decided(shown: Shown, form: str, *, reason: bool = False, before: Decision = NOTHING_CHOSEN) -> Decision | None:
+    """What is chosen in this form; None where something is missing, which `decision_fields` then says below its field.
+
+    With `reason` there must be one: words without one are another reason, and another reason needs words.
+    """
+    st.session_state.pop(_MISSING, None)
+    labels = on_in(form, before)
+    words = str(st.session_state.get(_words_key(form)) or "").strip()
+    code = _reason_in(form, before) or (OTHER_REASON if reason and words else None)
+    try:
+        check_comment(words)
+    except Refused as problem:
+        missing(form, sentence(translated(problem.sentence)), _WORDS)
+        return None
+    if not labels:
+        missing(form, t("adjudicate.no_label"), _LABELS)
+    elif reason and code is None:
+        missing(form, t("adjudicate.no_reason"), _WHY)
+    elif reason and code == OTHER_REASON and not words:
+        missing(form, t("adjudicate.no_words"), _WORDS)
+    else:
+        together = bool(labels_together(shown))
+        return Decision(("+".join(labels),) if together else labels, code if reason else None, words)
+    return None
+
+
+def missing(form: str, text: str, field: str = _WORDS) -> None:
+    """Have the form say this below its field for words, or below another one."""
+    st.session_state[_MISSING] = (form, field, text)
+
+
+def prefill(form: str, decision: Decision) -> None:
+    """Have the form begin with these choices; for callbacks, before it is shown."""
+    st.session_state[_ON] = (form, decision.labels)
+    st.session_state[_REASON] = (form, decision.code)
+    st.session_state[_words_key(form)] = decision.words
+
+
+def parts_of(shown: Shown, labels: Sequence[str]) -> tuple[str, ...]:
+    """The labels of an answer as the form has them: those of a set one by one."""
+    return tuple(labels[0].split("+")) if labels and labels_together(shown) else tuple(labels)
+
+
+def on_in(form: str, before: Decision = NOTHING_CHOSEN) -> tuple[str, ...]:
+    """The labels that are on in this form."""
+    where, labels = st.session_state.get(_ON, (None, ()))
+    return tuple(labels) if where == form else before.labels
+
+
+def _label_switches(shown: Shown, form: str, before: Decision, heading: str | None) -> None:
+    several = "adjudicate.allowed_together" if labels_together(shown) else "adjudicate.allowed"
+    st.html(_field_name(heading or t("adjudicate.holds" if shown.group else several)))
+    on = on_in(form, before)
+    with st.container(key="judge", horizontal=True):
+        for number, label in enumerate(answers_of(shown), start=1):
+            _switch_button(
+                plain(label_name(label, shown.task)),
+                f"{form}-{label}",
+                shortcut(label, number),
+                label in on,
+                _switch_label,
+                (form, before, shown, label),
+            )
+
+
+def _reason_switches(form: str, before: Decision, why: str) -> None:
+    st.html(_field_name(why))
+    chosen = _reason_in(form, before)
+    with st.container(key="reasons", horizontal=True, gap="small"):
+        for code in REASONS:
+            _switch_button(
+                t(f"reason.{code}"),
+                f"code-{form}-{code}",
+                REASON_KEYS.get(code),
+                code == chosen,
+                _choose,
+                (form, before, code),
+            )
+
+
+def _switch_button(
+    text: str, key: str, shortcut: str | None, on: bool, action: Callable[..., None], args: tuple[object, ...]
+) -> None:
+    st.button(
+        text,
+        key=key,
+        shortcut=shortcut,
+        type="primary" if on else "secondary",
+        icon=":material/check_box:" if on else ":material/check_box_outline_blank:",
+        on_click=action,
+        args=args,
     )
-    text = st.text_area(
-        t("adjudicate.reason"),
-        value=written,
-        max_chars=FIELD,
-        height=80,
-        placeholder=t("adjudicate.reason"),
-        label_visibility="collapsed",
-        key=f"reason-{shown.id}",
-    )
-    return (chosen or (OTHER_REASON if text.strip() else None)), text
+
+
+def _switch_label(form: str, before: Decision, shown: Shown, label: str) -> None:
+    """Switch a label on or off. Whether a relation holds has one answer; none of the labels excludes the others."""
+    on = on_in(form, before)
+    excluding = {NONE_OF_THEM} if labels_together(shown) else set()
+    alone = shown.group is not None or label in excluding
+    after = {label} - set(on) if alone else (set(on) ^ {label}) - excluding
+    st.session_state[_ON] = (form, tuple(option for option in answers_of(shown) if option in after))
+    st.session_state.pop(_MISSING, None)
+
+
+def _reason_in(form: str, before: Decision) -> str | None:
+    where, code = st.session_state.get(_REASON, (None, None))
+    return code if where == form else before.code
+
+
+def _choose(form: str, before: Decision, code: str) -> None:
+    st.session_state[_REASON] = (form, None if _reason_in(form, before) == code else code)
+    st.session_state.pop(_MISSING, None)
+
+
+def _problem(form: str, field: str) -> None:
+    where, wrong, text = st.session_state.get(_MISSING, (None, None, ""))
+    if where == form and wrong == field:
+        st.error(text, icon=":material/error:")
+
+
+def _words_key(form: str) -> str:
+    return f"words-{form}"
+
+
+def _field_name(text: str) -> str:
+    return f'<p class="audit-field">{html(text)}</p>'
 
 
 def guideline_drawer(shown: Shown) -> None:
-    """The guideline of a question, closed at first."""
-    with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
-        st.markdown(guideline_shown(shown).text)
+    """The guideline of a question, where `g` has opened it."""
+    if st.session_state.get(_DRAWER):
+        with st.container(key="guideline", border=True):
+            st.markdown(guideline_shown(shown).text)
+
+
+def guideline_button(shown: Shown) -> None:
+    """The button that opens and closes the guideline."""
+    st.button(
+        t("annotate.guideline"), key=f"guideline-{shown.id}", shortcut="g", type="tertiary", on_click=_toggle_guideline
+    )
+
+
+def _toggle_guideline() -> None:
+    st.session_state[_DRAWER] = not st.session_state.get(_DRAWER, False)
 
 
 def later_button(key: str, question_id: int) -> None:
@@ -129,6 +260,7 @@ def later_button(key: str, question_id: int) -> None:
     st.button(
         t("adjudicate.later"),
         key=f"later-{question_id}",
+        shortcut="s",
         type="tertiary",
         on_click=put_off,
         args=(key, question_id),
@@ -137,6 +269,7 @@ def later_button(key: str, question_id: int) -> None:
 
 def put_off(key: str, item: object) -> None:
     """Put an item behind all others of a list, in this session."""
+    st.session_state.pop(ON_SCREEN, None)
     st.session_state[key] = [*(other for other in put_off_items(key) if other != item), item]
 
 

@@ -275,8 +275,9 @@ async def _redirect_to_login(receive: Receive, send: Send) -> None:
     await send({"type": "websocket.close", "code": NORMAL})
 
 
-OPEN = ("static", "login", "logout", "password", "auth", "oauth2callback", "_stcore/health")
-"""First parts of paths that are open to all: files of Streamlit's page, the login routes, the provider's callback."""
+OPEN = ("static", "login", "logout", "password", "join", "auth", "oauth2callback", "_stcore/health", "api")
+"""First parts of paths that are open to all: files of Streamlit's page, the login routes, the provider's callback; the
+API, which looks at tokens itself and at no cookie."""
 _BEHIND_PAGES = ("_stcore/host-config", "_stcore/bidi-components", "component")
 _FILES, _UPLOADS = "media", "_stcore/upload_file"
 _CLOSED = ("_stcore", "app")

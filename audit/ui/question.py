@@ -1,5 +1,4 @@
-"""Questions on the screen: texts to be judged, an output with its text, or a group with the relation it should
-satisfy."""
+"""Questions on the screen: texts to be judged, an output with its text, or the texts of a group."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.deferral import COMMENT
 from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
+from audit.relations.asking import group_question, text_names
 from audit.resources import data_file
 from audit.tasks import Input, Output, get_task
 from audit.tasks.classification import NONE_OF_THEM, Classification
@@ -88,12 +88,17 @@ def show_question(shown: Shown, compared_with: Sequence[str] | None = None) -> N
             body = texts[0]
         st.html(title + marked + body)
         return
-    expected = summary(shown.task, shown.group.relation, shown.group.summary) or shown.group.relation
-    st.html(
-        heading_html(t("group.question"))
-        + f'<p class="audit-expected">{html(t("group.relation"))} <strong>{html(expected)}</strong></p>'
-    )
+    revealing = shown.group.reveals_outputs and all(member.role != "link" for member in shown.group.members)
+    note = f'<p class="audit-expected">{html(t("group.reveals"))}</p>' if revealing else ""
+    st.html(heading_html(question_about(shown.task, shown.group)) + note)
     st.html(_group_html(shown.group, shown.task))
+
+
+def question_about(task: str, group: ShownGroup) -> str:
+    """What is asked about a group, in this session's language and the database's words."""
+    said = summary(task, group.relation, group.summary)
+    own = words_here().of(task)
+    return group_question(task, group.relation, group.follow_ups, language(), summary=said, own=own)
 
 
 def guideline_shown(shown: Shown) -> Guideline:
@@ -279,15 +284,14 @@ def answer_bar() -> DeltaGenerator:
 
 
 def _group_html(group: ShownGroup, task: str | None = None) -> str:
-    """Source and follow-ups as HTML, with what differs marked."""
-    roles = [member.role for member in group.members]
-    parts = []
+    """The texts of a group as HTML, each under its name, with what differs marked."""
+    first = group.members[0].input
+    names = text_names([member.role for member in group.members], len(first.texts), language())
     shown = members_html([member.input for member in group.members], task)
-    for number, (member, texts) in enumerate(zip(group.members, shown, strict=True)):
-        name = t(f"role_of.{member.role}")
-        if roles.count(member.role) > 1:
-            name += f" {roles[: number + 1].count(member.role)}"
-        parts.append(_section_html(in_language(name, direction(member.input)), texts))
+    parts = []
+    for name, member, texts in zip(names, group.members, shown, strict=True):
+        languages = language_name(member.input.languages[0]) if member.role == "link" else direction(member.input)
+        parts.append(_section_html(in_language(name, languages), texts))
     beside = any(len(text) > LONG for member in group.members for text in member.input.texts)
     return legend_html(parts, t("differences.marked")) + _sections_html(parts, beside)
 

@@ -1,22 +1,29 @@
-"""What the server of `app.py` adds to Streamlit: the routes that log in and out, the gate before the pages,
-and what is done before the first visitor."""
+"""What the server of `app.py` adds to Streamlit: the routes that log in and out, the API, the gate before the
+pages, and what is done before the first visitor."""
 
 import gc
 import importlib
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Mount
+from starlette.types import ASGIApp
 from streamlit import config
 from streamlit.config_option import ConfigOption
 
-from audit.ui import settings
+from audit.api import PATH
+from audit.errors import NotInstalled, installed_extras
+from audit.messages import message
+from audit.ui import background_cache, session, settings
 from audit.ui.auth_routes import LoginRoutes
 from audit.ui.gate import ConnectionLimits, Gate, Sockets
 from audit.ui.settings import FLAGS
 
+LOG = logging.getLogger(__name__)
 _NEEDED = ("runner.postScriptGC", "server.maxUploadSize", "server.maxWidgetStateSize")
 """Settings of `audit.ui.settings` that apply however the app was started, unless they were set."""
 _FILES = 65_536
@@ -56,10 +63,23 @@ def _open_files() -> int:
     return soft
 
 
-def routes() -> list[Route]:
-    """The routes of `LoginRoutes`. Raises AuditError for an invalid setting in the environment."""
+def routes() -> list[BaseRoute]:
+    """The routes of `LoginRoutes`, and the API. Raises AuditError for an invalid setting in the environment."""
     settings.login_limits()
-    return LoginRoutes().routes()
+    return [*LoginRoutes().routes(), Mount(f"{settings.root()}{PATH}", api())]
+
+
+def api() -> ASGIApp:
+    """The JSON API; where FastAPI is not installed, an answer that says how it is, and a line in the server's log."""
+    try:
+        with installed_extras():
+            from audit.api.application import application
+            from audit.api.service import Service
+    except NotInstalled as problem:
+        sentence = message("api.absent", install=problem.sentence)
+        LOG.warning("%s", sentence)
+        return JSONResponse({"error": {"code": sentence.code, "sentence": sentence}}, 501)
+    return application(Service(session.engine, session.database_url, background_cache.computed_now))
 
 
 def middleware() -> list[Middleware]:

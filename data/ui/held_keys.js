@@ -6,18 +6,28 @@ const drop = (event) => {
 };
 const onKey = (event) => {
   if (event.repeat && (event.key.length === 1 || event.key === "Enter") && !typing(event.target)) return drop(event);
-  // Enter stores the labels that are on: it does not switch the one that was clicked last, too.
-  const onSwitch = event.target instanceof Element && event.target.closest(".st-key-judge");
-  if (event.key === "Enter" && onSwitch && document.querySelector(".st-key-judge-together")) event.preventDefault();
+  // Enter stores the labels that are on: it does not switch the one that was clicked last, nor press the button twice.
+  // On any other button it presses that one, and stores nothing.
+  const on = (selector) => event.target instanceof Element && event.target.closest(selector);
+  if (event.key === "Enter" && document.querySelector(".st-key-judge-together")) {
+    if (on(".st-key-judge, .st-key-judge-together, .st-key-reasons")) event.preventDefault();
+    else if (on("button, a, summary")) event.stopImmediatePropagation();
+  }
   // A flag needs a comment: f with none yet goes to its field, after the key, so that no f is written there.
   const field = document.querySelector('[class*="st-key-comment-"] input');
   const bare = !event.ctrlKey && !event.altKey && !event.metaKey;
   if (event.key === "f" && bare && field && !field.value.trim() && !typing(event.target)) {
     setTimeout(() => field.focus());
   }
+  // So does another reason, which needs words.
+  const words = document.querySelector('[class*="st-key-words-"] textarea');
+  const other = document.querySelector('.st-key-reasons [class*="-other"]');
+  if (event.key === "p" && bare && other && words && !words.value.trim() && !typing(event.target)) {
+    setTimeout(() => words.focus(), 50);
+  }
 };
 const onClick = (event) => {
-  if (event.detail > 1 && event.target instanceof Element && event.target.closest(".st-key-judge, .st-key-judge-together, .st-key-beside")) drop(event);
+  if (event.detail > 1 && event.target instanceof Element && event.target.closest(".st-key-judge, .st-key-judge-together, .st-key-reasons, .st-key-beside")) drop(event);
 };
 
 export default function () {

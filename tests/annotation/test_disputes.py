@@ -95,7 +95,7 @@ def test_names_are_revealed_with_a_line_in_the_log(engine, who):
     names = reveal_names(engine, who["ada"], id)
     said = {names[opinion.number]: opinion.answer for opinion in opinions(engine, who["eve"], id)}
     assert said == {"ann": "positive", "bob": "neutral", "cyd": "negative"}
-    (line,) = entries(engine, who["mia"])
+    line = entries(engine, who["mia"])[0]
     assert (line.who, line.action, line.question_id, line.detail) == ("ada", "names revealed", id, {"people": 3})
 
 
@@ -106,7 +106,7 @@ def test_names_are_refused_to_annotators_and_where_there_are_none(engine, who):
             work(engine, who["ann"], id)
     with pytest.raises(Refused, match="no names to reveal"):
         reveal_names(engine, who["ada"], 12)
-    assert count(engine, tables.Log) == 0
+    assert "names revealed" not in {entry.action for entry in entries(engine, who["mia"])}
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ def test_the_name_goes_and_the_answers_stay(judged, content):
     assert left.judgements > 0
     after = content(engine)
     assert after.pop("annotator") != before.pop("annotator")
+    assert len(after.pop("log")) == len(before.pop("log")) + 1
     assert after == before
     assert study_report(engine) == report
     assert "anna" not in [account.name for account in list_accounts(engine)]

@@ -14,21 +14,22 @@ import pytest
 
 import audit.annotation
 import audit.judging
-from audit.annotation import accounts, ratings
+from audit.annotation import accounts, invitations, ratings, tokens
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import pace_of
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.errors import NotAllowed, Refused
 from audit.judging import judges, samples, unit
-from audit.judging.deferral import flag, skip, unflag
+from audit.judging.deferral import flag, flag_taken_back, skip, unflag
 from audit.judging.judgements import judge, undo, undone
 from audit.judging.training import judging_mode, train
 from audit.store import open_store
 
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
-    "pace_of", "judging_mode", "train", "elsewhere", "own_account", "change_password", "unflag",
+    "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "change_password", "unflag",
+    "flag_taken_back", "make_token", "own_tokens", "end_token",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -39,10 +40,14 @@ WITHOUT_ACCOUNT = {
     accounts.account_of: "it is how the app asks who is there",
     accounts.name_of_login: "needs the key of the login itself; it is how a browser is known again",
     accounts.end_login: "needs the key of the login itself",
+    tokens.bearer_of: "needs the secret itself; it is how the API asks who is there",
     accounts.reading_as: "it is what asks for the role, for those that are tried here",
     accounts.reading_as_manager: "it is what asks for the role, for those that are tried here",
     accounts.writing_as_manager: "it is what asks for the role, for those that are tried here",
     accounts.changing_accounts: "it is what asks for the role, for those that are tried here",
+    invitations.first_account_secret: "for whoever starts the app; nothing where a manager can log in",
+    invitations.invitation_of: "needs the secret of the link itself",
+    invitations.join: "needs the secret of the link itself; it is how an account is made by its owner",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
     samples.draw_changes: "of whoever compares two versions and has the database itself, from the command line",
@@ -82,7 +87,14 @@ def call(function: Callable[..., Any], engine: Any, account_id: int) -> Any:
             arguments[name] = account_id
         elif parameter.default is inspect.Parameter.empty:
             arguments[name] = {"name": "ben", "role": "manager", "password": PASSWORD, "answer": "positive"}.get(
-                name, 1 if parameter.annotation in (int, "int") else ["positive"] if name == "allowed" else "x"
+                name,
+                invitations.Terms()
+                if name == "terms"
+                else 1
+                if parameter.annotation in (int, "int")
+                else ["positive"]
+                if name == "allowed"
+                else "x",
             )
     return function(engine, **arguments)
 
@@ -142,8 +154,10 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert undo(engine, people["ann"].id) is None
     assert undone(engine, people["ann"].id) is None
     assert unflag(engine, people["ann"].id) is None
+    assert flag_taken_back(engine, people["ann"].id, 1) == ""
     assert guideline_before(engine, people["ann"].id, "sentiment", "input") is None
     assert pace_of(engine, people["ann"].id).seconds is None
+    assert invitations.completion_code(engine, people["ann"].id) is None
     assert judging_mode(engine, people["ann"].id).training is None
     for work in (lambda: train(engine, people["ann"].id, 1, "positive"),
                  lambda: judge(engine, people["ann"].id, 1, "positive"), lambda: skip(engine, people["ann"].id, 1),

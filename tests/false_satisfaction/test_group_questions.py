@@ -85,7 +85,8 @@ def test_a_group_is_shown_with_its_relation_and_nothing_of_a_system(judged):
     rebuild(engine)
     shown = next_question(engine, people["ann"])
     assert shown.kind == "group"  # of one rank, groups come first
-    assert (shown.labels, shown.question) == (("holds", "broken"), "Does the relation hold here?")
+    question = "Is the opinion the same in texts A and B: positive, neutral or negative?"
+    assert (shown.labels, shown.question) == (("holds", "broken"), question)
     assert [(member.role, member.input.text) for member in shown.group.members] == [
         ("source", shown.texts[0]),
         ("follow_up", f"{shown.texts[0]} x"),

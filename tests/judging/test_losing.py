@@ -25,8 +25,8 @@ def states(engine):
 @pytest.mark.parametrize(
     "choice",
     [
-        Choice(below=3),
-        Choice(below=3, adjudications=True),
+        Choice(below=9),
+        Choice(below=9, adjudications=True),
         Choice(labels=("positive",)),
         Choice(labels=("negative",), adjudications=True),
         Choice(labels=("neutral", "negative"), adjudications=True),
@@ -51,7 +51,7 @@ def test_what_is_said_before_is_what_happens(judged, choice):
 
 def test_for_managers_alone(judged):
     engine = open_store(judged)
-    stale = preview_stale(engine, Choice(below=3))
+    stale = preview_stale(engine, Choice(below=9))
     with pytest.raises(NotAllowed, match="needs the role manager"):
         affected_groups(engine, stale, 2)
     for name in ("anna", "ada", "nobody"):

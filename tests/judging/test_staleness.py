@@ -251,7 +251,7 @@ def test_counts_by_what_they_are_and_labels_that_are_none_any_more(engine, who, 
 def test_the_log_has_numbers_and_words_of_lists_alone(engine, who):
     give(engine, who["ann"], "positive")
     mark_stale(engine, who["mia"], Choice(kind="input", labels=("positive",), adjudications=True), "ann was wrong")
-    (entry,) = entries(engine, who["mia"])
+    entry = entries(engine, who["mia"])[0]
     assert (entry.who, entry.action) == ("mia", "stale")
     assert entry.detail == {
         "judgements": 1, "adjudications": 0, "questions": 1, "kind": "input", "labels": ["positive"],

@@ -21,7 +21,7 @@ from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.errors import Refused
 from audit.false_satisfaction.questions import queue_difference, queue_length
-from audit.judging.adjudications import adjudicate, change_adjudication, check, inspect, next_check
+from audit.judging.adjudications import adjudicate, change_adjudication, check, inspect, next_check, take_back
 from audit.judging.deferral import flag, refer, send_back, skip, unflag
 from audit.judging.judgements import judge, undo
 from audit.judging.labels import Label, Labels, answer_with_gold, import_labels
@@ -133,6 +133,11 @@ def adjudicating(world: World) -> Call:
     return lambda engine, who: adjudicate(engine, who["ada"], id, ["positive"], "", "slip")
 
 
+def taking_back(world: World) -> Call:
+    adjudicate(world.engine, world.who["ada"], world.both("positive", "negative"), ["positive"], "", "slip")
+    return lambda engine, who: take_back(engine, who["ada"])
+
+
 def changing(world: World) -> Call:
     id = world.adjudicated()
     return lambda engine, who: change_adjudication(engine, who["ada"], id, ["negative"], "", "slip")
@@ -214,8 +219,8 @@ def referring(world: World) -> Call:
 
 
 WRITERS = [
-    first_vote, last_vote, last_vote_about_a_group, undoing, adjudicating, changing, checking, inspecting, gold, labels,
-    stale, drawing_more, training, skipping, flagging, unflagging, sending_back, referring,
+    first_vote, last_vote, last_vote_about_a_group, undoing, adjudicating, taking_back, changing, checking, inspecting,
+    gold, labels, stale, drawing_more, training, skipping, flagging, unflagging, sending_back, referring,
 ]  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from audit.store.engine import schema_of
 from audit.store.soundness import changed_values, foreign_objects, page_faults
 
 SCHEMAS = Path(__file__).parent / "schemas"
-VERSIONS = ("v1", "v2", "v3-early", "v3", "v4", "v5", "v6")
+VERSIONS = ("v1", "v2", "v3-early", "v3", "v4", "v5", "v6", "v7")
 on_postgres = pytest.mark.postgres
 ROWS = 3
 
@@ -183,6 +183,7 @@ STOPS = (
     "DROP TABLE output",
     "EXISTS chunk_lease",
     "EXISTS seal",
+    "EXISTS token",
     "schema_version SET",
 )
 ON_POSTGRES = (*STOPS[:2], "ADD CONSTRAINT output_pkey", *STOPS[3:])

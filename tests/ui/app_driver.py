@@ -142,6 +142,11 @@ def press_answer(app: AppTest, answer: str) -> int:
     return question
 
 
+def is_on(app: AppTest, key: str) -> bool:
+    """Whether the switch with this key, a button for a label or a reason, is on."""
+    return bool(app.button(key=key).proto.type == "primary")
+
+
 def blocks(app: AppTest) -> str:
     """All HTML that the page shows, one after the other."""
     return "\n".join(element.proto.body for element in app.get("html"))

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from app_driver import PASSWORD, Prepared, blocks, go, in_both, open_app, rows, said
+from app_driver import PASSWORD, Prepared, blocks, go, in_both, is_on, open_app, rows, said
 
 from audit.annotation.accounts import add_account
 from audit.annotation.guidelines import guideline_of
@@ -28,21 +28,26 @@ def dispute(prepared: Prepared, number: int = 1) -> list[int]:
     return ids
 
 
+SETTLED = {"en": "Somebody else has settled that question meanwhile", "zh": "该题目刚刚已由他人裁决"}
+
+
 def mode(app, name: str):
     return app.segmented_control(key="adjudicate-mode").set_value(name).run()
 
 
 @in_both
-def test_a_dispute_says_what_hangs_on_it_and_is_settled_by_a_code(prepared: Prepared, language: str) -> None:
+def test_a_dispute_says_how_much_waits_for_it_and_is_settled_by_a_code(prepared: Prepared, language: str) -> None:
     (id,) = dispute(prepared)
     app = go(open_app(prepared.judge, language), "adjudicate")
     page = blocks(app)
-    assert "MR1.4" in page or "MR3.1" in page
-    assert "vader" in page or "textblob" in page
+    assert text_in(language, "dispute.why", count=2) in page
+    assert text_in(language, "dispute.waits", count=4) in page
+    # Whoever decides is told neither relations nor systems.
+    assert not [name for name in ("MR1.4", "MR3.1", "vader", "textblob") if name in page]
     assert text_in(language, "dispute.annotator", number=2) in page
     assert "**positive** &lt;b&gt;" in page
-    app.checkbox(key=f"allow-{id}-neutral").check()
-    app.selectbox(key=f"code-{id}").set_value("mixed_opinion")
+    app.button(key=f"allow-{id}-neutral").click().run()
+    app.button(key=f"code-allow-{id}-mixed_opinion").click().run()
     app.button(key=f"settle-{id}").click().run()
     assert not app.exception
     (stored,) = rows(prepared, tables.Adjudication)
@@ -56,28 +61,28 @@ def test_who_settles_what_somebody_else_has_just_settled_is_told(prepared: Prepa
     first, second = dispute(prepared, 2)
     app = go(open_app(prepared.judge, language), "adjudicate")
     (shown,) = (id for id in (first, second) if any(button.key == f"settle-{id}" for button in app.button))
-    app.checkbox(key=f"allow-{shown}-neutral").check()
-    app.selectbox(key=f"code-{shown}").set_value("mixed_opinion")
+    app.button(key=f"allow-{shown}-neutral").click().run()
+    app.button(key=f"code-allow-{shown}-mixed_opinion").click().run()
     adjudicate(prepared.engine, prepared.boss.id, shown, ["positive"], "", "slip")
     app.button(key=f"settle-{shown}").click().run()
-    assert text_in(language, "adjudicate.too_late") in said(app)
+    assert SETTLED[language] in said(app)
     assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["positive"]]
     other = first + second - shown
-    app.checkbox(key=f"allow-{other}-neutral").check()
-    app.selectbox(key=f"code-{other}").set_value("mixed_opinion")
+    app.button(key=f"allow-{other}-neutral").click().run()
+    app.button(key=f"code-allow-{other}-mixed_opinion").click().run()
     app.button(key=f"settle-{other}").click().run()
-    assert text_in(language, "adjudicate.too_late") not in said(app)
+    assert SETTLED[language] not in said(app)
     assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["positive"], ["neutral"]]
 
 
 def test_words_without_a_code_are_another_reason_and_nothing_is_refused(prepared: Prepared) -> None:
     (id,) = dispute(prepared)
     app = go(open_app(prepared.judge), "adjudicate")
-    app.checkbox(key=f"allow-{id}-neutral").check()
+    app.button(key=f"allow-{id}-neutral").click().run()
     app.button(key=f"settle-{id}").click().run()
-    assert "Say why" in said(app)
+    assert text_in("en", "adjudicate.no_reason") in said(app)
     assert rows(prepared, tables.Adjudication) == []
-    app.text_area(key=f"reason-{id}").set_value("a joke among friends")
+    app.text_area(key=f"words-allow-{id}").set_value("a joke among friends")
     app.button(key=f"settle-{id}").click().run()
     assert [(row["code"], row["reason"]) for row in rows(prepared, tables.Adjudication)] == [
         ("other", "a joke among friends")
@@ -95,7 +100,7 @@ def test_names_are_shown_when_asked_for_and_vanish_with_the_question(prepared: P
     assert "(ben)" in blocks(app)
     app.button(key=first.replace("reveal", "later")).click().run()
     assert "(ann)" not in blocks(app)
-    (line,) = rows(prepared, tables.Log)
+    (line,) = [row for row in rows(prepared, tables.Log) if row["action"] != "account added"]
     assert (line["annotator_id"], line["action"], f"reveal-{line['question_id']}") == (
         prepared.judge.id, "names revealed", first,
     )  # fmt: skip
@@ -128,9 +133,9 @@ def test_the_last_decision_is_changed_and_both_are_kept(prepared: Prepared, lang
     app = mode(go(open_app(prepared.judge, language), "adjudicate"), "mine")
     assert text_in(language, "reason.slip") in blocks(app)
     app.button(key=f"change-{first}").click().run()
-    assert app.checkbox(key=f"again-{first}-{id}-neutral").value
-    app.checkbox(key=f"again-{first}-{id}-neutral").uncheck()
-    app.checkbox(key=f"again-{first}-{id}-positive").check()
+    assert is_on(app, f"again-{first}-neutral")
+    app.button(key=f"again-{first}-neutral").click().run()
+    app.button(key=f"again-{first}-positive").click().run()
     app.button(key=f"store-again-{first}").click().run()
     assert not app.exception
     assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["neutral"], ["positive"]]
@@ -142,7 +147,7 @@ def test_nobody_s_votes_are_shown_when_a_spot_check_is_changed(prepared: Prepare
     first = adjudicate(prepared.engine, prepared.judge.id, id, ["neutral"], "spot check: dry")
     app = mode(go(open_app(prepared.judge), "adjudicate"), "mine")
     app.button(key=f"change-{first}").click().run()
-    assert app.text_input(key=f"remark-again-{first}").value == "dry"
+    assert app.text_area(key=f"words-again-{first}").value == "dry"
     assert 'class="audit-votes"' not in blocks(app)
     assert not any(str(button.key).startswith("reveal-") for button in app.button)
     app.button(key=f"leave-{first}").click().run()
@@ -220,3 +225,40 @@ def test_results_count_causes_and_reasons(false_ones: Prepared, language: str) -
     assert set(causes[name]) == {text_in(language, "cause.follow_up_damaged")}
     assert set(causes[share]) == {100.0}
     assert text_in(language, "causes.no_reason") in said(app)
+
+
+@in_both
+def test_what_is_missing_is_said_below_its_field(prepared: Prepared, language: str) -> None:
+    (id,) = dispute(prepared)
+    app = go(open_app(prepared.judge, language), "adjudicate")
+    for press, missing in (
+        (None, "no_label"),
+        (f"allow-{id}-neutral", "no_reason"),
+        (f"code-allow-{id}-other", "no_words"),
+    ):
+        if press:
+            app.button(key=press).click().run()
+            assert not app.error
+        app.button(key=f"settle-{id}").click().run()
+        assert [error.value for error in app.error] == [text_in(language, f"adjudicate.{missing}")]
+    assert rows(prepared, tables.Adjudication) == []
+
+
+@in_both
+def test_a_decision_is_taken_back_with_what_was_chosen_and_written(prepared: Prepared, language: str) -> None:
+    dispute(prepared, 2)
+    app = go(open_app(prepared.judge, language), "adjudicate")
+    first = int(app.session_state["decision-shown"][1])
+    app.button(key=f"allow-{first}-neutral").click().run()
+    app.button(key=f"code-allow-{first}-figurative").click().run()
+    app.text_area(key=f"words-allow-{first}").set_value("**irony**")
+    app.button(key=f"settle-{first}").click().run()
+    assert app.session_state["decision-shown"][1] != first
+    app.button(key="undo-decision").click().run()
+    assert not app.exception
+    assert app.session_state["decision-shown"][1] == first
+    assert is_on(app, f"allow-{first}-neutral")
+    assert is_on(app, f"code-allow-{first}-figurative")
+    assert app.text_area(key=f"words-allow-{first}").value == "**irony**"
+    app.button(key=f"settle-{first}").click().run()
+    assert [row["allowed"] for row in rows(prepared, tables.Adjudication)] == [["neutral"], [], ["neutral"]]

@@ -84,8 +84,8 @@ def test_a_flag_needs_a_comment_and_goes_to_the_adjudicator_who_settles_it(prepa
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script>" not in page
     assert ">ann<" not in page
-    desk.checkbox(key=f"allow-{question}-negative").check()
-    desk.text_area(key=f"reason-{question}").set_value("half a sentence")
+    desk.button(key=f"allow-{question}-negative").click().run()
+    desk.text_area(key=f"words-allow-{question}").set_value("half a sentence")
     desk.button(key=f"settle-{question}").click().run()
     assert not desk.exception
     assert text_in(language, "flagged.nothing") in blocks(desk)
@@ -100,7 +100,7 @@ def test_a_flag_is_sent_back_with_a_remark(prepared: Prepared, language: str) ->
     press(app, "flag")
     desk = go(open_app(prepared.judge, language), "adjudicate")
     desk.segmented_control(key="adjudicate-mode").set_value("flags").run()
-    desk.text_area(key=f"reason-{question}").set_value("any *film*")
+    desk.text_area(key=f"note-{question}").set_value("any *film*")
     desk.button(key=f"back-{question}").click().run()
     assert not desk.exception
     assert text_in(language, "flagged.nothing") in blocks(desk)
@@ -233,3 +233,22 @@ def test_the_pace_and_a_hint_after_fifty_minutes(prepared: Prepared, language: s
         assert (text_in(language, "annotate.pause", minutes=50, pause=5) in said(app)) == hinted
     if moment.hour:  # else some were yesterday
         assert text_in(language, "annotate.pace", seconds=7) in said(app)
+
+
+def test_an_undone_answer_and_a_flag_that_is_taken_back_bring_their_comments_with_them(prepared: Prepared) -> None:
+    app = open_app(prepared.ann)
+    judged = shown(app)
+    app.text_input(key=f"comment-{judged}").set_value(HOSTILE)
+    press(app, "judge-neutral")
+    press(app, "undo")
+    assert app.text_input(key=f"comment-{judged}").value == HOSTILE
+    press(app, "judge-positive")
+    assert [row["comment"] for row in rows(prepared, tables.Judgement)] == [HOSTILE, None, HOSTILE]
+    flagged = shown(app)
+    app.text_input(key=f"comment-{flagged}").set_value("cut off")
+    press(app, "flag")
+    press(app, "undo")
+    assert shown(app) == flagged
+    assert app.text_input(key=f"comment-{flagged}").value == "cut off"
+    press(app, "judge-positive")
+    assert app.text_input(key=f"comment-{shown(app)}").value == ""

@@ -88,7 +88,7 @@ def test_a_group_is_judged_by_key(served_groups: tuple[str, Prepared], tmp_path:
     shown = to_group(prepared, account.id)
     with Window(address, tmp_path / "profile", language) as window:
         window.log_in(name)
-        window.see(text_in(language, "group.question"))
+        window.see(text_in(language, "group.text", letter="B"))
         until(lambda: window.all(".audit-members"))
         texts = window.script("return document.querySelector('.audit-members').innerText")
         assert all(member.input.text in texts for member in shown.group.members)

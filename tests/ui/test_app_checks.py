@@ -1,7 +1,7 @@
 """Spot checks through the app itself, in both languages."""
 
 import pytest
-from app_driver import Prepared, blocks, go, in_both, open_app, said
+from app_driver import Prepared, blocks, go, in_both, is_on, open_app, said
 from sqlalchemy import select
 from streamlit.testing.v1 import AppTest
 
@@ -54,26 +54,33 @@ def test_an_adjudicator_checks_without_seeing_the_votes(agreed: Prepared, langua
     assert text_in(language, "check.count", count=3) in said(app)
     # Blind: neither votes nor comments, and no box is ticked beforehand.
     assert '<ul class="audit-votes">' not in blocks(app)
-    assert not any(box.value for box in app.checkbox)
+    assert not any(is_on(app, f"check-{first}-{label}") for label in ("positive", "neutral", "negative"))
     app.button(key=f"store-{first}").click().run()
     assert adjudications(agreed) == []
-    assert len(app.warning) == 1
-    app.checkbox(key=f"check-{first}-negative").check()
-    app.text_input(key=f"remark-{first}").set_value("sarcasm")
+    assert [error.value for error in app.error] == [text_in(language, "adjudicate.no_label")]
+    app.button(key=f"check-{first}-negative").click().run()
+    app.text_area(key=f"words-check-{first}").set_value("sarcasm")
     app.button(key=f"store-{first}").click().run()
     assert not app.exception
     assert adjudications(agreed) == [(first, ["negative"], "spot check: sarcasm")]
     # It goes on with the next check, and not back to the disputes.
     assert text_in(language, "check.count", count=2) in said(app)
     app.button(key=f"later-{second}").click().run()
-    app.checkbox(key=f"check-{third}-neutral").check()
+    app.button(key=f"check-{third}-neutral").click().run()
     app.button(key=f"store-{third}").click().run()
-    app.checkbox(key=f"check-{second}-neutral").check()
-    app.checkbox(key=f"check-{second}-positive").check()
+    app.button(key=f"check-{second}-neutral").click().run()
+    app.button(key=f"check-{second}-positive").click().run()
     app.button(key=f"store-{second}").click().run()
     assert text_in(language, "check.nothing") in blocks(app)
     assert [row[:2] for row in adjudications(agreed)][1:] == [(third, ["neutral"]), (second, ["neutral", "positive"])]
     assert waiting(agreed) == []
+    # The last one is taken back: it waits again, with what was chosen.
+    app.button(key="undo-decision").click().run()
+    assert waiting(agreed) == [second]
+    assert is_on(app, f"check-{second}-positive")
+    app.button(key=f"store-{second}").click().run()
+    assert waiting(agreed) == []
+    assert adjudications(agreed)[-2:] == [(second, [], ""), (second, ["neutral", "positive"], "spot check")]
 
 
 def test_who_judged_a_question_is_not_given_it_to_check(agreed: Prepared) -> None:
@@ -90,9 +97,10 @@ def test_a_check_that_somebody_else_made_meanwhile_is_refused(agreed: Prepared) 
     first = waiting(agreed)[0]
     app = checks(agreed)
     check(agreed.engine, agreed.boss.id, first, ["neutral"])
-    app.checkbox(key=f"check-{first}-positive").check()
-    app.button(key=f"store-{first}").click().run()
+    app.button(key=f"check-{first}-positive").click().run()
     assert not app.exception
+    assert text_in("en", "adjudicate.gone") in said(app)
+    assert not any(button.key == f"store-{first}" for button in app.button)
     assert [row[1] for row in adjudications(agreed)] == [["neutral"]]
 
 

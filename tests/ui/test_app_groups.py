@@ -8,11 +8,13 @@ from group_driver import names, prepare_groups, to_group
 from sqlalchemy import select
 
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.queue import Shown, ShownGroup, ShownMember, next_question
+from audit.annotation.questions import reveals_outputs
+from audit.annotation.queue import Shown, ShownGroup, ShownMember, _on_another_way, next_question, show
 from audit.judging.judgements import judge
+from audit.relations.asking import group_question
 from audit.store import table_of, tables
 from audit.tasks import Input
-from audit.ui.language import text_in, texts
+from audit.ui.language import html, text_in, texts
 from audit.ui.question import _group_html
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -38,16 +40,23 @@ def body(app) -> str:
     return re.sub(r"<style>.*?</style>", "", blocks(app), flags=re.DOTALL)
 
 
+def asked(shown: Shown, language: str) -> str:
+    """What the page asks about a group."""
+    said = (
+        texts("zh").get(f"relation.sentiment.{shown.group.relation}", "") if language == "zh" else shown.group.summary
+    )
+    return group_question(shown.task, shown.group.relation, shown.group.follow_ups, language, summary=said)
+
+
 @in_both
-def test_a_group_is_shown_with_its_relation_and_judged(groups: Prepared, language: str) -> None:
+def test_a_group_is_shown_with_a_plain_question_and_judged(groups: Prepared, language: str) -> None:
     shown = to_group(groups, groups.ann.id)
     app = open_app(groups.ann, language)
     page = body(app)
-    assert text_in(language, "group.question") in page
-    assert text_in(language, "role_of.source") in page
-    assert text_in(language, "role_of.follow_up") in page
-    expected = texts("zh")[f"relation.sentiment.{shown.group.relation}"] if language == "zh" else shown.group.summary
-    assert expected in page
+    assert html(asked(shown, language)) in page
+    assert text_in(language, "group.text", letter="A") in page
+    assert text_in(language, "group.text", letter="B") in page
+    assert shown.group.summary not in page
     assert "<ins>" in page or "<del>" in page
     labels = [button.label for button in app.button if str(button.key).startswith("judge-")]
     assert labels == [text_in(language, f"label.{label}") for label in ("holds", "broken", "unsure")]
@@ -84,11 +93,11 @@ def test_a_disputed_group_is_adjudicated_with_one_answer(groups: Prepared, langu
         judge(groups.engine, account, shown.id, said_of)
     app = go(open_app(groups.judge, language), "adjudicate")
     page = body(app)
-    assert text_in(language, "group.question") in page
+    assert html(asked(shown, language)) in page
     assert text_in(language, "label.broken") in page
     assert not app.checkbox
-    app.radio(key=f"allow-{shown.id}").set_value("broken")
-    app.text_area(key=f"reason-{shown.id}").set_value("The word means something else here.")
+    app.button(key=f"allow-{shown.id}-broken").click().run()
+    app.text_area(key=f"words-allow-{shown.id}").set_value("The word means something else here.")
     app.button(key=f"settle-{shown.id}").click().run()
     assert not app.exception
     answers = [(row["question_id"], row["origin"], row["allowed"]) for row in stored(groups, tables.Answer)]
@@ -112,8 +121,7 @@ def test_members_are_escaped_marked_and_numbered() -> None:
     assert "<del>" in lost.partition("</section>")[0]  # what was left out is marked in the source
     members = (ShownMember("source", source), ShownMember("follow_up", other), ShownMember("follow_up", other))
     several = _group_html(ShownGroup("X", "", members))
-    assert "Follow-up 1" in several
-    assert "Follow-up 2" in several
+    assert all(f"<h3>Text {letter}</h3>" in several for letter in "ABC")
     assert "<ins>" not in several.partition("</section>")[0].partition("audit-members")[2]
     losing = (ShownMember("source", other), ShownMember("follow_up", source), ShownMember("follow_up", source))
     assert _group_html(ShownGroup("X", "", losing)).count("<del>") == 3  # in each follow-up, and in the legend
@@ -129,3 +137,25 @@ def test_an_unregistered_relation_shows_its_name(monkeypatch: pytest.MonkeyPatch
     group = ShownGroup("own <b>rule</b>", "", (ShownMember("source", Input.of("S.")),))
     question.show_question(Shown(1, "sentiment", ("S.",), ("en",), "?", ("holds", "broken"), "group", group))
     assert "own &lt;b&gt;rule&lt;/b&gt;" in sent[0]
+
+
+@in_both
+def test_a_group_of_one_system_says_what_it_reveals(groups: Prepared, language: str) -> None:
+    shown = to_group(groups, groups.ann.id)
+    assert not shown.group.reveals_outputs
+    assert html(text_in(language, "group.reveals")) not in body(open_app(groups.ann, language))
+    with groups.engine.begin() as connection:
+        system = connection.execute(select(table_of(tables.System).c.id)).scalars().first()
+        connection.execute(table_of(tables.Group).update().values(system_id=system))
+        assert show(connection, shown.id).group.reveals_outputs
+        question = table_of(tables.Question)
+        kinds = set(connection.execute(select(question.c.kind).where(reveals_outputs(question))).scalars())
+    assert kinds == {"group"}
+    assert html(text_in(language, "group.reveals")) in body(open_app(groups.ann, language))
+
+
+def test_a_text_on_its_way_to_two_languages_is_shown_once() -> None:
+    source = Input.of("It rains.", target="es")
+    assert _on_another_way(Input.of("It rains.", target="fr"), source)
+    assert not _on_another_way(source, source), "what came back word for word is shown"
+    assert not _on_another_way(Input.of("Il pleut.", language="fr", target="es"), source)

@@ -93,9 +93,9 @@ def test_disagreement_goes_to_the_adjudicator(prepared: Prepared) -> None:
     assert "ben" not in page.split("audit-votes")[-1]
     settle = judge_app.button(key=f"settle-{first}")
     settle.click().run()
-    assert "Choose at least one label" in said(judge_app)
-    judge_app.checkbox(key=f"allow-{first}-negative").check()
-    judge_app.text_area(key=f"reason-{first}").set_value("The writer means the opposite.")
+    assert text_in("en", "adjudicate.no_label") in said(judge_app)
+    judge_app.button(key=f"allow-{first}-negative").click().run()
+    judge_app.text_area(key=f"words-allow-{first}").set_value("The writer means the opposite.")
     judge_app.button(key=f"settle-{first}").click().run()
     assert not judge_app.exception
     assert [(row["origin"], row["allowed"]) for row in rows(prepared, tables.Answer)] == [("adjudicated", ["negative"])]

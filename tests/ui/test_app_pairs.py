@@ -119,8 +119,8 @@ def test_a_disputed_summary_is_settled_by_an_adjudicator(pairs: Prepared, langua
     page = body(app)
     assert html(shown.output) in page
     assert text_in(language, "label.summarization.unfaithful") in page
-    app.checkbox(key=f"allow-{shown.id}-unfaithful").check()
-    app.text_area(key=f"reason-{shown.id}").set_value("It says another score.")
+    app.button(key=f"allow-{shown.id}-unfaithful").click().run()
+    app.text_area(key=f"words-allow-{shown.id}").set_value("It says another score.")
     app.button(key=f"settle-{shown.id}").click().run()
     assert not app.exception
     settled = {(row["question_id"], row["origin"]): row["allowed"] for row in rows(pairs, tables.Answer)}

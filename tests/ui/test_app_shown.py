@@ -139,7 +139,7 @@ def test_why_there_is_nothing(shown: Prepared, language: str) -> None:
 
 
 @in_both
-def test_inspections(shown: Prepared, language: str) -> None:
+def test_inspections(shown: Prepared, language: str, no_waiting: None) -> None:
     questions = []
     for _ in range(2):
         for person in (shown.ann, shown.ben):
@@ -161,10 +161,10 @@ def test_inspections(shown: Prepared, language: str) -> None:
     assert [(row["question_id"], row["reason"]) for row in rows(shown, tables.Adjudication)] == [
         (questions[0], "inspection")
     ]
-    app.checkbox(key=f"inspect-{questions[1]}-negative").check()
+    app.button(key=f"inspect-{questions[1]}-negative").click().run()
     app.button(key=f"change-{questions[1]}").click().run()
     assert len(rows(shown, tables.Adjudication)) == 1  # a change needs a reason
-    app.text_area(key=f"inspect-{questions[1]}-why").set_value("irony")
+    app.text_area(key=f"words-inspect-{questions[1]}").set_value("irony")
     app.button(key=f"change-{questions[1]}").click().run()
     assert not app.exception
     assert rows(shown, tables.Adjudication)[1]["reason"] == "inspection: irony"

@@ -4,6 +4,7 @@ import pytest
 from app_driver import Prepared, blocks, go, in_both, open_app, said
 from sqlalchemy import func, select
 
+from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
 from audit.judging.judgements import judge
 from audit.judging.unit import rebuild
@@ -54,7 +55,8 @@ def test_choose_look_confirm_and_answer_again(judged: Prepared, language: str) -
     assert text_in(language, "stale.went", **numbers) in said(app)
     assert number(judged) == 16
     page = open_app(judged.ann, language)
-    assert plain(text_in(language, "stale.again", version=2, reason=REASON)) in said(page)
+    version = guideline_of("sentiment", "input").version
+    assert plain(text_in(language, "stale.again", version=version, reason=REASON)) in said(page)
     assert "<b>" not in blocks(page)
 
 

@@ -50,10 +50,10 @@ def codes(page: str) -> list[str]:
     return re.findall(r'class="audit-text[^"]*" lang="([^"]*)"', page)
 
 
-def titled(language: str, key: str, *names: str) -> str:
+def titled(language: str, key: str, *names: str, **values: str) -> str:
     """A heading as the app writes it: with the name of a language, or with two of a direction."""
     what = names[0] if len(names) == 1 else text_in(language, "asked.direction", source=names[0], target=names[1])
-    return text_in(language, "asked.in_language", name=text_in(language, key), language=what)
+    return text_in(language, "asked.in_language", name=text_in(language, key, **values), language=what)
 
 
 @in_both
@@ -110,9 +110,9 @@ def test_a_question_about_a_group_names_the_direction_of_each_member(prepared: P
     page = body(app)
     assert shown.group.relation == "P"
     assert headings(page) == [
-        titled(language, "role_of.source", english, spanish),
-        titled(language, "role_of.follow_up", english, french),
-        titled(language, "role_of.link", french, spanish),
+        titled(language, "group.text", english, spanish, letter="A"),
+        titled(language, "group.text", english, french, letter="B"),
+        titled(language, "group.link", french),
     ]
     assert codes(page) == ["en", "en", "fr"]
     # The text is the same in the follow-up; the French is not compared with it, else each of its words were marked.
@@ -129,8 +129,8 @@ def test_a_dispute_is_shown_and_settled(prepared: Prepared, language: str) -> No
     assert titled(language, "asked.text", english) in headings(page)
     assert titled(language, "task.translation.output", spanish) in headings(page)
     assert text_in(language, "label.translation.mistranslated") in page
-    app.checkbox(key=f"allow-{question}-not_fluent").check()
-    app.text_area(key=f"reason-{question}").set_value("Clumsy, but right.")
+    app.button(key=f"allow-{question}-not_fluent").click().run()
+    app.text_area(key=f"words-allow-{question}").set_value("Clumsy, but right.")
     app.button(key=f"settle-{question}").click().run()
     assert not app.exception
     settled = {(row["question_id"], row["origin"]): row["allowed"] for row in rows(prepared, tables.Answer)}

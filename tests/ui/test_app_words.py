@@ -4,7 +4,7 @@ may have several labels."""
 from collections.abc import Callable
 
 import pytest
-from app_driver import Prepared, blocks, go, in_both, open_app, rows, said
+from app_driver import Prepared, blocks, go, in_both, is_on, open_app, rows, said
 from words_driver import ASKED, MANY, OWN, PREMISE, prepare_words
 
 from audit.annotation.queue import next_question
@@ -105,16 +105,15 @@ def test_adjudicators_choose_several_labels_as_one_answer(prepared, language: st
             judge(database.engine, person.id, shown.id, answer)
     app = open_app(database.judge, language)
     assert "late + rude" in blocks(app)
-    id = next(int(str(box.key).split("-")[1]) for box in app.checkbox if str(box.key).startswith("allow-"))
-    app.checkbox(key=f"allow-{id}-late").check()
-    app.checkbox(key=f"allow-{id}-none").check()
-    settle = next(button for button in app.button if text_in(language, "adjudicate.settle") == button.label)
-    app.text_area(key=f"reason-{id}").set_value("both")
-    settle.click().run()
-    assert rows(database, tables.Adjudication) == []
-    app.checkbox(key=f"allow-{id}-none").uncheck()
-    app.checkbox(key=f"allow-{id}-refund").check()
-    next(button for button in app.button if text_in(language, "adjudicate.settle") == button.label).click().run()
+    id = next(int(str(box.key).split("-")[1]) for box in app.button if str(box.key).startswith("allow-"))
+    app.button(key=f"allow-{id}-late").click().run()
+    app.button(key=f"allow-{id}-none").click().run()
+    assert [is_on(app, f"allow-{id}-{label}") for label in ("late", "none")] == [False, True]
+    app.button(key=f"allow-{id}-late").click().run()
+    app.button(key=f"allow-{id}-refund").click().run()
+    assert [is_on(app, f"allow-{id}-{label}") for label in ("refund", "late", "none")] == [True, True, False]
+    app.text_area(key=f"words-allow-{id}").set_value("both")
+    app.button(key=f"settle-{id}").click().run()
     assert not app.exception
     assert rows(database, tables.Adjudication)[-1]["allowed"] == ["refund+late"]
 

@@ -322,7 +322,16 @@ def permuted(text: Analysis, choices: random.Random) -> str | None:
     return rearrange(text, order)
 
 
-@chained("MR5.2", version="3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged, more=1)
+@chained(
+    "MR5.2",
+    version="3",
+    task="sentiment",
+    family=_PERMUTING,
+    unit="document",
+    carry=unchanged,
+    more=1,
+    expects=equivalent,
+)
 def grouped(source: Source, choices: random.Random) -> Steps:
     """Sentences with the same label (by the system) stand together; the sentiment stays.
 
@@ -332,7 +341,16 @@ def grouped(source: Source, choices: random.Random) -> Steps:
     return (yield from _reorder_sentences(source, _by_label))
 
 
-@chained("MR5.3", version="3", task="sentiment", family=_PERMUTING, unit="document", carry=unchanged, more=1)
+@chained(
+    "MR5.3",
+    version="3",
+    task="sentiment",
+    family=_PERMUTING,
+    unit="document",
+    carry=unchanged,
+    more=1,
+    expects=equivalent,
+)
 def ordered_groups(source: Source, choices: random.Random) -> Steps:
     """Sentences stand in groups by label, each ordered by score (both by the system); the sentiment stays.
 
@@ -404,6 +422,7 @@ _REMOVING = "removing sentences"
     params=_STRICT,
     needs=_TOOLS,
     grammar="tags",
+    expects=different,
 )
 def without_same(source: Source, choices: random.Random, strict: bool = True) -> Steps:
     """All sentences with the document's own label (by the system) are removed; the label becomes another one.
@@ -416,7 +435,7 @@ def without_same(source: Source, choices: random.Random, strict: bool = True) ->
     return (yield from _remove_sentences(source, lambda whole, part: whole != part, different, strict))
 
 
-@chained("MR7.2", version="3", task="sentiment", family=_REMOVING, unit="document", carry=nothing)
+@chained("MR7.2", version="3", task="sentiment", family=_REMOVING, unit="document", carry=nothing, expects=equivalent)
 def without_others(source: Source, choices: random.Random) -> Steps:
     """All sentences with another label than the document (by the system) are removed; the sentiment stays.
 

@@ -1,0 +1,331 @@
+"""What requests and answers of the API look like, for the OpenAPI document and for checking what comes in.
+
+What is sent has no other keys than these (`UserModel`), and no text that a database cannot store.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, Strict
+
+from audit.annotation.queue import Earlier, Shown, ShownMember
+from audit.annotation.words import DatabaseWords
+from audit.files import unstorable
+from audit.tasks import Input
+from audit.user_models import Mistake, UserModel
+
+
+def _storable(text: str) -> str:
+    if fault := unstorable(text):
+        raise Mistake(fault)
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+Moment = Annotated[AwareDatetime, Strict(False)]
+
+
+# What is sent.
+
+
+class Answering(UserModel):
+    """An answer to the question that this account holds."""
+
+    answer: Text
+    comment: Text | None = None
+    shown_at: Moment | None = None
+
+
+class Training(UserModel):
+    """An answer in the training round."""
+
+    answer: Text
+    shown_at: Moment | None = None
+
+
+class Flagging(UserModel):
+    """Why an adjudicator should look at a question."""
+
+    comment: Text
+
+
+class SendingBack(UserModel):
+    """What the annotators who flagged a question read above it."""
+
+    remark: Text = ""
+
+
+class Settling(UserModel):
+    """An adjudicator's decision."""
+
+    allowed: list[Text]
+    reason: Text = ""
+    code: Text | None = None
+
+
+class Checking(UserModel):
+    """What is right, in a spot check or an inspection."""
+
+    allowed: list[Text]
+    remark: Text = ""
+
+
+class Planning(UserModel):
+    """A plan: the tables of its TOML file, with their keys."""
+
+    study: dict[str, Any]
+    sample: dict[str, Any] = Field(default_factory=dict)
+    judging: dict[str, Any] = Field(default_factory=dict)
+    report: dict[str, Any] = Field(default_factory=dict)
+    words: dict[str, Any] = Field(default_factory=dict)
+
+
+class Freezing(UserModel):
+    """The version of a plan that was looked at; another one is not frozen."""
+
+    version: int | None = None
+
+
+# What is answered.
+
+
+class TokenAnswer(BaseModel):
+    """The token of the request."""
+
+    name: str
+    role: str = Field(description="The most that it may do.")
+    expires_at: datetime
+
+
+class Me(BaseModel):
+    """Whose token it is, and what it may do."""
+
+    name: str
+    role: str = Field(description="What a request with this token may do.")
+    languages: list[str] = Field(description="Languages that the account reads; none: all.")
+    token: TokenAnswer
+
+
+class TextAnswer(BaseModel):
+    """A text, and what part it plays in a group."""
+
+    role: str = Field(description="source, follow_up or link.")
+    texts: list[str]
+    languages: list[str]
+
+
+class EarlierAnswer(BaseModel):
+    """What somebody answered before, where the protocol shows it; never who."""
+
+    answer: str
+    comment: str | None
+
+
+class QuestionAnswer(BaseModel):
+    """A question as an annotator may see it: no system, and no output but the one that is asked about."""
+
+    id: int
+    task: str
+    kind: str = Field(description="input, pair (with an output), group, plausibility or grammaticality.")
+    question: str
+    labels: dict[str, str] = Field(description="What may be answered, and how it reads; `unsure` may be, too.")
+    texts: list[str]
+    languages: list[str]
+    output: str | None = Field(description="The output that is asked about, of a question of kind pair.")
+    about: str | None = Field(description="What is promised of the group's texts, of a question of kind group.")
+    members: list[TextAnswer] = Field(description="The texts of a group that is asked about.")
+    earlier: list[EarlierAnswer]
+    skipped: bool = Field(description="Whether this account skipped it today.")
+    sent_back: str | None = Field(description="What an adjudicator wrote when sending back this account's flag.")
+
+    @classmethod
+    def of(cls, shown: Shown, words: DatabaseWords, language: str) -> "QuestionAnswer":
+        """What the page of the app has of it, in a language."""
+        wording = words.wording(shown.task, language)
+        asks_input = shown.kind in ("input", "pair")
+        return cls(
+            id=shown.id,
+            task=shown.task,
+            kind=shown.kind,
+            question=wording.question if asks_input else shown.question,
+            labels={label: wording.labels.get(label, label) if asks_input else label for label in shown.labels},
+            texts=list(shown.texts),
+            languages=list(shown.languages),
+            output=shown.output,
+            about=shown.group.summary if shown.group else None,
+            members=[_member(member) for member in shown.group.members] if shown.group else [],
+            earlier=[_earlier(answer) for answer in shown.earlier],
+            skipped=shown.remembered.skipped,
+            sent_back=shown.remembered.sent_back,
+        )
+
+
+def _member(member: ShownMember) -> TextAnswer:
+    input_: Input = member.input
+    return TextAnswer(role=member.role, texts=list(input_.texts), languages=list(input_.languages))
+
+
+def _earlier(answer: Earlier) -> EarlierAnswer:
+    return EarlierAnswer(answer=answer.answer, comment=answer.comment)
+
+
+class Left(BaseModel):
+    """How much this account has done, and how much is left for it."""
+
+    today: int
+    judged: int
+    left: int
+    in_other_languages: int
+
+
+class Next(BaseModel):
+    """The next question, held for this account for 15 minutes; null: there is none for it now."""
+
+    question: QuestionAnswer | None
+    training: bool = Field(description="Whether the account has to pass the training round first: `GET /training`.")
+
+
+class TrainingAnswer(BaseModel):
+    """Where this account stands in the training round; `question` is null where it need not train, or has passed."""
+
+    question: QuestionAnswer | None
+    attempt: int | None = None
+    answered: int | None = None
+    questions: int | None = None
+    mark: float | None = Field(default=None, description="The share of right answers that is needed.")
+
+
+class FeedbackAnswer(BaseModel):
+    """What somebody reads after an answer in training."""
+
+    right: bool
+    allowed: list[str]
+    explanation: str
+    finished: bool = Field(description="Whether it was the last answer of the attempt.")
+
+
+class Stored(BaseModel):
+    """The number of what was stored."""
+
+    id: int
+
+
+class Returned(BaseModel):
+    """The question that is held again; null: there was nothing to take back."""
+
+    question_id: int | None
+
+
+class Ids(BaseModel):
+    """Questions by their numbers, the most wanted first."""
+
+    questions: list[int]
+
+
+class OpinionAnswer(BaseModel):
+    """What one person said; the number stands for a name, on this question only."""
+
+    number: int
+    answer: str | None
+    comment: str | None
+    flags: list[str]
+    saw: bool
+
+
+class Dispute(BaseModel):
+    """A question that an adjudicator decides, and what people said of it."""
+
+    question: QuestionAnswer
+    opinions: list[OpinionAnswer]
+
+
+class Check(BaseModel):
+    """A question to be checked without seeing what people said; null: there is none."""
+
+    question: QuestionAnswer | None
+    left: int
+
+
+class RunAnswer(BaseModel):
+    """A run of a plan. `done` of `total` sources are through; `lost` is the state of one whose process is gone."""
+
+    id: int
+    plan: str
+    state: str
+    step: str
+    done: int
+    total: int
+    sentence: str | None = Field(description="Why it failed.")
+    by: str | None
+    started_at: datetime
+    ended_at: datetime | None
+
+
+class VersionAnswer(BaseModel):
+    """A version of a plan."""
+
+    name: str
+    version: int
+    frozen: bool
+    by: str | None
+    at: datetime
+    content: dict[str, Any]
+    changed: bool = Field(default=True, description="Whether it was stored now; not where nothing differs.")
+
+
+class StoredQuestion(BaseModel):
+    """A question with its settled answers."""
+
+    id: int
+    task: str
+    kind: str
+    texts: list[str]
+    languages: list[str]
+    output: str | None
+    annotators: int = Field(description="How many people are asked.")
+    waits: int = Field(description="Drawn groups that wait for it.")
+    filled: bool = Field(description="Whether as many people have answered as are asked.")
+    answers: dict[str, list[str]] = Field(description="Right labels by origin: adjudicated, people, gold.")
+
+
+class Questions(BaseModel):
+    """A page of questions, in the order of their numbers; `next` goes on after it, null: there are no more."""
+
+    questions: list[StoredQuestion]
+    next: int | None
+
+
+class GroupAnswer(BaseModel):
+    """A group of one system: what was checked, and what people's answers say of it."""
+
+    group: int
+    system_number: int
+    corpus: str
+    relation: str
+    system: str
+    row: str
+    state: str
+    text: str
+
+
+class GroupPage(BaseModel):
+    """A page of groups. It may hold fewer than were asked for and still have a `next`, to be sent as `after`."""
+
+    groups: list[GroupAnswer]
+    next: str | None
+
+
+class LogEntry(BaseModel):
+    """A line of the log."""
+
+    at: datetime
+    who: str | None
+    action: str
+    question: int | None
+    detail: dict[str, Any]
+
+
+class Log(BaseModel):
+    """The last lines of the log, the newest first."""
+
+    entries: list[LogEntry]

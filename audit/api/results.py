@@ -1,0 +1,117 @@
+"""Routes for managers about results: the report of one study or all, agreement, progress, questions, the log.
+
+What takes long is computed where the app's own pages have it computed: in another process.
+"""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from sqlalchemy import select
+
+from audit.annotation.accounts import entries
+from audit.annotation.answers import ORIGINS
+from audit.api.models import Log, LogEntry, Questions, StoredQuestion
+from audit.api.problems import Problem
+from audit.api.service import Managing, Visit
+from audit.messages import message
+from audit.reports.exports.pages import LARGEST_PAGE, Which, questions_page
+from audit.reports.study import INTERVAL
+from audit.statistics.intervals import Target, get_target, method_name
+from audit.store import reading
+from audit.store.copying import in_utc
+from audit.store.core import study as study_table
+
+router = APIRouter(tags=["results"])
+Study = Annotated[
+    int | None, Query(ge=1, le=(1 << 31) - 1, description="The number of a study (`GET /studies`); left out: all.")
+]
+
+
+@router.get("/report")
+def report(
+    visit: Managing,
+    study: Study = None,
+    answers: Literal["both", "people", "gold"] = "both",
+    interval: str = INTERVAL,
+    target: Target | None = None,
+    delta: Annotated[float, Query(ge=0, lt=1)] = 0.0,
+) -> dict[str, Any]:
+    """The report of one study, or of all together: the document of `audit report --json`, with observed and genuine
+    rates, their intervals, ranks and the signature. Whoever compares systems names a study."""
+    _need_study(visit, study)
+    values = {
+        "whose": answers,
+        "interval": method_name(interval),
+        "target": get_target(target, interval),
+        "delta": delta,
+        "weights": None,
+        "study": study,
+    }
+    return dict(visit.service.computed("report", values))
+
+
+@router.get("/agreement")
+def agreement(visit: Managing) -> list[dict[str, Any]]:
+    """How far the annotators agree, for each task and kind of question that two people judged: coefficients with
+    intervals, as `audit agreement --json`."""
+    return list(visit.service.computed("agreement", {"by": visit.id}))
+
+
+@router.get("/progress")
+def progress(visit: Managing) -> dict[str, Any]:
+    """How far judging is: questions, judgements, pace and what nobody reads, as in `audit progress --json`."""
+    return dict(visit.service.computed("totals", {"by": visit.id}))
+
+
+@router.get("/questions")
+def list_questions(
+    visit: Managing,
+    study: Study = None,
+    which: Which = "all",
+    origin: Annotated[
+        str | None, Query(pattern="|".join(ORIGINS), description="Whose answers `which` is about.")
+    ] = None,
+    after: Annotated[int, Query(ge=0, le=(1 << 31) - 1, description="`next` of the page before.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 100,
+) -> Questions:
+    """Questions with their settled answers, without anybody's name; for what is new, ask again after the last number,
+    and for answers that came meanwhile from the beginning."""
+    _need_study(visit, study)
+    page = questions_page(visit.engine, visit.id, after, limit, which=which, study=study, origin=origin)
+    questions = [
+        StoredQuestion(
+            texts=list(entry.input.texts),
+            languages=list(entry.input.languages),
+            **{
+                name: getattr(entry, name)
+                for name in ("id", "task", "kind", "output", "annotators", "waits", "filled", "answers")
+            },
+        )
+        for entry in page
+    ]
+    return Questions(questions=questions, next=page[-1].id if len(page) == limit else None)
+
+
+@router.get("/log")
+def read_log(visit: Managing, last: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Log:
+    """The last lines of the log: who did what that changes how numbers come about, or saw what is hidden otherwise."""
+    lines = [
+        LogEntry(
+            at=in_utc(entry.at),
+            who=entry.who,
+            action=entry.action,
+            question=entry.question_id,
+            detail=entry.detail,
+        )
+        for entry in entries(visit.engine, visit.id, last)
+    ]
+    return Log(entries=lines)
+
+
+def _need_study(visit: Visit, study: int | None) -> None:
+    """Raises Problem where there is no study of this number."""
+    if study is None:
+        return
+    with reading(visit.engine) as connection:
+        if connection.execute(select(study_table.c.id).where(study_table.c.id == study)).first() is None:
+            raise Problem(404, message("api.no_study", id=study))

@@ -1,0 +1,123 @@
+"""What every route has at hand: the database, who sends the request, and what they may do.
+
+A request says who it is from by a token (`audit.annotation.tokens`) in the header `Authorization`; there are no
+cookies, so nothing that a browser sends by itself is ever believed. The token is looked up at every request. Each route
+names the least role that it needs; the function that it calls asks for the account's role once more, in its own
+transaction.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from sqlalchemy import Engine
+
+from audit.annotation.accounts import Account, network
+from audit.annotation.answers import command
+from audit.annotation.tokens import Bearer, bearer_of, may
+from audit.api.limits import Allowance
+from audit.api.problems import Problem, language_of
+from audit.messages import message
+from audit.reports.worker import answer_line, read_answer, request_line
+
+Compute = Callable[[Engine, str, dict[str, Any]], Any]
+"""What computes a report: the engine, a name of `audit.reports.worker.ASKS`, and its values."""
+
+
+@dataclass
+class Service:
+    """What the API serves.
+
+    `engine` and `database` (its path or URL) are asked at every request, so that a server that cannot open its database
+    yet starts all the same.
+    """
+
+    engine: Callable[[], Engine]
+    database: Callable[[], str]
+    compute: Compute | None = None
+    """None: in this process, which waits for it."""
+    allowance: Allowance = field(default_factory=Allowance)
+    strangers: Allowance = field(default_factory=lambda: Allowance(60))
+    """Requests without a valid token, by address."""
+
+    def computed(self, ask: str, values: dict[str, Any]) -> Any:
+        """The answer of a worker. Raises what it refuses with."""
+        if self.compute is not None:
+            return self.compute(self.engine(), ask, values)
+        # A state that never comes again: what was read of the database before is not used again.
+        return read_answer(answer_line(request_line(ask, self.database(), time.monotonic_ns(), values)))
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A request that may be served."""
+
+    service: Service
+    bearer: Bearer
+    language: str
+
+    @property
+    def engine(self) -> Engine:
+        """The database."""
+        return self.service.engine()
+
+    @property
+    def account(self) -> Account:
+        """Whose token it is."""
+        return self.bearer.account
+
+    @property
+    def id(self) -> int:
+        """The account's number, in whose name everything is done."""
+        return self.bearer.account.id
+
+    @property
+    def client(self) -> str:
+        """With what an answer is given, as it is stored with it."""
+        return command("API")
+
+
+_SCHEME = HTTPBearer(
+    auto_error=False, scheme_name="token", description="A token of the page *Account* or of `audit user token`."
+)
+
+
+class Needs:
+    """A dependency of routes: the request's token must be valid and have this role, or one that may do more."""
+
+    def __init__(self, least: str):
+        self.least = least
+
+    def __call__(
+        self, request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_SCHEME)]
+    ) -> Visit:
+        """The visit. Raises Problem: 401 without a valid token, 403 for another role, 429 for too many requests."""
+        service: Service = request.app.state.service
+        address = network(request.client.host) if request.client else ""
+        bearer = None
+        if credentials is not None and not service.strangers.wait(address):
+            bearer = bearer_of(service.engine(), credentials.credentials)
+        if bearer is None:
+            _take(service.strangers, address)
+            raise Problem(401, message("api.token_needed"), headers={"WWW-Authenticate": "Bearer"})
+        _take(service.allowance, bearer.token.id)
+        if not may(bearer.role, self.least):
+            raise Problem(403, message("api.role_needed", least=self.least, role=bearer.role))
+        return Visit(service, bearer, language_of(request))
+
+
+def _take(allowance: Allowance, key: str) -> None:
+    if seconds := allowance.take(key):
+        raise Problem(
+            429,
+            message("api.too_many", most=allowance.most, seconds=seconds),
+            headers={"Retry-After": str(seconds)},
+        )
+
+
+Annotating = Annotated[Visit, Depends(Needs("annotator"))]
+Adjudicating = Annotated[Visit, Depends(Needs("adjudicator"))]
+Managing = Annotated[Visit, Depends(Needs("manager"))]

@@ -1,0 +1,198 @@
+"""What people are asked about a group: one plain question for each relation, made of what it checks and expects.
+
+Whoever answers needs no word of metamorphic testing: "Is the opinion the same in texts A and B?" is *yes* where the
+relation holds and *no* where it does not. A relation may bring its own question (`Relation.question`); relations of
+audit whose check says too little have theirs in `data/messages` (`[asking_of.TASK]`).
+"""
+
+from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
+from typing import Any
+
+from audit.messages import ENGLISH, catalogue, phrase
+from audit.relations.base import Chained, Relation
+from audit.relations.expect import (
+    Labelled,
+    Mapped,
+    SimilarText,
+    different,
+    equivalent,
+    goes_down,
+    goes_up,
+    same_interval,
+    same_label,
+    same_text,
+    stronger,
+)
+from audit.relations.registry import find_relation
+from audit.tasks import OwnWords, Wording, base_of, get_task, wording
+from audit.tasks.classification import Classification
+from audit.tasks.words import NO_WORDS
+
+_SAME = {
+    "classification": "asking.label",
+    "inference": "asking.inference",
+    "question-answering": "asking.answer_text",
+    "sentiment": "asking.opinion",
+    "similarity": "asking.similarity",
+    "summarization": "asking.summary",
+}
+"""Task -> the question whether what is right of one input is right of the others."""
+_STAYS = (equivalent, same_interval, same_label)
+
+
+def group_question(
+    task: str,
+    relation: str,
+    follow_ups: int = 1,
+    language: str = ENGLISH,
+    *,
+    summary: str = "",
+    own: OwnWords = NO_WORDS,
+) -> str:
+    """The question about a group of this relation, in a language of the app: yes where the relation holds.
+
+    Source and follow-ups are called A, B, C, as the captions above them do (`letter`). `own` are a database's words of
+    the task: where it asks a question of its own, that is the one whose answers are compared. Of a relation whose
+    expectation nobody knows, one that was imported or that has a check of its own and no question, it is asked whether
+    what its `summary` (else its name) says can be expected.
+
+    >>> group_question("sentiment", "MR1.1")
+    'Is the opinion the same in texts A and B: positive, neutral or negative?'
+    >>> group_question("sentiment", "MR6.1", 2)
+    'Does each text sound at least as positive as the one before it?'
+    """
+    found = find_relation(task, relation)
+    if found is not None and (question := _own_question(found, language)):
+        return question
+    texts = catalogue(language)
+    names = _Names(follow_ups, language)
+    code = f"asking_of.{base_of(task)}.{relation}"
+    if code in texts:
+        return phrase(language, code, **names.parameters)
+    expected = None if found is None else _expected(found)
+    if expected is not None and (question := _derived(task, expected, names, language, own)):
+        return question
+    return phrase(language, "asking.fits", expected=summary or relation)
+
+
+def letter(place: int) -> str:
+    """What the source (0) and the follow-ups of a group are called.
+
+    >>> [letter(place) for place in (0, 1, 26)]
+    ['A', 'B', 'A1']
+    """
+    number, place = divmod(place, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(number) if number else "")
+
+
+def text_names(roles: Sequence[str], texts: int = 1, language: str = ENGLISH) -> list[str]:
+    """What the texts of a group are called above them, by their roles in order: by letters, and those that a system
+    made on the way (links) by what they are. `texts` is how many texts an input of the task has.
+
+    >>> text_names(["source", "follow_up"]), text_names(["source", "link"], language="zh")[0]
+    (['Text A', 'Text B'], '文本 A')
+    """
+    code, names, place = "group.text" if texts == 1 else "group.pair", [], 0
+    for role in roles:
+        names.append(phrase(language, "group.link") if role == "link" else phrase(language, code, letter=letter(place)))
+        place += role != "link"
+    return names
+
+
+class _Names:
+    """The letters of a group's texts, alone and listed in a language."""
+
+    def __init__(self, follow_ups: int, language: str):
+        letters = [letter(place) for place in range(max(1, follow_ups) + 1)]
+        self.parameters: Mapping[str, Any] = {
+            "names": _listed(letters, language),
+            "first": letters[0],
+            "others": _listed(letters[1:], language),
+            "count": len(letters) - 1,
+        }
+
+
+def _listed(parts: Sequence[str], language: str, code: str = "asking.and") -> str:
+    """Parts in one phrase: "A, B and C"."""
+    if len(parts) == 1:
+        return parts[0]
+    return phrase(language, code, first=phrase(language, "asking.comma").join(parts[:-1]), second=parts[-1])
+
+
+def _own_question(relation: Relation, language: str) -> str:
+    """The question that a relation brings; in English where it has none in the language."""
+    question = relation.question
+    return question if isinstance(question, str) else question.get(language) or question.get(ENGLISH, "")
+
+
+def _expected(relation: Relation) -> Any:
+    """The check of a relation without what stands around it; None where nobody can say what it expects."""
+    check: Any = relation.expects if isinstance(relation, Chained) else getattr(relation, "check", None)
+    while check is not None:
+        inner = getattr(check, "composes_as", None) or getattr(check, "check", None)
+        if inner is None:
+            return check
+        check = inner
+    return None
+
+
+def _derived(task: str, check: Any, names: _Names, language: str, own: OwnWords) -> str:
+    """The question that follows from a check; empty where none does."""
+    words = wording(task, language, own)
+    # An answer about an output says nothing that could be compared between two inputs.
+    asks_otherwise = get_task(task).question_kind == "input" and any(
+        table.question or table.labels for table in own.wordings.values()
+    )
+    parameters = {**names.parameters, "question": words.question.rstrip("?？ ")}
+    code = ""
+    if check in _STAYS or isinstance(check, SimilarText):
+        code = "asking.right" if asks_otherwise else _same(task)
+    elif check is same_text:
+        code = "asking.summary_replaced"
+    elif check is different:
+        code = "asking.opinion_other" if base_of(task) == "sentiment" and not asks_otherwise else "asking.right_other"
+    elif check is stronger:
+        code = "asking.stronger"
+    elif check in (goes_up, goes_down):
+        code = "asking.up" if check is goes_up else "asking.down"
+    elif isinstance(check, Labelled):
+        code, parameters["label"] = "asking.labelled", _label(check.label, words)
+    elif isinstance(check, Mapped):
+        return _mapped(task, check, words, parameters, language)
+    return phrase(language, code, **parameters) if code else ""
+
+
+def _same(task: str) -> str:
+    """The code of the question whether the right answer stays."""
+    found, base = get_task(task), base_of(task)
+    if isinstance(found, Classification) and found.multiple:
+        return "asking.labels"
+    if base in _SAME:
+        return _SAME[base]
+    return "asking.right_output" if found.question_kind == "pair" else "asking.right"
+
+
+def _mapped(task: str, check: Mapped, words: Wording, parameters: Mapping[str, Any], language: str) -> str:
+    """The question whether the right answer goes from one label to others; of several labels as a list."""
+    labels = set(get_task(task).labels)
+    steps = []
+    for label, allowed in check.labels:
+        other = labels - {label} == set(allowed)
+        read = [_label(one, words) for one in allowed]
+        to = phrase(language, "asking.another") if other and len(read) > 1 else _quoted(read, language)
+        steps.append((_quoted([_label(label, words)], language), to))
+    if len(steps) == 1:
+        return phrase(language, "asking.leads", label=steps[0][0], allowed=steps[0][1], **parameters)
+    listed = phrase(language, "asking.semicolon").join(
+        phrase(language, "asking.step", label=label, allowed=allowed) for label, allowed in steps
+    )
+    return phrase(language, "asking.leads_each", steps=listed, **parameters)
+
+
+def _label(label: str, words: Wording) -> str:
+    return words.labels.get(label, label)
+
+
+def _quoted(labels: Sequence[str], language: str) -> str:
+    return _listed([f"“{label}”" for label in labels], language, "asking.or")

@@ -1,0 +1,199 @@
+"""Texts that a manager uploaded: a corpus that lives in the database, so that a plan may name it as any other.
+
+What is stored is the file's text and how it is read, as rows of `setting`: `corpus/NAME` says what it is, and
+`corpus-text/NAME` has the text, read only when its rows are wanted. A corpus never changes: other texts are another
+corpus, with another name. So the study that a plan describes is the same wherever its database is.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import IntegrityError
+
+from audit.annotation.accounts import note, require_manager, writing_as_manager
+from audit.corpora import Corpus, Reading, Row, Unit, all_corpora
+from audit.corpora.files import AS_IT_IS, TextCorpus, is_file_name
+from audit.corpora.recordings import check_targets
+from audit.errors import AuditError, Refused
+from audit.files import text_of
+from audit.messages import message
+from audit.store import reading
+from audit.store.core import setting
+from audit.tasks import matches
+
+PREFIX = "corpus/"
+"""Begins the name of the row of `setting` that describes a corpus."""
+TEXT_PREFIX = "corpus-text/"
+"""Begins the name of the row that holds its text."""
+LONGEST_NAME = 60
+LARGEST = 5 << 20
+"""Bytes of a file. Larger ones are for the command line, where the file is."""
+ACTION = "texts uploaded"
+
+
+@dataclass
+class UploadedCorpus:
+    """A corpus in the database, as `Corpus` says; its text is read when its rows are wanted."""
+
+    engine: Engine
+    name: str
+    file: str
+    task: str
+    language: str
+    languages: tuple[str, ...]
+    unit: Unit
+    has_gold: bool
+    rows_in_it: int
+    content: str
+    """Its fingerprint."""
+    columns: Mapping[str, str]
+    labels: Mapping[str, str]
+    summary: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.summary = f"{self.rows_in_it:,} {self.unit}s of {self.file}"
+
+    def size(self) -> int:
+        """Number of its rows."""
+        return self.rows_in_it
+
+    def needs(self) -> None:
+        """Nothing: it is here."""
+
+    def fingerprint(self) -> str:
+        """Names the content."""
+        return self.content
+
+    def rows(self) -> Iterator[Row]:
+        """Every row, in the order of the file."""
+        with reading(self.engine) as connection:
+            query = select(setting.c.value).where(setting.c.name == f"{TEXT_PREFIX}{self.name}")
+            text = str(connection.execute(query).scalar_one())
+        own = Reading(self.columns, self.labels)
+        return TextCorpus(text, self.name, self.file, self.task, self.unit, self.language, own).rows()
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that somebody sends, and what it is said to hold."""
+
+    name: str
+    content: bytes
+    task: str = "sentiment"
+    reading: Reading = AS_IT_IS
+    language: str | None = None
+    unit: Unit | None = None
+
+    def text(self) -> str:
+        """Its text. Raises BadFile for what is too large or no text."""
+        return uploaded_text(self.name, self.content)
+
+    def corpus(self, name: str = "") -> TextCorpus:
+        """Its texts as a corpus of this name, not stored. Raises as `FileCorpus` does."""
+        corpus = _checked(
+            self.text(),
+            name or self.name,
+            self.name,
+            self.task,
+            self.unit,
+            self.language,
+            tuple(self.reading.columns.items()),
+            tuple(self.reading.labels.items()),
+        )
+        if self.task == "translation":
+            check_targets(self.name, corpus.rows())
+        return corpus
+
+
+@lru_cache(maxsize=4)
+def _checked(
+    text: str,
+    name: str,
+    file: str,
+    task: str,
+    unit: Unit | None,
+    language: str | None,
+    columns: tuple[tuple[str, str], ...],
+    labels: tuple[tuple[str, str], ...],
+) -> TextCorpus:
+    """A form shows the same file again after each click: it is read once."""
+    return TextCorpus(text, name, file, task, unit, language, Reading(dict(columns), dict(labels)))
+
+
+def uploaded_text(name: str, content: bytes) -> str:
+    """The text of a file that was sent. Raises AuditError for what is larger than `LARGEST`, BadFile for no text."""
+    if len(content) > LARGEST:
+        raise AuditError(message("upload.large", name=name[:80], most=LARGEST))
+    return text_of(name, content)
+
+
+def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None) -> UploadedCorpus:
+    """Store the texts of a file under a name, with a line in the log; returns the corpus.
+
+    `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role;
+    AuditError for a name that cannot be one; BadFile and BadRow, which name the line, for a file that is not right; and
+    Refused where other texts have the name. The same texts again change nothing.
+    """
+    name = name.strip()
+    _check_name(name)
+    corpus = file.corpus(name)
+    row = {
+        "file": file.name,
+        "task": corpus.task,
+        "language": corpus.language,
+        "languages": list(corpus.languages),
+        "unit": corpus.unit,
+        "has_gold": corpus.has_gold,
+        "rows_in_it": corpus.size(),
+        "content": corpus.fingerprint(),
+        "columns": dict(file.reading.columns),
+        "labels": dict(file.reading.labels),
+    }
+    try:
+        with writing_as_manager(engine, by) as connection:
+            present = _by_name(engine, connection).get(name)
+            if present is not None and (present.content != row["content"] or present.task != row["task"]):
+                raise Refused(message("upload.name_taken", name=name))
+            if present is None:
+                rows = [(f"{PREFIX}{name}", row), (f"{TEXT_PREFIX}{name}", file.text())]
+                connection.execute(setting.insert(), [{"name": key, "value": value} for key, value in rows])
+                note(connection, by, ACTION, rows=corpus.size(), task=corpus.task)
+    except IntegrityError:
+        raise Refused(message("upload.name_taken", name=name)) from None
+    return _corpus(engine, name, row)
+
+
+def uploaded_corpora(engine: Engine, task: str | None = None, *, by: int | None = None) -> list[UploadedCorpus]:
+    """The corpora that were uploaded to a database, of a task or all, by name. Raises NotAllowed where `by` is no
+    manager."""
+    with reading(engine) as connection:
+        require_manager(connection, by)
+        return [corpus for corpus in _by_name(engine, connection).values() if matches(corpus.task, task)]
+
+
+def uploaded_here(engine: Engine) -> dict[str, Corpus]:
+    """The corpora that plans of this database may name beside the registered ones, by name."""
+    with reading(engine) as connection:
+        return {**_by_name(engine, connection)}
+
+
+def _by_name(engine: Engine, connection: Connection) -> dict[str, UploadedCorpus]:
+    query = select(setting.c.name, setting.c.value).where(setting.c.name.startswith(PREFIX, autoescape=True))
+    rows = connection.execute(query.order_by(setting.c.name))
+    return {name: _corpus(engine, name, value) for name, value in ((row[0][len(PREFIX) :], row[1]) for row in rows)}
+
+
+def _corpus(engine: Engine, name: str, row: Mapping[str, Any]) -> UploadedCorpus:
+    return UploadedCorpus(engine, name, **{**row, "languages": tuple(row["languages"])})
+
+
+def _check_name(name: str) -> None:
+    """Raise AuditError for a name that is none, or that means something else already."""
+    letters = name.replace(" ", "").replace("-", "").replace("_", "")
+    if not letters.isalnum() or len(name) > LONGEST_NAME or is_file_name(name):
+        raise AuditError(message("upload.bad_name", name=name[:80], most=LONGEST_NAME))
+    if name in (corpus.name for corpus in all_corpora()):
+        raise AuditError(message("upload.name_of_audit", name=name))

@@ -1,0 +1,83 @@
+"""An adjudicator takes decisions back: the question waits again, and the history keeps both."""
+
+import pytest
+from question_world import asked, rows
+from sqlalchemy import select
+
+from audit.annotation.answers import stands
+from audit.annotation.queue import next_question
+from audit.errors import NotAllowed, Refused
+from audit.judging.adjudications import LAST, adjudicate, disputes, my_adjudications, take_back
+from audit.judging.deferral import flag, flagged_ids, send_back
+from audit.judging.judgements import judge
+from audit.store import table_of, tables
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """Fourteen questions for two annotators each."""
+    return asked(tmp_path / "audit.db", [f"Text number {number}." for number in range(1, 15)])
+
+
+def both(engine, who, first, second):
+    """The question that ann and bob answer next."""
+    for name, answer in (("ann", first), ("bob", second)):
+        id = next_question(engine, who[name]).id
+        judge(engine, who[name], id, answer)
+    return id
+
+
+def test_a_decision_is_taken_back_and_the_dispute_is_open_again(engine, who):
+    id = both(engine, who, "positive", "negative")
+    adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    assert disputes(engine, who["ada"]) == []
+    before = take_back(engine, who["ada"])
+    assert (before.shown.id, before.allowed, before.code) == (id, ("neutral",), "slip")
+    assert disputes(engine, who["ada"]) == [id]
+    assert my_adjudications(engine, who["ada"]) == []
+    assert [row["allowed"] for row in rows(engine, tables.Adjudication)] == [["neutral"], []]
+    with engine.connect() as connection:
+        adjudication = table_of(tables.Adjudication)
+        assert connection.execute(select(adjudication.c.id).where(stands(adjudication))).all() == []
+    assert take_back(engine, who["ada"]) is None
+    assert len(rows(engine, tables.Adjudication)) == 2
+
+
+def test_what_somebody_else_has_settled_since_stays(engine, who):
+    id = both(engine, who, "positive", "negative")
+    adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    adjudicate(engine, who["mia"], id, ["positive"], "", "slip")
+    assert take_back(engine, who["ada"]) is None
+    assert [row["allowed"] for row in rows(engine, tables.Adjudication)] == [["neutral"], ["positive"]]
+    with pytest.raises(NotAllowed):
+        take_back(engine, who["ann"])
+
+
+def test_a_flag_whose_decision_is_taken_back_waits_again(engine, who):
+    id = next_question(engine, who["ann"]).id
+    flag(engine, who["ann"], id, "cut")
+    adjudicate(engine, who["ada"], id, ["neutral"], "", "missing_context")
+    assert flagged_ids(engine, who["ada"]) == []
+    take_back(engine, who["ada"])
+    assert flagged_ids(engine, who["ada"]) == [id]
+    send_back(engine, who["ada"], id, "judge what is there")
+    assert flagged_ids(engine, who["ada"]) == []
+
+
+def test_only_open_questions_are_settled_where_that_is_asked(engine, who):
+    id = both(engine, who, "positive", "negative")
+    adjudicate(engine, who["ada"], id, ["neutral"], "", "slip", only_open=True)
+    with pytest.raises(Refused, match="settled that question meanwhile"):
+        adjudicate(engine, who["mia"], id, ["positive"], "", "slip", only_open=True)
+    adjudicate(engine, who["mia"], id, ["positive"], "", "slip")
+    assert [row["allowed"] for row in rows(engine, tables.Adjudication)] == [["neutral"], ["positive"]]
+
+
+def test_ten_decisions_are_taken_back_in_a_row_and_not_eleven(engine, who):
+    for id in range(1, LAST + 2):
+        adjudicate(engine, who["ada"], id, ["neutral"], "", "slip")
+    for id in range(LAST + 1, 1, -1):
+        assert take_back(engine, who["ada"]).shown.id == id
+    with pytest.raises(Refused, match="10"):
+        take_back(engine, who["ada"])
+    assert [entry.shown.id for entry in my_adjudications(engine, who["ada"])] == [1]

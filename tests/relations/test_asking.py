@@ -1,0 +1,117 @@
+"""Plain questions about groups: one for every relation, in both languages, without words of metamorphic testing."""
+
+import re
+
+import pytest
+
+from audit.relations import all_relations, compose, get_relation
+from audit.relations.asking import group_question, text_names
+from audit.relations.base import Plain, nothing, unchanged
+from audit.relations.composition import Composed
+from audit.relations.expect import LabelsAlone, different, equivalent, goes_up, opinionated
+from audit.relations.registry import RELATIONS, register
+from audit.tasks import OwnWords, Wording
+from audit.tasks.words import ANY
+
+FOREIGN = re.compile(
+    r"relation|\bhold|follow-?up|\bsource|metamorphic|verdict|\blink\b|member|蜕变|成立|衍生|原始输入|中间输入|关系|[{}]",
+    re.IGNORECASE,
+)
+"""Words that nobody needs who judges texts."""
+CHINESE = re.compile("[一-鿿]")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_relation_has_a_plain_question(language):
+    relations = all_relations()
+    assert len(relations) > 400
+    for relation in relations:
+        for follow_ups in (1, 3):
+            question = group_question(relation.task, relation.name, follow_ups, language)
+            where = (relation.task, relation.name, question)
+            assert question.endswith("?" if language == "en" else "？"), where
+            assert not FOREIGN.search(question), where
+            assert bool(CHINESE.search(question)) == (language == "zh"), where
+            assert relation.summary not in question, where
+            assert len(question) < 260, where
+
+
+@pytest.fixture
+def own():
+    """Registers relations for a test."""
+
+    def add(name, check, question="", carry=nothing, task="sentiment"):
+        register(
+            Plain(
+                task=task,
+                name=name,
+                family="own",
+                summary="What it does.",
+                unit="any",
+                perturb=None,
+                check=check,
+                carry=carry,
+                question=question,
+            )
+        )
+
+    with RELATIONS.restored():
+        yield add
+
+
+def test_what_is_asked_follows_from_the_check(own):
+    own("same", equivalent)
+    own("other", opinionated(different))
+    own("up", LabelsAlone(goes_up))
+    assert group_question("sentiment", "same", 2).startswith("Is the opinion the same in texts A, B and C")
+    assert group_question("sentiment", "other") == "Is the opinion in text B another one than in text A?"
+    assert group_question("sentiment", "up") == "Does text B sound at least as positive as text A?"
+    assert group_question("sentiment", "up", language="zh") == "文本 B 读起来，是否至少和文本 A 一样正面？"
+
+
+def test_a_relation_may_bring_its_question(own):
+    own("one", equivalent, "Do A and B please alike?")
+    own("both", equivalent, {"en": "Do A and B please alike?", "zh": "A 和 B 同样讨喜吗？"})
+    assert group_question("sentiment", "one", language="zh") == "Do A and B please alike?"
+    assert group_question("sentiment", "both") == "Do A and B please alike?"
+    assert group_question("sentiment", "both", language="zh") == "A 和 B 同样讨喜吗？"
+
+
+def test_of_an_unknown_expectation_its_summary_is_asked(own):
+    def longer(outputs):
+        return True
+
+    own("mine", longer, carry=unchanged)
+    asked = "Can this be expected of the texts below? What it does."
+    assert group_question("sentiment", "mine", summary="What it does.") == asked
+    assert group_question("sentiment", "imported") == "Can this be expected of the texts below? imported"
+
+
+def test_a_question_of_the_database_is_the_one_that_is_compared():
+    words = OwnWords({ANY: Wording(question="Is it praise?", labels={"entailment": "Must be so"})}, 1)
+    assert (
+        group_question("sentiment", "MR1.1", own=words) == "“Is it praise?” Is the right answer the same for A and B?"
+    )
+    assert "“Must be so”" in group_question("inference", "hypothesis-from-premise", own=words)
+    # What is right of an output says nothing about another input.
+    assert group_question("summarization", "typos", own=words) == group_question("summarization", "typos")
+
+
+def test_labels_that_lead_to_others_are_named_as_the_buttons_name_them():
+    assert group_question("inference", "antonyms").endswith(
+        "If the right answer for A is “Follows”, is it “Contradicts” for B?"
+    )
+    assert "“Contradicts” → another one" in group_question("inference", "negated-hypothesis")
+
+
+def test_a_composition_asks_what_follows_of_its_parts():
+    parts = [get_relation("inference", name) for name in ("upper-case", "negated-hypothesis")]
+    composed = compose(*parts)
+    assert isinstance(composed, Composed)
+    assert group_question("inference", composed.name) == group_question("inference", "negated-hypothesis")
+
+
+def test_texts_are_called_by_letters_and_links_by_what_they_are():
+    roles = ["source", "link", "follow_up"]
+    assert text_names(roles) == ["Text A", "On the way: made by a system", "Text B"]
+    assert text_names(roles, 2, "zh") == ["A 组", "中途文本：由某个系统译出", "B 组"]
