@@ -6,6 +6,7 @@ Nothing here knows a system, an output or anybody else's answer: `audit.annotati
 import hashlib
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, wraps
@@ -34,9 +35,11 @@ from audit.ui.language import html, label_name, label_names, plain, sentence, t,
 from audit.ui.question import (
     FIELD,
     LEAST,
+    answer_bar,
     answer_name,
     answers_of,
     asked_in_words,
+    grades_of,
     guideline_shown,
     heading,
     ignore_held_keys,
@@ -102,10 +105,11 @@ def _training_question(engine: Engine, account_id: int, training: Training, leas
     shown, place = training.shown, f"{training.attempt}-{training.answered}"
     st.caption(t("training.progress", number=training.answered + 1, of=training.questions, right=training.right))
     show_question(shown)
-    _answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown, least)
-    with st.container(key="beside", horizontal=True, gap="small"):
-        _small_button("guideline", f"training-{place}", "g", _toggle_guideline)
     _guideline_drawer(shown)
+    with answer_bar():
+        _answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown, least)
+        with st.container(key="beside", horizontal=True, gap="small"):
+            _small_button("guideline", f"training-{place}", "g", _toggle_guideline)
     if st.session_state.get(_TRAINING_SHOWN, (None,))[0] != place:
         st.session_state[_TRAINING_SHOWN] = (place, datetime.now(UTC))
 
@@ -179,9 +183,9 @@ def _guideline_drawer(shown: Shown) -> None:
     one and opens the other (data/ui/style.css), since only the browser knows how wide it is.
     """
     guideline = guideline_shown(shown)
-    st.caption(t("annotate.guideline_version", version=guideline.version))
     with st.container(key="guideline-below" if st.session_state.get(_DRAWER) else "guideline-beside", border=True):
         st.markdown(guideline.text)
+        st.caption(t("annotate.guideline_version", version=guideline.version))
 
 
 # The gate: before the first answer to questions of a task and kind, the guideline, without any question. No key answers
@@ -223,8 +227,16 @@ def _answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args
     if labels_together(shown):
         _label_switches(shown, place, action, *args)
         return
-    with st.container(key="judge", horizontal=True):
+    graded = grades_of(shown)
+    with (
+        st.container(key="judge-graded", gap="xsmall") if graded else nullcontext(),
+        st.container(key="judge", horizontal=True),
+    ):
         for number, answer in enumerate((*shown.labels, UNSURE), start=1):
+            if graded and answer in (graded[0][0], graded[1][0]):
+                st.html(
+                    f'<p class="audit-grade">{html(t("browse.right" if answer in graded[0] else "browse.wrong"))}</p>'
+                )
             st.button(
                 plain(answer_name(answer, shown)),
                 key=f"judge-{place}-{answer}",
@@ -391,14 +403,19 @@ def _card() -> None:
         st.session_state.pop(_SHOWN, None)
         _nothing_left(engine, account.id)
     else:
-        _question(engine, account.id, shown)
-    if action_done:
-        st.info(action_done, icon=":material/check:")
-    if note:
-        st.warning(plain(sentence(note)), icon=":material/info:")
-    _progress(engine, account.id)
-    if shown is not None:
+        show_question(shown)
+        show_earlier(shown.earlier, shown.task)
+        _reminders(shown)
         _guideline(engine, account.id, shown)
+    with answer_bar() if shown is not None else nullcontext():
+        # What the last key did stands above the answers: below them nobody would see it.
+        if action_done:
+            st.info(action_done, icon=":material/check:")
+        if note:
+            st.warning(plain(sentence(note)), icon=":material/info:")
+        if shown is not None:
+            _answers(engine, account.id, shown)
+        _progress(engine, account.id, shown)
     if shown is not None and st.session_state.get(_SHOWN, (None,))[0] != shown.id:
         now = datetime.now(UTC)
         st.session_state[_SHOWN] = (shown.id, now, now + LEAST)
@@ -412,24 +429,27 @@ def _next(engine: Engine, account_id: int) -> Shown | None:
         return show(connection, question_id, account_id)
 
 
-def _question(engine: Engine, account_id: int, shown: Shown) -> None:
-    show_question(shown)
-    show_earlier(shown.earlier, shown.task)
+def _answers(engine: Engine, account_id: int, shown: Shown) -> None:
+    """The buttons of the answers; beside each other, the comment and what else can be done with the question."""
     place = _browser_id(shown.id)
     _answer_buttons(shown, place, _answer, engine, account_id, shown.id)
-    st.text_input(
-        t("annotate.comment"),
-        key=_comment_key(shown.id),
-        max_chars=FIELD,
-        placeholder=t("annotate.comment"),
-        label_visibility="collapsed",
-    )
     with st.container(key="beside", horizontal=True, gap="small"):
+        st.text_input(
+            t("annotate.comment"),
+            key=_comment_key(shown.id),
+            max_chars=FIELD,
+            placeholder=t("annotate.comment"),
+            label_visibility="collapsed",
+        )
         _small_button("undo", place, "z", _undo, engine, account_id)
         _small_button("skip", place, "s", _skip, engine, account_id, shown.id)
         if shown.kind not in SCALES:  # no adjudicator looks at ratings
             _small_button("flag", place, "f", _flag, engine, account_id, shown.id)
         _small_button("guideline", place, "g", _toggle_guideline)
+
+
+def _reminders(shown: Shown) -> None:
+    """What this person did with the question before."""
     remembered = shown.remembered
     if remembered.sent_back:
         st.info(plain(t("annotate.sent_back_saying", remark=remembered.sent_back)))
@@ -448,8 +468,8 @@ def _nothing_left(engine: Engine, account_id: int) -> None:
     _small_button("undo", "last", "z", _undo, engine, account_id)
 
 
-def _progress(engine: Engine, account_id: int) -> None:
-    """Today's count, the questions left, the annotator's pace, and a hint when a pause is due."""
+def _progress(engine: Engine, account_id: int, shown: Shown | None) -> None:
+    """Today's count, the questions left, the annotator's pace, the guideline's version, a hint when a pause is due."""
     queue = _recent(_COUNTS, COUNTS_MAX_AGE, queue_of, engine, account_id)
     pace = _recent(_PACE, PACE_MAX_AGE, pace_of, engine, account_id)
     remaining = str(queue.left_for_me)
@@ -458,6 +478,8 @@ def _progress(engine: Engine, account_id: int) -> None:
     parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=remaining)]
     if pace.seconds is not None:
         parts.append(t("annotate.pace", seconds=f"{pace.seconds:.0f}"))
+    if shown is not None:
+        parts.append(t("annotate.guideline_version", version=guideline_shown(shown).version))
     st.caption(" · ".join(parts))
     if pace.tired:
         minutes = int(pace.since_pause.total_seconds() // 60)

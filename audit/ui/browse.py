@@ -130,7 +130,7 @@ def _pager(trail: list[Cursor | None], groups: Page) -> None:
         t("browse.back"), key="browse-back", on_click=back, disabled=len(trail) == 1, icon=":material/arrow_back:"
     )
     middle.caption(t("browse.page", number=len(trail)), text_alignment="center")
-    right.button(
+    right.container(horizontal_alignment="right").button(
         t("browse.next"),
         key="browse-next",
         on_click=forward,

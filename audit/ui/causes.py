@@ -17,7 +17,7 @@ from audit.ui.background_cache import stakes, state
 from audit.ui.browse import members, summary_of
 from audit.ui.decision import put_last, put_off
 from audit.ui.language import html, t
-from audit.ui.question import FIELD, LEAST, heading, heading_html, legend_html
+from audit.ui.question import FIELD, LEAST, answer_bar, heading, heading_html, legend_html
 
 _ON_SCREEN = "cause-shown"
 """(pair, when it was shown)"""
@@ -26,7 +26,6 @@ _REOPENED = "cause-again"
 _DONE = "cause-done"
 _LATER = "cause-later"
 """Pairs that this session put off."""
-_COLUMNS = 3
 
 
 @st.fragment
@@ -70,35 +69,34 @@ def _show_group(engine: Engine, account_id: int, pair: Pair, version: tuple[Any,
     st.html(f'{legend}<div class="audit-members audit-beside">{"".join(parts)}</div>')
     if code := _proposal(engine, account_id, pair[1], group, version):
         st.caption(t("causes.proposed", cause=t(f"cause.{code}")))
-    with st.container(key="judge"):
-        codes = list(CAUSES)
-        for start in range(0, len(codes), _COLUMNS):
-            for column, code in zip(st.columns(_COLUMNS), codes[start : start + _COLUMNS], strict=False):
-                column.button(
+    with answer_bar():
+        with st.container(key="judge", horizontal=True):
+            for number, code in enumerate(CAUSES, start=1):
+                st.button(
                     t(f"cause.{code}"),
                     key=f"judge-cause-{name}-{code}",
-                    shortcut=str(codes.index(code) + 1),
+                    shortcut=str(number),
                     on_click=_give_cause,
                     args=(engine, account_id, pair, code),
                     width="stretch",
                 )
-    st.text_input(
-        t("causes.comment"),
-        key=f"why-{name}",
-        max_chars=FIELD,
-        placeholder=t("causes.comment"),
-        label_visibility="collapsed",
-    )
-    with st.container(key="beside", horizontal=True, gap="small"):
-        _undo_button(engine, account_id, name)
-        st.button(
-            t("adjudicate.later"),
-            key=f"later-cause-{name}",
-            shortcut="s",
-            type="tertiary",
-            on_click=_put_off_pair,
-            args=(pair,),
-        )
+        with st.container(key="beside", horizontal=True, gap="small"):
+            st.text_input(
+                t("causes.comment"),
+                key=f"why-{name}",
+                max_chars=FIELD,
+                placeholder=t("causes.comment"),
+                label_visibility="collapsed",
+            )
+            _undo_button(engine, account_id, name)
+            st.button(
+                t("adjudicate.later"),
+                key=f"later-cause-{name}",
+                shortcut="s",
+                type="tertiary",
+                on_click=_put_off_pair,
+                args=(pair,),
+            )
     if st.session_state.get(_ON_SCREEN, (None,))[0] != pair:
         st.session_state[_ON_SCREEN] = (pair, datetime.now(UTC))
 

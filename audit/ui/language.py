@@ -302,17 +302,23 @@ def whose_answers(allowed: Sequence[Whose], key: str) -> Whose:
     )
 
 
-# The language of the page itself, for screen readers and for the choice of Chinese letters.
-#
-# Streamlit's page says English whatever stands on it, and no function of its changes that.
+# The page itself: its language, for screen readers and for the choice of Chinese letters, what Streamlit says on it in
+# English whatever stands there, and reading by keys. No function of Streamlit's does any of this.
 
 
 def set_page_language() -> None:
-    """Set the language of the HTML page to that of this session."""
-    _component()(key="page-language", data={"language": {"zh": "zh-Hans"}.get(language(), language())})
+    """Set the language of the HTML page to that of this session, and let keys read the page."""
+    page_words = {name: t(f"page.{name}") for name in ("shortcut", "gone", "reload")}
+    _component("page")(
+        key="page-language", data={"language": {"zh": "zh-Hans"}.get(language(), language()), "words": page_words}
+    )
+    _component("reading")(
+        key="reading",
+        data={"words": {"next": t("page.next"), "difference": t("page.difference", number="NUMBER", count="COUNT")}},
+    )
 
 
 @cache
-def _component() -> Any:
-    script = data_file("ui/page_language.js").read_text(encoding="utf-8")
-    return st.components.v2.component("audit_page_language", js=script)
+def _component(name: str) -> Any:
+    script = data_file(f"ui/{name}.js").read_text(encoding="utf-8")
+    return st.components.v2.component(f"audit_{name}", js=script)

@@ -45,15 +45,20 @@ def run() -> None:
         return
     account = session.current_account(engine)
     if account is None:
-        _configure()
+        _configure(t("welcome.title"))
         set_page_language()
         st.navigation([st.Page(login_page, title=t("welcome.title"))], position="hidden").run()
         return
     _menu(engine, account)
 
 
-def _configure(wide: bool = False) -> None:
-    st.set_page_config(page_title="audit", page_icon=":material/fact_check:", layout="wide" if wide else "centered")
+def _configure(title: str = "", wide: bool = False) -> None:
+    """The browser's title of the page, "Judge · audit", and its layout."""
+    st.set_page_config(
+        page_title=" · ".join(filter(None, (title, t("app.name")))),
+        page_icon=":material/fact_check:",
+        layout="wide" if wide else "centered",
+    )
 
 
 def _menu(engine: Engine, account: Account) -> None:
@@ -70,8 +75,9 @@ def _menu(engine: Engine, account: Account) -> None:
     ]
     session.remember_pages({page.name: entry for page, entry in zip(pages, menu, strict=True)})
     selected = st.navigation(menu)
-    _configure(wide=next(page.wide for page, entry in zip(pages, menu, strict=True) if entry == selected))
+    _configure(selected.title, next(page.wide for page, entry in zip(pages, menu, strict=True) if entry == selected))
     set_page_language()
+    st.html(f'<h1 class="audit-hidden">{html(selected.title)}</h1>')  # the menu shows it; this is for those who hear
     with st.sidebar:
         st.html(f'<p class="audit-who">{html(account.name)}<br><small>{t(f"role.{account.role}")}</small></p>')
         language_switch()

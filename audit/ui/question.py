@@ -9,6 +9,7 @@ from itertools import chain, count, islice
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.deferral import COMMENT
@@ -16,7 +17,7 @@ from audit.annotation.guidelines import Guideline, guideline_of
 from audit.annotation.queue import Shown, ShownGroup
 from audit.relations.asking import group_question, text_names
 from audit.resources import data_file
-from audit.tasks import Input, get_task
+from audit.tasks import Input, Output, get_task
 from audit.tasks.classification import NONE_OF_THEM, Classification
 from audit.text.differences import paired_texts
 from audit.ui.language import (
@@ -45,8 +46,12 @@ LONG = 400
 """Characters of a text from which on members stand side by side, so that they scroll together."""
 _SCREEN = 560
 """Characters that fit on a screen of 720 pixels above the answers."""
+_PINNED = 200
+"""Letters of an output up to which it stays on a narrow screen while the text is read on."""
 _LONG_ALONE = 600
 """Letters of a text from which on it is set smaller."""
+_GRADES = 5
+"""Answers from which on right and wrong ones stand in rows of their own."""
 _KEYS = 9
 """Answers that have a digit as their key; later ones are clicked."""
 _LABELS = "{labels}"
@@ -119,6 +124,17 @@ def answers_of(shown: Shown) -> tuple[str, ...]:
     return (*parts, NONE_OF_THEM) if parts else shown.labels
 
 
+def grades_of(shown: Shown) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Of a question about an output with many answers, those that say it is right, and those that say it is wrong; None
+    for others."""
+    if shown.output is None or len(shown.labels) < _GRADES:
+        return None
+    task, output = get_task(shown.task), Output(text=shown.output)
+    wrong = tuple(label for label in shown.labels if task.is_wrong(output, {label}))
+    right = tuple(label for label in shown.labels if label not in wrong)
+    return (right, wrong) if right and wrong and shown.labels == (*right, *wrong) else None
+
+
 def answer_name(answer: str, shown: Shown) -> str:
     """How an answer to a question reads: a label of its task, or a rating in words."""
     rating = shown.kind in SCALES and answer != UNSURE
@@ -159,10 +175,11 @@ def _pair_sections(task: str, shown: Shown, texts: Sequence[str], output: str) -
     else:
         sections = [_section_html(in_language(words.texts[0], language_name(task_input.languages[0])), texts[0])]
         name = in_language(name, language_name(code))
+    said = text_html(output, code)
     if output in words.outputs:
         said = f'<div class="audit-text audit-says" tabindex="0">{html(words.outputs[output])}</div>'
-        return [*sections, _section_html(name, said, "audit-output")]
-    return [*sections, _section_html(name, text_html(output, code), "audit-output")]
+    kind = "audit-output audit-short" if _width([output]) <= _PINNED else "audit-output"
+    return [*sections, _section_html(name, said, kind)]
 
 
 def counterpart(task_input: Input, other: Input | None, index: int) -> tuple[str, bool] | None:
@@ -251,7 +268,21 @@ def legend_html(shown: str | Iterable[str], title: str) -> str:
         )
         if begin in text
     ]
-    return f'<p class="audit-legend">{html(title)} {" ".join(meanings)}</p>' if meanings else ""
+    if not meanings:
+        return ""
+    following = f'<span class="audit-next">{html(t("differences.next"))} <kbd>D</kbd></span>'
+    return f'<p class="audit-legend">{html(title)} {" ".join(meanings)} {following}</p>'
+
+
+def answer_bar() -> DeltaGenerator:
+    """The container of the answers: it stays at the bottom of the screen while the text above it is read on, and says
+    when there is more of it."""
+    bar = st.container(key="answer-bar", gap="xsmall")
+    bar.html(
+        f'<p class="audit-more" aria-hidden="true">▾ {html(t("differences.more"))} '
+        f"<kbd>{html(t('differences.space'))}</kbd></p>"
+    )
+    return bar
 
 
 def _group_html(group: ShownGroup, task: str | None = None) -> str:

@@ -31,7 +31,7 @@ def test_a_summary_stays_in_sight_beside_a_long_text(
     window.log_in("ann")
     until(lambda: window.all(_OUTPUT))
     assert window.in_view(_OUTPUT)
-    window.script("document.querySelector('.audit-members').scrollTop = 10000")
+    window.script("document.querySelector('.stMain').scrollTop = 300")
     assert window.in_view(_OUTPUT)
     window.picture(f"pair-{request.node.callspec.params['window']}-{width}")
 
