@@ -41,6 +41,7 @@ from audit.studies.versions import (
 from audit.systems import all_systems
 from audit.ui import session
 from audit.ui.language import language, plain, sentence, single_choice, summary, t, task_name, text_or, translated
+from audit.ui.study_choice import studies_table
 
 # Running a plan from the app: the process goes on without the page, which only shows its state.
 
@@ -448,6 +449,8 @@ def page() -> None:
                 _plans(engine, account.id, plans)
             else:
                 st.caption(t("studies.none"))
+            if name == "plans":
+                studies_table(engine, account.id)
 
 
 def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> None:
