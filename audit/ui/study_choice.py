@@ -18,7 +18,8 @@ from audit.ui.language import plain, t
 CHOICE = "study-choice"
 _LISTED = "studies-listed"
 """(what changes with every run and draw, the studies), of this session."""
-ALL = None
+ALL = 0
+"""The option that stands for all studies together; ids begin at 1."""
 
 
 def listed_studies(engine: Engine, account_id: int) -> list[ListedStudy]:
@@ -30,15 +31,18 @@ def listed_studies(engine: Engine, account_id: int) -> list[ListedStudy]:
     return list(cached[1])
 
 
-def choose_study(engine: Engine, account_id: int) -> int | None:
-    """The control that chooses a study, by its id; None: all together, which is so where there is one study only."""
+def choose_study(engine: Engine, account_id: int, *, says_pooled: bool = True) -> int | None:
+    """The control that chooses a study, by its id; None: all together, which is so where there is one study only.
+
+    `says_pooled`: a line says what it means for numbers to take all together.
+    """
     studies = listed_studies(engine, account_id)
     if len(studies) < 2:
-        return ALL
-    names: dict[int | None, str] = {study.id: label(study) for study in reversed(studies)}
+        return None
+    names = {study.id: label(study) for study in reversed(studies)}
     names[ALL] = t("study_choice.all", count=len(studies))
     first = first_choice(studies)
-    chosen: int | None = st.selectbox(
+    chosen: int = st.selectbox(
         t("study_choice.study"),
         list(names),
         index=list(names).index(first.id) if first else 0,
@@ -48,9 +52,9 @@ def choose_study(engine: Engine, account_id: int) -> int | None:
         help=t("study_choice.help"),
         persist_state="session",
     )
-    if chosen is ALL:
+    if chosen == ALL and says_pooled:
         st.caption(t("study_choice.pooled"))
-    return chosen
+    return chosen or None
 
 
 def label(study: ListedStudy) -> str:
@@ -81,7 +85,7 @@ def studies_table(engine: Engine, account_id: int) -> None:
     rows = [
         {
             t("study_choice.study"): label(study),
-            t("studies.plan"): study.plan or t("studies.not_planned"),
+            t("studies.plan"): study.plan or t("study_choice.no_plan"),
             t("study_choice.began"): f"{study.began:%Y-%m-%d %H:%M} UTC",
             t("study_choice.sources"): study.sources,
             t("study_choice.relations"): study.relations,
