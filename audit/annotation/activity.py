@@ -350,6 +350,11 @@ def overview(engine: Engine, by: int | None = None, among: Among = None) -> Over
     )
 
 
+def with_open(counts: Overview, questions: OpenQuestions) -> Overview:
+    """The same counts with these open questions."""
+    return replace(counts, progress=replace(counts.progress, questions=questions))
+
+
 def speed_of(decisions: Mapping[int, Sequence[tuple[datetime, datetime]]], now: datetime) -> Speed:
     """The speed of people who were shown questions and decided at these moments, in the order of their decisions.
 
@@ -452,15 +457,17 @@ class PersonActivity:
     """Of these, how many are what was settled on. Who takes part in an agreement agrees with it."""
 
 
-def people_activity(engine: Engine, by: int | None = None) -> list[PersonActivity]:
-    """Everybody with an account, by name. For a manager (`by`) or whoever has the database itself (None).
+def people_activity(engine: Engine, by: int | None = None, among: Among = None) -> list[PersonActivity]:
+    """Everybody with an account, by name, with what they did, or did at the questions `among`.
 
-    Raises NotAllowed for another role.
+    For a manager (`by`) or whoever has the database itself (None). Raises NotAllowed for another role.
     """
     with reading_as_manager(engine, by) as connection:
         settled = settled_by_people(connection)
         rows: dict[int, list[Row[Any]]] = {}
-        for row in connection.execute(select(judgement).where(is_vote(judgement)).order_by(judgement.c.id)):
+        for row in connection.execute(
+            select(judgement).where(is_vote(judgement), _about(judgement, among)).order_by(judgement.c.id)
+        ):
             rows.setdefault(row.annotator_id, []).append(row)
     this_day = midnight(tables.now())
     return [

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-from sqlalchemy import BindParameter, Connection, Engine, Select, bindparam, exists, func, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, bindparam, exists, func, select, true
 
 from audit.annotation.accounts import Account, is_person, note, reading_as_manager, writing_as_manager
 from audit.annotation.answers import (
@@ -713,22 +713,25 @@ class Record:
     settings: JudgingSettings
 
 
-def judging_record(engine: Engine, *, by: int | None = None) -> Record:
-    """Everything that is known of how people judge; for a manager (`by`, an account id; else NotAllowed) or for whoever
+def judging_record(engine: Engine, among: ColumnElement[bool] | None = None, *, by: int | None = None) -> Record:
+    """Everything that is known of how people judge, or how they judge these questions (a condition on the table
+    question); for a manager (`by`, an account id; else NotAllowed) or for whoever
     has the database itself (None)."""
     with reading_as_manager(engine, by) as connection:
-        frame = _judgements(connection)
+        frame = _judgements(connection, among)
         attempts = _training_attempts(connection)
         people = sorted(set(frame["annotator"]) | set(attempts))
         return Record(frame, tuple(people), attempts, settings_of(connection))
 
 
-def _judgements(connection: Connection) -> pd.DataFrame:
+def _judgements(connection: Connection, among: ColumnElement[bool] | None) -> pd.DataFrame:
     query = (
         select(judgement, annotator.c.name, question.c.task, question.c.kind)
         .join(annotator, annotator.c.id == judgement.c.annotator_id)
         .join(question, question.c.id == judgement.c.question_id)
-        .where(is_person(annotator), judgement.c.round >= FIRST, is_counted(judgement))
+        .where(
+            is_person(annotator), judgement.c.round >= FIRST, is_counted(judgement), true() if among is None else among
+        )
         .order_by(judgement.c.id)
     )
     control, settled = _control_answers(connection), settled_by_people(connection)

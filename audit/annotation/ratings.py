@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
-from sqlalchemy import Engine, or_, select
+from sqlalchemy import ColumnElement, Engine, or_, select
 
 from audit.annotation.accounts import reading_as_manager
 from audit.annotation.answers import UNSURE, is_vote
@@ -133,7 +133,12 @@ def need_numbers(rated: Rated, path: str | Path, level: str) -> None:
 
 
 def stored_ratings(
-    engine: Engine, task: str | None = None, kind: Kind | None = None, *, by: int | None = None
+    engine: Engine,
+    task: str | None = None,
+    kind: Kind | None = None,
+    *,
+    by: int | None = None,
+    among: ColumnElement[bool] | None = None,
 ) -> Rated:
     """People's judgements that count: first pass, not superseded, not withdrawn; `item` is the question's id.
 
@@ -141,7 +146,8 @@ def stored_ratings(
     outputs, whichever the task asks about. Those about groups have labels of their own. "Unsure" is no label: such
     judgements are left out, and a note says how many. Gold is not a person. They name who gave them: for a manager
     (`by`, an account id; else NotAllowed) or for whoever has the database itself (None). Raises AuditError where nobody
-    has judged anything, and where there are several tasks and none was chosen.
+    has judged anything, and where there are several tasks and none was chosen. `among` is a condition on the table
+    question that the questions meet.
     """
     from audit.tasks import get_task
 
@@ -152,6 +158,8 @@ def stored_ratings(
         .where(question.c.kind.in_(ABOUT_OUTPUTS if kind is None else (kind,)), is_vote(judgement))
         .order_by(judgement.c.id)
     )
+    if among is not None:
+        query = query.where(among)
     if task is not None:
         task_name = get_task(task).name
         in_scheme = question.c.task.startswith(f"{task_name}/", autoescape=True)

@@ -5,11 +5,12 @@ adjudicator, who decides, sees no group of which an answer is still to come (`aw
 Pages go by key (group, system) and never count or load everything, so a million groups browse like a hundred.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, and_, exists, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Engine, RowMapping, Select, String, and_, cast, exists, select, tuple_
 
 from audit.annotation.accounts import Account, require, require_manager
 from audit.annotation.deferral import awaits_decision, is_flagged
@@ -38,6 +39,8 @@ SETTLED = ("false", "true", "waiting")
 """States of drawn groups: what their answers say."""
 STATES = (*SETTLED, "undrawn", "violated", "inapplicable", "error", "rejected")
 """`undrawn` is a satisfied group that is in no sample; the last four are the runner's outcomes."""
+MOST_FOUND = 500
+"""Inputs of a search whose groups are shown."""
 _BATCH = 200
 _FARTHEST = 4_000
 """Drawn groups that one call looks at in search of a state."""
@@ -54,6 +57,16 @@ class GroupFilter:
     relation: int | None = None
     system: int | None = None
     state: str | None = None
+    inputs: tuple[int, ...] | None = None
+    """Groups with one of these inputs, as `find_inputs` gives them."""
+
+
+@dataclass(frozen=True)
+class FoundInputs:
+    """The inputs (ids) that a search found; `more`: there are more than `MOST_FOUND`, and these are the first."""
+
+    ids: tuple[int, ...]
+    more: bool
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,8 @@ class Part:
     """adjudicated, people, gold, `carried ORIGIN`, or empty."""
     wrong: bool | None
     """Whether the output is wrong; None where that is not known, or the member does not count (a probe)."""
+    question: int | None = None
+    """The number of the question that asks about it; None where nobody is asked."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +153,26 @@ def choices(engine: Engine, account_id: int) -> Choices:
         _numbered_names(sorted(relations, key=lambda row: (name_order(row[1]), row[0]))),
         _numbered_names(systems),
     )
+
+
+def find_inputs(engine: Engine, account_id: int, search: str) -> FoundInputs:
+    """The inputs with this in one of their texts, without regard to case; of `#17` the input of question 17.
+
+    Raises NotAllowed. Reads all texts once at most: a million of them take about a second.
+    """
+    input_table, question = table_of(tables.Input), table_of(tables.Question)
+    number = search.removeprefix("#")
+    if search.startswith("#") and number.isascii() and number.isdigit() and len(number) < 16:
+        query = select(question.c.input_id).where(question.c.id == int(number))
+    else:
+        # Texts are stored as JSON: what is looked for is written as it is there. Signs of patterns are escaped.
+        written = json.dumps(search, ensure_ascii=False)[1:-1]
+        texts = cast(input_table.c.texts, String)
+        query = select(input_table.c.id).where(texts.icontains(written, autoescape=True)).order_by(input_table.c.id)
+    with engine.connect() as connection:
+        require(connection, account_id, *READERS)
+        ids = connection.execute(query.limit(MOST_FOUND + 1)).scalars().all()
+    return FoundInputs(tuple(ids[:MOST_FOUND]), len(ids) > MOST_FOUND)
 
 
 def browse(
@@ -286,6 +321,10 @@ def _rows(
     ):
         if value is not None:
             query = query.where(column == value)
+    if filters.inputs is not None:
+        member = table_of(tables.Member)
+        having = select(member.c.group_id).where(member.c.input_id.in_(filters.inputs), member.c.role != "probe")
+        query = query.where(group.c.id.in_(having))
     if filters.state in (*SETTLED, "undrawn"):
         drawn = _drawn() if filters.state in SETTLED else ~_drawn()
         query = query.where(verdict.c.outcome == int(Outcome.SATISFIED), drawn)
@@ -363,6 +402,7 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
         steps=tuple(step for step in steps if step.role in COUNTED),
         corresponds=row["outcome"] == Outcome.SATISFIED or not asks_pairs(row["task"]),
     )
+    questions = question_ids(connection, drawn.task, {fields.input_id for fields in members})
     parts = []
     for fields, of_step, step in zip(members, inputs, steps, strict=True):
         answer = answer_of(drawn, step, answers) if step.role in COUNTED else None
@@ -370,7 +410,8 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
         result = step.output if fields.attempt is not None else None
         judged = result is not None and not result.error and allowed
         wrong = get_task(drawn.task).is_wrong(step.output, allowed) if judged else None
-        parts.append(Part(step.role, of_step, result, tuple(sorted(allowed)), origin, wrong))
+        number = questions.get(drawn.subject(step)) if step.role in COUNTED else None
+        parts.append(Part(step.role, of_step, result, tuple(sorted(allowed)), origin, wrong, number))
     return tuple(parts)
 
 

@@ -173,7 +173,7 @@ def build_report(
         "overall": {
             **overall(frame, relations, waiting),
             **covered(frame, cell_certainty),
-            **audited.totals,
+            **audited.totals,  # type: ignore[typeddict-item]
         },
         "rollups": roll_ups(frame, cell_certainty, families),
         "violations": violation_tables(frame, cell_certainty, families),

@@ -10,10 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
-from audit.messages import ENGLISH, phrase
+from audit.messages import ENGLISH, phrase, said
 from audit.reports.build import Report, cells_of
 from audit.reports.document import (
     AccuracyEntry,
+    CellEntry,
     PairEntry,
     PreferredSystem,
     RelationResultEntry,
@@ -71,10 +72,20 @@ class Palette:
     observed: str
     genuine: str
     false: str
+    lines: tuple[str, ...] = ()
+    """Of lines that are told apart: the stroke and the name at its end say the same."""
 
 
-LIGHT = Palette("#1e252c", "#5d6873", "#dedbd4", "#fffefc", "#74808c", "#0b6b74", "#a63d2b")
-DARK = Palette("#e6e3dd", "#a3abb3", "#3a4149", "#1b2026", "#98a3ae", "#4db4bd", "#c9573f")
+LIGHT = Palette(
+    *("#1e252c", "#5d6873", "#dedbd4", "#fffefc", "#74808c", "#0b6b74", "#a63d2b"),
+    lines=("#0b6b74", "#a63d2b", "#5b4b9a", "#8a6100", "#1f5fa8", "#3d4750"),
+)
+DARK = Palette(
+    *("#e6e3dd", "#a3abb3", "#3a4149", "#1b2026", "#98a3ae", "#4db4bd", "#c9573f"),
+    lines=("#4db4bd", "#e0795f", "#a99be0", "#d9b24a", "#7fb0ea", "#c3c9cf"),
+)
+LEAST_SHOWN = 10
+"""Judged groups from which on a heat map shows a rate: one of fewer may be anything."""
 
 Tip = tuple[str, str, str | None]
 """A line of a tooltip: field, title, format of its number."""
@@ -225,12 +236,17 @@ def heat_map(
 ) -> "alt.Chart":
     """A field of `width` pixels for each of `values`: its `text`, on the colour `fill` as strong as its `share`.
 
-    A share that is None leaves its field empty. `across` and `down` name what columns and rows are; both stand in the
+    A share that is None leaves its field empty. Where values have a `note` it stands in small type under the text, and
+    `sure`, from 0 to 1, makes the colour paler. `across` and `down` name what columns and rows are; both stand in the
     order in which they come.
     """
     import altair as alt
 
-    filled = [dict(value, fill=0 if value["share"] is None else 0.04 + 0.96 * value["share"]) for value in values]
+    filled = [
+        dict(value, fill=0 if value["share"] is None else (0.04 + 0.96 * value["share"]) * value.get("sure", 1.0))
+        for value in values
+    ]
+    noted = any(value.get("note") for value in values)
     columns, rows = (list(dict.fromkeys(value[name] for value in values)) for name in (across, down))
     top = alt.Axis(orient="top", labelAngle=0, labelLimit=width - 4, domain=False, ticks=False, labelPadding=6)
     room = max((letters(str(name)) for name in rows), default=0.0)
@@ -241,16 +257,22 @@ def heat_map(
         tooltip=[
             f"{across}:N",
             f"{down}:N",
-            *(alt.Tooltip(f"{field}:Q", format=form or "", title=title) for field, title, form in tips),
+            *(
+                alt.Tooltip(f"{field}:Q", format=form, title=title) if form else alt.Tooltip(f"{field}:N", title=title)
+                for field, title, form in tips
+            ),
         ],
     )
     fields = base.mark_rect(color=fill, cornerRadius=4).encode(fillOpacity=alt.FillOpacity("fill:Q", scale=None))
-    strong = alt.datum.share >= DARK_FILL
-    numbers = base.mark_text(fontSize=12).encode(
-        text=alt.Text("text:N"), color=alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))
+    strong = alt.datum.fill >= 0.04 + 0.96 * DARK_FILL
+    colour = alt.condition(strong, alt.value("#ffffff"), alt.value(palette.ink))
+    texts = [base.mark_text(fontSize=12, dy=-6 if noted else 0).encode(text=alt.Text("text:N"), color=colour)]
+    if noted:
+        texts.append(base.mark_text(fontSize=10, dy=7).encode(text=alt.Text("note:N"), color=colour))
+    height = {"step": ROW + 10 if noted else ROW}
+    return styled(
+        alt.layer(fields, *texts, data=alt.Data(values=filled), width={"step": width}, height=height), palette
     )
-    layers = alt.layer(fields, numbers, data=alt.Data(values=filled), width={"step": width}, height={"step": ROW})
-    return styled(layers, palette)
 
 
 def styled(chart: Any, palette: Palette) -> "alt.Chart":
@@ -464,22 +486,47 @@ def false_chart(
     width: int = 96,
     language: str = ENGLISH,
 ) -> "alt.Chart":
-    """Heat map of R_FS: a row a relation, a column a system, `width` pixels each; a dash where it is unknown.
+    """Heat map of R_FS: a row a relation, a column a system, `width` pixels each; a dash where it is unknown or fewer
+    than `LEAST_SHOWN` groups are judged.
 
-    The stronger a field the more of its satisfaction is false; the number in it is R_FS in per cent.
+    The number is R_FS in per cent, `n` below it the judged groups, the tooltip has the interval or why there is no
+    rate. The stronger a field the more of its satisfaction is false, the paler the less that is known.
     """
     values = [
-        {
-            "relation": cell["relation"],
-            "system": cell["system"],
-            "share": cell["fs_rate"],
-            "text": percent(cell["fs_rate"]),
-        }
-        for cell in report["cells"]
-        if (cell["task"], cell["study"]) == (task, study)
+        _false_field(cell, language) for cell in report["cells"] if (cell["task"], cell["study"]) == (task, study)
     ]
-    tips = [("share", phrase(language, "chart.false"), ".1%")]
+    say = partial(phrase, language)
+    tips: list[Tip] = [
+        ("rate", say("chart.false"), None),
+        ("interval", say("chart.interval"), None),
+        ("judged", say("chart.judged"), None),
+    ]
+    if any(value["reason"] for value in values):
+        tips.append(("reason", say("column.reason"), None))
     return heat_map(values, palette.false, palette, width, tips, "system", "relation")
+
+
+def _false_field(cell: CellEntry, language: str) -> dict[str, Any]:
+    """What the heat map of R_FS has of a cell."""
+    judged, rate = cell["judged"], cell["fs_rate"]
+    low, high = cell["fs_low"], cell["fs_high"]
+    few = rate is not None and judged is not None and judged < LEAST_SHOWN
+    reason = (
+        phrase(language, "chart.few", least=LEAST_SHOWN) if few else cell["reason"] and said(cell["reason"], language)
+    )
+    is_shown = rate is not None and not few
+    return {
+        "relation": cell["relation"],
+        "system": cell["system"],
+        "share": rate if is_shown else None,
+        "rate": percent(rate) if is_shown else UNKNOWN,
+        "interval": UNKNOWN if not is_shown or low is None else f"{percent(low)}–{percent(high)}",
+        "judged": UNKNOWN if judged is None else f"{judged:,}",
+        "text": percent(rate) if is_shown else UNKNOWN,
+        "note": "" if judged is None else f"n {judged:,}",
+        "sure": 1.0 if low is None or high is None else 1.0 - (high - low),
+        "reason": reason,
+    }
 
 
 # Pairs of systems: who is better, by how much, and whether that is sure.

@@ -135,7 +135,8 @@ def best_chart(
     palette: Palette = LIGHT,
     width: int = 420,
 ) -> "alt.Chart | None":
-    """P(best) of each system against the judgements given: a stroke each, its name at the end. None where unknown."""
+    """P(best) of each system against the judgements given: a colour and a stroke each, a name at the end of each line.
+    None where unknown."""
     import altair as alt
 
     values = [
@@ -152,23 +153,31 @@ def best_chart(
     x = alt.X("judgements:Q", title=titles[0], axis=alt.Axis(tickCount=6, grid=False, format=",d"))
     share = alt.Scale(domain=[0, 1], nice=False)
     y = alt.Y("p_best:Q", scale=share, title=titles[1], axis=alt.Axis(format=".0%", grid=True, tickCount=5))
+    colours = alt.Scale(domain=names, range=[palette.lines[at % len(palette.lines)] for at in range(len(names))])
+    colour = alt.Color("system:N", scale=colours, legend=None)
     lines = (
         alt.Chart(alt.Data(values=values))
-        .mark_line(color=palette.genuine, strokeWidth=2, point=alt.OverlayMarkDef(color=palette.genuine, size=28))
+        .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=28))
         .encode(
             x=x,
             y=y,
-            detail=alt.Detail("system:N"),
+            color=colour,
             strokeDash=alt.StrokeDash("system:N", scale=dashes, legend=None),
             tooltip=["system:N", alt.Tooltip("judgements:Q", format=","), alt.Tooltip("p_best:Q", format=".1%")],
         )
     )
     labels = (
         alt.Chart(alt.Data(values=ends))
-        .mark_text(align="left", dx=8, color=palette.ink, fontSize=12)
+        .mark_text(align="left", dx=26, color=palette.ink, fontSize=12)
         .encode(x=x, y=alt.Y("place:Q", scale=share), text=alt.Text("written:N"))
     )
-    return styled(alt.layer(lines, labels, width=width, height=200), palette)
+    # A stroke from each line's end to its name, since names that would cover each other are moved apart.
+    leaders = (
+        alt.Chart(alt.Data(values=ends))
+        .mark_rule(strokeWidth=1.5, xOffset=5, x2Offset=22)
+        .encode(x=x, x2="judgements:Q", y=y, y2="place:Q", color=colour)
+    )
+    return styled(alt.layer(lines, leaders, labels, width=width, height=200), palette)
 
 
 def _spread_labels(ends: Sequence[Mapping[str, Any]], least: float) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from sqlmodel import SQLModel
 import audit
 from audit.annotation.answers import ORIGINS, stands
 from audit.annotation.causes import REASONS, current_causes, is_check
-from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
+from audit.annotation.questions import ABOUT_OUTPUTS, OpenQuestions, asks_pairs
 from audit.annotation.words import words_of
 from audit.corpora.slices import Slicing
 from audit.false_satisfaction.accuracy import RightOutputs, right_outputs
@@ -179,6 +179,12 @@ def evidence(
             examples=read_examples(connection, counted, drawn, whose, lacking, examples) if examples else (),
             validity=read_validity(connection, [int(str(row["id"])) for row in counted.studies], counted.checks),
         )
+
+
+def open_of(basis: Evidence) -> OpenQuestions:
+    """The open questions of the studies that were read: `count_open` of the whole database counts the same."""
+    counted = basis.counted
+    return OpenQuestions(counted.waiting, basis.holds.open, counted.audited.waiting)
 
 
 def signature(

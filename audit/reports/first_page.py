@@ -15,6 +15,7 @@ from audit.reports.words import (
     headlines,
     label_name,
     listed,
+    open_questions,
     open_text,
     oriented,
     percent,
@@ -120,8 +121,8 @@ def next_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) ->
     if entry["unjudged"]:
         names = listed(entry["unjudged"], language, "comma")
         yield say("next.draw_for", systems=names)
-    if totals["waiting"]:
-        yield say("next.answer", count=totals["waiting"])
+    if number_open := open_questions(totals):
+        yield say("next.answer", count=number_open)
     if not decided and len(entry["ranking"] or entry["best_observed"]) != 1:
         yield say("next.more")
     if decided and entry["state"] == "sure":

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Engine, select
+from sqlalchemy import ColumnElement, Engine, select
 
 from audit.annotation.activity import Overview, PersonActivity
 from audit.annotation.answers import SCALES
@@ -162,15 +162,18 @@ def _stretches(frame: pd.DataFrame, periods: int) -> pd.DataFrame:
     return pd.DataFrame({"item": shared.index, "value": stretch.astype(str)})
 
 
-def stored_agreement(engine: Engine, by: int | None = None) -> list[StoredAgreement]:
-    """`agreement_over_time` for each task and kind of question that two people judged, with `task` and `kind`.
+def stored_agreement(
+    engine: Engine, by: int | None = None, among: ColumnElement[bool] | None = None
+) -> list[StoredAgreement]:
+    """`agreement_over_time` for each task and kind of question that two people judged, with `task` and `kind`; among
+    the questions that meet a condition, or all.
 
     For a manager (`by`, an account id; else NotAllowed) or for whoever has the database itself (None).
     """
     reports: list[StoredAgreement] = []
     for task, kind in _question_kinds(engine):
         try:
-            report = agreement_over_time(stored_ratings(engine, task, kind, by=by))
+            report = agreement_over_time(stored_ratings(engine, task, kind, by=by, among=among))
         except AuditError as problem:
             if type(problem) is not AuditError:
                 raise

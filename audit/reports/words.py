@@ -534,11 +534,20 @@ def headlines(report: Report, language: str = ENGLISH) -> list[tuple[str, str]]:
         estimated = {"estimated": count(totals["cells_estimated"]), "count": totals["cells"]}
         judged = say("headline.judged", satisfied=count(totals["satisfied"]), **estimated)
         lines.append((count(totals["judged"]), judged))
-    if totals["waiting"]:
+    if number_open := open_questions(totals):
         exact = "in_cells" if totals["waiting_distinct"] else "at_most_in_cells"
         cells = say(f"headline.{exact}", count=totals["cells_waiting"])
-        lines.append((count(totals["waiting"]), say("headline.waiting", count=totals["waiting"], cells=cells)))
+        if of_groups := totals.get("waiting_groups"):
+            kinds = {"texts": count(totals["waiting"]), "groups": count(of_groups)}
+            lines.append((count(number_open), say("headline.waiting_kinds", count=number_open, cells=cells, **kinds)))
+        else:
+            lines.append((count(number_open), say("headline.waiting", count=number_open, cells=cells)))
     return lines
+
+
+def open_questions(totals: OverallEntry) -> int:
+    """The questions that drawn groups wait for: about texts and outputs, and about groups; audits are counted apart."""
+    return (totals["waiting"] or 0) + totals.get("waiting_groups", 0)
 
 
 def lenient_text(report: Report, language: str = ENGLISH) -> str:

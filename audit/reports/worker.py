@@ -14,12 +14,13 @@ from contextlib import redirect_stdout, suppress
 from functools import cache, lru_cache
 from typing import Any, TextIO
 
-from sqlalchemy import Engine
+from sqlalchemy import ColumnElement, Engine
 
 from audit import errors
-from audit.annotation.activity import overview, people_activity
+from audit.annotation.activity import overview, people_activity, with_open
 from audit.annotation.control_questions import judging_record
 from audit.errors import AuditError
+from audit.false_satisfaction.questions import asked_by
 from audit.false_satisfaction.resolution import Whose
 from audit.messages import from_wire, message, to_wire
 from audit.reports.document import ReportDocument
@@ -35,7 +36,7 @@ from audit.reports.documents import (
     StoredAgreement,
     TotalsDocument,
 )
-from audit.reports.evidence import Evidence, evidence
+from audit.reports.evidence import Evidence, evidence, open_of
 from audit.reports.exports.downloads import backup_file, export_archive
 from audit.reports.html import to_html
 from audit.reports.judges import judges_for_manager
@@ -145,47 +146,57 @@ def _report(
     return report_of(basis, interval=interval, target=target, delta=delta, weights=chosen, gold_error=error)
 
 
-def _cells(database: str, state: str) -> list[CellAtWork]:
-    basis = _evidence(database, state, "both", get_target(None))
+def _cells(database: str, state: str, *, study: int | None = None) -> list[CellAtWork]:
+    basis = _evidence(database, state, "both", get_target(None), False, study)
     return cells_at_work(basis.counted, cells_of_report(basis))
 
 
-def _history(database: str, _state: str, *, whose: Whose) -> HistoryDocument:
-    return history_report(_engine(database), whose)
+def _history(database: str, _state: str, *, whose: Whose, study: int | None = None) -> HistoryDocument:
+    return history_report(_engine(database), whose, study)
 
 
-def _agreement(database: str, _state: str, *, by: int) -> list[StoredAgreement]:
-    return stored_agreement(_engine(database), by)
+def _agreement(database: str, _state: str, *, by: int, study: int | None = None) -> list[StoredAgreement]:
+    return stored_agreement(_engine(database), by, _among(database, study))
 
 
-def _quality(database: str, _state: str, *, by: int, groups: bool, task: str | None = None) -> QualityDocument:
-    return quality_report(judging_record(_engine(database), by=by), task, kind="group" if groups else None)
+def _quality(
+    database: str, _state: str, *, by: int, groups: bool, task: str | None = None, study: int | None = None
+) -> QualityDocument:
+    record = judging_record(_engine(database), _among(database, study), by=by)
+    return quality_report(record, task, kind="group" if groups else None)
 
 
 def _judges(database: str, _state: str, *, by: int) -> JudgesDocument:
     return judges_for_manager(_engine(database), by)
 
 
-def _totals(database: str, _state: str, *, by: int) -> TotalsDocument:
-    return totals(overview(_engine(database), by))
+def _totals(database: str, state: str, *, by: int, study: int | None = None) -> TotalsDocument:
+    """The counts of the database, or those of a study: what is open there is what its report says."""
+    engine = _engine(database)
+    counts = overview(engine, by, _among(database, study))
+    if study is not None and counts.progress.questions.open + counts.progress.questions.audits:
+        counts = with_open(counts, open_of(_evidence(database, state, "both", get_target(None), False, study)))
+    return totals(counts)
 
 
-def _people(database: str, _state: str, *, by: int | None = None) -> list[PersonEntry]:
-    return [person(at_work) for at_work in people_activity(_engine(database), by)]
+def _people(database: str, _state: str, *, by: int | None = None, study: int | None = None) -> list[PersonEntry]:
+    return [person(at_work) for at_work in people_activity(_engine(database), by, _among(database, study))]
 
 
-def _needs(database: str, _state: str, *, half_width: float, delta: float) -> dict[str, PlanDocument]:
+def _needs(
+    database: str, _state: str, *, half_width: float, delta: float, study: int | None = None
+) -> dict[str, PlanDocument]:
     """Three plans by goal: for a half-width, the winner, the order."""
     engine = _engine(database)
     return {
-        "half-width": plan(engine, PlanRequest(half_width=half_width)),
-        "winner": plan(engine, PlanRequest(decide="winner", delta=delta)),
-        "order": plan(engine, PlanRequest(decide="order", delta=delta)),
+        "half-width": plan(engine, PlanRequest(half_width=half_width, study=study)),
+        "winner": plan(engine, PlanRequest(decide="winner", delta=delta, study=study)),
+        "order": plan(engine, PlanRequest(decide="order", delta=delta, study=study)),
     }
 
 
-def _bounds(database: str, _state: str, *, at: Sequence[float]) -> BoundsDocument:
-    return bounds_report(_engine(database), at=at)
+def _bounds(database: str, _state: str, *, at: Sequence[float], study: int | None = None) -> BoundsDocument:
+    return bounds_report(_engine(database), study, at=at)
 
 
 def _means(database: str, _state: str, *, relation: str, study: int, independent: bool) -> MeansDocument:
@@ -251,6 +262,14 @@ def _evidence(
     database: str, state: str, whose: Whose, target: Target, resting: bool = False, study: int | None = None
 ) -> Evidence:
     return evidence(_engine(database), whose, study, target=target, resting=resting)
+
+
+def _among(database: str, study: int | None) -> ColumnElement[bool] | None:
+    """The condition that a question is one of this study; None: of all."""
+    if study is None:
+        return None
+    with _engine(database).connect() as connection:
+        return asked_by(connection, [study])
 
 
 if __name__ == "__main__":

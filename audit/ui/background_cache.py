@@ -231,6 +231,11 @@ def state_of(engine: Engine) -> State:
     return _values(engine, [*newest, *_counts(progress, draw, audit_draw, judge_answer, repeat), *_LAST])
 
 
+def studies_state(engine: Engine) -> State:
+    """A value that changes whenever a study is made, run, planned or drawn; answers leave it as it is."""
+    return _values(engine, [func.max(study.c.id), func.max(plan.c.id), *_counts(progress, draw), *_LAST])
+
+
 def _last_aside(engine: Engine) -> Any:
     return _values(engine, [func.max(aside.c.id)])[0] or 0
 

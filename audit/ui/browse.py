@@ -14,17 +14,20 @@ from audit.false_satisfaction.browse import (
     Choices,
     Cursor,
     Detail,
+    FoundInputs,
     GroupFilter,
     Page,
     Part,
     browse,
     choices,
+    find_inputs,
 )
 from audit.false_satisfaction.browse import detail as group_detail
 from audit.false_satisfaction.impact import cause_of
 from audit.relations import get_relation
 from audit.tasks import base_of
 from audit.ui import session
+from audit.ui.background_cache import studies_state
 from audit.ui.language import (
     direction,
     html,
@@ -38,11 +41,16 @@ from audit.ui.language import (
     text_html,
 )
 from audit.ui.question import input_html, legend_html, members_html
+from audit.ui.study_choice import choose_study
 
 T = TypeVar("T")
 ROLES = READERS
-SIZE = 8
-"""Lines on a page: below them the selected group begins on a screen of 720 pixels."""
+SIZE = 20
+"""Lines on a page."""
+_HEIGHT = 9
+"""Lines of the table that are seen at once: below them the selected group begins on a screen of 720 pixels."""
+_FOUND = "browse-found"
+"""((what was looked for, what changes with every run), the inputs that were found)"""
 _TABLE_ROW = 35
 _TRAIL = "browse-trail"
 """(wish, the cursors of the pages up to and including this one)"""
@@ -55,7 +63,8 @@ def page() -> None:
     blind = account.role == "adjudicator"
     if blind:
         st.caption(t("browse.blind"))
-    wish = _filters(choices(engine, account.id), [state for state in STATES if not (blind and state == "waiting")])
+    states = [state for state in STATES if not (blind and state == "waiting")]
+    wish = _filters(engine, account.id, choices(engine, account.id), states)
     previous_wish, trail = st.session_state.get(_TRAIL, (wish, [None]))
     if previous_wish != wish:
         trail = [None]
@@ -71,14 +80,36 @@ def page() -> None:
     _detail(engine, account.id, line.group_id, line.system_id)
 
 
-def _filters(available: Choices, states: Sequence[str]) -> GroupFilter:
-    columns = st.columns(4)
-    studies = {id: t("browse.study_name", corpus=name, id=id) for id, name in available.studies}
-    study = _filter(columns[0], "study", studies)
-    relation = _filter(columns[1], "relation", dict(available.relations))
-    system = _filter(columns[2], "system", dict(available.systems))
-    state = _filter(columns[3], "state", {state: t(f"state.{state}") for state in states})
-    return GroupFilter(study, relation, system, state)
+def _filters(engine: Engine, account_id: int, available: Choices, states: Sequence[str]) -> GroupFilter:
+    study = choose_study(engine, account_id, says_pooled=False)
+    columns = st.columns([1, 1, 1, 1.4])
+    relation = _filter(columns[0], "relation", dict(available.relations))
+    system = _filter(columns[1], "system", dict(available.systems))
+    state = _filter(columns[2], "state", {state: t(f"state.{state}") for state in states})
+    search = columns[3].text_input(
+        t("browse.search"),
+        max_chars=200,
+        key="browse-search",
+        placeholder=t("browse.search_place"),
+        help=t("browse.search_help"),
+        icon=":material/search:",
+        autocomplete="off",
+    )
+    return GroupFilter(study, relation, system, state, _found(engine, account_id, search.strip()))
+
+
+def _found(engine: Engine, account_id: int, search: str) -> tuple[int, ...] | None:
+    """The inputs with this text; None where nothing is looked for. Looked for once, not with every click."""
+    if not search:
+        return None
+    key = (session.database_url(), account_id, search, studies_state(engine))
+    cached = st.session_state.get(_FOUND)
+    if cached is None or cached[0] != key:
+        cached = st.session_state[_FOUND] = (key, find_inputs(engine, account_id, search))
+    found: FoundInputs = cached[1]
+    if found.more:
+        st.caption(t("browse.found_more", count=len(found.ids)))
+    return found.ids
 
 
 def _filter(column: DeltaGenerator, field: str, names: dict[T, str]) -> T | None:
@@ -107,7 +138,7 @@ def _table(groups: Page, number: int) -> int:
     event = st.dataframe(
         rows,
         hide_index=True,
-        height=_TABLE_ROW * (len(rows) + 1) + 3,
+        height=_TABLE_ROW * (min(len(rows), _HEIGHT) + 1) + 3,
         column_config={t("browse.text"): st.column_config.TextColumn(width="large")},
         on_select="rerun",
         selection_mode="single-row-required",
@@ -125,18 +156,18 @@ def _pager(trail: list[Cursor | None], groups: Page) -> None:
     def forward() -> None:
         trail.append(groups.next)
 
-    left, middle, right = st.columns([1, 3, 1], vertical_alignment="center")
-    left.button(
-        t("browse.back"), key="browse-back", on_click=back, disabled=len(trail) == 1, icon=":material/arrow_back:"
-    )
-    middle.caption(t("browse.page", number=len(trail)), text_alignment="center")
-    right.container(horizontal_alignment="right").button(
-        t("browse.next"),
-        key="browse-next",
-        on_click=forward,
-        disabled=groups.next is None,
-        icon=":material/arrow_forward:",
-    )
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.button(
+            t("browse.back"), key="browse-back", on_click=back, disabled=len(trail) == 1, icon=":material/arrow_back:"
+        )
+        st.caption(t("browse.page", number=len(trail)), text_alignment="center", width="content")
+        st.button(
+            t("browse.next"),
+            key="browse-next",
+            on_click=forward,
+            disabled=groups.next is None,
+            icon=":material/arrow_forward:",
+        )
 
 
 def _detail(engine: Engine, account_id: int, group_id: int, system_id: int) -> None:
@@ -266,7 +297,9 @@ def _answer(part: Part, task: str) -> str:
 
 
 def _mark(part: Part) -> str:
+    """Whether the output is right, where that is known, and the number of the question, where somebody is asked."""
+    number = "" if part.question is None else f" · {html(t('browse.question', number=part.question))}"
     if part.wrong is None:
-        return ""
+        return number
     sign, key = ("✗", "browse.wrong") if part.wrong else ("✓", "browse.right")
-    return f' <span class="audit-{"wrong" if part.wrong else "right"}">{sign} {html(t(key))}</span>'
+    return f' <span class="audit-{"wrong" if part.wrong else "right"}">{sign} {html(t(key))}</span>{number}'

@@ -36,7 +36,6 @@ from audit.ui.dashboard_parts import (
     download_buttons,
     heading,
     minute_of,
-    study_name,
     table,
     tiles,
 )
@@ -52,6 +51,7 @@ from audit.ui.language import (
     whose_answers,
 )
 from audit.ui.next_step import show_next_step
+from audit.ui.study_choice import choose_study, study_name
 from audit.ui.validity import validity_section
 
 # How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
@@ -63,10 +63,10 @@ OVER_TIME = ("percent_agreement", "krippendorff_alpha")
 """Coefficients that are shown over time."""
 
 
-def agreement_section(engine: Engine, account: Account) -> None:
+def agreement_section(engine: Engine, account: Account, study: int | None) -> None:
     """Agreement on one kind of question at a time."""
-    answer = computed_with_freshness(engine, "agreement", {"by": account.id}, "agreement")
-    questions = computed(engine, "totals", {"by": account.id}).value["questions"]
+    answer = computed_with_freshness(engine, "agreement", {"by": account.id, "study": study}, "agreement")
+    questions = computed(engine, "totals", {"by": account.id, "study": study}).value["questions"]
     if filled := questions["filled"]:
         share = percent(questions["split"] / filled)
         st.markdown(plain(t("dashboard.split", split=questions["split"], filled=f"{filled:,}", share=share)))
@@ -78,7 +78,7 @@ def agreement_section(engine: Engine, account: Account) -> None:
     if len(names) > 1:
         index = single_choice(t("dashboard.kind"), dict(enumerate(names)), "dashboard-kind")
     report = answer.value[index]
-    key = (report["task"], report["kind"], answer.state)
+    key = (report["task"], report["kind"], study, answer.state)
     st.caption(t("dashboard.agreement_legend", items=f"{report['items']:,}", people=len(report["annotators"])))
     _coefficients(report)
     _over_time(report, key)
@@ -169,10 +169,10 @@ RATES = ("fs_rate", "sr_genuine")
 FIRMING_COLUMNS = ("judgements", "until", "system", "judged", *CELL_RATES, "p_best")
 
 
-def firming_section(engine: Engine, _account: Account) -> None:
+def firming_section(engine: Engine, _account: Account, study: int | None) -> None:
     """Rates of one relation at a time; all of them are computed together."""
     whose, rate = _answers_and_rate()
-    answer = computed_with_freshness(engine, "history", {"whose": whose}, "firming")
+    answer = computed_with_freshness(engine, "history", {"whose": whose, "study": study}, "firming")
     points = answer.value["points"]
     relations = [
         entry for entry in answer.value["relations"] if any(any(system["judged"]) for system in entry["systems"])
@@ -182,7 +182,7 @@ def firming_section(engine: Engine, _account: Account) -> None:
     if not relations:
         st.info(t("dashboard.no_rates"), icon=":material/info:")
         return
-    names = [f"{entry['relation']} · {study_name(entry)}" for entry in relations]
+    names = [entry["relation"] + (f" · {study_name(entry)}" if study is None else "") for entry in relations]
     index = chosen_index(names, "dashboard-relation", most_moved(relations))
     entry = relations[index]
     st.markdown(plain(winner_sentence(entry)))
@@ -259,7 +259,7 @@ HALF_WIDTH = 0.05
 DELTA = 0.02
 
 
-def needs_section(engine: Engine, account: Account) -> None:
+def needs_section(engine: Engine, account: Account, study: int | None) -> None:
     """Three goals side by side. It reads every group, so a button starts it."""
     st.markdown(t("dashboard.needs_what", points=f"{100 * HALF_WIDTH:g}", delta=f"{100 * DELTA:g}"))
     if not st.session_state.get("dashboard-needs") and not st.button(
@@ -267,8 +267,10 @@ def needs_section(engine: Engine, account: Account) -> None:
     ):
         return
     st.session_state["dashboard-needs"] = True
-    answer = computed_with_freshness(engine, "needs", {"half_width": HALF_WIDTH, "delta": DELTA}, "needs")
-    pace = computed(engine, "totals", {"by": account.id}).value["pace"]
+    answer = computed_with_freshness(
+        engine, "needs", {"half_width": HALF_WIDTH, "delta": DELTA, "study": study}, "needs"
+    )
+    pace = computed(engine, "totals", {"by": account.id, "study": study}).value["pace"]
     _need_totals(answer.value, pace["per_hour"], pace["per_day"])
     rows = by_relation(answer.value)
     if not rows:
@@ -286,7 +288,7 @@ def needs_section(engine: Engine, account: Account) -> None:
     titles = (t("column.questions_to_go"), t("dashboard.decided"))
     picture = chart(
         "needs",
-        (answer.state,),
+        (study, answer.state),
         lambda palette: needs_chart(bars, list(goals.values()), titles, palette),
         t("dashboard.needs_alt", numbers=numbers),
     )
@@ -355,9 +357,9 @@ PEOPLE_COLUMNS = (
 )
 
 
-def people_section(engine: Engine, account: Account) -> None:
+def people_section(engine: Engine, account: Account, study: int | None) -> None:
     """A table and a chart of judgements. No ranking: the pace is for planning, not for comparing people."""
-    answer = computed_with_freshness(engine, "people", {"by": account.id}, "people")
+    answer = computed_with_freshness(engine, "people", {"by": account.id, "study": study}, "people")
     # Somebody may open the app without judging anything; no other number changes then.
     last_seen = {entry.name: entry.seen_at for entry in account_details(engine, by=account.id)}
     st.caption(t("dashboard.people_legend"))
@@ -374,7 +376,7 @@ def people_section(engine: Engine, account: Account) -> None:
     numbers = "; ".join(f"{row['name']} {row['judgements']}" for row in rows)
     picture = chart(
         "people",
-        (answer.state,),
+        (study, answer.state),
         lambda palette: people_chart(answer.value, palette),
         t("dashboard.people_alt", numbers=numbers),
     )
@@ -388,13 +390,16 @@ def people_section(engine: Engine, account: Account) -> None:
 PROGRESS_COLUMNS = ("study", "relation", "system", "drawn", "settled", "judged", "waiting", *CELL_RATES[1:4])
 
 
-def progress_section(engine: Engine, account: Account) -> None:
+def progress_section(engine: Engine, account: Account, study: int | None) -> None:
     """The totals first, then the cells, which take longer to count."""
-    totals = computed_with_freshness(engine, "totals", {"by": account.id}, "totals").value
+    totals = computed_with_freshness(engine, "totals", {"by": account.id, "study": study}, "totals").value
     _progress_totals(totals["questions"], totals["judgements"])
+    of_groups = totals["questions"]["open_groups"]
+    parts = {"texts": f"{totals['questions']['open'] - of_groups:,}", "groups": f"{of_groups:,}"}
+    st.caption(plain(t("dashboard.open_is", **parts)))
     warn_of_unread(totals["unread"])
     st.markdown(" ".join(plain(line) for line in pace_lines(totals)))
-    _cells(engine, any(totals["questions"][origin] for origin in ORIGINS))
+    _cells(engine, study, any(totals["questions"][origin] for origin in ORIGINS))
 
 
 def _progress_totals(questions: dict[str, int], judgements: dict[str, int]) -> None:
@@ -433,8 +438,8 @@ def pace_lines(totals: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _cells(engine: Engine, answered: bool) -> None:
-    cells = computed_with_freshness(engine, "cells", {}, "progress")
+def _cells(engine: Engine, study: int | None, answered: bool) -> None:
+    cells = computed_with_freshness(engine, "cells", {"study": study}, "progress")
     if not cells.value:
         st.info(t("dashboard.nothing_drawn"), icon=":material/info:")
         return
@@ -443,11 +448,11 @@ def _cells(engine: Engine, answered: bool) -> None:
     st.caption(t("dashboard.progress_legend"))
     pictures: list[tuple[str, ShownChart | None]] = []
     keys = list(dict.fromkeys((cell["task"], cell["study"]) for cell in cells.value))
-    for task, study in keys:
-        study_cells = [cell for cell in cells.value if (cell["task"], cell["study"]) == (task, study)]
+    for task, id in keys:
+        study_cells = [cell for cell in cells.value if (cell["task"], cell["study"]) == (task, id)]
         if len(keys) > 1:
             st.markdown(f"**{plain(study_name(study_cells[0]))}**")
-        name = f"judged-{task}-{study}"
+        name = f"judged-{task}-{id}"
         picture = chart(name, (cells.state,), partial(progress_chart, study_cells), _progress_alt(study_cells))
         if len(keys) == 1:
             pictures.append(("judged_map", picture))
@@ -468,7 +473,7 @@ def _progress_alt(cells: list[dict[str, Any]]) -> str:
 
 
 ROLES = ("manager",)
-SECTIONS: dict[str, Callable[[Engine, Account], None]] = {
+SECTIONS: dict[str, Callable[[Engine, Account, int | None], None]] = {
     "progress": progress_section,
     "agreement": agreement_section,
     "firming": firming_section,
@@ -483,17 +488,18 @@ def page() -> None:
     """The sections as tabs; only the open one is computed."""
     engine, account = session.enter(*ROLES)
     show_next_step(engine, account, "dashboard")
+    study = choose_study(engine, account.id)
     tabs = st.tabs([t(f"dashboard.{name}") for name in SECTIONS], key=TAB, on_change="rerun")
     for name, tab in zip(SECTIONS, tabs, strict=True):
         if tab.open:
             with tab:
-                _section(name)
+                _section(name, study)
 
 
 @st.fragment
 @session.report_problems
-def _section(name: str) -> None:
+def _section(name: str, study: int | None) -> None:
     """One section; widgets in it rerun only this. It checks the role again: a fragment runs without its page."""
     engine = session.engine()
     account = session.require_role(engine, *ROLES)
-    SECTIONS[name](engine, account)
+    SECTIONS[name](engine, account, study)

@@ -40,6 +40,9 @@ FORMATS = {
     "f": "%.2f",
 }
 
+FONT = "'Source Sans', 'Noto Sans CJK SC', 'Noto Sans SC', 'PingFang SC', 'Microsoft YaHei', system-ui, sans-serif"
+"""Fonts of charts: the app's own, then one with Chinese letters."""
+
 
 def table(
     name: str,
@@ -124,7 +127,10 @@ def chart(name: str, key: tuple[Any, ...], build: Callable[[Palette], Any], alt:
 def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any]) -> dict[str, Any] | None:
     """The specification of a chart for the browser, or None. Cached: building one is the slowest part of a rerun."""
     chart = _build(DARK if dark else LIGHT)
-    return None if chart is None else spec_of(chart)
+    if chart is None:
+        return None
+    spec = spec_of(chart)
+    return spec | {"config": spec.get("config", {}) | {"font": FONT}}
 
 
 def heading(text: str) -> None:
@@ -169,11 +175,6 @@ def tiles(numbers: Sequence[tuple[str, str]]) -> None:
     """Numbers with their names, as many in a line as there is room for."""
     parts = "".join(f"<div><dt>{html(name)}</dt><dd>{html(number)}</dd></div>" for name, number in numbers)
     st.html(f'<dl class="audit-tiles">{parts}</dl>')
-
-
-def study_name(row: Mapping[str, Any]) -> str:
-    """The name of a row's study."""
-    return t("browse.study_name", corpus=row.get("corpus"), id=row["study"])
 
 
 def _cell_value(row: Mapping[str, Any], column: str) -> Any:

@@ -22,6 +22,7 @@ from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.annotation.settings import BOUNDS, Bounds, change_settings, settings_of
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.browse import Contradiction, Side, contradictions
+from audit.false_satisfaction.questions import asked_by
 from audit.files import text_of
 from audit.judging.deferral import refer
 from audit.messages import message
@@ -54,6 +55,7 @@ from audit.ui.language import (
 )
 from audit.ui.question import FIELD, input_html
 from audit.ui.settings import LARGEST_UPLOAD
+from audit.ui.study_choice import choose_study
 
 # Contradictions: answers that cannot all be true if their relation holds; a button sends them to the adjudicators.
 
@@ -311,7 +313,7 @@ ANNOTATORS, JUDGES, CONTRADICTIONS, KNOWN, SETTINGS = MODES = (
 )
 _MODE = "quality-mode"
 _CACHED_REPORT = "quality-kept"
-"""((whether about groups, the task, number of lines of the log), time, the report)"""
+"""((whether about groups, the task, the study, number of lines of the log), time, the report)"""
 REPORT_MAX_AGE = timedelta(minutes=1)
 """How long a report on the screen stands: while fifty people judge, a new one with each click would be in their way."""
 
@@ -353,13 +355,14 @@ def _judges(engine: Engine, account_id: int) -> None:
 
 
 def _annotators(engine: Engine, account_id: int) -> None:
+    chosen_study = choose_study(engine, account_id)
     names = {name: t(f"quality.{name}") for name in ("inputs", "groups")}
     about = single_choice(t("quality.about"), names, "quality-about", label_visibility="collapsed")
-    tasks = _tasks(engine, about == "groups")
+    tasks = _tasks(engine, about == "groups", chosen_study)
     task = None
     if len(tasks) > 1:
         task = single_choice(t("field.task"), {name: task_name(name) for name in tasks}, f"quality-task-{about}")
-    computed_at, report = _current_report(engine, account_id, about == "groups", task)
+    computed_at, report = _current_report(engine, account_id, about == "groups", task, chosen_study)
     if not report["annotators"]:
         st.info(t("quality.nobody"))
         return
@@ -374,7 +377,10 @@ def _annotators(engine: Engine, account_id: int) -> None:
     st.caption(t("quality.columns"))
     if report["alpha"] is not None:
         st.caption(t("quality.alpha", alpha=f"{report['alpha']:.3f}"))
-    key, labels = (about, computed_at), {label: label_name(label, report["task"]) for label in report["labels"]}
+    key, labels = (
+        (about, chosen_study, computed_at),
+        {label: label_name(label, report["task"]) for label in report["labels"]},
+    )
     _chart("shares", key, t("quality.shares"), lambda palette: shares_chart(report, _measures(), palette))
     _chart("bias", key, t("quality.bias_legend"), lambda palette: bias_chart(report, labels, palette))
     _show_annotator(report)
@@ -509,24 +515,28 @@ def _chart(name: str, key: tuple[Any, ...], text: str, build: Callable[[Palette]
         caption.caption(text)
 
 
-def _tasks(engine: Engine, groups: bool) -> list[str]:
+def _tasks(engine: Engine, groups: bool, study_id: int | None) -> list[str]:
     """The tasks of which people judged questions about groups, or about texts and outputs."""
     judged = exists().where(judgement.c.question_id == question.c.id)
     kind = question.c.kind == "group" if groups else question.c.kind.in_(ABOUT_OUTPUTS)
     query = select(question.c.task).where(kind, judged).distinct().order_by(question.c.task)
     with engine.connect() as connection:
+        if study_id is not None:
+            query = query.where(asked_by(connection, [study_id]))
         return [str(task) for task in connection.execute(query).scalars()]
 
 
-def _current_report(engine: Engine, account_id: int, groups: bool, task: str | None) -> tuple[datetime, dict[str, Any]]:
+def _current_report(
+    engine: Engine, account_id: int, groups: bool, task: str | None, study_id: int | None
+) -> tuple[datetime, dict[str, Any]]:
     """The report and its time: at most a minute old, and never older than a change of a setting or a known answer, each
     of which writes a line of the log."""
     with engine.connect() as connection:
-        key = (groups, task, count_rows(connection, log))
+        key = (groups, task, study_id, count_rows(connection, log))
     now, cached = datetime.now(UTC), st.session_state.get(_CACHED_REPORT)
     if cached and cached[0] == key and now - cached[1] < REPORT_MAX_AGE:
         return cached[1], cached[2]
-    values = {"by": account_id, "groups": groups, "task": task}
+    values = {"by": account_id, "groups": groups, "task": task, "study": study_id}
     report: dict[str, Any] = computed(engine, "quality", values, recompute=True).value
     st.session_state[_CACHED_REPORT] = (key, now, report)
     return now, report

@@ -33,7 +33,6 @@ from audit.ui.dashboard_parts import (
     chosen_index,
     download_buttons,
     heading,
-    study_name,
     table,
     with_reason,
     write_plain,
@@ -51,6 +50,7 @@ from audit.ui.language import (
     with_commands,
 )
 from audit.ui.results_parts import FILE, OWN, PROFILE, View, keep_own_weights
+from audit.ui.study_choice import study_name
 
 # One relation at a time: rates, orders before and after, certainty of the ranking, and differences of systems.
 
@@ -372,13 +372,13 @@ def values_tab(view: View) -> None:
     engine = session.engine()
     st.caption(plain(t("values.what")))
     try:
-        answer = computed_with_freshness(engine, "bounds", {"at": BOUND_VALUES}, "bounds")
+        answer = computed_with_freshness(engine, "bounds", {"at": BOUND_VALUES, "study": view.options.study}, "bounds")
     except AuditError as problem:
         _show_unavailable(problem)
         return
     cells = answer.value["cells"]
     keys = list(dict.fromkeys((cell["study"], cell["corpus"], cell["relation"]) for cell in cells))
-    names = [f"{relation} · {t('browse.study_name', corpus=corpus, id=id)}" for id, corpus, relation in keys]
+    names = [f"{relation} · {study_name({'study': id, 'corpus': corpus})}" for id, corpus, relation in keys]
     index = chosen_index(names, "results-values-relation")
     study, _, relation = keys[index]
     relation_cells = [cell for cell in cells if (cell["study"], cell["relation"]) == (study, relation)]
@@ -512,9 +512,9 @@ _DRAW_COUNTS = ("drawn", "judged", "false", "waiting")
 def page() -> None:
     """The report of the database in words, charts and numbers."""
     engine = session.engine()
-    session.require_role(engine, *ROLES)
+    account = session.require_role(engine, *ROLES)
     try:
-        options = results_parts.choose_options()
+        options = results_parts.choose_options(engine, account.id)
         view = show_freshness(
             lambda recompute: results_parts.compute_view(engine, options, recompute=recompute),
             lambda view: view.answer,

@@ -19,6 +19,7 @@ from audit.statistics.intervals import METHODS, SEQUENCE, TARGETS, Target, get_t
 from audit.ui import session
 from audit.ui.background_cache import CachedAnswer, computed
 from audit.ui.language import single_choice, t, text_or, whose_answers
+from audit.ui.study_choice import choose_study
 
 WHOSE: tuple[Whose, ...] = ("both", "people", "gold")
 OWN = "own"
@@ -40,6 +41,7 @@ class Options:
     profile: str | None = None
     own: tuple[tuple[str, float], ...] = ()
     gold_error: str | None = None
+    study: int | None = None
 
     def weights(self) -> list[Any] | None:
         """The weights of the profile as the worker takes them: a profile's name, or a file's name and its weights."""
@@ -62,8 +64,9 @@ class View:
     problem: AuditError | None = None
 
 
-def choose_options() -> Options:
+def choose_options(engine: Engine, account_id: int) -> Options:
     """The controls above the report. Their values are kept for the session."""
+    study = choose_study(engine, account_id)
     targets: dict[Target, str] = {name: t(f"target.{name}") for name in TARGETS}
     methods = {name: text_or(f"interval.{name}", name) for name in METHODS}
     with st.container(horizontal=True):
@@ -109,7 +112,7 @@ def choose_options() -> Options:
     profile = st.session_state.get(PROFILE) or "equal"
     if interval == SEQUENCE:
         target = get_target(None, interval)  # sequences are about this corpus only; the line above the tables says so
-    return Options(whose, interval, target, round(points / 100, 4), profile, own_weights(), gold_error or None)
+    return Options(whose, interval, target, round(points / 100, 4), profile, own_weights(), gold_error or None, study)
 
 
 def own_weights() -> tuple[tuple[str, float], ...]:
@@ -151,5 +154,6 @@ def _report(engine: Engine, options: Options, recompute: bool) -> CachedAnswer:
         "delta": options.delta,
         "weights": options.weights(),
         "gold_error": options.gold_error,
+        "study": options.study,
     }
     return computed(engine, "report", values, recompute=recompute)

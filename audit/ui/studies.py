@@ -47,6 +47,7 @@ from audit.ui import session
 from audit.ui.language import language, plain, sentence, single_choice, summary, t, task_name, text_or, translated
 from audit.ui.next_step import show_next_step
 from audit.ui.own_texts import STORED, upload_texts
+from audit.ui.study_choice import studies_table
 from audit.user_models import mistakes_in
 
 # Running a plan from the app: the process goes on without the page, which only shows its state.
@@ -529,6 +530,8 @@ def page() -> None:
                 _plans(engine, account.id, plans)
             else:
                 st.caption(t("studies.none"))
+            if name == "plans":
+                studies_table(engine, account.id)
 
 
 def _plans(engine: Engine, account_id: int, plans: dict[str, list[Version]]) -> None:

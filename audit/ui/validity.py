@@ -9,20 +9,20 @@ from audit.judging.validity import ValidityState, draw_validity, end_validity, v
 from audit.reports.validity_study import validity_report, validity_tables
 from audit.sampling.validity import ANNOTATORS, PER_RELATION, ValidityRequest
 from audit.ui import session
-from audit.ui.dashboard_parts import study_name
 from audit.ui.language import language, plain, sentence, t, translated
+from audit.ui.study_choice import study_name
 
 _MOST_PAIRS, _MOST_PEOPLE = 1_000, 20
 _TABLES = "validity-tables"
 """Whether the tables are open: they are computed from all that was rated."""
 
 
-def validity_section(engine: Engine, account: Account) -> None:
+def validity_section(engine: Engine, account: Account, study: int | None) -> None:
     """The state of each study's ratings, the buttons that begin and end them, and the tables of what was rated."""
     session.show_last()
     st.write(t("validity.what"))
     states = validity_states(engine, by=account.id)
-    for state in states:
+    for state in states if study is None else [state for state in states if state.study == study]:
         _show(engine, account.id, state)
     with st.form("validity-begin"):
         pairs = st.number_input(
@@ -39,7 +39,7 @@ def validity_section(engine: Engine, account: Account) -> None:
     if any(state.ratings or state.of_models for state in states):
         st.toggle(t("validity.tables"), key=_TABLES)
         if st.session_state.get(_TABLES):
-            _tables(engine)
+            _tables(engine, study)
 
 
 def _show(engine: Engine, account_id: int, state: ValidityState) -> None:
@@ -57,9 +57,9 @@ def _show(engine: Engine, account_id: int, state: ValidityState) -> None:
             session.done(t("validity.ended"))
 
 
-def _tables(engine: Engine) -> None:
+def _tables(engine: Engine, study: int | None) -> None:
     try:
-        document = validity_report(engine)
+        document = validity_report(engine, study)
     except AuditError as problem:
         st.info(plain(sentence(translated(problem.sentence))))
         return

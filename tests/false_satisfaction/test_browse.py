@@ -10,7 +10,7 @@ from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import progress
 from audit.annotation.queue import next_question
 from audit.errors import AuditError, NotAllowed, Refused
-from audit.false_satisfaction.browse import STATES, GroupFilter, Page, browse, choices, detail
+from audit.false_satisfaction.browse import MOST_FOUND, STATES, GroupFilter, Page, browse, choices, detail, find_inputs
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import refer, send_back
 from audit.judging.judgements import judge
@@ -71,7 +71,16 @@ def everything(judged_study: Made, wish: GroupFilter, size: int) -> list[tuple[i
     return keys
 
 
-@pytest.mark.parametrize("call", [browse, choices, lambda engine, id: detail(engine, id, 1, 1), progress])
+@pytest.mark.parametrize(
+    "call",
+    [
+        browse,
+        choices,
+        lambda engine, id: detail(engine, id, 1, 1),
+        lambda engine, id: find_inputs(engine, id, "a"),
+        progress,
+    ],
+)
 def test_an_annotator_is_refused(judged_study: Made, call) -> None:
     engine, people = judged_study
     with pytest.raises(NotAllowed):
@@ -220,4 +229,44 @@ def test_progress_counts_people_and_answers(judged_study: Made) -> None:
     assert counts.judgements == {"ann": 4, "ben": 4, "boss": 0, "judge": 0}
     assert counts.answers["people"] == 4
     assert counts.answers["gold"] == 0
-    assert counts.open > 0
+    assert counts.questions.open > 0
+
+
+@pytest.mark.parametrize(
+    ("search", "texts"),
+    [
+        ("BAD", {"It is a bad film.", "It is not bad."}),
+        ("not bad", {"It is not bad."}),
+        ("%", set()),
+        ("_", set()),
+        ('"', set()),
+        ("\\", set()),
+        ("nobody wrote this", set()),
+    ],
+)
+def test_a_search_finds_groups_by_the_texts_of_their_members(judged_study: Made, search: str, texts: set[str]) -> None:
+    engine, people = judged_study
+    found = find_inputs(engine, people["judge"].id, search)
+    lines = browse(engine, people["judge"].id, GroupFilter(inputs=found.ids), size=100).lines
+    assert {line.text for line in lines} == texts
+    assert not found.more
+
+
+def test_a_question_is_found_by_the_number_that_the_group_shows(judged_study: Made) -> None:
+    engine, people = judged_study
+    account = people["judge"].id
+    group_id, system_id = everything(judged_study, GroupFilter(state="waiting"), 50)[0]
+    parts = detail(engine, account, group_id, system_id).parts
+    number = next(part.question for part in parts if part.question is not None)
+    found = find_inputs(engine, account, f"#{number}")
+    assert len(found.ids) == 1
+    assert (group_id, system_id) in everything(judged_study, GroupFilter(inputs=found.ids), 50)
+    assert find_inputs(engine, account, "#999999").ids == ()
+
+
+def test_a_search_that_finds_too_much_says_so(judged_study: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, people = judged_study
+    monkeypatch.setattr("audit.false_satisfaction.browse.MOST_FOUND", 3)
+    found = find_inputs(engine, people["boss"].id, "i")
+    assert len(found.ids) == 3 < MOST_FOUND
+    assert found.more

@@ -1,0 +1,73 @@
+"""What is open is counted once: the dashboard, the report of each study and the report of all say the same number."""
+
+import pytest
+from question_world import add_people
+from small_corpus import SmallCorpus
+
+from audit.annotation.activity import overview
+from audit.annotation.questions import count_open
+from audit.annotation.queue import next_question, queue_of
+from audit.annotation.settings import change_settings
+from audit.judging.deferral import flag
+from audit.judging.judgements import judge
+from audit.judging.samples import draw_all
+from audit.reports import worker
+from audit.reports.over_time import totals
+from audit.reports.study import study_report
+from audit.reports.words import headlines, open_questions
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.audits import Audits
+from audit.sampling.draw import SampleRequest, Size
+from audit.store import open_store
+
+
+@pytest.fixture
+def database(own, toy_relations, tmp_path):
+    """Two studies with groups that people are asked about, audits, a flag, disputes, hidden repeats, answers."""
+    where = str(tmp_path / "audit.db")
+    engine = open_store(where, create=True)
+    people = add_people(engine, {"ann": "annotator", "bob": "annotator", "mia": "manager"})
+    change_settings(engine, people["mia"], {"repeat_share": 0.5})
+    for name in ("film", "play"):
+        corpus = SmallCorpus(name, [f"The {name} {number} was fine." for number in range(20)], first=1)
+        run(engine, corpus, own.specs("calm", "nervous"), toy_relations[:2], InProcess())
+    audits = Audits(groups=3, follow_ups=0.5)
+    draw_all(engine, SampleRequest(Size(per_relation=8), audits=audits))
+    for name, turn in (("ann", 1), ("bob", -1)):
+        for number in range(14):
+            shown = next_question(engine, people[name])
+            if number == 3:
+                flag(engine, people[name], shown.id, "which film?")
+            else:
+                judge(engine, people[name], shown.id, shown.labels[:: turn if number % 4 == 0 else 1][0])
+    return where, engine, people
+
+
+def test_every_place_says_the_same_number_of_open_questions(database):
+    where, engine, people = database
+    with engine.connect() as connection:
+        counted = count_open(connection)
+    assert min(counted.texts, counted.groups, counted.audits) > 0
+    dashboard = totals(overview(engine))["questions"]
+    assert (dashboard["open"], dashboard["open_groups"]) == (counted.open, counted.groups)
+    report = study_report(engine)
+    assert open_questions(report["overall"]) == counted.open
+    assert report["overall"]["audits_waiting"] == dashboard["audits"] == counted.audits
+    assert f"{counted.open}" in [number for number, _ in headlines(report)]
+    # The studies share no text, so theirs add up to all.
+    of_studies = [study_report(engine, study=study)["overall"] for study in (1, 2)]
+    assert sum(map(open_questions, of_studies)) == counted.open
+    for study, overall in zip((1, 2), of_studies, strict=True):
+        shown = worker.ASKS["totals"](where, "[]", by=people["mia"], study=study)["questions"]
+        assert shown["open"] == open_questions(overall) > 0
+        assert shown["open_groups"] == overall["waiting_groups"]
+        assert shown["audits"] == overall["audits_waiting"]
+
+
+def test_an_annotator_is_left_no_more_than_what_is_open_or_audited(database):
+    _, engine, people = database
+    with engine.connect() as connection:
+        counted = count_open(connection)
+    for name in ("ann", "bob"):
+        assert 0 < queue_of(engine, people[name]).left_for_me <= counted.open + counted.audits

@@ -1,0 +1,84 @@
+"""The choice of a study: the same on every page, remembered, by the plan's name; pages show that study's numbers."""
+
+from pathlib import Path
+
+import pytest
+from app_driver import Prepared, go, open_app, said
+from small_corpus import SmallCorpus
+
+from audit.judging.samples import draw
+from audit.relations import get_relation
+from audit.reports.study import study_report
+from audit.reports.words import open_questions
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+from audit.sampling.draw import SampleRequest, Size
+from audit.studies.listing import first_choice, studies_of
+from audit.ui.study_choice import ALL, CHOICE
+
+PAGES = ("dashboard", "results", "quality", "browse")
+
+
+@pytest.fixture
+def two_studies(prepared: Prepared) -> Prepared:
+    texts = ["The soup was cold.", "A kind waiter.", "We would come again.", "Never again."]
+    relations = [get_relation("sentiment", "MR3.1")]
+    with InProcess() as executor:
+        ran = run(prepared.engine, SmallCorpus("meals", texts), ["vader", "textblob"], relations, executor)
+    draw(prepared.engine, ran.study.id, SampleRequest(Size(per_relation=20)))
+    return prepared
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_one_study_needs_no_choice(prepared: Prepared, page: str) -> None:
+    app = go(open_app(prepared.boss), page)
+    assert not app.exception
+    assert CHOICE not in [box.key for box in app.selectbox]
+
+
+def test_the_choice_holds_on_every_page(two_studies: Prepared) -> None:
+    app = open_app(two_studies.boss)
+    for page in PAGES:
+        app = go(app, page)
+        assert not app.exception
+        box = app.selectbox(key=CHOICE)
+        assert box.options == ["meals (study 2)", "sentences (study 1)", "All 2 studies together"]
+        assert box.value == (2 if page == PAGES[0] else 1)
+        if page == PAGES[0]:
+            app = box.set_value(1).run()
+
+
+def test_results_and_dashboard_show_the_open_questions_of_the_study(two_studies: Prepared) -> None:
+    numbers = {
+        study: open_questions(study_report(two_studies.engine, study=study)["overall"]) for study in (1, 2, None)
+    }
+    assert len(set(numbers.values())) == 3
+    app = open_app(two_studies.boss)
+    for study, number in numbers.items():
+        for page in ("results", "dashboard"):
+            app = go(app, page)
+            app = app.selectbox(key=CHOICE).set_value(study or ALL).run()
+            assert not app.exception
+            assert f">{number}<" in " ".join(element.proto.body for element in app.get("html"))
+            assert ("Pooled over all studies" in said(app)) == (study is None)
+
+
+def test_studies_without_a_plan_are_listed(two_studies: Prepared) -> None:
+    app = go(open_app(two_studies.boss), "studies")
+    table = app.dataframe[-1].value
+    assert list(table["Study"]) == ["meals (study 2)", "sentences (study 1)"]
+    assert list(table["Plan"]) == ["without a plan"] * 2
+    assert list(table["Texts"]) == [4, 12]
+
+
+def test_the_newest_study_with_answers_is_shown_first(two_studies: Prepared, tmp_path: Path) -> None:
+    with two_studies.engine.connect() as connection:
+        studies = studies_of(connection)
+    assert [(study.id, study.corpus, study.plan, study.answered) for study in studies] == [
+        (1, "sentences", None, False),
+        (2, "meals", None, False),
+    ]
+    first = first_choice(studies)
+    assert first is not None
+    assert first.id == 2
+    assert first_choice([]) is None
