@@ -12,6 +12,7 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
+    case,
     exists,
     func,
     literal,
@@ -65,15 +66,14 @@ class OpenQuestions:
 
 def count_open(connection: Connection, among: ColumnElement[bool] | None = None) -> OpenQuestions:
     """The open questions of the whole database, or those that meet a condition on the table question."""
-    query = select(question.c.kind == "group", question.c.priority >= BEHIND, func.count()).where(
-        question.c.priority.is_not(None), question.c.kind.not_in(SCALES), true() if among is None else among
-    )
-    counts = {
-        (bool(group), bool(audit)): int(number)
-        for group, audit, number in connection.execute(
-            query.group_by(question.c.kind == "group", question.c.priority >= BEHIND)
-        )
-    }
+    # Grouped outside: PostgreSQL does not take a condition with parameters for the one that was selected.
+    parts = select(
+        case((question.c.kind == "group", 1), else_=0).label("is_group"),
+        case((question.c.priority >= BEHIND, 1), else_=0).label("is_audit"),
+    ).where(question.c.priority.is_not(None), question.c.kind.not_in(SCALES), true() if among is None else among)
+    part = parts.subquery()
+    query = select(part.c.is_group, part.c.is_audit, func.count()).group_by(part.c.is_group, part.c.is_audit)
+    counts = {(bool(group), bool(audit)): int(number) for group, audit, number in connection.execute(query)}
     audits = counts.get((False, True), 0) + counts.get((True, True), 0)
     return OpenQuestions(counts.get((False, False), 0), counts.get((True, False), 0), audits)
 

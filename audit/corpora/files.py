@@ -573,7 +573,7 @@ class Header(NamedTuple):
 
 
 def header_of(name: str, content: str, task: str) -> Header:
-    """What the first lines of a file say, to be confirmed by whoever brings it; `content` is its text.
+    r"""What the first lines of a file say, to be confirmed by whoever brings it; `content` is its text.
 
     Raises BadFile for a name without one of our suffixes, and for content that has no rows.
 
@@ -652,7 +652,7 @@ def _labels_meant(
 
 
 class TextCorpus(FileCorpus):
-    """The rows of a file whose text is at hand: `content` of the file `file`, which says by its suffix how to read it.
+    r"""The rows of a file whose text is at hand: `content` of the file `file`, which says by its suffix how to read it.
 
     `name` is the name of the corpus, and stands for the file in messages. Raises as `FileCorpus` does.
 

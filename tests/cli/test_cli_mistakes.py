@@ -117,7 +117,8 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["report", "--db", "absent.db"], "there is no database absent.db"),
         (["report", "--db", "."], "is a folder"),
         (["report", "--answers", "mine"], "--answers: 'mine' is not one of 'gold', 'people', 'both'"),
-        (["app", "--db", "absent.db"], "there is no database absent.db"),
+        (["app", "--db", "absent/new.db"], "cannot open the database absent/new.db"),
+        (["app", "--db", "reviews.csv"], "is not a database of audit"),
         (
             ["app", "--idle-hours", "0"],
             "--idle-hours (AUDIT_IDLE_HOURS) is '0.0'; it must be a number of hours above 0",

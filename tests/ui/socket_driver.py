@@ -11,6 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 PATIENCE = 60
+GATE = "gate-begin"
 
 
 @dataclass
@@ -57,10 +58,12 @@ class Session:
                 _note(got.delta, screen)
 
     def open(self, page: str = "") -> Screen:
-        """Ask for a page by its hash, as a click in the menu does; no hash: the first page."""
+        """Ask for a page by its hash, as a click in the menu does; no hash: the first page. Where the guideline comes
+        before the question, go on to that."""
         message = BackMsg()
         message.rerun_script.page_script_hash = page
-        return self.send(message)
+        screen = self.send(message)
+        return self.press(screen, screen.widgets[GATE]) if GATE in screen.widgets else screen
 
     def press(self, screen: Screen, id: str, values: Iterable[tuple[str, str, Any]] = (), fragment: str = "") -> Screen:
         """Press a button, with the values of other widgets: (id, field of WidgetState, value)."""
