@@ -14,6 +14,8 @@ from audit.text.tokens import Token
 
 Spans = tuple[tuple[int, int], ...]
 """(start, end) of each sentence of a text, in order."""
+Word = tuple[str, int, int]
+"""A word of a text, with its start and its end."""
 
 
 class Tagger(Protocol):
@@ -39,6 +41,8 @@ class LanguageTools:
     """Whether one of `audit.registry.taggers` can be chosen instead of its own."""
     tag_all: Callable[[Sequence[str]], list[tuple[Token, ...]]] | None = None
     """As `tag`, for many texts at once, where that is faster."""
+    split: Callable[[str], Sequence[Word]] | None = None
+    """The words that `tag` finds, with their places and without tags, where finding these is what takes time."""
     version: Callable[[], str] = str
     """The version of its own tagger: the program and its model."""
     no_trees: Callable[[], str | None] = lambda: "nothing here parses its texts"
