@@ -7,15 +7,16 @@ what is noted as finished and does the rest; since choices are seeded by content
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
-from itertools import product
+from itertools import islice, product
 
 from sqlalchemy import Connection, Engine, delete, func, literal_column, select
 
 from audit.corpora.base import Corpus, languages_of
+from audit.corpora.files import FileCorpus
 from audit.errors import EXTRAS, AuditError, NotInstalled, install_line
 from audit.messages import counted, message
 from audit.relations import ANY, Outcome, Relation, Source, all_relations, get_relation, relations_named
@@ -42,6 +43,7 @@ from audit.systems.base import System
 from audit.systems.foreign import foreign, late, shortened
 from audit.tasks import Input, base_of, matches
 from audit.text import Analysis
+from audit.text.tools import usual_words
 
 # Loading and preparing systems before a run: what a user's own does then must end in a sentence, whatever it is.
 #
@@ -649,8 +651,10 @@ def lacks_of(system: System, languages: Sequence[str]) -> Lacks | None:
 def _say_remarks(
     corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation], repeats: Repeats, watcher: Watcher
 ) -> None:
-    """Tell the watcher what systems say of themselves, which of them and of the relations leave out a language, and
-    which are not asked again."""
+    """Tell the watcher what systems say of themselves, which of them and of the relations leave out a language, which
+    are not asked again, and which texts seem to be in another language than they are said to be in."""
+    for remark in _of_other_languages(corpus):
+        watcher.says(remark)
     if repeats.number > 1 and (sure := [spec for spec, system in systems.items() if asked_once(system)]):
         watcher.says(f"asked once, since they say that they always give the same output: {', '.join(sure)}")
     for spec, system in systems.items():
@@ -665,6 +669,23 @@ def _say_remarks(
         for language in languages_of(corpus):
             if lacking := relation.lacks(language):
                 watcher.says(f"relation {relation.name} makes no groups of texts in {language}: {lacking}")
+
+
+def _of_other_languages(corpus: Corpus) -> Iterator[str]:
+    """A sentence for each language of which the first texts of a user's own corpus have hardly a usual word."""
+    if not isinstance(corpus, FileCorpus):
+        return
+    first = [row.input for row in islice(corpus.rows(), _LOOKED_AT)]
+    for language in languages_of(corpus):
+        texts = [
+            text for item in first for text, own in zip(item.texts, item.languages, strict=False) if own == language
+        ]
+        share = usual_words(texts, language)
+        if share is not None and share < _LEAST_USUAL:
+            yield (
+                f"the texts of {corpus.name} are taken to be in {language}, and do not read like it: {share:.0%} of "
+                f"their words are usual ones there; say which language they are in, or each row in a column `language`"
+            )
 
 
 class AllFailed(AuditError):
@@ -744,6 +765,7 @@ def _without_groups(engine: Engine, study_id: int, relations: Sequence[Bound]) -
 
 
 _LOOKED_AT = 50
+_LEAST_USUAL = 0.1
 """Sources of which a run looks why a composition applies to none."""
 
 

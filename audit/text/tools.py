@@ -1,7 +1,7 @@
 """What analyses the texts of a language. Each language registers its tools in `audit.registry.languages`."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol
@@ -14,6 +14,8 @@ from audit.text.tokens import Token
 
 Spans = tuple[tuple[int, int], ...]
 """(start, end) of each sentence of a text, in order."""
+Word = tuple[str, int, int]
+"""A word of a text, with its start and its end."""
 
 
 class Tagger(Protocol):
@@ -39,15 +41,20 @@ class LanguageTools:
     """Whether one of `audit.registry.taggers` can be chosen instead of its own."""
     tag_all: Callable[[Sequence[str]], list[tuple[Token, ...]]] | None = None
     """As `tag`, for many texts at once, where that is faster."""
+    split: Callable[[str], Sequence[Word]] | None = None
+    """The words that `tag` finds, with their places and without tags, where finding these is what takes time."""
     version: Callable[[], str] = str
     """The version of its own tagger: the program and its model."""
     no_trees: Callable[[], str | None] = lambda: "nothing here parses its texts"
     """Why its own tagger finds no trees of sentences, with what to install; None where it does."""
     phrases: Mapping[str, str] = field(default_factory=dict)
     """Regular expressions of what its texts say, by name: negation, question, female and male, for slices
-    (`audit.corpora.slices`)."""
+    (`audit.corpora.slices`); and `usual`, what words are that every longer text of it has many of."""
 
 
+_TELLING = 50
+"""Letters from which on texts tell their language."""
+_WORDS = re.compile(r"[^\W\d_]+")
 LANGUAGES: Registry[LanguageTools] = registry.languages
 TAGGERS: Registry[Callable[..., Tagger]] = registry.taggers
 """Makers of taggers, given what stands behind the colon."""
@@ -114,3 +121,17 @@ def phrase_pattern(name: str, language: str) -> re.Pattern[str] | None:
     entry = LANGUAGES.find(language)
     phrases = {} if entry is None else LANGUAGES.get(language).phrases
     return re.compile(phrases[name]) if name in phrases else None
+
+
+def usual_words(texts: Iterable[str], language: str) -> float | None:
+    """The share of words that are usual ones of a language: next to none where texts are in another. None where the
+    language does not say which are, or there are too few of them to tell.
+
+    >>> usual_words(["Der Film ist sehr lang, und die Schauspieler sind nicht gut, sagt man überall."], "en")
+    0.0
+    """
+    pattern = phrase_pattern("usual", language)
+    words = [word for text in texts for word in _WORDS.findall(text)]
+    if pattern is None or sum(map(len, words)) < _TELLING:
+        return None
+    return sum(pattern.fullmatch(word) is not None for word in words) / len(words)

@@ -1,8 +1,9 @@
 """What the runner refuses, and that it does so before a database is opened."""
 
+import pandas as pd
 import pytest
 
-from audit.corpora.files import FileCorpus
+from audit.corpora.files import FileCorpus, FrameCorpus
 from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.relations import get_relation
 from audit.runner.executors import InProcess
@@ -115,3 +116,23 @@ def test_a_corpus_that_breaks_half_way_stores_nothing(own, toy_corpus, toy_relat
     with pytest.raises(AuditError, match="corpus toy has no rows"):
         run(engine, empty, own.specs("calm"), toy_relations, InProcess())
     assert content(engine) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "told"),
+    [
+        ("Der Kellner war sehr freundlich, aber das Essen war kalt und viel zu teuer, Nummer {}.", "en", "0% of their"),
+        ("The waiter was very kind, but the food was cold and far too dear, number {}.", "en", ""),
+        ("The waiter was very kind, but the food was cold and far too dear, number {}.", "zh", "0% of their"),
+        ("服务员很友好，可是菜已经凉了，价钱也太贵，号码 {}。", "zh", ""),
+        ("服务员很友好，可是菜已经凉了，价钱也太贵，号码 {}。", "en", "0% of their"),
+        ("Der Kellner war sehr freundlich, Nummer {}.", "de", ""),
+        ("Gut {}", "en", ""),
+    ],
+)
+def test_texts_that_do_not_read_like_their_language_are_told(text, language, told):
+    from audit.runner.run import _of_other_languages
+
+    texts = pd.DataFrame({"text": [text.format(number) for number in range(5)]})
+    remarks = list(_of_other_languages(FrameCorpus(texts, language=language)))
+    assert [told in remark and f"in {language}" in remark for remark in remarks] == [True] * bool(told)

@@ -1,6 +1,7 @@
 """What Chinese texts say, by phrases: whether they deny, ask, and name women or men."""
 
 PHRASES = {
+    "usual": ".*[\u4e00-\u9fff].*",
     # 不过 is "but", 特别 "special", 非常 "very", 未来 "future": words in which these characters deny nothing.
     "negation": (
         "不(?![过過仅僅但断斷同错錯])|[没沒](?![收落])|[无無](?![线線锡錫论論限穷窮数數])|未(?![来來])"

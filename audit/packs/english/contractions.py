@@ -7,8 +7,8 @@ Contractions stand where the Penn Treebank splits them: do + n't, it + 's.
 import re
 from collections.abc import Sequence
 
-from audit.packs.english.tagging import is_form
-from audit.packs.english.vocabulary import NOMINATIVES
+from audit.packs.english.tagging import is_form, is_word, known_as
+from audit.packs.english.vocabulary import FUNCTION_WORDS, NOMINATIVES
 from audit.text.tokens import Token, words
 
 _NOT = frozenset({"n't", "n’t"})
@@ -45,6 +45,13 @@ _ADVERBS = words(
     "also always never really just simply already ever even often only still truly actually certainly definitely "
     "probably clearly obviously all too so very quite pretty rather almost mostly not n't now merely finally"
 )
+_WH_ADVERBS = words("how when where why whenever wherever however whereby wherein")
+_NO_ADVERBS = words(
+    "a an the i you he she it we they me him her us them my your his its our their who whom whose which is are "
+    "was were be been being do does did done has have had having can could will would must and or nor if at by "
+    "for from of with to in into onto not no nothing something"
+)
+"""Words that no dictionary need be asked about."""
 _OWNERS = words("everyone everybody everything nothing something")
 """Pronouns that own things, too: "everyone's problem"."""
 # A noun's 's followed by one of these cannot be a possessive; "O. Henry's The Gift of the Magi" is one.
@@ -74,6 +81,7 @@ _REDUCES = {
     "had": words("i you he she we they"),
     "would": words("i you he she we they"),
 }
+_OPENS_PHRASE = words("a an the my your his its our their not no very too just also been being ever never only")
 _CONTRACTED = _REDUCED.keys() | _N_T | {"cannot", "can"}
 """Words that a contraction may absorb, or that a "not" may be attached to."""
 _APOSTROPHES = frozenset("'’")
@@ -156,25 +164,29 @@ def expand(tokens: Sequence[Token]) -> dict[int, str]:
 def apostrophe_s(tokens: Sequence[Token], index: int) -> str | None:
     """What the 's at `index` stands for: "is", "has", or None for a possessive and where it is not certain."""
     before = tokens[index - 1].lower
-    following, after = _next(tokens, index)
-    if after is None:
+    if index + 1 >= len(tokens):
         return None
     if before not in _PRONOUN_HOSTS:
         direct = tokens[index + 1].lower
         if direct in ("been", "got"):
             return "has"
         return "is" if direct in _CLEARLY_IS and tokens[index - 1].tag[:2] in ("NN", "DT", "CD") else None
-    if before in _OWNERS and (tokens[index].tag == "POS" or tokens[index + 1].tag[:2] in ("NN", "JJ")):
+    following, after = _next(tokens, index)
+    if after is None:
         return None
-    if before == "it" and tokens[index + 1].tag in ("NN", "NNS", "VBZ", "JJ") and not _is_subject(tokens, index - 1):
+    if before in _OWNERS and (tokens[index + 1].tag[:2] in ("NN", "JJ") or tokens[index].tag == "POS"):
+        return None
+    if before == "it" and not _is_subject(tokens, index - 1) and tokens[index + 1].tag in ("NN", "NNS", "VBZ", "JJ"):
         return None  # "for it's time": a misspelt "its"
-    if before in ("there", "here") and (after.tag in ("NNS", "CD") or after.lower in ("lots", "some", "many")):
+    if before in ("there", "here") and (
+        after.lower in ("lots", "some", "many") or (after.lower not in _NO_ADVERBS and after.tag in ("NNS", "CD"))
+    ):
         return None  # "there's lots of": neither reads well
     if after.lower in ("been", "got", "had", "become"):
         return "has"
-    if before == "what" and after.tag in ("PRP", "NN", "NNS") and after.lower != "it":
+    if before == "what" and after.lower != "it" and after.tag in ("PRP", "NN", "NNS"):
         return None  # "what's he got": is or has
-    if after.tag in ("VBN", "VBD") and is_form(after.lower, "VBN"):
+    if is_form(after.lower, "VBN") and after.tag in ("VBN", "VBD"):
         beyond = tokens[following + 1] if following + 1 < len(tokens) else None
         if beyond is not None and beyond.tag in ("DT", "PRP", "PRP$") and after.lower not in _NAMING:
             return "has"
@@ -230,7 +242,7 @@ def _expand_not(tokens: Sequence[Token], index: int) -> dict[int, str]:
         return {**host, index: "", index + 1: f"{after.text} {negation}"}
     if _starts_clause(before) and tokens[-1].text == "?" and (after is None or after.tag[:2] not in ("VB", "RB")):
         return {}  # "Isn't the film great?": "not" would have to move behind the subject
-    if before is not None and before.tag == "WRB" and (after is None or after.tag[:2] != "VB"):
+    if before is not None and before.lower in _WH_ADVERBS and (after is None or after.tag[:2] != "VB"):
         return {}
     return {**host, index: negation if full == "can" else f" {negation}"}
 
@@ -283,12 +295,20 @@ def _had_or_would(tokens: Sequence[Token], index: int) -> str | None:
 def _next(tokens: Sequence[Token], index: int) -> tuple[int, Token | None]:
     """The first word after `index` that is no adverb."""
     at = index + 1
-    while at < len(tokens) and (tokens[at].lower in _ADVERBS or (tokens[at].tag == "RB" and tokens[at].text[0] != "n")):
+    while at < len(tokens) and _is_adverb(tokens[at]):
         at += 1
     if at >= len(tokens) or not (tokens[at].text[0].isalnum() or tokens[at].text[0] in "\"'“$"):
         # Only adverbs follow ("it's not."): the last of them says as much as a verb would.
         return (at - 1, tokens[at - 1]) if at - 1 > index else (at, None)
     return at, tokens[at]
+
+
+def _is_adverb(token: Token) -> bool:
+    word = token.lower
+    if word in _ADVERBS:
+        return True
+    may_be = word[0] != "n" and word not in _NO_ADVERBS and (known_as(word, "ADV") or not is_word(word))
+    return may_be and token.tag == "RB"
 
 
 def _contract_not(tokens: Sequence[Token], index: int) -> dict[int, str]:
@@ -312,9 +332,9 @@ def _contract_not(tokens: Sequence[Token], index: int) -> dict[int, str]:
 def _reduce(tokens: Sequence[Token], index: int) -> dict[int, str]:
     verb, host, after = tokens[index], tokens[index - 1], tokens[index + 1]
     word = verb.lower
-    if host.lower not in _REDUCES[word] or not after.text[0].isalnum() or (after.tag in ("CC", "IN") and word != "is"):
+    if host.lower not in _REDUCES[word] or not after.text[0].isalnum():
         return {}
-    if after.tag in ("CC", "MD", "VBZ") or after.lower in ("than", "that", "indeed", "as"):
+    if after.lower in ("than", "that", "indeed", "as"):
         return {}
     if not _is_subject(tokens, index - 1):
         return {}
@@ -324,7 +344,17 @@ def _reduce(tokens: Sequence[Token], index: int) -> dict[int, str]:
         return {}
     if word in ("will", "would") and not is_form(_next(tokens, index)[1].lower, "VB"):  # type: ignore[union-attr]
         return {}
+    if _may_go_on(after) and after.tag in ("CC", "MD", "VBZ", *(("IN",) if word != "is" else ())):
+        return {}
     return {index - 1: host.text + _like(verb.text, _REDUCED[word]), index: ""}
+
+
+def _may_go_on(after: Token) -> bool:
+    """Whether a word may be a conjunction, a preposition or a verb that has the pronoun for its subject."""
+    word = after.lower
+    if word in FUNCTION_WORDS or not is_word(word):
+        return word not in _OPENS_PHRASE
+    return is_form(word, "VBZ")
 
 
 def _is_subject(tokens: Sequence[Token], index: int) -> bool:
@@ -333,7 +363,9 @@ def _is_subject(tokens: Sequence[Token], index: int) -> bool:
         return True
     before = tokens[index - 1]
     if tokens[index].lower in ("that", "who"):
-        return before.tag[:2] == "NN" or (tokens[index].lower == "who" and before.text == ",")
+        if not before.text[0].isalnum() or before.lower in _NO_ADVERBS - _OWNERS:
+            return tokens[index].lower == "who" and before.text == ","
+        return before.tag[:2] == "NN"
     if before.text in ("'", "’"):
         return False
     return not before.text[0].isalnum() or before.lower in _BEFORE_SUBJECT
@@ -341,7 +373,7 @@ def _is_subject(tokens: Sequence[Token], index: int) -> bool:
 
 def _participle_follows(tokens: Sequence[Token], index: int) -> bool:
     after = _next(tokens, index)[1]
-    return after is not None and after.tag in ("VBN", "VBD") and is_form(after.lower, "VBN")
+    return after is not None and is_form(after.lower, "VBN") and after.tag in ("VBN", "VBD")
 
 
 def _is_hyphenated(tokens: Sequence[Token], index: int) -> bool:

@@ -149,7 +149,7 @@ def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
     if not any(text.is_tagged or may_change(text.text) for text in texts):
         return None
     for change, is_left in ((expand, has_contraction), (contract, has_full_form)):
-        if any(new := [change(text.tokens) for text in texts]):
+        if any(new := [change(text.split) for text in texts]):
             changed = [text.replace(own) if own else text.text for text, own in zip(texts, new, strict=True)]
             return None if any(map(is_left, changed)) else Rewritten(tuple(changed))
     return None
@@ -176,9 +176,9 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
     'I want to buy a bicycle.'
     """
-    if not (text.is_tagged or has_synonyms(text.text)):
+    if not (text.is_tagged or has_synonyms(text.text, both_ways=True)):
         return None
-    by_noun = replacements(text.tokens, both_ways=True)
+    by_noun = replacements(text.split, both_ways=True)
     for noun in _LOOSE & by_noun.keys():
         del by_noun[noun]
     new: dict[int, str] = {}

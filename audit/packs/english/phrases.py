@@ -1,5 +1,10 @@
 """What English texts say, by phrases: whether they deny, ask, and name women or men."""
 
+from audit.packs.english.vocabulary import FUNCTION_WORDS
+from audit.text.tokens import words
+
+_OTHERS_HAVE = words("a an as at by d do for her here in is m me no of off on or over s so t to was we")
+"""Function words that are words of other languages, too."""
 _DENYING = (
     "not no never none nobody nothing nowhere neither nor cannot without hardly scarcely barely",
     r"n['’]t\b",
@@ -32,6 +37,7 @@ PHRASES = {
     "question": r"\?|^\W*(?:{0}\s+{1}|{1}\s+{2})".format(*map(_any_of, _ASKING)),
     "female": _any_of(*_FEMALE),
     "male": _any_of(*_MALE),
+    "usual": _any_of(" ".join(FUNCTION_WORDS - _OTHERS_HAVE)),
 }
 """Name -> regular expression, as `audit.text.tools.LanguageTools` has them. Phrases, not grammar: "no wonder" denies
 here, too. Given names tell no gender."""

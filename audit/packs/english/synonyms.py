@@ -13,14 +13,16 @@ from audit.errors import AuditError
 from audit.packs.english.emphasis import article
 from audit.packs.english.parser import Word
 from audit.packs.english.tagging import plural
-from audit.packs.english.vocabulary import QUOTING
+from audit.packs.english.vocabulary import FUNCTION_WORDS, QUOTING
 from audit.resources import data_file
-from audit.text.tokens import Token
+from audit.text.tokens import Token, tagged, words
 
 _FLAGS = frozenset({"singular", "plural", "compound", "modifier"})
 _LISTS = frozenset({"after", "before", "not-after", "not-before", "with", "without"})
 _PUNCTUATION = "PUNCT"
 _WORDS = re.compile(r"[^\W_]+")
+_DETERMINERS = words("a an the this my your his her its our their every each")
+_NO_NOUNS = FUNCTION_WORDS - words("being doing having can will might must like down own same other")
 _ACRONYMS = frozenset({"TV", "PC"})
 """Their capitals say nothing."""
 
@@ -61,18 +63,27 @@ def read(path: Path) -> dict[str, tuple[Synonym, ...]]:
     return {form: tuple(synonyms) for form, synonyms in by_form.items()}
 
 
-def has_synonyms(text: str) -> bool:
-    """Whether a text has a word of the list: one that has none need not be tagged.
+def has_synonyms(text: str, both_ways: bool = False) -> bool:
+    """Whether a text has a word that `replacements` may replace: one that has none need not be tagged.
 
     >>> has_synonyms("I want to buy a bike."), has_synonyms("It is long.")
     (True, False)
     """
-    return not _first_words().isdisjoint(_WORDS.findall(text.lower()))
+    return not _first_words(both_ways).isdisjoint(_WORDS.findall(text.lower()))
 
 
 @cache
-def _first_words() -> frozenset[str]:
-    return frozenset(_WORDS.findall(form)[0] for form in lexicon())
+def _first_words(both_ways: bool) -> frozenset[str]:
+    return frozenset(
+        _WORDS.findall(form)[0]
+        for form, synonyms in lexicon().items()
+        if not both_ways or any(_takes_back(form, synonym) for synonym in synonyms)
+    )
+
+
+def _takes_back(word: str, synonym: Synonym) -> bool:
+    """Whether the synonym may be replaced by the word."""
+    return any(other.new == word for other in lexicon().get(synonym.new, ()))
 
 
 def replacements(tokens: Sequence[Token], both_ways: bool = False) -> dict[str, dict[int, str]]:
@@ -98,12 +109,10 @@ def replacements(tokens: Sequence[Token], both_ways: bool = False) -> dict[str, 
         if word not in entries or quoted or _is_name(tokens, index):
             continue
         for synonym in entries[word]:
-            if not _suits(present, synonym) or not _fits(tokens, index, synonym):
-                continue
-            if both_ways and not any(other.new == word for other in entries.get(synonym.new, ())):
+            if not _suits(present, synonym) or (both_ways and not _takes_back(word, synonym)):
                 continue
             stems = stems or frozenset([other.rstrip("s") for other in lower])
-            if synonym.new.rstrip("s") in stems:
+            if synonym.new.rstrip("s") in stems or not _fits(tokens, index, synonym):
                 continue
             _replace_word(by_noun.setdefault(synonym.noun, {}), tokens, index, synonym.new)
             break
@@ -132,9 +141,8 @@ def _suits(present: frozenset[str], synonym: Synonym) -> bool:
 
 
 def _fits(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:
+    """Whether the noun may be replaced here. Words are looked at before tags, which may have to be found first."""
     token = tokens[index]
-    if not token.tag.startswith("NN") or token.tag.endswith("S") != (synonym.tag == "NNS"):
-        return False
     before = tokens[index - 1] if index else None
     after = tokens[index + 1] if index + 1 < len(tokens) else None
     left = before.lower if before is not None else _PUNCTUATION
@@ -148,25 +156,37 @@ def _fits(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:
         return False
     if before is not None and (before.text[-1] in "-–—/@#" and before.end == token.start):
         return False
+    if after is not None and not _may_stand_before(tokens, index, synonym):
+        return False
+    if left in _DETERMINERS and (right == _PUNCTUATION or right in _NO_NOUNS):
+        return True  # "the film is": no tag would say otherwise
+    if not token.tag.startswith("NN") or token.tag.endswith("S") != (synonym.tag == "NNS"):
+        return False
     if "compound" not in synonym.flags and before is not None and _is_compound(before, index):
         return False
-    if after is None:
+    if after is None or "modifier" in synonym.flags:
         return True
+    return after.tag not in ("VBG", "CD") and not (after.tag.startswith("NN") and _is_compound(token, index + 1))
+
+
+def _may_stand_before(tokens: Sequence[Token], index: int, synonym: Synonym) -> bool:
+    """Whether what is written after the noun leaves it a noun by itself."""
+    token, after = tokens[index], tokens[index + 1]
     if after.text[0] in "'’" and synonym.new.endswith("s") != token.lower.endswith("s"):
         return False  # "children's" against "kids'"
     if after.text[0] in "-–/" and after.start == token.end:
         return False
-    if after.text == "." and index + 2 < len(tokens) and token.end == after.start == tokens[index + 2].start - 1:
-        return False  # an address: "pic.example.com"
-    if "modifier" in synonym.flags:
-        return True
-    return after.tag not in ("VBG", "CD") and not (after.tag.startswith("NN") and _is_compound(token, index + 1))
+    # An address: "pic.example.com".
+    return not (
+        after.text == "." and index + 2 < len(tokens) and token.end == after.start == tokens[index + 2].start - 1
+    )
 
 
 def _is_compound(token: Token, head: int) -> bool:
     """Whether a noun is part of a compound with the noun after it, as the tree has it; without a tree every one is."""
     if not token.tag.startswith("NN"):
         return False
+    token = tagged(token)
     return not isinstance(token, Word) or (
         token.head >= head and token.relation in ("compound", "nmod", "amod", "poss")
     )

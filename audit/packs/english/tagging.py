@@ -364,7 +364,7 @@ def _english(text: str) -> tuple[Token, ...]:
 
 
 def _all_english(texts: Sequence[str]) -> list[tuple[Token, ...]]:
-    split = [[(match.group(), *match.span()) for match in _ENGLISH.finditer(text)] for text in texts]
+    split = [_split(text) for text in texts]
     if parser.model_name() is not None:
         words = [[word for word, _, _ in matches] for matches in split]
         spans = [[(start, end) for _, start, end in matches] for matches in split]
@@ -378,6 +378,10 @@ def _all_english(texts: Sequence[str]) -> list[tuple[Token, ...]]:
         )
         for matches in split
     ]
+
+
+def _split(text: str) -> list[tuple[str, int, int]]:
+    return [(match.group(), *match.span()) for match in _ENGLISH.finditer(text)]
 
 
 def split_words(text: str) -> list[str]:
@@ -435,4 +439,6 @@ def _no_trees() -> str | None:
     return None if parser.model_name() else f"no model of spaCy for English is installed; run: {line}"
 
 
-ENGLISH = LanguageTools(_english, tag_all=_all_english, version=_version, no_trees=_no_trees, phrases=PHRASES)
+ENGLISH = LanguageTools(
+    _english, tag_all=_all_english, split=_split, version=_version, no_trees=_no_trees, phrases=PHRASES
+)

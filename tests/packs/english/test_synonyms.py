@@ -1,7 +1,10 @@
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.corpora import get_corpus
 from audit.errors import AuditError
 from audit.packs.english.synonyms import has_synonyms, lexicon, read, replacements
 from audit.text import Analysis
@@ -119,3 +122,36 @@ def test_texts_without_words_of_the_list_are_not_tagged():
     assert (synonyms(text, None), contractions([text], None), text.is_tagged) == (None, None, False)
     assert text.tokens
     assert text.is_tagged
+
+
+def test_words_alone_decide_most_texts(monkeypatch):
+    from audit.packs.english import parser
+    from audit.packs.english.perturbations import contractions, synonyms
+
+    monkeypatch.setattr(parser, "parse", lambda texts: pytest.fail("it is tagged"))
+    sure = ["It is a film that does not work.", "It's not mine.", "I can't say they've seen it.", "She's been there."]
+    assert all(contractions([Analysis(text)], None) for text in sure)
+    assert synonyms(Analysis("The movie is here."), random.Random(0)) == "The film is here."
+    assert synonyms(Analysis("It is a film-like chick flick, part of a lost plot."), random.Random(0)) is None
+
+
+def test_nothing_is_lost_by_looking_at_words_first():
+    from audit.packs.english.contractions import contract, expand
+
+    texts = {
+        text
+        for corpus in ("support-tickets", "inference-pairs", "question-pairs", "similarity-pairs")
+        for row in get_corpus(corpus).rows()
+        for text in row.input.texts
+    }
+    tagged = [Analysis(text) for text in sorted(texts)]
+    Analysis.tag_all(tagged)
+    made, spared = 0, 0
+    for analysis in tagged:
+        text = Analysis(analysis.text)
+        for change in (expand, contract, replacements):
+            assert change(text.split) == change(analysis.tokens), analysis.text
+            made += bool(change(analysis.tokens))
+        spared += not text.is_tagged
+    assert made > 400
+    assert spared > 0.7 * len(texts)
