@@ -47,14 +47,14 @@ class Answering(UserModel):
 
     answer: Text
     comment: Text | None = None
-    shown_at: Moment | None = None
+    shown_at: Moment | None = Field(default=None, description="When somebody saw it: within the last day.")
 
 
 class Undoing(UserModel):
     """Which answer to take back, so that a request that is sent twice takes back one."""
 
     judgement: int | None = Field(
-        default=None, ge=1, le=(1 << 63) - 1, description="The number that the answer was stored under; null: the last."
+        default=None, ge=1, le=(1 << 31) - 1, description="The number that the answer was stored under; null: the last."
     )
 
 
@@ -62,13 +62,13 @@ class Training(UserModel):
     """An answer in the training round."""
 
     answer: Text
-    shown_at: Moment | None = None
+    shown_at: Moment | None = Field(default=None, description="When somebody saw it: within the last day.")
 
 
 class Flagging(UserModel):
     """Why an adjudicator should look at a question."""
 
-    comment: Text
+    comment: Text = Field(json_schema_extra={"minLength": 1})
 
 
 class SendingBack(UserModel):
@@ -80,13 +80,13 @@ class SendingBack(UserModel):
 class Settling(UserModel):
     """An adjudicator's decision."""
 
-    allowed: list[Text]
+    allowed: list[Text] = Field(json_schema_extra={"minItems": 1})
     reason: Text = ""
     code: Text | None = None
     instead_of: int | None = Field(
         default=None,
         ge=1,
-        le=(1 << 63) - 1,
+        le=(1 << 31) - 1,
         description="The number of one of this account's last ten decisions, which this one changes.",
     )
 
@@ -94,7 +94,7 @@ class Settling(UserModel):
 class Checking(UserModel):
     """What is right, in a spot check or an inspection."""
 
-    allowed: list[Text]
+    allowed: list[Text] = Field(json_schema_extra={"minItems": 1})
     remark: Text = ""
 
 
