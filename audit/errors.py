@@ -54,6 +54,7 @@ class UnknownName(AuditError):
     """
 
     def __init__(self, kind: str, name: str, names: Sequence[str], broken: Sequence[str] = ()):
+        self.kind = kind
         near = get_close_matches(name, names, 1)
         if len(names) > _LISTED:
             shown = sorted(get_close_matches(name, names, _SHOWN, 0.0) if near else sorted(names)[:_SHOWN])

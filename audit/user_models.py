@@ -269,6 +269,15 @@ def allowed(model: type[BaseModel], name: str) -> str:
     return _words(model.model_json_schema()["properties"][name])
 
 
+def allowed_by(annotation: Any) -> str:
+    """What a value of this type and bounds must be, in words.
+
+    >>> allowed_by(Literal["a", "b"] | None), allowed_by(int)
+    ('one of a, b', 'a whole number')
+    """
+    return _words(TypeAdapter(annotation).json_schema())
+
+
 def _words(schema: Mapping[str, Any]) -> str:
     if "allowed" in schema:
         return schema["allowed"]  # type: ignore[no-any-return]

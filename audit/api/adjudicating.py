@@ -14,11 +14,20 @@ from audit.api.models import Check, Checking, Dispute, GroupAnswer, GroupPage, I
 from audit.api.models import Stored as StoredId
 from audit.api.problems import Problem
 from audit.api.service import Adjudicating, Visit
-from audit.false_satisfaction.browse import GroupFilter, browse, detail
-from audit.judging.adjudications import adjudicate, check, checks_left, disputes, next_check, opinions
+from audit.false_satisfaction.browse import STATES, GroupFilter, browse, detail
+from audit.judging.adjudications import (
+    adjudicate,
+    change_adjudication,
+    check,
+    checks_left,
+    disputes,
+    next_check,
+    opinions,
+)
 from audit.judging.deferral import flagged_ids, send_back
 from audit.messages import message
 from audit.store import reading
+from audit.user_models import Allowed
 
 router = APIRouter(tags=["adjudicating"])
 Number = Annotated[int | None, Query(ge=1, le=(1 << 31) - 1)]
@@ -30,7 +39,7 @@ def list_disputes(visit: Adjudicating) -> Ids:
     return Ids(questions=disputes(visit.engine, visit.id))
 
 
-@router.get("/disputes/{id}")
+@router.get("/disputes/{id:int}")
 def read_dispute(visit: Adjudicating, id: Id) -> Dispute:
     """A question on which people disagree, with what they said, without names."""
     return _with_opinions(visit, id, disputes(visit.engine, visit.id))
@@ -42,19 +51,23 @@ def list_flagged(visit: Adjudicating) -> Ids:
     return Ids(questions=flagged_ids(visit.engine, visit.id))
 
 
-@router.get("/flagged/{id}")
+@router.get("/flagged/{id:int}")
 def read_flagged(visit: Adjudicating, id: Id) -> Dispute:
     """A question that annotators sent, with what they wrote, without names."""
     return _with_opinions(visit, id, flagged_ids(visit.engine, visit.id))
 
 
-@router.post("/questions/{id}/adjudication", status_code=201)
+@router.post("/questions/{id:int}/adjudication", status_code=201)
 def settle(visit: Adjudicating, id: Id, body: Settling) -> StoredId:
-    """Decide a question: its right labels, and why. The last decision counts."""
-    return StoredId(id=adjudicate(visit.engine, visit.id, id, body.allowed, body.reason, body.code))
+    """Decide a question: its right labels, and why. One that is decided is refused, unless `instead_of` names one of
+    this account's own decisions, which is changed; the same decision sent again is stored once."""
+    if body.instead_of is not None:
+        changed = change_adjudication(visit.engine, visit.id, body.instead_of, body.allowed, body.reason, body.code, id)
+        return StoredId(id=changed)
+    return StoredId(id=adjudicate(visit.engine, visit.id, id, body.allowed, body.reason, body.code, only_open=True))
 
 
-@router.post("/flagged/{id}/back", status_code=204)
+@router.post("/flagged/{id:int}/back", status_code=204)
 def give_back(visit: Adjudicating, id: Id, body: SendingBack) -> None:
     """Send a flagged question back to those who flagged it, with a remark that they read."""
     send_back(visit.engine, visit.id, id, body.remark)
@@ -68,7 +81,7 @@ def next_spot_check(visit: Adjudicating) -> Check:
     return Check(question=None if shown is None else as_answer(visit, shown), left=left)
 
 
-@router.post("/checks/{id}", status_code=204)
+@router.post("/checks/{id:int}", status_code=204)
 def make_spot_check(visit: Adjudicating, id: Id, body: Checking) -> None:
     """Answer a spot check. It counts at once."""
     check(visit.engine, visit.id, id, body.allowed, body.remark)
@@ -80,8 +93,12 @@ def list_groups(
     study: Number = None,
     relation: Number = None,
     system: Number = None,
-    state: str | None = None,
-    after: Annotated[str | None, Query(pattern=r"^\d{1,18}-\d{1,9}$", description="`next` of the page before.")] = None,
+    state: Annotated[str | None, Query(json_schema_extra={"enum": list(STATES)})] = None,
+    after: Annotated[
+        str | None,
+        Query(pattern=r"^[0-9]{1,18}-[0-9]{1,9}$", description="`next` of the page before."),
+        Allowed(lambda: message("api.next_of_page")),
+    ] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> GroupPage:
     """Groups and what is known of each: satisfied ones that were drawn are true, false or waiting; others violated,
@@ -100,7 +117,7 @@ def list_groups(
     return GroupPage(groups=lines, next="-".join(map(str, page.next)) if page.next else None)
 
 
-@router.get("/groups/{group}/{system}")
+@router.get("/groups/{group:int}/{system:int}")
 def read_group(
     visit: Adjudicating,
     group: Annotated[int, Path(ge=-(1 << 63), lt=1 << 63)],

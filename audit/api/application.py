@@ -23,7 +23,7 @@ and rates.
 Send `Authorization: Bearer TOKEN` with each request; a token is made on the page *Account* or by `audit user token`,
 and may do what its role may (`x-role`: the least that a route needs). At most {MOST} requests a minute with a token.
 An error is `{{"error": {{"code": ..., "sentence": ...}}}}`, in English, or Chinese where `Accept-Language` begins with
-`zh`; nothing was changed then."""
+`zh`; nothing was changed then. Names that are not known are refused, in bodies and in queries. Times are in UTC."""
 
 
 def api(service: Service | None = None) -> FastAPI:
@@ -40,13 +40,25 @@ def api(service: Service | None = None) -> FastAPI:
         root_path_in_servers=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.service = service
+    app.state.service, app.state.routes = service, routes()
     for route in routes():
         route.openapi_extra = {"x-role": least_role(route)}
     for router in _ROUTERS:
         app.include_router(router)
     add_handlers(app)
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """The document, without FastAPI's own answer to a bad request: ours is 400."""
+    if app.openapi_schema is None:
+        described = FastAPI.openapi(app)
+        for operation in (each for path in described["paths"].values() for each in path.values()):
+            operation["responses"].pop("422", None)
+        for name in ("HTTPValidationError", "ValidationError"):
+            described["components"]["schemas"].pop(name, None)
+    return app.openapi_schema or {}
 
 
 def application(service: Service) -> ASGIApp:

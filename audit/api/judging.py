@@ -20,6 +20,7 @@ from audit.api.models import (
     TokenAnswer,
     Training,
     TrainingAnswer,
+    Undoing,
 )
 from audit.api.service import Annotating, Visit
 from audit.judging.deferral import flag, skip, unflag
@@ -65,9 +66,10 @@ def take_next(visit: Annotating) -> Next:
     return Next(question=as_answer(visit, shown), training=False)
 
 
-@router.post("/questions/{id}/judgement", status_code=201)
+@router.post("/questions/{id:int}/judgement", status_code=201)
 def give_answer(visit: Annotating, id: Id, body: Answering) -> Stored:
-    """Answer the question that this account holds. The answer is stored when the response is there."""
+    """Answer the question that this account holds. The answer is stored when the response is there. Sent again, as the
+    last answer of this account, it is stored once, and the same number comes back."""
     stored = judge(
         visit.engine,
         visit.id,
@@ -76,23 +78,26 @@ def give_answer(visit: Annotating, id: Id, body: Answering) -> Stored:
         shown_at=body.shown_at,
         comment=body.comment,
         client=visit.client,
+        repeatable=True,
     )
     return Stored(id=stored)
 
 
 @router.post("/undo")
-def take_back(visit: Annotating) -> Returned:
-    """Take the last answer back; its question is held again. At most ten times in a row."""
-    return Returned(question_id=undo(visit.engine, visit.id, client=visit.client))
+def take_back(visit: Annotating, body: Undoing | None = None) -> Returned:
+    """Take the last answer back; its question is held again. At most ten times in a row. Whoever may send this twice
+    says which answer is meant."""
+    only = body.judgement if body else None
+    return Returned(question_id=undo(visit.engine, visit.id, client=visit.client, only=only))
 
 
-@router.post("/questions/{id}/skip", status_code=204)
+@router.post("/questions/{id:int}/skip", status_code=204)
 def put_off(visit: Annotating, id: Id) -> None:
     """Put the question off that this account holds: it comes again when nothing else is left, or tomorrow."""
     skip(visit.engine, visit.id, id)
 
 
-@router.post("/questions/{id}/flag", status_code=204)
+@router.post("/questions/{id:int}/flag", status_code=204)
 def send_to_adjudicators(visit: Annotating, id: Id, body: Flagging) -> None:
     """Send the question that this account holds to the adjudicators, with a comment."""
     flag(visit.engine, visit.id, id, body.comment)
@@ -119,7 +124,7 @@ def training(visit: Annotating) -> TrainingAnswer:
     )
 
 
-@router.post("/training/{id}")
+@router.post("/training/{id:int}")
 def answer_in_training(visit: Annotating, id: Id, body: Training) -> FeedbackAnswer:
     """Answer the question of the training round, and learn what is right."""
     said = train(visit.engine, visit.id, id, body.answer, shown_at=body.shown_at)

@@ -78,13 +78,17 @@ class Bounded:
             read = True
             return {"type": "http.request", "body": body, "more_body": False}
 
+        only_head = scope["method"] == "HEAD"  # answered as GET, without the body
+
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).setdefault("Cache-Control", "no-store")
+            elif only_head:
+                message = {**message, "body": b""}
             await send(message)
 
         async with self._limiter:
-            await self._app(scope, again, answer)
+            await self._app({**scope, "method": "GET"} if only_head else scope, again, answer)
 
 
 async def _body(headers: Headers, receive: Receive, most: int) -> bytes | None:

@@ -3,16 +3,18 @@
 What is sent has no other keys than these (`UserModel`), and no text that a database cannot store.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, Strict
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, Strict, WithJsonSchema
 
 from audit.annotation.queue import Earlier, Shown, ShownMember
 from audit.annotation.words import DatabaseWords
 from audit.files import unstorable
+from audit.messages import message
+from audit.store import tables
 from audit.tasks import Input
-from audit.user_models import Mistake, UserModel
+from audit.user_models import Allowed, Mistake, UserModel
 
 
 def _storable(text: str) -> str:
@@ -21,8 +23,20 @@ def _storable(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(_storable)]
-Moment = Annotated[AwareDatetime, Strict(False)]
+def _lately(moment: datetime) -> datetime:
+    """A moment of the last day, in UTC; one that is ahead by no more than clocks differ is now."""
+    now = tables.now()
+    if not now - timedelta(days=1) <= moment <= now + _CLOCKS:
+        raise Mistake(message("api.not_lately", now=f"{now:%Y-%m-%dT%H:%M:%SZ}"))
+    return min(moment.astimezone(UTC), now)
+
+
+_CLOCKS = timedelta(minutes=1)
+"""By how much a client's clock may be ahead."""
+Text = Annotated[
+    str, AfterValidator(_storable), WithJsonSchema({"type": "string", "pattern": r"^[^\u0000]*$"}, mode="validation")
+]
+Moment = Annotated[AwareDatetime, Strict(False), AfterValidator(_lately), Allowed(lambda: message("api.moment"))]
 
 
 # What is sent.
@@ -33,20 +47,28 @@ class Answering(UserModel):
 
     answer: Text
     comment: Text | None = None
-    shown_at: Moment | None = None
+    shown_at: Moment | None = Field(default=None, description="When somebody saw it: within the last day.")
+
+
+class Undoing(UserModel):
+    """Which answer to take back, so that a request that is sent twice takes back one."""
+
+    judgement: int | None = Field(
+        default=None, ge=1, le=(1 << 31) - 1, description="The number that the answer was stored under; null: the last."
+    )
 
 
 class Training(UserModel):
     """An answer in the training round."""
 
     answer: Text
-    shown_at: Moment | None = None
+    shown_at: Moment | None = Field(default=None, description="When somebody saw it: within the last day.")
 
 
 class Flagging(UserModel):
     """Why an adjudicator should look at a question."""
 
-    comment: Text
+    comment: Text = Field(json_schema_extra={"minLength": 1})
 
 
 class SendingBack(UserModel):
@@ -58,15 +80,21 @@ class SendingBack(UserModel):
 class Settling(UserModel):
     """An adjudicator's decision."""
 
-    allowed: list[Text]
+    allowed: list[Text] = Field(json_schema_extra={"minItems": 1})
     reason: Text = ""
     code: Text | None = None
+    instead_of: int | None = Field(
+        default=None,
+        ge=1,
+        le=(1 << 31) - 1,
+        description="The number of one of this account's last ten decisions, which this one changes.",
+    )
 
 
 class Checking(UserModel):
     """What is right, in a spot check or an inspection."""
 
-    allowed: list[Text]
+    allowed: list[Text] = Field(json_schema_extra={"minItems": 1})
     remark: Text = ""
 
 
@@ -74,7 +102,7 @@ class Sending(UserModel):
     """Texts, a row each: objects as the lines of a corpus file in JSONL (`text`, and what else is known of it, such as
     `gold`, `document`, `language`)."""
 
-    rows: list[dict[str, Any]] = Field(min_length=1)
+    rows: Annotated[list[dict[str, Any]], Field(min_length=1), Allowed(lambda: message("api.rows"))]
     task: Text = "sentiment"
     language: Text | None = None
     unit: Literal["sentence", "document"] | None = None
@@ -96,6 +124,12 @@ class Freezing(UserModel):
     """The version of a plan that was looked at; another one is not frozen."""
 
     version: int | None = None
+
+
+class Exporting(UserModel):
+    """Whether the names of people become pseudonyms, and comments are left out."""
+
+    pseudonymise: bool = True
 
 
 # What is answered.
@@ -271,6 +305,21 @@ class CorpusAnswer(BaseModel):
     sent: bool = Field(description="Whether its texts were sent to this server, and are no part of audit or a plug-in.")
 
 
+class StudyAnswer(BaseModel):
+    """A study: what a report is about."""
+
+    study: int = Field(description="Its number, as `GET /report` takes it.")
+    corpus: str
+    task: str
+    plan: str | None = Field(description="The plan that it carries out; null: it was run without one.")
+    began: datetime
+    sources: int
+    relations: int
+    drawn: int = Field(description="Groups drawn for judging, of all systems.")
+    answered: bool = Field(description="Whether a text of its drawn groups has an answer.")
+    systems: list[dict[str, Any]] = Field(description="Each system's run: the entries of `audit runs --json`.")
+
+
 class RunAnswer(BaseModel):
     """A run of a plan. `done` of `total` sources are through; `lost` is the state of one whose process is gone."""
 
@@ -280,6 +329,7 @@ class RunAnswer(BaseModel):
     step: str
     done: int
     total: int
+    study: int | None = Field(description="The study that the plan's runs make, once there is one: for `GET /report`.")
     sentence: str | None = Field(description="Why it failed.")
     by: str | None
     started_at: datetime

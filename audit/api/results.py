@@ -1,16 +1,20 @@
-"""Routes for managers about results: the report of one study or all, agreement, progress, questions, the log.
+"""Routes for managers about results: the report of one study or all, agreement, progress, questions, exports, the log.
 
 What takes long is computed where the app's own pages have it computed: in another process.
 """
 
+import shutil
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
+from fastapi.responses import FileResponse
 from sqlalchemy import select
+from starlette.background import BackgroundTask
 
 from audit.annotation.accounts import entries
 from audit.annotation.answers import ORIGINS
-from audit.api.models import Log, LogEntry, Questions, StoredQuestion
+from audit.api.models import Exporting, Log, LogEntry, Questions, StoredQuestion
 from audit.api.problems import Problem
 from audit.api.service import Managing, Visit
 from audit.messages import message
@@ -32,7 +36,7 @@ def report(
     visit: Managing,
     study: Study = None,
     answers: Literal["both", "people", "gold"] = "both",
-    interval: str = INTERVAL,
+    interval: Annotated[str, Query(description="A method of `audit report --interval`.")] = INTERVAL,
     target: Target | None = None,
     delta: Annotated[float, Query(ge=0, lt=1)] = 0.0,
 ) -> dict[str, Any]:
@@ -90,6 +94,20 @@ def list_questions(
         for entry in page
     ]
     return Questions(questions=questions, next=page[-1].id if len(page) == limit else None)
+
+
+@router.post("/exports", response_class=FileResponse, responses={200: {"content": {"application/zip": {}}}})
+def make_export(visit: Managing, body: Exporting | None = None) -> FileResponse:
+    """The whole database as a zip file of tables, from which `audit import` makes the same database. No passwords and
+    no tokens are in it. Each is a line of the log."""
+    values = {"by": visit.id, "pseudonymise": body is None or body.pseudonymise}
+    file = Path(visit.service.computed("export", values, anew=True))
+    return FileResponse(
+        file,
+        media_type="application/zip",
+        filename=file.name,
+        background=BackgroundTask(shutil.rmtree, file.parent, ignore_errors=True),
+    )
 
 
 @router.get("/log")

@@ -23,8 +23,9 @@ from audit.api.problems import Problem, language_of
 from audit.messages import message
 from audit.reports.worker import answer_line, read_answer, request_line
 
-Compute = Callable[[Engine, str, dict[str, Any]], Any]
-"""What computes a report: the engine, a name of `audit.reports.worker.ASKS`, and its values."""
+Compute = Callable[[Engine, str, dict[str, Any], bool], Any]
+"""What computes a report: the engine, a name of `audit.reports.worker.ASKS`, its values, and whether an answer that was
+computed from the same state of the database will not do."""
 
 
 @dataclass
@@ -43,10 +44,10 @@ class Service:
     strangers: Allowance = field(default_factory=lambda: Allowance(60))
     """Requests without a valid token, by address."""
 
-    def computed(self, ask: str, values: dict[str, Any]) -> Any:
-        """The answer of a worker. Raises what it refuses with."""
+    def computed(self, ask: str, values: dict[str, Any], anew: bool = False) -> Any:
+        """The answer of a worker; `anew`, where no earlier one will do. Raises what it refuses with."""
         if self.compute is not None:
-            return self.compute(self.engine(), ask, values)
+            return self.compute(self.engine(), ask, values, anew)
         # A state that never comes again: what was read of the database before is not used again.
         return read_answer(answer_line(request_line(ask, self.database(), time.monotonic_ns(), values)))
 
@@ -101,9 +102,21 @@ class Needs:
             _take(service.strangers, network(request.client.host) if request.client else "")
             raise Problem(401, message("api.token_needed"), headers={"WWW-Authenticate": "Bearer"})
         _take(service.allowance, bearer.token.id)
+        _refuse_unknown(request)
         if not may(bearer.role, self.least):
             raise Problem(403, message("api.role_needed", least=self.least, role=bearer.role))
         return Visit(service, bearer, language_of(request))
+
+
+def _refuse_unknown(request: Request) -> None:
+    """Raises Problem for a parameter of the query that the route does not have: one that is misspelt would change
+    nothing, and nobody would see it."""
+    names = [str(field.alias) for field in request.scope["route"].dependant.query_params]
+    unknown = next((name for name in request.query_params if name not in names), None)
+    if unknown is not None:
+        reason = message("user_file.no_key", names=names or message("list.none"))
+        mistake = message("api.bad_field", where=unknown[:80], reason=reason)
+        raise Problem(400, message("api.bad_request", mistakes=mistake))
 
 
 def _take(allowance: Allowance, key: str) -> None:

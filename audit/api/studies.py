@@ -1,13 +1,14 @@
 """Routes for managers about studies: what can be used, plans and their runs, what was run."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
 from audit import systems
-from audit.api.models import CorpusAnswer, Freezing, Planning, RunAnswer, Sending, VersionAnswer
+from audit.api.models import CorpusAnswer, Freezing, Planning, RunAnswer, Sending, StudyAnswer, VersionAnswer
 from audit.api.problems import Problem
 from audit.api.service import Managing, Visit
 from audit.corpora import Corpus, Reading, all_corpora
@@ -15,6 +16,8 @@ from audit.messages import message, said
 from audit.relations import all_relations
 from audit.runner.studies import runs as listed_runs
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
+from audit.studies.listing import ListedStudy
+from audit.studies.listing import list_studies as studies_of
 from audit.studies.plan import read_plan
 from audit.studies.uploads import LARGEST, File, store_corpus, uploaded_corpora, uploaded_here
 from audit.studies.versions import Version, all_versions, freeze, set_plan, versions
@@ -67,9 +70,13 @@ def send_texts(visit: Managing, name: Annotated[str, Path(min_length=1, max_leng
 
 
 @router.get("/studies")
-def list_studies(visit: Managing) -> list[dict[str, Any]]:
-    """What was run: the entries of `audit runs --json`, a study and a system each. `study` is what `/report` takes."""
-    return [listed.as_json() for listed in listed_runs(visit.engine)]
+def list_studies(visit: Managing) -> list[StudyAnswer]:
+    """The studies, the oldest first: what a report is about."""
+    systems: dict[int, list[dict[str, Any]]] = {}
+    for listed in listed_runs(visit.engine):
+        entry = listed.as_json()
+        systems.setdefault(entry["study"], []).append(entry)
+    return [_study(study, systems.get(study.id, [])) for study in studies_of(visit.engine, visit.id)]
 
 
 @router.get("/plans")
@@ -103,31 +110,32 @@ def store_plan(visit: Managing, name: Name, body: Planning) -> VersionAnswer:
 
 
 @router.post("/plans/{name}/freeze")
-def freeze_plan(visit: Managing, name: Name, body: Freezing) -> VersionAnswer:
+def freeze_plan(visit: Managing, name: Name, body: Freezing | None = None) -> VersionAnswer:
     """Freeze the last version of a plan: what changes afterwards is told in the report."""
-    return _version(freeze(visit.engine, name, by=visit.id, version=body.version))
+    return _version(freeze(visit.engine, name, by=visit.id, version=body.version if body else None))
 
 
 @router.post("/plans/{name}/runs", status_code=202)
 def begin_run(visit: Managing, name: Name) -> RunAnswer:
     """Begin to carry out the last version of a plan, or go on with it: run, draw, let gold answer. It goes on without
-    the caller, who looks at it again with `GET /runs/{run}`."""
+    the caller, who looks at it again with `GET /runs/{run}`. Refused while the plan is being carried out."""
     return _run(visit, begin_job(visit.engine, name, visit.service.database(), by=visit.id))
 
 
 @router.get("/runs")
 def list_runs(visit: Managing, plan: str | None = None) -> list[RunAnswer]:
     """The runs of a plan, or all, the last one first."""
-    return [_run_answer(visit, job) for job in jobs(visit.engine, plan, by=visit.id)]
+    studies = _study_by_plan(visit)
+    return [_run_answer(visit, job, studies) for job in jobs(visit.engine, plan, by=visit.id)]
 
 
-@router.get("/runs/{run}")
+@router.get("/runs/{run:int}")
 def read_run(visit: Managing, run: Run) -> RunAnswer:
     """How far a run is."""
     return _run(visit, run)
 
 
-@router.post("/runs/{run}/stop", status_code=202)
+@router.post("/runs/{run:int}/stop", status_code=202)
 def stop_run(visit: Managing, run: Run) -> RunAnswer:
     """Ask a run to stop. What it has finished stays; beginning it again goes on from there."""
     _run(visit, run)
@@ -139,13 +147,23 @@ def _run(visit: Visit, id: int) -> RunAnswer:
     job = next((job for job in jobs(visit.engine, by=visit.id) if job.id == id), None)
     if job is None:
         raise Problem(404, message("api.no_run", id=id))
-    return _run_answer(visit, job)
+    return _run_answer(visit, job, _study_by_plan(visit))
 
 
-def _run_answer(visit: Visit, job: Job) -> RunAnswer:
+def _study_by_plan(visit: Visit) -> dict[str | None, int]:
+    """The last study of each plan."""
+    return {study.plan: study.id for study in studies_of(visit.engine, visit.id)}
+
+
+def _study(study: ListedStudy, systems: list[dict[str, Any]]) -> StudyAnswer:
+    names = ("corpus", "task", "plan", "began", "sources", "relations", "drawn", "answered")
+    return StudyAnswer(study=study.id, systems=systems, **{name: getattr(study, name) for name in names})
+
+
+def _run_answer(visit: Visit, job: Job, studies: Mapping[str | None, int]) -> RunAnswer:
     names = ("id", "plan", "state", "step", "done", "total", "by", "started_at", "ended_at")
     sentence = said(job.message, visit.language) if job.message else None
-    return RunAnswer(sentence=sentence, **{name: getattr(job, name) for name in names})
+    return RunAnswer(sentence=sentence, study=studies.get(job.plan), **{name: getattr(job, name) for name in names})
 
 
 def _corpus(corpus: Corpus, sent: bool) -> CorpusAnswer:

@@ -69,13 +69,18 @@ def adjudicate(
 
     `code` is a word of `audit.annotation.causes.REASONS`; `reason` may be empty with any but `other`. A question can
     be adjudicated again, and the last one counts; with `only_open` one that was adjudicated and not flagged since is
-    refused. Raises NotAllowed or Refused.
+    refused, but for the same decision of the same account, whose id is returned. Raises NotAllowed or Refused.
     """
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         if only_open:
             work.hold(question_id)  # of two adjudicators with it on their screens, the second finds that it is settled
             closed = is_adjudicated(question.c.id) & ~is_flagged()
             if work.connection.execute(select(question.c.id).where(question.c.id == question_id, closed)).first():
+                last = select(adjudication).where(adjudication.c.question_id == question_id)
+                row = work.connection.execute(last.order_by(adjudication.c.id.desc()).limit(1)).one()
+                decided = (row.annotator_id, list(row.allowed), row.reason, row.code)
+                if decided == (account_id, sorted(set(allowed)), reason.strip(), code):
+                    return int(row.id)
                 raise Refused(message("refused.settled_meanwhile"))
         return _adjudicate(work, account_id, question_id, allowed, reason, code)
 
@@ -96,11 +101,13 @@ def change_adjudication(
     allowed: Sequence[str],
     reason: str,
     code: str | None = None,
+    of_question: int | None = None,
 ) -> int:
     """Settle one of the last questions anew; returns the new adjudication's id. The old one stays in the history.
 
     A spot check stays one: `reason` is its remark then, and `code` must be None. Raises NotAllowed, and Refused where
-    it is not one of the last or the answer cannot be taken (`adjudicate`).
+    it is not one of the last, is about another question than `of_question` (None: any), or the answer cannot be taken
+    (`adjudicate`).
     """
     with unit_of_work(engine, account_id, *ADJUDICATORS) as work:
         question_id = work.connection.execute(
@@ -111,7 +118,7 @@ def change_adjudication(
         before = next(
             (entry for entry in _latest_adjudications(work.connection, account_id) if entry.id == adjudication_id), None
         )
-        if before is None:
+        if before is None or of_question not in (None, before.shown.id):
             raise Refused(message("refused.not_recent", most=LAST))
         if before.is_check and code is not None:
             raise Refused(message("refused.check_without_reason"))

@@ -47,9 +47,12 @@ def judge(
     shown_at: datetime | None = None,
     comment: str | None = None,
     client: str | None = None,
+    repeatable: bool = False,
 ) -> int:
     """Store one judgement and return its id. Raises NotAllowed, or Refused where the answer cannot be taken.
 
+    `repeatable`: where it is this annotator's last judgement already, with the same answer and comment, nothing is
+    stored and its id is returned, for a program that sends it again since the reply to it was lost.
     `client` is what `audit.annotation.answers` says of the program it was given with. Where the question has another
     answer than before, the queue around it follows; most judgements leave it open, and then nothing else changes.
     """
@@ -60,6 +63,9 @@ def judge(
         lease = connection.execute(_end_lease(), params).first()
         task, kind = check_answer(held, question_id, answer, comment)
         if lease is None:
+            last = connection.execute(_last_answer(), params).first() if repeatable else None
+            if last is not None and tuple(last)[1:] == (question_id, answer, comment):
+                return int(last.id)
             raise Refused(message("refused.not_leased"))
         blind = lease.saw is None and held is not None and held.protocol != SHOWN
         if lease.round == FIRST and not blind and lease.saw != connection.execute(seen(), params).scalar():
@@ -81,9 +87,11 @@ def judge(
         return work.add(tables.Judgement, [row])
 
 
-def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int | None:
+def undo(engine: Engine, account_id: int, *, client: str | None = None, only: int | None = None) -> int | None:
     """Withdraw this annotator's last judgement and lease its question to them again; returns the question's id.
 
+    `only` is the id of the judgement that is meant: any other is refused, and where that one is withdrawn already,
+    nothing changes, so that undoing twice undoes once.
     None where there is nothing to undo. The judgement stays in the history, superseded by a row `withdrawn`.
     Raises Refused when an adjudicator has settled the question since, when somebody has answered it who saw the answer,
     and after `UNDOS` in a row.
@@ -94,6 +102,12 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None) -> int |
         row = connection.execute(last).mappings().first()
         if row is not None:
             work.hold(int(row["question_id"]))
+        if only is not None and (row is None or row["id"] != only):
+            own = (judgement.c.annotator_id == account_id) & (judgement.c.answer == WITHDRAWN)
+            again = select(judgement.c.question_id).where(own, judgement.c.supersedes == only)
+            if (before := connection.execute(again).scalar()) is None:
+                raise Refused(message("refused.not_last", id=only))
+            return int(before)
         connection.execute(delete(lease).where(lease.c.annotator_id == account_id))
         if row is None:
             return None
@@ -176,6 +190,13 @@ def _own_answer() -> Select[Any]:
     """This account's counted answer to the question in the pass `round`."""
     same = (judgement.c.question_id == bindparam("question")) & (judgement.c.round == bindparam("round"))
     return select(judgement.c.id).where(same, _counts_for(bindparam("account")))
+
+
+@cache
+def _last_answer() -> Select[Any]:
+    """This account's last counted judgement, of whatever question."""
+    columns = (judgement.c.id, judgement.c.question_id, judgement.c.answer, judgement.c.comment)
+    return select(*columns).where(_counts_for(bindparam("account"))).order_by(judgement.c.id.desc()).limit(1)
 
 
 def _counts_for(account_id: int | BindParameter[Any]) -> ColumnElement[bool]:

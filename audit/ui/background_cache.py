@@ -192,11 +192,12 @@ def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute:
     return _wait(cache.start(name, state, request, request_line(request, session.database_url(), state, values)))
 
 
-def computed_now(engine: Engine, request: str, values: dict[str, Any]) -> Any:
-    """What the worker answers to a request about the database as it is now: for the API, which shows nothing while it
-    waits. Raises what the worker refused with."""
+def computed_now(engine: Engine, request: str, values: dict[str, Any], anew: bool = False) -> Any:
+    """What the worker answers to a request about the database as it is now (`anew`: whatever it answered before): for
+    the API, which shows nothing while it waits. Raises what the worker refused with."""
     cache = _cache()
     state, name = _state_and_name(engine, request, values)
+    name += f" {time.monotonic_ns()}" if anew else ""  # nobody else waits for the same answer, and takes it away
     cached = cache.get(name)
     if cached is not None and cached.state == state:
         return cached.value

@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager, suppress
 
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, Mount
-from starlette.types import ASGIApp
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
 from streamlit.config_option import ConfigOption
 
-from audit.api import PATH
+from audit.api import API, PATH
 from audit.errors import NotInstalled, installed_extras
 from audit.messages import message
 from audit.ui import background_cache, session, settings
@@ -66,7 +66,27 @@ def _open_files() -> int:
 def routes() -> list[BaseRoute]:
     """The routes of `LoginRoutes`, and the API. Raises AuditError for an invalid setting in the environment."""
     settings.login_limits()
-    return [*LoginRoutes().routes(), Mount(f"{settings.root()}{PATH}", api())]
+    return [*LoginRoutes().routes(), Below(f"{settings.root()}{API}", api())]
+
+
+class Below(BaseRoute):
+    """Whatever lies at or below an address, a path with a newline included, which `Mount` lets by: none of it is ever
+    answered by Streamlit's page. What is not below `PATH` is no address of the API, which says so."""
+
+    def __init__(self, root: str, app: ASGIApp):
+        self._root, self._app = root, app
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether a request is for the API."""
+        path = scope["path"]
+        below = scope["type"] == "http" and (path == self._root or path.startswith(f"{self._root}/"))
+        return (Match.FULL if below else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer it."""
+        root = self._root.removesuffix(API) + PATH
+        served = scope["path"].startswith(f"{root}/")
+        await self._app({**scope, "root_path": root, **({} if served else {"path": f"{root}/"})}, receive, send)
 
 
 def api() -> ASGIApp:

@@ -43,12 +43,12 @@ REQUESTS = {
     "read_dispute": Asked("adjudicator", "/disputes/1", None, 404),
     "list_flagged": Asked("adjudicator", "/flagged"),
     "read_flagged": Asked("adjudicator", "/flagged/1", None, 404),
-    "settle": Asked("adjudicator", "/questions/1/adjudication", {"allowed": []}, 409),
+    "settle": Asked("adjudicator", "/questions/1/adjudication", {"allowed": []}, 400),
     "give_back": Asked("adjudicator", "/flagged/1/back", {"remark": "as it is"}, 409),
     "next_spot_check": Asked("adjudicator", "/checks/next"),
     "make_spot_check": Asked("adjudicator", "/checks/1", {"allowed": ["positive"]}, 409),
     "list_groups": Asked("adjudicator", "/groups", query={"limit": 1}),
-    "read_group": Asked("adjudicator", "/groups/1/1", None, 400),
+    "read_group": Asked("adjudicator", "/groups/1/1", None, 404),
     "list_systems": Asked("manager", "/systems", query={"task": "summarization"}),
     "list_relations": Asked("manager", "/relations", query={"task": "summarization"}),
     "list_corpora": Asked("manager", "/corpora", query={"task": "summarization"}),
@@ -66,6 +66,7 @@ REQUESTS = {
     "agreement": Asked("manager", "/agreement"),
     "progress": Asked("manager", "/progress"),
     "list_questions": Asked("manager", "/questions", query={"limit": 1}),
+    "make_export": Asked("manager", "/exports", {"pseudonymise": "no"}, 400),
     "read_log": Asked("manager", "/log"),
 }
 """A request to each route, by its name: for who may, it is served, or refused for another reason than the role."""

@@ -1,7 +1,7 @@
 """What teams do with the API: judge, decide, send texts, run a study, fetch answers and rates."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from api_world import World, judge_all, make_database, world_of
@@ -10,6 +10,7 @@ from sqlalchemy import select
 from audit.annotation.control_questions import KnownText, add_known
 from audit.annotation.settings import change_settings
 from audit.store import open_store
+from audit.store.copying import in_utc
 from audit.store.core import judgement
 from audit.tasks import Input
 
@@ -22,12 +23,13 @@ def judge_and_decide(world: World) -> None:
     question = world.ask("ann", "POST", "/questions/next")["question"]
     assert question == world.ask("ann", "POST", "/questions/next")["question"]  # it is held
     assert list(question["labels"]) == ["positive", "neutral", "negative"]
-    shown = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    shown = datetime.now(timezone(timedelta(hours=8))) - timedelta(seconds=5)
     body = {"answer": "negative", "comment": "sure", "shown_at": shown.isoformat()}
     stored = world.ask("ann", "POST", f"/questions/{question['id']}/judgement", json=body)["id"]
     with world.engine.connect() as connection:
         row = connection.execute(select(judgement).where(judgement.c.id == stored)).mappings().one()
     assert (row["answer"], row["comment"], row["client"].partition("; ")[2]) == ("negative", "sure", "API")
+    assert in_utc(row["shown_at"]) == shown.astimezone(UTC)
     assert world.ask("ann", "POST", "/undo") == {"question_id": question["id"]}
     again = world.ask("ann", "POST", "/questions/next")["question"]
     assert again["id"] == question["id"]

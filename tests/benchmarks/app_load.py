@@ -136,7 +136,7 @@ class Screen:
     buttons: dict = field(default_factory=dict)
     fragment: str = ""
     begin: str | None = None
-    """The button below the guideline that comes before the first question."""
+    """The button that goes on to the question: below a guideline, or where another kind of questions begins."""
     text_at: float | None = None
     messages: list = field(default_factory=list)
 
@@ -176,9 +176,7 @@ class Annotator:
                 await asyncio.sleep(0.5)
 
     async def _session(self, socket, stop):
-        screen = await self._run(socket, BackMsg(), Screen())
-        if screen.begin is not None:
-            screen = await self._run(socket, self._click(screen, screen.begin), screen)
+        screen = await self._begun(socket, await self._run(socket, BackMsg(), Screen()))
         while not stop.is_set():
             if screen.question is None:
                 self._counts.out_of_questions += 1
@@ -196,7 +194,7 @@ class Annotator:
             self._counts.in_doubt += 1
             raise Broken from problem
         finished = time.perf_counter()
-        if after.question == before.question:
+        if after.question == before.question or (after.question is None and after.messages):
             self._counts.errors.append(f"{self.name}: no next question: {after.messages}")
             return after
         if after.messages:
@@ -205,7 +203,13 @@ class Annotator:
         if after.text_at is not None:
             self._counts.to_text.append((after.text_at - began) * 1000)
             self._counts.to_end.append((finished - began) * 1000)
-        return after
+        return await self._begun(socket, after)
+
+    async def _begun(self, socket, screen):
+        """Go on from pages without a question, such as a guideline."""
+        while screen.question is None and screen.begin is not None:
+            screen = await self._run(socket, self._click(screen, screen.begin), screen)
+        return screen
 
     def _click(self, screen, button):
         message = BackMsg()
@@ -237,12 +241,12 @@ class Annotator:
     def _note(delta, screen):
         element = delta.new_element
         kind = element.WhichOneof("type")
-        if kind == "html" and "audit-large" in element.html.body and screen.text_at is None:
+        if kind == "html" and "audit-text" in element.html.body and screen.text_at is None:
             screen.text_at = time.perf_counter()
         elif kind == "button" and (found := re.search(r"judge-(\d+)-(\w+)$", element.button.id)):
             screen.question, screen.fragment = int(found[1]), delta.fragment_id
             screen.buttons[found[2]] = element.button.id
-        elif kind == "button" and element.button.id.endswith("gate-begin"):
+        elif kind == "button" and element.button.shortcut == "n":
             screen.begin, screen.fragment = element.button.id, delta.fragment_id
         elif kind in ("alert", "exception"):
             screen.messages.append((element.alert.body or element.exception.message)[:200])

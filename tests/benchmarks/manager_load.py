@@ -27,8 +27,8 @@ class Manager(Annotator):
         super().__init__("boss", server, Counts())
         self.seconds, self._name = [], page
 
-    async def _session(self, socket, until):
-        while time.monotonic() < until:
+    async def _session(self, socket, stop):
+        while not stop.is_set():
             message = BackMsg()
             message.rerun_script.query_string = ""
             message.rerun_script.page_name = self._name
@@ -48,9 +48,13 @@ async def load(server, counts, arguments, page):
     manager = Manager(server, page)
     for person in (*people, manager):
         await asyncio.to_thread(person.log_in)
-    until = time.monotonic() + arguments.seconds
-    working = [person.work(until) for person in people]
-    await asyncio.gather(*working, *([manager.work(until)] if page else []))
+    stop = asyncio.Event()
+    working = asyncio.gather(
+        *(person.work(stop, arguments.arrive) for person in (*people, *([manager] if page else [])))
+    )
+    await asyncio.sleep(arguments.seconds)
+    stop.set()
+    await working
     return manager.seconds
 
 
@@ -59,6 +63,9 @@ def main():
     parser.add_argument("--annotators", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--sources", type=int, default=2_500, help="sentences in the study (default: 2,500)")
+    parser.add_argument(
+        "--arrive", type=float, default=5, help="they open the page within so many seconds (default: 5)"
+    )
     parser.add_argument("--pages", default=",results", help="pages of the manager in turn; an empty one: no manager")
     arguments = parser.parse_args()
     arguments.store = "sqlite"

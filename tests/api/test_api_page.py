@@ -1,0 +1,84 @@
+"""The page docs/how-to/api.md: its table is that of the routes, and its calls are answered by a real `audit app`."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+import zipfile
+from pathlib import Path
+
+import pytest
+from api_world import make_database
+
+from audit.annotation.accounts import ROLES, list_accounts
+from audit.annotation.tokens import make_token
+from audit.api.application import least_role, routes
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "ui"))
+from app_server import app_server
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "api.md"
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"(?ms)^```{language}\n(.*?)^```", PAGE.read_text(encoding="utf-8"))
+
+
+def test_the_table_has_every_route_by_its_role() -> None:
+    lines = []
+    for role in ROLES:
+        names = [
+            f"`{method} {route.path_format}`"
+            for route in routes()
+            if least_role(route) == role
+            for method in route.methods
+        ]
+        lines.append(f"| {role} | {', '.join(names)} |\n")
+    table = "".join(lines)
+    assert PAGE.read_text(encoding="utf-8").endswith(table), f"the page ends with:\n{table}"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+def test_the_calls_of_the_page_are_answered(tmp_path: Path) -> None:
+    engine = make_database(str(tmp_path / "audit.db"))
+    tokens = {account.role: make_token(engine, account.id, "page")[0] for account in list_accounts(engine)}
+    with app_server(str(tmp_path / "audit.db"), tmp_path / "log.txt", folder=tmp_path) as address:
+        given = {"URL": f"{address}/api/v1", "MANAGER": tokens["manager"], "ANNOTATOR": tokens["annotator"]}
+        environment = {**os.environ, **given, "NO_PROXY": "*"}
+
+        def run(*command: str) -> str:
+            ran = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+            assert ran.returncode == 0, (command, ran.stdout, ran.stderr)
+            return ran.stdout
+
+        def fetched(path: str) -> object:
+            request = urllib.request.Request(
+                given["URL"] + path, headers={"Authorization": f"Bearer {given['MANAGER']}"}
+            )
+            return json.load(urllib.request.urlopen(request, timeout=60))
+
+        send, begin, take, fetch, rates = blocks("sh")
+        assert json.loads(run("sh", "-ec", send))["size"] == 2
+        run("sh", "-ec", begin)
+        end = time.monotonic() + 120
+        while (state := fetched("/runs?plan=films")[0])["state"] in ("waiting", "running"):
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        assert (state["state"], state["study"]) == ("done", 2)
+        assert json.loads(run("sh", "-ec", take))["question"]["labels"]
+        (judge,) = blocks("python")
+        run(sys.executable, "-c", judge)
+        assert json.loads(run("sh", "-ec", take))["question"] is None
+        answered = json.loads(run("sh", "-ec", fetch))["questions"]
+        assert {origin for question in answered for origin in question["answers"]} == {"gold", "people"}
+        assert json.loads(run("sh", "-ec", rates))["cells"]
+        with zipfile.ZipFile(tmp_path / "export.zip") as archive:
+            assert "manifest.json" in archive.namelist()
+    log = (tmp_path / "log.txt").read_text(encoding="utf-8")
+    assert not [secret for secret in tokens.values() if secret in log]
+    assert "Traceback" not in log
