@@ -35,6 +35,15 @@ FIRST = 1
 """The pass of ordinary judgements; higher ones are those of hidden questions."""
 
 
+def block_of(task: str, kind: str) -> tuple[str, str]:
+    """What the keys mean: task and kind. The scales of ratings are alike, and are asked in turn.
+
+    >>> block_of("sentiment", "plausibility") == block_of("similarity", "grammaticality")
+    True
+    """
+    return ("", "rating") if kind in SCALES else (task, kind)
+
+
 class Answered(NamedTuple):
     """An answer of somebody that counts, and what its question was about."""
 
@@ -49,8 +58,8 @@ class Answered(NamedTuple):
 
     @property
     def block(self) -> tuple[str, str]:
-        """What its keys mean: task and kind."""
-        return self.task, self.kind
+        """What its keys meant."""
+        return block_of(self.task, self.kind)
 
     @property
     def text(self) -> tuple[str, str, int] | None:
@@ -76,9 +85,11 @@ class Place:
 
     @property
     def block(self) -> tuple[str, str] | None:
-        """The task and kind to go on with; None: a block has ended, or none was begun. Hidden questions do not count:
-        they come in place of a question, and change nothing of what comes after them."""
+        """The task and kind to go on with; None: a block has ended, or none was begun, or ratings are asked. Hidden
+        questions do not count: they come in place of a question, and change nothing of what comes after them."""
         ordinary = self.ordinary
+        if ordinary and ordinary[0].kind in SCALES:
+            return None
         in_a_row = sum(1 for _ in takewhile(lambda answered: answered.block == ordinary[0].block, ordinary))
         return ordinary[0].block if 0 < in_a_row < BLOCK else None
 

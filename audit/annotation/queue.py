@@ -490,8 +490,9 @@ def _on_another_way(task_input: Input, other: Input) -> bool:
 
 
 def last_block(engine: Engine, account_id: int) -> tuple[str, str] | None:
-    """Task and kind of the question that an account answered last; None where it has answered none."""
-    with reading(engine) as connection:
+    """What the keys meant that an account answered last by (`audit.annotation.order.block_of`); None where it has
+    answered nothing. Raises NotAllowed for an account that may not judge."""
+    with reading_as(engine, account_id, *ROLES) as connection:
         answers = place_of(connection, account_id).answers
     return answers[0].block if answers else None
 

@@ -22,6 +22,7 @@ from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.control_questions import Attempt
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.invitations import completion_code
+from audit.annotation.order import block_of
 from audit.annotation.queue import Earlier, Shown, elsewhere, last_block, next_question, queue_of, show
 from audit.errors import AuditError, Refused
 from audit.judging.deferral import flag, flag_taken_back, skip, unflag
@@ -67,7 +68,7 @@ _DRAWER = "guideline-open"
 _READ = "guidelines-read"
 """The (task, kind) with which this session has begun, having seen the guideline."""
 _BLOCK = "block"
-"""The (task, kind) that the keys answer now."""
+"""What the keys mean now (`audit.annotation.order.block_of`)."""
 _SWITCHED_ON = "switched-on"
 """(the question on the screen, the labels that are on), where a text may have several"""
 
@@ -198,7 +199,7 @@ def _guideline_drawer(shown: Shown) -> None:
 def _gate_closed(engine: Engine, account_id: int, shown: Shown) -> bool:
     """Whether the keys mean something else than just before, or this person has never judged such a question and has
     not begun with them in this session."""
-    block = (shown.task, shown.kind)
+    block = block_of(shown.task, shown.kind)
     if st.session_state.get(_REOPENED) is not None:
         st.session_state[_BLOCK] = block  # `z` goes back to it, so its keys are known
     if _BLOCK not in st.session_state:
@@ -236,7 +237,7 @@ def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
 
 
 def _open_gate(task: str, kind: str) -> None:
-    st.session_state[_BLOCK] = (task, kind)
+    st.session_state[_BLOCK] = block_of(task, kind)
     st.session_state[_READ] = {*st.session_state.get(_READ, ()), (task, kind)}
 
 
