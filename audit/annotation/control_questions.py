@@ -14,7 +14,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-from sqlalchemy import BindParameter, ColumnElement, Connection, Engine, Select, bindparam, exists, func, select, true
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    bindparam,
+    exists,
+    func,
+    literal,
+    select,
+    true,
+)
 
 from audit.annotation.accounts import Account, is_person, note, reading_as_manager, writing_as_manager
 from audit.annotation.answers import (
@@ -28,6 +40,8 @@ from audit.annotation.answers import (
 )
 from audit.annotation.deferral import BACK, COMMENT
 from audit.annotation.guidelines import guideline_of
+from audit.annotation.order import FIRST as FIRST
+from audit.annotation.order import TOGETHER, Place
 from audit.annotation.questions import (
     ABOUT_OUTPUTS,
     Subject,
@@ -416,29 +430,60 @@ def _place(seed: int, candidate: Candidate) -> float:
 # part of an answer. Whether the next question is a hidden one hangs on who asks and on how much they have done so far
 # alone, so that a reload changes nothing.
 
-FIRST, REPEAT, KNOWN = 1, 2, 3
-"""Passes: of ordinary judgements, of hidden repeats, of hidden questions whose answer is known."""
+REPEAT, KNOWN = 2, 3
+"""Passes of hidden repeats, and of hidden questions whose answer is known."""
 
 
 def hidden_question(
-    connection: Connection, account_id: int, settings: JudgingSettings, languages: tuple[str, ...]
-) -> tuple[int, int] | None:
-    """The hidden question that this account is asked now, and its pass; None: an ordinary one.
+    connection: Connection,
+    account_id: int,
+    settings: JudgingSettings,
+    languages: tuple[str, ...],
+    ordinary: Mapping[str, Any],
+    place: Place,
+) -> Any:
+    """The hidden question that this account is asked now, as a row with its `id`, its `round` (the pass) and what
+    `ordinary` has; None: an ordinary one.
 
-    The caller has made sure that there is an ordinary question: else a hidden one would stand out.
+    The caller has made sure that there is an ordinary question, else a hidden one would stand out. For the same reason
+    it is of the ordinary one's task and kind, and of its language where there is such a one. The caller asks for none
+    among the versions of a text: what chance had chosen there comes at their end, so that the shares are reached.
     """
     if not settings.gold_share and not settings.repeat_share:
         return None
     done = _times_asked(connection, account_id)
-    chance = uniform("hidden", account_id, done)
-    if chance < settings.gold_share:
-        query, kind = _gold(account_id, languages), KNOWN
-    elif chance < settings.gold_share + settings.repeat_share:
-        query, kind = _repeats(account_id, settings.repeat_after, languages), REPEAT
-    else:
+    run, hidden = (place.run, place.hidden) if settings.versions == TOGETHER else (1, place.hidden)
+    if _has_put_aside_since(connection, account_id, place):
+        run, hidden = 1, 0
+    drawn = (_drawn_pass(account_id, number, settings) for number in range(max(done - run - hidden + 1, 0), done + 1))
+    due = [kind for kind in drawn if kind is not None][hidden:]
+    if not due:
         return None
-    ids = connection.execute(query).scalars().all()
-    return (ids[int(uniform("which", account_id, done) * len(ids))], kind) if ids else None
+    query = _gold(account_id, languages) if due[0] == KNOWN else _repeats(account_id, settings.repeat_after, languages)
+    alike = (question.c.task == ordinary["task"], question.c.kind == ordinary["kind"])
+    columns = (*(question.c[name] for name in ("task", "kind", "priority", "source_input_id")), input_table.c.languages)
+    query = query.join(input_table, input_table.c.id == question.c.input_id).where(*alike).add_columns(*columns)
+    rows = connection.execute(query.add_columns(literal(due[0]).label("round"))).all()
+    rows = [row for row in rows if row.languages == ordinary["languages"]] or rows
+    return rows[int(uniform("which", account_id, done) * len(rows))] if rows else None
+
+
+def _drawn_pass(account_id: int, number: int, settings: JudgingSettings) -> int | None:
+    """The pass of the hidden question that chance has for the time of this number that an account is asked; None: an
+    ordinary one comes then."""
+    chance = uniform("hidden", account_id, number)
+    if chance < settings.gold_share:
+        return KNOWN
+    return REPEAT if chance < settings.gold_share + settings.repeat_share else None
+
+
+def _has_put_aside_since(connection: Connection, account_id: int, place: Place) -> bool:
+    """Whether this account skipped or flagged a question since its last answer."""
+    if not place.answers:
+        return False
+    decided_at = select(judgement.c.decided_at).where(judgement.c.id == place.answers[0].judgement).scalar_subquery()
+    query = select(aside.c.id).where(aside.c.annotator_id == account_id, aside.c.kind != BACK, aside.c.at > decided_at)
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def _times_asked(connection: Connection, account_id: int) -> int:

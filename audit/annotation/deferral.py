@@ -35,8 +35,9 @@ COMMENT = 2_000
 """Characters of a comment that are kept."""
 
 
-def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
-    """Condition on `question`: flagged by this annotator, or by anybody, and no adjudicator has replied since.
+def is_flagged(account: Who | None = None, asked: Any = question) -> ColumnElement[bool]:
+    """Condition on `question`, or an alias of it: flagged by this annotator, or by anybody, and no adjudicator has
+    replied since.
 
     A reply is an adjudication that allows labels, until its adjudicator takes it back, or a row `back`; whoever flagged
     may take it back, too.
@@ -59,7 +60,10 @@ def is_flagged(account: Who | None = None) -> ColumnElement[bool]:
         ),
     )
     by_account = [] if account is None else [aside.c.annotator_id == account]
-    return question.c.id.in_(select(aside.c.question_id).where(aside.c.kind == FLAG, *by_account, ~replied))
+    flagged: ColumnElement[bool] = asked.c.id.in_(
+        select(aside.c.question_id).where(aside.c.kind == FLAG, *by_account, ~replied)
+    )
+    return flagged
 
 
 def awaits_decision() -> ColumnElement[bool]:
@@ -99,6 +103,12 @@ def last_skip(account: Who, since: When) -> ScalarSelect[int]:
         .correlate(question)
         .scalar_subquery()
     )
+
+
+def skips_of(account: Who, since: When, asked: Any) -> ColumnElement[int]:
+    """How often this annotator has skipped the question of the outer query since then."""
+    skips = select(func.count()).select_from(aside).where(aside.c.question_id == asked.c.id, _skips(account, since))
+    return skips.correlate(asked).scalar_subquery()
 
 
 def is_skipped(account: Who, since: When) -> ColumnElement[bool]:

@@ -83,7 +83,8 @@ class Wanted:
     """A question about an input that some drawn group waits for. `priority`: the best rank of such a group.
 
     `waits`: how many drawn (group, system) pairs wait for it; `annotators`: how many people answer it (None: not said);
-    `output`: the text that is asked about together with the input (None: the input alone).
+    `output`: the text that is asked about together with the input (None: the input alone); `source_input_id`: the input
+    of the source of which this one is a version.
     """
 
     input_id: int
@@ -93,6 +94,7 @@ class Wanted:
     annotators: int | None = None
     protocol: str = BLIND
     output: str | None = None
+    source_input_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,11 @@ class WantedGroup:
     waits: int = 1
     annotators: int | None = None
     protocol: str = BLIND
+
+    @property
+    def source_input_id(self) -> int:
+        """As in `Wanted`: of a group it is its own."""
+        return self.input_id
 
 
 def labels_of(task: str, kind: str) -> tuple[str, ...]:
@@ -203,7 +210,9 @@ def _terms(wanted: Wanted | WantedGroup, annotators: int) -> dict[str, Any]:
     return terms | {"annotators": wanted.annotators or annotators}
 
 
-_CHANGES = ("priority", "waits", "annotators", "protocol")
+_FIXED = ("annotators", "protocol")
+"""What may not change as it likes once somebody has judged."""
+_CHANGES = ("priority", "waits", "source_input_id", *_FIXED)
 
 
 def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> None:
@@ -215,7 +224,7 @@ def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> N
         stored |= _stored(connection, [row["key"] for row in missing])  # another process may have been faster
     judged = _judged(
         connection,
-        [row["id"] for key, row in stored.items() if any(row[name] != rows[key][name] for name in _CHANGES[2:])],
+        [row["id"] for key, row in stored.items() if any(row[name] != rows[key][name] for name in _FIXED)],
     )
     changed, to_settle = [], []
     for key, row in stored.items():

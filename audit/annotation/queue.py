@@ -30,9 +30,25 @@ from audit.annotation.accounts import ROLES, reading_as, require
 from audit.annotation.answers import SCALES, by_people, is_counted, votes_on_question
 from audit.annotation.control_questions import FIRST, hidden_question, needs_training
 from audit.annotation.control_questions import PASS as TRAINING
-from audit.annotation.deferral import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight
-from audit.annotation.questions import labels_of, languages_of, readable
-from audit.annotation.settings import settings_of
+from audit.annotation.deferral import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, skips_of
+from audit.annotation.order import (
+    ALONE,
+    APART,
+    MOST,
+    MOST_WANTED,
+    OF_BLOCK,
+    OF_SOURCE,
+    OF_STRETCH,
+    Place,
+    among,
+    bound_of,
+    compared_with,
+    own_order,
+    place_of,
+    stretch_of,
+)
+from audit.annotation.questions import ABOUT_OUTPUTS, BEHIND, labels_of, languages_of, readable, reveals_outputs
+from audit.annotation.settings import JudgingSettings, settings_of
 from audit.errors import UnknownName
 from audit.messages import ENGLISH, phrase
 from audit.relations import get_relation
@@ -86,9 +102,17 @@ def one_at_a_time(someone_looks: ColumnElement[bool]) -> ColumnElement[bool]:
     return or_(question.c.protocol != SHOWN, ~someone_looks)
 
 
-def lease_question(connection: Connection, question_id: int, account_id: int, until: datetime, round: int = 1) -> None:
-    """Lease a question, and store what is shown with it: others' answers in the first pass only."""
-    params = {"question": question_id, "account": account_id, "until": until}
+def lease_question(
+    connection: Connection,
+    question_id: int,
+    account_id: int,
+    until: datetime,
+    round: int = 1,
+    compared: int | None = None,
+) -> None:
+    """Lease a question, and store what is shown with it: others' answers in the first pass only, and the judgement with
+    whose text its own is compared."""
+    params = {"question": question_id, "account": account_id, "until": until, "compared": compared}
     connection.execute(_lease_insert(round), params)
 
 
@@ -100,6 +124,7 @@ def _lease_insert(round: int) -> Insert:
         expires_at=bindparam("until"),
         round=round,
         saw=seen().scalar_subquery() if round == 1 else None,
+        compared=bindparam("compared"),
     )
 
 
@@ -263,6 +288,8 @@ class Shown:
     """What others answered, where the question's protocol shows it."""
     remembered: Remembered = NOTHING
     """What its annotator did with it before."""
+    compared_with: tuple[str, ...] | None = None
+    """The texts of the version of it that its annotator judged just before, where what differs is to be marked."""
 
 
 @dataclass(frozen=True)
@@ -291,11 +318,12 @@ class Elsewhere:
 
 
 def next_question(engine: Engine, account_id: int) -> Shown | None:
-    """The most wanted question that this annotator has not judged, leased to them; None when there is none now.
+    """The question that this annotator is asked next, leased to them; None when there is none now.
 
-    Only questions in languages that the account reads (`audit.annotation.questions`), and never more people than a
-    question wants; sometimes a hidden one in its place (`audit.annotation.control_questions`); none for whoever must
-    pass the training round first. Raises NotAllowed for an account that may not judge.
+    In the order of `audit.annotation.order`, of those that they have not judged. Only questions in languages that the
+    account reads (`audit.annotation.questions`), and never more people than a question wants; sometimes a hidden one in
+    its place (`audit.annotation.control_questions`); none for whoever must pass the training round first. Raises
+    NotAllowed for an account that may not judge.
     """
     chosen: int | None = _TAKEN
     while chosen == _TAKEN:
@@ -328,23 +356,79 @@ def _claim(connection: Connection, account_id: int) -> int | None:
         if lease.protocol == SHOWN:
             connection.execute(refresh_lease(), {"account": account_id, "question": lease.id})
         return int(lease.id)
-    # What this annotator skipped today only where nothing else is left. Past questions that others are claiming first;
-    # where only such are left, wait for them.
-    for again, past in ((False, True), (False, False), (True, True), (True, False)):
-        if (vacant := connection.execute(_vacant_question(codes, past, again), params).first()) is not None:
-            if vacant.crowded:
-                connection.execute(_delete_over_leases(), {**params, "question": vacant.id})
-            if lease is not None:
-                connection.execute(_release_earlier_leases(), {"account": account_id})
-            # What was skipped today comes with a note that nothing else is left: none hides among that.
-            hidden = None if again else hidden_question(connection, account_id, settings, codes)
-            if hidden is not None:
-                lease_question(connection, hidden[0], account_id, moment + LEASE, hidden[1])
-                return hidden[0]
-            if connection.execute(_lease_row(), {**params, "question": vacant.id, "until": moment + LEASE}).first():
-                return int(vacant.id)
-            return _TAKEN
-    return None
+    place = place_of(connection, account_id)
+    vacant, again = _vacant(connection, account_id, codes, settings, place, params)
+    if vacant is None:
+        return None
+    if vacant.crowded:
+        connection.execute(_delete_over_leases(), {**params, "question": vacant.id})
+    if lease is not None:
+        connection.execute(_release_earlier_leases(), {"account": account_id})
+    until, apart = moment + LEASE, settings.versions == APART
+    # What was skipped today comes with a note that nothing else is left, and among the versions of a text every other
+    # question would stand out: none hides there.
+    hidden = None
+    if not again and (apart or place.last is None or place.last.text != _text_of(vacant)):
+        hidden = hidden_question(connection, account_id, settings, codes, vacant._mapping, place)
+    compared = None if apart else compared_with(place, vacant._mapping if hidden is None else hidden._mapping)
+    if hidden is not None:
+        lease_question(connection, hidden.id, account_id, until, hidden.round, compared)
+        return int(hidden.id)
+    leased = {**params, "question": vacant.id, "until": until, "compared": compared}
+    return int(vacant.id) if connection.execute(_lease_row(), leased).first() else _TAKEN
+
+
+def _text_of(vacant: Any) -> tuple[str, str, int | None]:
+    return vacant.task, vacant.kind, vacant.source_input_id
+
+
+def _vacant(
+    connection: Connection,
+    account_id: int,
+    codes: tuple[str, ...],
+    settings: JudgingSettings,
+    place: Place,
+    params: dict[str, Any],
+) -> tuple[Any, bool]:
+    """The question that comes next, locked, or None; and whether this annotator skipped it today: such a one comes only
+    where nothing else is left."""
+
+    def find(which: str, **values: Any) -> Any:
+        return connection.execute(_vacant_question(codes, True, False, which), {**params, **values}).first()
+
+    last, apart = place.last, settings.versions == APART
+    if not apart and last is not None and last.text is not None:
+        task, kind, source = last.text
+        if (vacant := find(OF_SOURCE, task=task, kind=kind, source=source, bound=BEHIND)) is not None:
+            return vacant, False
+    vacant, again = None, False
+    if place.block is not None:
+        task, kind = place.block
+        vacant = find(OF_BLOCK, task=task, kind=kind, bound=BEHIND)
+    if vacant is None:
+        # Past questions that others are claiming first; where only such are left, wait for them.
+        for again, past in ((False, True), (False, False), (True, True), (True, False)):
+            query = _vacant_question(codes, past, again, MOST_WANTED)
+            if (vacant := connection.execute(query, params).first()) is not None:
+                break
+    if vacant is None or again:
+        return vacant, again
+    if place.block not in (None, (vacant.task, vacant.kind)) and vacant.priority >= BEHIND:
+        task, kind = place.block
+        vacant = find(OF_BLOCK, task=task, kind=kind, bound=bound_of(vacant.priority)) or vacant
+    if vacant.kind in SCALES:
+        return vacant, False
+    block = {"task": vacant.task, "kind": vacant.kind}
+    if apart:
+        stretch = _vacant_question(codes, None, False, OF_STRETCH)
+        ids = connection.execute(stretch, {**params, **block, **stretch_of(vacant.priority)}).scalars().all()
+        first = own_order(account_id, ids)[0] if ids else vacant.id
+        return (first != vacant.id and find(ALONE, chosen=first)) or vacant, False
+    if vacant.kind in ABOUT_OUTPUTS and vacant.priority < BEHIND and vacant.input_id != vacant.source_input_id:
+        # Who begins with a text begins with its source.
+        source = vacant.source_input_id
+        vacant = find(OF_SOURCE, source=source, bound=BEHIND, **block) or vacant
+    return vacant, False
 
 
 def show(connection: Connection, question_id: int, account_id: int | None = None) -> Shown:
@@ -353,7 +437,7 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
     For an account that has leased it, with what the question's protocol shows of others' answers, and with what it did
     with the question before.
     """
-    row = connection.execute(_shown(), {"question": question_id}).mappings().one()
+    row = connection.execute(_shown(), {"question": question_id, "account": account_id}).mappings().one()
     task = get_task(row["task"])
     languages = tuple(row["languages"].split(","))
     group = _group(connection, row["group_id"]) if row["kind"] == "group" else None
@@ -370,7 +454,8 @@ def show(connection: Connection, question_id: int, account_id: int | None = None
         before = remembered(connection, account_id, question_id)
     texts = tuple(row["texts"])
     about = (row["kind"], group, row["output"])
-    return Shown(question_id, task.name, texts, languages, asked, labels, *about, earlier, before)
+    compared = None if row["compared"] is None else tuple(row["compared"])
+    return Shown(question_id, task.name, texts, languages, asked, labels, *about, earlier, before, compared)
 
 
 def _group(connection: Connection, group_id: int) -> ShownGroup:
@@ -402,6 +487,14 @@ def _on_another_way(task_input: Input, other: Input) -> bool:
     """Whether an input is the text of another one, to be translated into another language than that."""
     same = (task_input.texts, task_input.languages[0]) == (other.texts, other.languages[0])
     return same and task_input.target != other.target
+
+
+def last_block(engine: Engine, account_id: int) -> tuple[str, str] | None:
+    """What the keys meant that an account answered last by (`audit.annotation.order.block_of`); None where it has
+    answered nothing. Raises NotAllowed for an account that may not judge."""
+    with reading_as(engine, account_id, *ROLES) as connection:
+        answers = place_of(connection, account_id).answers
+    return answers[0].block if answers else None
 
 
 def queue_of(engine: Engine, account_id: int) -> Queue:
@@ -438,10 +531,20 @@ def elsewhere(engine: Engine, account_id: int) -> Elsewhere:
 
 @cache
 def _shown() -> Select[Any]:
-    """A question with the texts of its input."""
+    """A question with the texts of its input, and those with which they are compared for `account`."""
     columns = tuple(question.c[name] for name in ("task", "kind", "output", "group_id", "protocol"))
+    judged, text = question.alias("judged"), input_table.alias("judged_text")
+    compared = (
+        select(text.c.texts)
+        .join(judged, judged.c.input_id == text.c.id)
+        .join(judgement, judgement.c.question_id == judged.c.id)
+        .join(lease, lease.c.compared == judgement.c.id)
+        .where(own_lease())
+        .scalar_subquery()
+    )
+    texts = (input_table.c.texts, input_table.c.languages, compared.label("compared"))
     return (
-        select(*columns, input_table.c.texts, input_table.c.languages, may_be_remembered().label("had"))
+        select(*columns, *texts, may_be_remembered().label("had"))
         .join(input_table, input_table.c.id == question.c.input_id)
         .where(question.c.id == bindparam("question"))
     )
@@ -462,35 +565,63 @@ def _held_lease(codes: tuple[str, ...]) -> Select[Any]:
 
 
 @cache
-def _vacant_question(codes: tuple[str, ...], past: bool, again: bool) -> Select[Any]:
-    """The most wanted question with a place for this account, locked; `past` those that others have locked.
+def _vacant_question(codes: tuple[str, ...], past: bool | None, again: bool, which: str) -> Select[Any]:
+    """The first question of a search (`audit.annotation.order.among`) with a place for this account, locked.
 
-    `crowded`: it has leases that `_make_room` takes away; none can come while it is locked.
-    `again`: of those that this account skipped since `midnight`, the longest ago first; else of the others.
+    `past` those that others have locked; None: the ids of the first `MOST`, none of them locked. `crowded`: it has
+    leases that `_delete_over_leases` takes away; none can come while it is locked. `again`: of those that this account
+    skipped since `midnight`, the longest ago first; else of the others.
     """
     me: BindParameter[int] = bindparam("account")
     crowded = exists().where(lease.c.question_id == question.c.id, _is_over())
     since: BindParameter[datetime] = bindparam("midnight")
     skipped = is_skipped(me, since)
-    # Within a rank what settles most; by kind after that: fewer switches between questions about texts and groups.
-    order = (question.c.priority, question.c.waits.desc(), question.c.kind, question.c.id)
-    return (
-        select(question.c.id, crowded.label("crowded"))
-        .where(_is_open_to_account(), _has_place(), readable(question, codes))
-        .where(skipped if again else ~skipped)
+    conditions, order = among(which)
+    columns = tuple(question.c[name] for name in ("task", "kind", "priority", "input_id", "source_input_id"))
+    its_input = input_table.alias("its_input")
+    languages = select(its_input.c.languages).where(its_input.c.id == question.c.input_id).scalar_subquery()
+    query = (
+        select(
+            question.c.id, *(() if past is None else (*columns, languages.label("languages"), crowded.label("crowded")))
+        )
+        .where(_is_open_to_account(), _has_place(), readable(question, codes), ~_reveals_too_early(codes))
+        .where(skipped if again else ~skipped, *conditions)
         .order_by(*([last_skip(me, since)] if again else order))
-        .limit(1)
-        .with_for_update(of=question, skip_locked=past, key_share=True)
     )
+    if past is None:
+        return query.limit(MOST)
+    return query.limit(1).with_for_update(of=question, skip_locked=past, key_share=True)
+
+
+def _reveals_too_early(codes: tuple[str, ...]) -> ColumnElement[bool]:
+    """Condition: the question is about a group that may give an output away, and this account may still be asked about
+    a text of it, or about another version of its source. Not where it has put that off twice today: then it will not
+    answer it, and the group would wait for ever."""
+    text, part = question.alias("text"), member.alias("its_member")
+    members = select(part.c.input_id).where(part.c.group_id == question.c.group_id).correlate(question)
+    is_open = and_(
+        text.c.task == question.c.task,
+        text.c.kind.in_(ABOUT_OUTPUTS),
+        _is_open_to_account(text),
+        readable(text, codes),
+        skips_of(bindparam("account"), bindparam("midnight"), text) < 2,
+    )
+    others = or_(
+        exists().where(text.c.source_input_id == question.c.input_id, is_open),
+        exists().where(text.c.input_id.in_(members), is_open),
+    )
+    return and_(question.c.kind == "group", reveals_outputs(question), others)
 
 
 @cache
 def _lease_row() -> ReturningInsert[Any]:
     """The lease of `question` for this account `until` then, if it still has a place for it."""
     saw = seen().correlate(None).scalar_subquery()
-    row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), saw)
+    row: Any = (question.c.id, bindparam("account"), bindparam("until"), literal(FIRST), saw, bindparam("compared"))
     vacant = select(*row).where(question.c.id == bindparam("question"), _is_open_to_account(), _has_place())
-    insert = lease.insert().from_select(["question_id", "annotator_id", "expires_at", "round", "saw"], vacant)
+    insert = lease.insert().from_select(
+        ["question_id", "annotator_id", "expires_at", "round", "saw", "compared"], vacant
+    )
     return insert.returning(lease.c.question_id)
 
 
@@ -557,8 +688,9 @@ def _is_over() -> ColumnElement[bool]:
     return or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
 
 
-def _is_open_to_account() -> ColumnElement[bool]:
-    """Condition: somebody waits for the question, it has not all its votes, none of this account, and no flag of it.
+def _is_open_to_account(question: Any = question) -> ColumnElement[bool]:
+    """Condition on `question`, or an alias of it: somebody waits for it, it has not all its votes, none of this
+    account, and no flag of it.
 
     Nor had this account the question in training, where it was told the answer.
     """
@@ -569,7 +701,7 @@ def _is_open_to_account() -> ColumnElement[bool]:
         or_(own.c.round == TRAINING, own.c.round == FIRST),
         is_counted(own),
     )
-    flagged = is_flagged(bindparam("account"))
+    flagged = is_flagged(bindparam("account"), question)
     return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
 
 

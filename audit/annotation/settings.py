@@ -29,9 +29,12 @@ class JudgingSettings:
     """Answers that lie at least between a question and its repeat."""
     fastest: float = 1.0
     """Seconds from question to answer below which an answer counts as too fast to have been read."""
+    versions: str = "together"
+    """`together`: the versions of a text one after the other, with what differs marked; `apart`: in a random order of
+    each annotator's own, without marks (docs/reference/quality.md)."""
 
     def __post_init__(self) -> None:
-        for name, allowed in BOUNDS.items():
+        for name, allowed in ALLOWED.items():
             if not allowed.has(value := getattr(self, name)):
                 raise AuditError(message("settings.out_of_bounds", name=name, value=value, allowed=allowed.sentence))
 
@@ -69,6 +72,30 @@ class Bounds:
         return int(inside) if self.whole else inside
 
 
+@dataclass(frozen=True)
+class Choice:
+    """The words that a setting may be.
+
+    >>> Choice(("together", "apart")).has("apart"), Choice(("together", "apart")).nearest("near")
+    (True, None)
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def sentence(self) -> Message:
+        """What is allowed, in words."""
+        return message("user_file.one_of", names=list(self.names))
+
+    def has(self, value: object) -> bool:
+        """Whether a value is one of them."""
+        return isinstance(value, str) and value in self.names
+
+    def nearest(self, value: object) -> str | None:
+        """The value itself, or None where it is none of them."""
+        return value if isinstance(value, str) and value in self.names else None
+
+
 BOUNDS = {
     "pass_mark": Bounds(0, 1.0),
     "gold_share": Bounds(0, 0.5),
@@ -76,13 +103,17 @@ BOUNDS = {
     "repeat_after": Bounds(1, 10_000, whole=True),
     "fastest": Bounds(0, 60, words="settings.seconds"),
 }
+"""What each setting that is a number may be."""
+CHOICES = {"versions": Choice(("together", "apart"))}
+"""What each of the others may be."""
+ALLOWED: dict[str, Bounds | Choice] = {**BOUNDS, **CHOICES}
 """What each setting may be."""
 
 
 def settings_of(connection: Connection) -> JudgingSettings:
     """The settings of a database; of a value that an older version let in, the nearest one that is allowed."""
     stored: dict[str, Any] = {
-        name: BOUNDS[name].nearest(value) for name, value in connection.execute(_stored()) if name in BOUNDS
+        name: ALLOWED[name].nearest(value) for name, value in connection.execute(_stored()) if name in ALLOWED
     }
     return JudgingSettings(**{name: value for name, value in stored.items() if value is not None})
 
@@ -94,11 +125,11 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
     AuditError for a setting that there is not or a value that is not allowed; nothing is changed then.
     """
     with writing_as_manager(engine, by) as connection:
-        if unknown := sorted(set(values) - set(BOUNDS)):
-            raise AuditError(message("settings.unknown", name=unknown[0], names=sorted(BOUNDS)))
+        if unknown := sorted(set(values) - set(ALLOWED)):
+            raise AuditError(message("settings.unknown", name=unknown[0], names=sorted(ALLOWED)))
         before = asdict(settings_of(connection))
         after = JudgingSettings(**before | dict(values))
-        stored = dict(before, **{name: value for name, value in connection.execute(_stored()) if name in BOUNDS})
+        stored = dict(before, **{name: value for name, value in connection.execute(_stored()) if name in ALLOWED})
         changed = {name: value for name, value in asdict(after).items() if value != stored[name]}
         upsert(connection, tables.Setting, [{"name": name, "value": value} for name, value in changed.items()])
         for name, value in changed.items():
@@ -110,7 +141,7 @@ def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -
 def _stored() -> Select[Any]:
     """Cached: every claim runs it."""
     # By name: the table has words of tasks and texts of corpora, too.
-    return select(setting.c.name, setting.c.value).where(or_(*(setting.c.name == name for name in BOUNDS)))
+    return select(setting.c.name, setting.c.value).where(or_(*(setting.c.name == name for name in ALLOWED)))
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

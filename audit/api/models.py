@@ -178,6 +178,10 @@ class QuestionAnswer(BaseModel):
     texts: list[str]
     languages: list[str]
     output: str | None = Field(description="The output that is asked about, of a question of kind pair.")
+    compared_with: list[str] | None = Field(
+        description="The texts of the version of it that was judged just before; whoever shows the question marks what "
+        "differs, and its judgement is stored as given so."
+    )
     about: str | None = Field(description="What is promised of the group's texts, of a question of kind group.")
     members: list[TextAnswer] = Field(description="The texts of a group that is asked about.")
     earlier: list[EarlierAnswer]
@@ -198,6 +202,7 @@ class QuestionAnswer(BaseModel):
             texts=list(shown.texts),
             languages=list(shown.languages),
             output=shown.output,
+            compared_with=None if shown.compared_with is None else list(shown.compared_with),
             about=shown.group.summary if shown.group else None,
             members=[_member(member) for member in shown.group.members] if shown.group else [],
             earlier=[_earlier(answer) for answer in shown.earlier],

@@ -485,14 +485,15 @@ def settings(
     db: Database = DATABASE,
 ) -> Reply:
     """How judging goes in a database; without `--set` it shows the settings. Each change is in the log."""
-    from audit.annotation.settings import change_settings, settings_of
+    from audit.annotation.settings import CHOICES, change_settings, settings_of
 
     values: dict[str, Any] = {}
     for change in changes:
         name, equals, value = change.partition("=")
         if not equals:
             raise AuditError(f"--set {change!r}: must be NAME=VALUE, for example pass_mark=0.8")
-        values[name.strip()] = _number(name.strip(), value.strip())
+        name, value = name.strip(), value.strip()
+        values[name] = value if name in CHOICES else _number(name, value)
     engine = open_database(db)
     if values:
         present = change_settings(engine, None, values)

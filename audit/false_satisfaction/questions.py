@@ -479,6 +479,9 @@ class Demand:
     waiting: Asks = field(default_factory=dict)
     audits: Asks = field(default_factory=dict)
     checks: Asks = field(default_factory=dict)
+    sources: Mapping[Subject, int] = field(default_factory=dict)
+    """Subject -> input of the source of the best-ranked drawn group that it is in, settled or not: what it is a version
+    of stays what it is while answers come in."""
 
     def in_queue(self) -> Asks:
         """The annotators' questions: audits behind those that groups wait for."""
@@ -518,7 +521,8 @@ def _update_all(connection: Connection) -> None:
     rows = connection.execute(open_now).all()
     close_questions(connection, [id for id, *subject in rows if tuple(subject) not in needed])
     for task in {key[0] for key in needed}:
-        _open_needed(connection, samples, task, {key: ask for key, ask in needed.items() if key[0] == task})
+        of_task = {key: ask for key, ask in needed.items() if key[0] == task}
+        _open_needed(connection, samples, task, of_task, demand.sources)
     _set_checks(connection, _by_question(connection, demand.checks))
     _update_groups(connection, samples)
     update_ratings(connection)
@@ -531,7 +535,7 @@ def _update_around(connection: Connection, samples: Mapping[int, Terms], task: s
     demand = _demand_of(connection, samples, _groups_with(connection, inputs))
     needed = {key: ask for key, ask in demand.in_queue().items() if key[0] == task and key[1] in inputs}
     close_questions(connection, [id for key, id in questions.items() if key not in needed])
-    _open_needed(connection, samples, task, needed)
+    _open_needed(connection, samples, task, needed, demand.sources)
     checks = {questions[key]: ask.rank for key, ask in demand.checks.items() if key[0] == task and key[1] in inputs}
     _set_checks(connection, checks, questions.values())
 
@@ -693,15 +697,22 @@ def _demand_of(
     answers = known_answers(connection, inputs=around)
     reach = reach_of(connection, samples, relations)
     waiting, audits, checks = (Asking[Subject](samples) for _ in range(3))
+    sources: dict[Subject, tuple[int, int, int, int]] = {}
     for drawn in groups:
         settled = settle_group(drawn, answers)
+        if (source := source_of(drawn)) is not None:
+            place = (drawn.rank, drawn.sample_id, drawn.group_id, source.input_id)
+            for step in drawn.steps:
+                subject = drawn.subject(step)
+                sources[subject] = min(place, sources.get(subject, place))
         if settled.state is State.WAITING:
             _note(waiting, drawn, settled.waits_for)
         elif reach.asks(drawn):
             _note(audits, drawn, audited_follow_ups(settled))
         if reach.checks(drawn):
             _note(checks, drawn, agreed_answers(drawn, answers))
-    return Demand(waiting.asks(connection), audits.asks(connection), checks.asks(connection))
+    source_inputs = {subject: place[-1] for subject, place in sources.items()}
+    return Demand(waiting.asks(connection), audits.asks(connection), checks.asks(connection), source_inputs)
 
 
 def _note(asking: Asking[Subject], drawn: Drawn, keys: Iterable[Subject]) -> None:
@@ -720,11 +731,24 @@ def _by_question(connection: Connection, asks: Asks) -> dict[int, int]:
 
 
 def _open_needed(
-    connection: Connection, samples: Mapping[int, Terms], task: str, needed: Mapping[Subject, Ask]
+    connection: Connection,
+    samples: Mapping[int, Terms],
+    task: str,
+    needed: Mapping[Subject, Ask],
+    sources: Mapping[Subject, int],
 ) -> None:
     keys = _input_keys(connection, {input_id for _, input_id, _ in needed})
     wanted = [
-        Wanted(input_id, keys[input_id], ask.rank, ask.waits, ask.annotators, ask.protocol, output)
+        Wanted(
+            input_id,
+            keys[input_id],
+            ask.rank,
+            ask.waits,
+            ask.annotators,
+            ask.protocol,
+            output,
+            sources.get((task, input_id, output)),
+        )
         for (_, input_id, output), ask in needed.items()
     ]
     open_questions(connection, task, wanted, _most(samples))

@@ -82,6 +82,7 @@ def judge(
             "shown_at": shown_at,
             "decided_at": tables.now(),
             "saw": lease.saw,
+            "compared": lease.compared,
             "client": client,
         }
         return work.add(tables.Judgement, [row])
@@ -135,7 +136,7 @@ def undo(engine: Engine, account_id: int, *, client: str | None = None, only: in
             "client": client,
         }
         work.add(tables.Judgement, [withdrawn])
-        lease_question(connection, question_id, account_id, tables.now() + LEASE, row["round"])
+        lease_question(connection, question_id, account_id, tables.now() + LEASE, row["round"], row["compared"])
         return question_id
 
 
@@ -182,7 +183,7 @@ def _withdrawn_last(connection: Connection, account_id: int) -> list[tuple[int, 
 def _end_lease() -> ReturningDelete[Any]:
     """The lease of this question to this account, taken away."""
     own = (lease.c.question_id == bindparam("question")) & (lease.c.annotator_id == bindparam("account"))
-    return delete(lease).where(own).returning(lease.c.round, lease.c.saw)
+    return delete(lease).where(own).returning(lease.c.round, lease.c.saw, lease.c.compared)
 
 
 @cache

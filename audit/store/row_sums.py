@@ -21,7 +21,7 @@ from sqlmodel import SQLModel
 from audit.store import tables
 
 _UNSEALED = {"schema_version", "seal", "input", "group", "lease", "login", "token", "job", "chunk_lease"}
-_DERIVED = {"question": ("priority", "waits", "filled")}
+_DERIVED = {"question": ("priority", "waits", "filled", "source_input_id")}
 """Columns that follow from other rows, and change with each of them."""
 _FUNCTION = "audit_sum"
 _BEFORE = "audit_sum_"

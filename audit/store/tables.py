@@ -416,6 +416,9 @@ class Question(SQLModel, table=True):
         Index("ix_question_input", "input_id"),
         # The queue in its order, without those that have all their votes: a claim reads its first few entries.
         Index("ix_question_next", "filled", "priority", text("waits DESC"), "kind", "id"),
+        # The same within a task and kind, and around a source: people are asked block by block, version after version.
+        Index("ix_question_block", "filled", "task", "kind", "priority", text("waits DESC"), "id"),
+        Index("ix_question_source", "source_input_id"),
     )
     id: int | None = Field(default=None, primary_key=True)
     key: bytes = content_key()
@@ -432,6 +435,9 @@ class Question(SQLModel, table=True):
     """`blind` or `shown`; fixed when the question is first judged."""
     waits: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     """How many drawn (group, system) pairs wait for its answer. Derived, as `priority` is."""
+    source_input_id: int | None = None
+    """The input of the source of the best-ranked drawn group that it is about: questions that share it are about
+    versions of one text. Null: it is about no group, as ratings are. Derived, as `priority` is."""
 
 
 class Annotator(SQLModel, table=True):
@@ -514,6 +520,8 @@ class Judgement(SQLModel, table=True):
     supersedes: int | None = Field(default=None, foreign_key="judgement.id", unique=True)
     saw: int | None = Field(default=None, foreign_key="judgement.id")
     """Judged seeing what counted of others up to this row, the last of theirs then; null: judged blind."""
+    compared: int | None = Field(default=None, foreign_key="judgement.id")
+    """Judged with what differs from the text of this judgement, an earlier one of theirs, marked; null: nothing was."""
     client: str | None = None
     """With what it was given: the app's version and the browser, or the command."""
     withdrawn_by: int | None = Field(default=None, foreign_key="annotator.id")
@@ -610,3 +618,5 @@ class Lease(SQLModel, table=True):
     """The pass that a judgement under this lease belongs to."""
     saw: int | None = None
     """What counts of others' first-pass judgements up to this one is shown; null: nothing is."""
+    compared: int | None = None
+    """What differs from the text of this judgement is marked; null: nothing is."""

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from audit.annotation.guidelines import guideline_of
-from audit.annotation.settings import BOUNDS, JudgingSettings
+from audit.annotation.settings import ALLOWED, JudgingSettings
 from audit.annotation.words import GUIDELINE_FILE, KEYS, faults_of, words_content
 from audit.corpora import Reading, all_corpora, get_corpus
 from audit.corpora.base import Corpus, languages_of
@@ -101,7 +101,7 @@ def _one_of(names: Collection[str] | Registry[Any]) -> Allowed:
 
 
 def _setting(name: str) -> Allowed:
-    return Allowed(lambda: BOUNDS[name].sentence, BOUNDS[name].has)
+    return Allowed(lambda: ALLOWED[name].sentence, ALLOWED[name].has)
 
 
 Text = Annotated[str, Allowed(lambda: message("user_file.text", most=_LONGEST), _is_text)]
@@ -176,6 +176,7 @@ class JudgingTable(UserModel):
     repeat_share: Annotated[float, _setting("repeat_share")] = JudgingSettings.repeat_share
     repeat_after: Annotated[int, _setting("repeat_after")] = JudgingSettings.repeat_after
     fastest: Annotated[float, _setting("fastest")] = JudgingSettings.fastest
+    versions: Annotated[str, _setting("versions")] = JudgingSettings.versions
 
 
 class ReportTable(UserModel):
@@ -214,7 +215,7 @@ TABLES: dict[str, dict[str, Any]] = {
 } | {"words": dict.fromkeys(KEYS) | dict.fromkeys(LANGUAGES)}
 """Every table of a plan and its keys in the order in which files have them, each with what it is where it is left out
 (None: nothing is wanted, or it may not be left out)."""
-SETTINGS = tuple(BOUNDS)
+SETTINGS = tuple(ALLOWED)
 """Keys of `judging` that are settings."""
 
 

@@ -22,7 +22,8 @@ from audit.annotation.answers import SCALES, UNSURE
 from audit.annotation.control_questions import Attempt
 from audit.annotation.guidelines import guideline_before
 from audit.annotation.invitations import completion_code
-from audit.annotation.queue import Earlier, Shown, elsewhere, next_question, queue_of, show
+from audit.annotation.order import block_of
+from audit.annotation.queue import Earlier, Shown, elsewhere, last_block, next_question, queue_of, show
 from audit.errors import AuditError, Refused
 from audit.judging.deferral import flag, flag_taken_back, skip, unflag
 from audit.judging.judgements import UNDOS, judge, undo, undone
@@ -66,6 +67,8 @@ _RESULT = "training-result"
 _DRAWER = "guideline-open"
 _READ = "guidelines-read"
 """The (task, kind) with which this session has begun, having seen the guideline."""
+_BLOCK = "block"
+"""What the keys mean now (`audit.annotation.order.block_of`)."""
 _SWITCHED_ON = "switched-on"
 """(the question on the screen, the labels that are on), where a text may have several"""
 
@@ -188,21 +191,33 @@ def _guideline_drawer(shown: Shown) -> None:
         st.caption(t("annotate.guideline_version", version=guideline.version))
 
 
-# The gate: before the first answer to questions of a task and kind, the guideline, without any question. No key answers
-# here; `n` begins, and the question is on the screen from then on.
+# The gate: before questions of another task or kind than those before, what they ask, without any question; for whoever
+# has never judged such a one, with the guideline. No key answers here; `n` begins, and the question is on the screen
+# from then on.
 
 
 def _gate_closed(engine: Engine, account_id: int, shown: Shown) -> bool:
-    """Whether this person has never judged such a question, and has not begun with them in this session."""
+    """Whether the keys mean something else than just before, or this person has never judged such a question and has
+    not begun with them in this session."""
+    block = block_of(shown.task, shown.kind)
+    if st.session_state.get(_REOPENED) is not None:
+        st.session_state[_BLOCK] = block  # `z` goes back to it, so its keys are known
+    if _BLOCK not in st.session_state:
+        st.session_state[_BLOCK] = last_block(engine, account_id) or block
+    return st.session_state[_BLOCK] != block or _is_new(engine, account_id, shown)
+
+
+def _is_new(engine: Engine, account_id: int, shown: Shown) -> bool:
     if (shown.task, shown.kind) in st.session_state.get(_READ, ()):
         return False
     return _last_version_judged_by(engine, account_id, shown, guideline_shown(shown).version) is None
 
 
-def _gate(shown: Shown) -> None:
-    """What will be asked, by which keys it is answered, and the guideline with its examples."""
-    heading(t("gate.title", task=task_name(shown.task)))
-    st.write(t("gate.what"))
+def _gate(engine: Engine, account_id: int, shown: Shown) -> None:
+    """What will be asked, by which keys it is answered, and to whom it is new the guideline with its examples."""
+    is_new = _is_new(engine, account_id, shown)
+    heading(t("gate.title" if is_new else "gate.switch_title", task=task_name(shown.task)))
+    st.write(t("gate.what" if is_new else "gate.switch"))
     st.markdown(f"{t('gate.question')} **{plain(asked_in_words(shown))}**")
     keys = [
         f"`{key}`\u00a0{plain(answer_name(answer, shown))}"
@@ -212,12 +227,17 @@ def _gate(shown: Shown) -> None:
     st.markdown(f"{t('gate.keys')} {' · '.join(keys)}")
     with st.container(key="gate"):
         args = (shown.task, shown.kind)
-        st.button(t("gate.begin"), key="gate-begin", shortcut=GO_ON, on_click=_open_gate, args=args, type="primary")
-    with st.container(key="guideline", border=True):
-        st.markdown(guideline_shown(shown).text)
+        begin = t("gate.begin" if is_new else "gate.go_on")
+        st.button(begin, key="gate-begin", shortcut=GO_ON, on_click=_open_gate, args=args, type="primary")
+        if not is_new:
+            _small_button("undo", f"gate-{_browser_id(shown.id)}", "z", _undo, engine, account_id)
+    if is_new:
+        with st.container(key="guideline", border=True):
+            st.markdown(guideline_shown(shown).text)
 
 
 def _open_gate(task: str, kind: str) -> None:
+    st.session_state[_BLOCK] = block_of(task, kind)
     st.session_state[_READ] = {*st.session_state.get(_READ, ()), (task, kind)}
 
 
@@ -397,13 +417,15 @@ def _card() -> None:
     note, action_done = st.session_state.pop(_NOTE, None), st.session_state.pop(_DONE, None)
     if shown is not None and _gate_closed(engine, account.id, shown):
         st.session_state.pop(_SHOWN, None)
-        _gate(shown)
+        _gate(engine, account.id, shown)
+        if note:
+            st.warning(plain(sentence(note)), icon=":material/info:")
         return
     if shown is None:
         st.session_state.pop(_SHOWN, None)
         _nothing_left(engine, account.id)
     else:
-        show_question(shown)
+        show_question(shown, shown.compared_with)
         show_earlier(shown.earlier, shown.task)
         _reminders(shown)
         _guideline(engine, account.id, shown)

@@ -117,6 +117,7 @@ def _value(key: str, value: object, names: Mapping[int, str]) -> str:
         return t("list.comma").join(_value(key, part, names) for part in value)
     if isinstance(value, str):
         known = {"role": f"role.{value}", "purpose": f"known.{value}", "kind": f"kind.{value}"}
+        known |= dict.fromkeys(("before", "after"), f"versions_of.{value}")
         if key == "task":
             return task_name(value)
         return text_or(known.get(key, ""), value)

@@ -19,7 +19,7 @@ from audit.annotation.control_questions import (
     remove_known,
 )
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
-from audit.annotation.settings import BOUNDS, Bounds, change_settings, settings_of
+from audit.annotation.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.browse import Contradiction, Side, contradictions
 from audit.false_satisfaction.questions import asked_by
@@ -276,7 +276,7 @@ def settings_section(engine: Engine, account_id: int) -> None:
         settings = settings_of(connection)
     session.show_last()
     with st.form("judging-settings"):
-        values: dict[str, float] = {}
+        values: dict[str, float | str] = {}
         for name, bounds in BOUNDS.items():
             is_share = bounds.most <= 1
             value = getattr(settings, name)
@@ -287,6 +287,15 @@ def settings_section(engine: Engine, account_id: int) -> None:
                 key=f"judging-{name}",
             )
             values[name] = round(number / 100, 6) if is_share else number
+        names = list(CHOICES["versions"].names)
+        values["versions"] = st.selectbox(
+            t("judging.versions"),
+            names,
+            index=names.index(settings.versions),
+            format_func=lambda name: t(f"versions_of.{name}"),
+            help=t("judging.versions_help"),
+            key="judging-versions",
+        )
         submitted = st.form_submit_button(t("judging.save"), type="primary")
     if submitted:
         with session.changing(engine, account_id):

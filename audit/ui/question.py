@@ -78,7 +78,7 @@ def show_question(shown: Shown, compared_with: Sequence[str] | None = None) -> N
     title = heading_html(asked_in_words(shown))
     if shown.group is None:
         texts = _texts_html(shown, compared_with)
-        marked = legend_html(texts, t("differences.since_last")) if compared_with else ""
+        marked = _version_html(shown, compared_with, texts) if compared_with else ""
         if shown.output is not None:
             sections = _pair_sections(shown.task, shown, texts, shown.output)
             body = _sections_html(sections, _exceeds_screen([*shown.texts, shown.output]))
@@ -157,6 +157,13 @@ def _texts_html(shown: Shown, compared_with: Sequence[str] | None) -> list[str]:
         text_html(text, code, size) if at is None else difference_html(compared_with[at], text, code, "both", size=size)
         for (text, code), at in zip(pairs, counterparts, strict=True)
     ]
+
+
+def _version_html(shown: Shown, compared_with: Sequence[str], texts: Sequence[str]) -> str:
+    """That this is another version of the text before, on purpose, and what its marks mean."""
+    same = tuple(compared_with) == shown.texts
+    line = f'<p class="audit-expected">{html(t("differences.same_text" if same else "differences.version"))}</p>'
+    return line + legend_html(texts, t("differences.since_last"))
 
 
 def _size(texts: Sequence[str]) -> str:

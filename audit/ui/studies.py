@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from sqlalchemy import Engine
 
-from audit.annotation.settings import BOUNDS
+from audit.annotation.settings import BOUNDS, CHOICES
 from audit.corpora import Corpus, all_corpora
 from audit.errors import AuditError
 from audit.messages import message
@@ -408,7 +408,10 @@ def _judging(fields: _Fields) -> dict[str, Any]:
     )
     with st.expander(t("studies.quality")):
         for name in SETTINGS:
-            if BOUNDS[name].whole:
+            if name == "versions":
+                names = list(CHOICES[name].names)
+                judging[name] = fields.choice("judging", name, names, lambda chosen: t(f"versions_of.{chosen}"))
+            elif BOUNDS[name].whole:
                 judging[name] = fields.integer("judging", name, int(BOUNDS[name].least), int(BOUNDS[name].most))
             else:
                 judging[name] = fields.share("judging", name, most=float(BOUNDS[name].most))

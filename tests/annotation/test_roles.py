@@ -29,7 +29,7 @@ from audit.store import open_store
 FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
     "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "change_password", "unflag",
-    "flag_taken_back", "make_token", "own_tokens", "end_token",
+    "flag_taken_back", "make_token", "own_tokens", "end_token", "last_block",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {

@@ -109,22 +109,27 @@ def cookie_of_session() -> str | None:
 
 
 class Everything(frozenset):
-    """A set that has whatever it is asked for."""
+    """A set that has whatever it is asked for, and is equal to it."""
 
     def __contains__(self, thing: object) -> bool:
         return True
 
+    def __eq__(self, thing: object) -> bool:
+        return True
+
+    __hash__ = frozenset.__hash__
+
 
 def open_app(account: Account | None = None, language: str | None = None, read: bool = True) -> AppTest:
     """The app, as somebody who is logged in sees it, or as a stranger does. `read`: the guideline that comes before the
-    first question of a kind has been read."""
+    first question of a kind has been read, and so has what comes where the kind changes."""
     app = AppTest.from_file(str(APP), default_timeout=60)
     if account:
         app.session_state["account_id"] = account.id
     if language:
         app.session_state["language"] = language
     if read:
-        app.session_state["guidelines-read"] = Everything()
+        app.session_state["guidelines-read"] = app.session_state["block"] = Everything()
     return app.run()
 
 
@@ -132,7 +137,7 @@ def log_in(app: AppTest, name: str, password: str = PASSWORD) -> AppTest:
     """Log in as the page at /login does, and come back. Raises NotAllowed for a wrong password."""
     app.session_state["account_id"] = accounts.log_in(session.engine(), name, password).id
     app.run()  # whose session it is now begins with nothing of the one before
-    app.session_state["guidelines-read"] = Everything()
+    app.session_state["guidelines-read"] = app.session_state["block"] = Everything()
     return app.run()
 
 

@@ -1,15 +1,29 @@
-"""Version 7 to 8: tokens, secrets whose bearer may do one thing, such as asking the API or making an account."""
+"""Version 7 to 8: tokens, secrets whose bearer may do one thing, such as asking the API or making an account; the
+source of each question, around which the queue goes, and with which text a judgement was compared."""
 
-from sqlalchemy import Column, DateTime, ForeignKey, Integer, LargeBinary, String
+from alembic import op
+from sqlalchemy import Column, DateTime, ForeignKey, Integer, LargeBinary, String, text
 
-from audit.store.migrations.steps import add_index, add_table
+from audit.store.migrations.steps import add_column, add_index, add_table
 
 revision = "8"
 down_revision = "7"
 
 
+SOURCES = """
+UPDATE question SET source_input_id = CASE kind WHEN 'group' THEN input_id ELSE (
+    SELECT source.input_id FROM member
+    JOIN draw ON draw.group_id = member.group_id
+    JOIN member AS source ON source.group_id = member.group_id AND source.role = 'source'
+    WHERE member.input_id = question.input_id AND member.role <> 'probe'
+    ORDER BY draw.rank, draw.sample_id, draw.group_id LIMIT 1
+) END WHERE kind IN ('input', 'pair', 'group')
+"""
+"""The column as the draws have it; `audit.false_satisfaction.questions` keeps it afterwards."""
+
+
 def upgrade() -> None:
-    """Make the table."""
+    """Make the table and the columns."""
     add_table(
         "token",
         Column("key", LargeBinary(32), primary_key=True),
@@ -26,3 +40,9 @@ def upgrade() -> None:
         Column("ended_at", DateTime(timezone=True)),
     )
     add_index("ix_token_annotator", "token", ["annotator_id"])
+    add_column("judgement", Column("compared", Integer, ForeignKey("judgement.id")))
+    add_column("lease", Column("compared", Integer))
+    if add_column("question", Column("source_input_id", Integer)):
+        op.execute(SOURCES)
+    add_index("ix_question_block", "question", ["filled", "task", "kind", "priority", text("waits DESC"), "id"])
+    add_index("ix_question_source", "question", ["source_input_id"])
