@@ -49,8 +49,6 @@ from audit.store.core import adjudication, answer, aside, input_table, judgement
 
 OPEN_FOR = timedelta(days=1)
 """So long an answer may be changed although others have given theirs since."""
-PAGE = 20
-"""Answers on a page, where nothing else is asked for."""
 MOST = 100
 """Answers on a page, at most."""
 LONGEST = 200
@@ -122,7 +120,7 @@ class OwnAgreement:
 
 
 def own_answers(
-    engine: Engine, account_id: int, wanted: OwnFilter | None = None, before: int | None = None, size: int = PAGE
+    engine: Engine, account_id: int, wanted: OwnFilter | None = None, before: int | None = None, size: int = 20
 ) -> OwnPage:
     """The newest answers of this account that match, of those before the judgement `before`; at most `MOST`.
 
@@ -172,11 +170,12 @@ def counted_answer(connection: Connection, account_id: int, question_id: int) ->
 
 
 def own_labels(engine: Engine, account_id: int) -> dict[str, tuple[str, ...]]:
-    """What this account has answered, by task: what the list can be filtered by. Raises NotAllowed."""
+    """The labels that this account has given, by task: what the list can be filtered by. Raises NotAllowed."""
     query = (
         select(question.c.task, judgement.c.answer)
         .join(question, question.c.id == judgement.c.question_id)
         .where(judgement.c.annotator_id == account_id, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN)
+        .where(question.c.kind.not_in(SCALES))
         .distinct()
         .order_by(question.c.task, judgement.c.answer)
     )

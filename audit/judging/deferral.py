@@ -40,7 +40,7 @@ def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> Non
 
 
 def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
-    """Show a question that this annotator has answered to the adjudicators, with a comment; the answer counts as before.
+    """Show a question that this annotator has answered to the adjudicators, with a comment; the answer still counts.
 
     Raises NotAllowed; Refused where no such answer is in their list (`audit.annotation.own_answers`), where their flag
     of it waits already, for a rating, and where the comment is empty or too long.

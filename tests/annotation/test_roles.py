@@ -166,7 +166,8 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert own_agreement(engine, people["ann"].id) is None
     for work in (lambda: own_answer(engine, people["ann"].id, 1),
                  lambda: change(engine, people["ann"].id, 1, "positive"),
-                 lambda: flag_answer(engine, people["ann"].id, 1, "odd"), lambda: train(engine, people["ann"].id, 1, "positive"),
+                 lambda: flag_answer(engine, people["ann"].id, 1, "odd"),
+                 lambda: train(engine, people["ann"].id, 1, "positive"),
                  lambda: judge(engine, people["ann"].id, 1, "positive"), lambda: skip(engine, people["ann"].id, 1),
                  lambda: flag(engine, people["ann"].id, 1, "odd")):  # fmt: skip
         with pytest.raises(Refused):  # there is no such question
