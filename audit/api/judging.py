@@ -1,19 +1,25 @@
-"""Routes for annotators: the next question, answers, undoing, skipping and flagging; and the training round."""
+"""Routes for annotators: the next question, own answers and what becomes of them; and the training round."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
+from pydantic import AwareDatetime
 
 from audit.annotation.accounts import own_account
+from audit.annotation.own_answers import LONGEST, MOST, OwnFilter, own_answers
 from audit.annotation.queue import Shown, next_question, queue_of
 from audit.annotation.words import words_of
 from audit.api.models import (
     Answering,
+    Changed,
+    Changing,
     FeedbackAnswer,
     Flagging,
     Left,
     Me,
     Next,
+    OwnAnswerEntry,
+    OwnAnswers,
     QuestionAnswer,
     Returned,
     Stored,
@@ -23,8 +29,8 @@ from audit.api.models import (
     Undoing,
 )
 from audit.api.service import Annotating, Visit
-from audit.judging.deferral import flag, skip, unflag
-from audit.judging.judgements import judge, undo
+from audit.judging.deferral import flag, flag_answer, skip, unflag
+from audit.judging.judgements import change, judge, undo
 from audit.judging.training import judging_mode, train
 from audit.store import reading
 
@@ -89,6 +95,58 @@ def take_back(visit: Annotating, body: Undoing | None = None) -> Returned:
     says which answer is meant."""
     only = body.judgement if body else None
     return Returned(question_id=undo(visit.engine, visit.id, client=visit.client, only=only))
+
+
+@router.put("/questions/{id:int}/judgement")
+def change_answer(visit: Annotating, id: Id, body: Changing) -> Changed:
+    """Change an own answer to a question while it is open; the history keeps both. Says what it was before."""
+    before = change(
+        visit.engine,
+        visit.id,
+        id,
+        body.answer,
+        shown_at=body.shown_at,
+        comment=body.comment,
+        client=visit.client,
+    )
+    return Changed(answer=before.answer, comment=before.comment)
+
+
+@router.get("/answers")
+def list_own_answers(
+    visit: Annotating,
+    search: Annotated[str, Query(max_length=LONGEST, description="In the texts, the output and the comment.")] = "",
+    task: Annotated[str | None, Query(description="The name of a task.")] = None,
+    answer: Annotated[str | None, Query(description="A label, or `unsure`.")] = None,
+    since: Annotated[AwareDatetime | None, Query(description="Given from then on.")] = None,
+    until: Annotated[AwareDatetime | None, Query(description="Given before then.")] = None,
+    commented: Annotated[bool, Query(description="With a comment only.")] = False,
+    flagged: Annotated[bool, Query(description="With a flag that waits only.")] = False,
+    changeable: Annotated[bool, Query(description="Those only that can be changed.")] = False,
+    before: Annotated[int | None, Query(ge=1, le=(1 << 31) - 1, description="`next` of the page before.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST)] = 20,
+) -> OwnAnswers:
+    """This account's own answers, each question once; not the question that it holds."""
+    wanted = OwnFilter(search, task, answer, since, until, commented, flagged, changeable)
+    page = own_answers(visit.engine, visit.id, wanted, before, limit)
+    entries = [
+        OwnAnswerEntry(
+            texts=list(entry.texts),
+            languages=list(entry.languages),
+            **{
+                name: getattr(entry, name)
+                for name in ("question_id", "task", "kind", "answer", "comment", "decided_at", "flagged", "closed")
+            },
+        )
+        for entry in page.answers
+    ]
+    return OwnAnswers(answers=entries, next=page.next)
+
+
+@router.post("/answers/{id:int}/flag", status_code=204)
+def flag_own_answer(visit: Annotating, id: Id, body: Flagging) -> None:
+    """Send a question that this account has answered to the adjudicators, with a comment; the answer still counts."""
+    flag_answer(visit.engine, visit.id, id, body.comment)
 
 
 @router.post("/questions/{id:int}/skip", status_code=204)

@@ -58,6 +58,14 @@ class Undoing(UserModel):
     )
 
 
+class Changing(UserModel):
+    """What an own answer is to be from now on; without a comment it has none."""
+
+    answer: Text
+    comment: Text | None = None
+    shown_at: Moment | None = None
+
+
 class Training(UserModel):
     """An answer in the training round."""
 
@@ -234,6 +242,38 @@ class Next(BaseModel):
 
     question: QuestionAnswer | None
     training: bool = Field(description="Whether the account has to pass the training round first: `GET /training`.")
+
+
+class OwnAnswerEntry(BaseModel):
+    """An answer of this account."""
+
+    question_id: int
+    task: str
+    kind: str
+    texts: list[str] = Field(description="Of a question about a group, those of its source.")
+    languages: list[str]
+    answer: str
+    comment: str
+    decided_at: datetime
+    flagged: bool = Field(description="Whether its flag waits for an adjudicator.")
+    closed: str | None = Field(
+        description="Why it can no longer be changed: `complete` (others have answered, too, and it is older than a"
+        " day), `settled` (an adjudicator has decided), `seen` (somebody answered seeing it). Null: it can be changed."
+    )
+
+
+class OwnAnswers(BaseModel):
+    """A page of this account's answers, the newest first; `next` is the `before` of the page after it."""
+
+    answers: list[OwnAnswerEntry]
+    next: int | None
+
+
+class Changed(BaseModel):
+    """What the answer was before."""
+
+    answer: str
+    comment: str
 
 
 class TrainingAnswer(BaseModel):

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Engine, delete, exists, select
 from audit.annotation.accounts import ADJUDICATORS, ROLES, reading_as
 from audit.annotation.answers import SCALES, is_counted, votes_on_question
 from audit.annotation.deferral import BACK, FLAG, SKIP, UNFLAG, add_row, check_comment, is_flagged, taken_back
+from audit.annotation.own_answers import counted_answer
 from audit.annotation.queue import LEASE, lease_question
 from audit.errors import Refused
 from audit.judging.unit import Work, unit_of_work
@@ -36,6 +37,23 @@ def flag(engine: Engine, account_id: int, question_id: int, comment: str) -> Non
     """
     with unit_of_work(engine, account_id, *ROLES) as work:
         _defer(work, account_id, question_id, FLAG, comment.strip())
+
+
+def flag_answer(engine: Engine, account_id: int, question_id: int, comment: str) -> None:
+    """Show a question that this annotator has answered to the adjudicators, with a comment; the answer still counts.
+
+    Raises NotAllowed; Refused where no such answer is in their list (`audit.annotation.own_answers`), where their flag
+    of it waits already, for a rating, and where the comment is empty or too long.
+    """
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        work.hold(question_id)
+        own = counted_answer(work.connection, account_id, question_id)
+        if own is None:
+            raise Refused(message("refused.no_own_answer", id=question_id))
+        if own.flagged:
+            raise Refused(message("refused.flagged_already"))
+        _check_flag(own.kind, comment.strip())
+        add_row(work.connection, account_id, question_id, FLAG, comment.strip())
 
 
 def unflag(engine: Engine, account_id: int) -> int | None:
@@ -148,15 +166,21 @@ def _defer(work: Work, account_id: int, question_id: int, kind: str, comment: st
     leases = work.connection.execute(
         delete(lease).where(lease.c.question_id == question_id, lease.c.annotator_id == account_id)
     ).rowcount
-    if kind == FLAG and not comment:
-        raise Refused(message("refused.flag_needs_comment"))
-    check_comment(comment)
-    of_kind = select(question.c.kind).where(question.c.id == question_id)
-    if kind == FLAG and work.connection.execute(of_kind).scalar() in SCALES:
-        raise Refused(message("refused.rating_flagged"))
+    if kind == FLAG:
+        of_kind = select(question.c.kind).where(question.c.id == question_id)
+        _check_flag(work.connection.execute(of_kind).scalar(), comment)
     if not leases:
         raise Refused(message("refused.not_leased"))
     add_row(work.connection, account_id, question_id, kind, comment)
+
+
+def _check_flag(kind: str | None, comment: str | None) -> None:
+    """Raises Refused unless a question of this kind may be flagged with this comment."""
+    if not comment:
+        raise Refused(message("refused.flag_needs_comment"))
+    check_comment(comment)
+    if kind in SCALES:
+        raise Refused(message("refused.rating_flagged"))
 
 
 def _has_place(connection: Connection, question_id: int) -> bool:

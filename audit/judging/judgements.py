@@ -1,4 +1,4 @@
-"""Judging and undoing. An answer is acknowledged after its commit; history is append-only."""
+"""Judging, undoing and changing. An answer is acknowledged after its commit; history is append-only."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,9 +11,12 @@ from sqlalchemy.sql.dml import ReturningDelete
 
 from audit.annotation.accounts import ROLES, reading_as
 from audit.annotation.answers import WITHDRAWN, is_adjudicated, is_counted
-from audit.annotation.control_questions import FIRST
+from audit.annotation.control_questions import FIRST, needs_training
 from audit.annotation.guidelines import guideline_in_force
+from audit.annotation.own_answers import OwnAnswer, counted_answer
+from audit.annotation.questions import languages_of
 from audit.annotation.queue import LEASE, end_leases_of_others, lease_question, seen, seen_by_somebody
+from audit.annotation.settings import settings_of
 from audit.errors import Refused
 from audit.judging.unit import check_answer, unit_of_work
 from audit.messages import message
@@ -86,6 +89,54 @@ def judge(
             "client": client,
         }
         return work.add(tables.Judgement, [row])
+
+
+def change(
+    engine: Engine,
+    account_id: int,
+    question_id: int,
+    answer: str,
+    *,
+    shown_at: datetime | None = None,
+    comment: str | None = None,
+    client: str | None = None,
+) -> OwnAnswer:
+    """Give this annotator's own answer to a question another label, or another comment; returns what it was before.
+
+    What was answered stays in the history, superseded by a judgement of the same pass, by the guideline in force now;
+    where nothing is another, nothing is stored. Raises NotAllowed; Refused where there is no such answer in their list
+    (`audit.annotation.own_answers`), where it is closed, and for whoever must pass the training round first.
+    """
+    with unit_of_work(engine, account_id, *ROLES) as work:
+        connection = work.connection
+        task, kind = check_answer(work.hold(question_id), question_id, answer, comment)
+        settings, codes = settings_of(connection), languages_of(connection, account_id)
+        if needs_training(connection, work.who, settings, codes):
+            raise Refused(message("refused.training_first"))
+        before = counted_answer(connection, account_id, question_id)
+        if before is None:
+            raise Refused(message("refused.no_own_answer", id=question_id))
+        if before.closed is not None:
+            raise Refused(message(f"refused.closed_{before.closed}"))
+        if (answer, comment or "") == (before.answer, before.comment):
+            return before
+        row = {
+            "question_id": question_id,
+            "annotator_id": account_id,
+            "round": before.round,
+            "answer": answer,
+            "comment": comment or None,
+            "guideline": guideline_in_force(connection, task, kind).version,
+            "shown_at": shown_at,
+            "decided_at": tables.now(),
+            "supersedes": before.id,
+            # What others had answered was on the screen when it was first given, and is not shown again.
+            "saw": before.saw,
+            "compared": before.compared,
+            "client": client,
+        }
+        work.add(tables.Judgement, [row])
+        return before
 
 
 def undo(engine: Engine, account_id: int, *, client: str | None = None, only: int | None = None) -> int | None:

@@ -110,7 +110,7 @@ def _training_question(engine: Engine, account_id: int, training: Training, leas
     show_question(shown)
     _guideline_drawer(shown)
     with answer_bar():
-        _answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown, least)
+        answer_buttons(shown, f"training-{place}", _training_answer, engine, account_id, shown, least)
         with st.container(key="beside", horizontal=True, gap="small"):
             _small_button("guideline", f"training-{place}", "g", _toggle_guideline)
     if st.session_state.get(_TRAINING_SHOWN, (None,))[0] != place:
@@ -241,7 +241,7 @@ def _open_gate(task: str, kind: str) -> None:
     st.session_state[_READ] = {*st.session_state.get(_READ, ()), (task, kind)}
 
 
-def _answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args: object) -> None:
+def answer_buttons(shown: Shown, place: str, action: Callable[..., None], *args: object) -> None:
     """A button for each answer, which comes after `args` when `action` is called. Its key holds the question (`place`),
     so that a press meant for another one does nothing."""
     if labels_together(shown):
@@ -324,7 +324,7 @@ def _switch(place: str, label: str) -> None:
 
 
 def _small_button(name: str, place: str, key: str, action: Callable[..., None], *args: object) -> None:
-    """A button beside the answers; `place` as of `_answer_buttons`."""
+    """A button beside the answers; `place` as of `answer_buttons`."""
     st.button(t(f"annotate.{name}"), key=f"{name}-{place}", shortcut=key, on_click=action, args=args, type="tertiary")
 
 
@@ -454,7 +454,7 @@ def _next(engine: Engine, account_id: int) -> Shown | None:
 def _answers(engine: Engine, account_id: int, shown: Shown) -> None:
     """The buttons of the answers; beside each other, the comment and what else can be done with the question."""
     place = _browser_id(shown.id)
-    _answer_buttons(shown, place, _answer, engine, account_id, shown.id)
+    answer_buttons(shown, place, _answer, engine, account_id, shown.id)
     with st.container(key="beside", horizontal=True, gap="small"):
         st.text_input(
             t("annotate.comment"),
@@ -651,8 +651,11 @@ def _comment_key(question_id: int) -> str:
 
 def _browser_id(question_id: int) -> str:
     """The question's id for the browser. Not its number where there are hidden questions: that could give them away."""
-    if not st.session_state.get(_HAS_HIDDEN):
-        return str(question_id)
+    return opaque_id(question_id) if st.session_state.get(_HAS_HIDDEN) else str(question_id)
+
+
+def opaque_id(question_id: int) -> str:
+    """A name for a question that tells nothing of its number."""
     return hashlib.blake2b(str(question_id).encode(), key=_key(), digest_size=6).hexdigest()
 
 

@@ -12,6 +12,7 @@ from audit.ui import (
     dashboard,
     data,
     log,
+    own_answers,
     quality,
     results,
     stale,
@@ -37,6 +38,7 @@ class Page:
 
 PAGES = (
     Page("annotate", ":material/edit_note:", ROLES, annotate.page, home="annotator"),
+    Page("answers", ":material/checklist:", ROLES, own_answers.page),
     Page("adjudicate", ":material/gavel:", adjudicate.ROLES, adjudicate.page, home="adjudicator", wide=True),
     Page("browse", ":material/search:", browse.ROLES, browse.page, wide=True),
     Page("dashboard", ":material/dashboard:", dashboard.ROLES, dashboard.page, home="manager", wide=True),

@@ -18,11 +18,12 @@ from audit.annotation import accounts, invitations, ratings, tokens
 from audit.annotation.accounts import Account, add_account
 from audit.annotation.activity import pace_of
 from audit.annotation.guidelines import guideline_before
+from audit.annotation.own_answers import own_agreement, own_answer, own_answers, own_labels
 from audit.annotation.queue import elsewhere, next_question, queue_of
 from audit.errors import NotAllowed, Refused
 from audit.judging import judges, samples, unit
-from audit.judging.deferral import flag, flag_taken_back, skip, unflag
-from audit.judging.judgements import judge, undo, undone
+from audit.judging.deferral import flag, flag_answer, flag_taken_back, skip, unflag
+from audit.judging.judgements import change, judge, undo, undone
 from audit.judging.training import judging_mode, train
 from audit.store import open_store
 
@@ -30,6 +31,7 @@ FOR_ANNOTATORS = {
     "next_question", "queue_of", "judge", "undo", "undone", "skip", "flag", "guideline_before",
     "pace_of", "judging_mode", "completion_code", "train", "elsewhere", "own_account", "change_password", "unflag",
     "flag_taken_back", "make_token", "own_tokens", "end_token", "last_block",
+    "own_answers", "own_answer", "own_labels", "own_agreement", "change", "flag_answer",
 }  # fmt: skip
 """What an annotator's account may call, for its own work; a function that is not here must refuse it."""
 WITHOUT_ACCOUNT = {
@@ -159,7 +161,13 @@ def test_what_an_annotator_may_call_does_not_refuse_the_role(world) -> None:
     assert pace_of(engine, people["ann"].id).seconds is None
     assert invitations.completion_code(engine, people["ann"].id) is None
     assert judging_mode(engine, people["ann"].id).training is None
-    for work in (lambda: train(engine, people["ann"].id, 1, "positive"),
+    assert own_answers(engine, people["ann"].id).answers == ()
+    assert own_labels(engine, people["ann"].id) == {}
+    assert own_agreement(engine, people["ann"].id) is None
+    for work in (lambda: own_answer(engine, people["ann"].id, 1),
+                 lambda: change(engine, people["ann"].id, 1, "positive"),
+                 lambda: flag_answer(engine, people["ann"].id, 1, "odd"),
+                 lambda: train(engine, people["ann"].id, 1, "positive"),
                  lambda: judge(engine, people["ann"].id, 1, "positive"), lambda: skip(engine, people["ann"].id, 1),
                  lambda: flag(engine, people["ann"].id, 1, "odd")):  # fmt: skip
         with pytest.raises(Refused):  # there is no such question

@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 from api_world import World, judge_all, make_database, world_of
@@ -91,6 +92,42 @@ def test_the_same_on_postgresql(postgres_url: str) -> None:
     left = world.ask("ann", "GET", "/queue")["left"]
     judge_and_decide(world)
     fetch(world, left)
+
+
+def test_own_answers_are_listed_searched_and_changed(world: World) -> None:
+    ask = partial(world.ask, "ann")
+    first = ask("POST", "/questions/next")["question"]
+    ask("POST", f"/questions/{first['id']}/judgement", json={"answer": "positive", "comment": "100% sure"})
+    judge_all(world, "ben", lambda question: "negative")
+    second = ask("POST", "/questions/next")["question"]
+    ask("POST", f"/questions/{second['id']}/judgement", json={"answer": "neutral"})
+    page = ask("GET", "/answers", params={"limit": 1})
+    assert [entry["question_id"] for entry in page["answers"]] == [second["id"]]
+    page = ask("GET", "/answers", params={"limit": 1, "before": page["next"]})
+    assert ([entry["question_id"] for entry in page["answers"]], page["next"]) == ([first["id"]], None)
+    found = ask("GET", "/answers", params={"search": "0% SURE", "answer": "positive", "changeable": True})
+    assert (found["answers"], found["answers"][0]["closed"]) == (page["answers"], None)
+    assert ask("GET", "/answers", params={"search": first["texts"][0][:9], "flagged": True})["answers"] == []
+    moment = found["answers"][0]["decided_at"]
+    assert len(ask("GET", "/answers", params={"since": moment})["answers"]) == 2
+    assert len(ask("GET", "/answers", params={"until": moment})["answers"]) == 0
+    assert world.send("ann", "GET", "/answers", params={"since": "2026-01-01T00:00:00"}).status_code == 400
+    assert world.send("ann", "GET", "/answers", params={"limit": 101}).status_code == 400
+    changed = ask("PUT", f"/questions/{first['id']}/judgement", json={"answer": "negative"})
+    assert changed == {"answer": "positive", "comment": "100% sure"}
+    assert ask("GET", "/answers")["answers"][0] == page["answers"][0] | {
+        "answer": "negative",
+        "comment": "",
+        "decided_at": ask("GET", "/answers")["answers"][0]["decided_at"],
+    }
+    ask("POST", f"/answers/{first['id']}/flag", json={"comment": "see the title"})
+    assert world.ask("ada", "GET", "/flagged") == {"questions": [first["id"]]}
+    world.ask("ada", "POST", f"/questions/{first['id']}/adjudication", json={"allowed": ["neutral"], "code": "other",
+              "reason": "The title says so."})  # fmt: skip
+    refused = world.send("ann", "PUT", f"/questions/{first['id']}/judgement", json={"answer": "positive"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "refused.closed_settled")
+    others = world.send("ann", "PUT", f"/questions/{second['id'] + 1}/judgement", json={"answer": "positive"})
+    assert (others.status_code, others.json()["error"]["code"]) == (409, "refused.no_own_answer")
 
 
 def test_the_report_of_a_study_is_its_own(world: World) -> None:

@@ -13,7 +13,7 @@ from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 
 from audit.reports.worker import answer_line, read_answer
-from audit.ui import adjudicate, annotate, background_cache, session
+from audit.ui import adjudicate, annotate, background_cache, own_answers, session
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +49,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """AppTest clicks faster than people read: here, every answer is taken at once."""
     monkeypatch.setattr(annotate, "LEAST", timedelta(0))
     monkeypatch.setattr(adjudicate, "LEAST", timedelta(0))
+    monkeypatch.setattr(own_answers, "LEAST", timedelta(0))
 
 
 @pytest.fixture(scope="session", autouse=True)

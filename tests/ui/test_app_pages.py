@@ -34,8 +34,10 @@ def one_page(name: str) -> None:
 
 
 def test_menus_follow_the_role() -> None:
-    assert [page.name for page in pages_for("annotator")] == ["annotate", "account"]
-    assert [page.name for page in pages_for("adjudicator")] == ["annotate", "adjudicate", "browse", "account"]
+    assert [page.name for page in pages_for("annotator")] == ["annotate", "answers", "account"]
+    assert [page.name for page in pages_for("adjudicator")] == [
+        "annotate", "answers", "adjudicate", "browse", "account",
+    ]  # fmt: skip
     assert [page.name for page in pages_for("manager")] == NAMES
 
 

@@ -1,0 +1,397 @@
+"""An annotator's own answers: a list to be searched, which of them may still be changed, and how often they are what
+was settled on. `audit.judging.judgements.change` changes them.
+
+Hidden questions (`audit.annotation.control_questions`) must not be told from others by what is here. So
+
+- each question is in the list once, with the answer that its annotator gave last, in whatever pass: a hidden question
+  that was just answered is where any other would be, and a repeated one is not there a second time;
+- a question that its annotator holds now is not in it: whoever looks for the text on their screen would learn that it
+  is a repeat;
+- whether an answer is open hangs, of one whose answer is known, on the question that they answered before it, and
+  neither that nor a repeat is closed by what an adjudicator decides.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any, Literal, cast
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    String,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+)
+from sqlalchemy import cast as as_type
+
+from audit.annotation.accounts import ROLES, reading_as
+from audit.annotation.answers import PEOPLE, SCALES, UNSURE, VOTE, WITHDRAWN, is_adjudicated, is_counted, is_vote
+from audit.annotation.control_questions import FIRST, KNOWN
+from audit.annotation.deferral import BACK, FLAG, is_flagged
+from audit.annotation.queue import Shown, show
+from audit.errors import Refused
+from audit.messages import message
+from audit.store import tables
+from audit.store.copying import in_utc
+from audit.store.core import adjudication, answer, aside, input_table, judgement, lease, member, question
+
+OPEN_FOR = timedelta(days=1)
+"""So long an answer may be changed although others have given theirs since."""
+MOST = 100
+"""Answers on a page, at most."""
+LONGEST = 200
+"""Characters that are searched for, at most."""
+LEAST_SETTLED = 20
+"""With fewer settled answers no agreement is told."""
+STEP = 10
+"""Settled answers are counted by so many at a time: one that comes to them tells nothing of itself."""
+
+Closed = Literal["complete", "settled", "seen"]
+"""Why an answer can no longer be changed: others have given theirs and its day is over; an adjudicator has decided the
+question; somebody has answered it who was shown this answer."""
+
+
+@dataclass(frozen=True)
+class OwnFilter:
+    """Which of their own answers somebody wants to see."""
+
+    search: str = ""
+    """In a text, in the output that was asked about, or in their comment; without regard to case."""
+    task: str | None = None
+    answer: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    """Given from then on, and before then."""
+    commented: bool = False
+    flagged: bool = False
+    """Flagged by them, and no adjudicator has replied."""
+    changeable: bool = False
+
+
+@dataclass(frozen=True)
+class OwnAnswer:
+    """An answer, and what it is about, as its annotator may see it."""
+
+    id: int
+    """Of the judgement."""
+    question_id: int
+    task: str
+    kind: str
+    texts: tuple[str, ...]
+    """Of a question about a group, its source's."""
+    languages: tuple[str, ...]
+    answer: str
+    comment: str
+    decided_at: datetime
+    flagged: bool
+    closed: Closed | None
+    """None: it may be changed."""
+    round: int = field(default=FIRST, repr=False)
+    """The pass, and what was seen when it was given: for whoever changes it, and never to be shown."""
+    saw: int | None = field(default=None, repr=False)
+    compared: int | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class OwnPage:
+    """Answers, the newest first; `next` is the `before` of the page after them, None: there are no more."""
+
+    answers: tuple[OwnAnswer, ...]
+    next: int | None
+
+
+@dataclass(frozen=True)
+class OwnAgreement:
+    """How many of somebody's settled answers are what was settled on."""
+
+    agreed: int
+    settled: int
+
+
+def own_answers(
+    engine: Engine, account_id: int, wanted: OwnFilter | None = None, before: int | None = None, size: int = 20
+) -> OwnPage:
+    """The newest answers of this account that match, of those before the judgement `before`; at most `MOST`.
+
+    Raises NotAllowed, and Refused for a search that is too long.
+    """
+    wanted, size = wanted or OwnFilter(), min(max(size, 1), MOST)
+    if len(wanted.search) > LONGEST:
+        raise Refused(message("refused.search_long", count=len(wanted.search), most=LONGEST))
+    if wanted == OwnFilter():
+        query = _page()
+    else:
+        sqlite = engine.dialect.name == "sqlite"
+        query = _list(*_conditions(account_id, wanted, sqlite), indexed=not wanted.flagged)
+    if before is not None:
+        query = query.where(judgement.c.id < before)
+    with reading_as(engine, account_id, *ROLES) as connection:
+        params = {"account": account_id, "day_ago": tables.now() - OPEN_FOR}
+        rows = connection.execute(query.order_by(judgement.c.id.desc()).limit(size + 1), params).all()
+    answers = tuple(_own_answer(row) for row in rows[:size])
+    return OwnPage(answers, answers[-1].id if len(rows) > size else None)
+
+
+def own_answer(engine: Engine, account_id: int, question_id: int) -> tuple[OwnAnswer, Shown, str | None]:
+    """This account's answer to a question, the question without anybody else's answer, and what an adjudicator wrote
+    when sending back its flag (None: nobody did). Raises NotAllowed, or Refused where there is no such answer."""
+    with reading_as(engine, account_id, *ROLES) as connection:
+        entry = counted_answer(connection, account_id, question_id)
+        if entry is None:
+            raise Refused(message("refused.no_own_answer", id=question_id))
+        own_flag = aside.alias("own_flag")
+        flagged = exists().where(
+            own_flag.c.question_id == question_id,
+            own_flag.c.annotator_id == account_id,
+            own_flag.c.kind == FLAG,
+            own_flag.c.id < aside.c.id,
+        )
+        replies = select(aside.c.comment).where(aside.c.question_id == question_id, aside.c.kind == BACK, flagged)
+        reply = connection.execute(replies.order_by(aside.c.id.desc()).limit(1)).first()
+        return entry, show(connection, question_id), None if reply is None else str(reply.comment or "")
+
+
+def counted_answer(connection: Connection, account_id: int, question_id: int) -> OwnAnswer | None:
+    """The answer in this account's list to this question; None where there is none."""
+    params = {"account": account_id, "day_ago": tables.now() - OPEN_FOR, "question": question_id}
+    row = connection.execute(_of_question(), params).first()
+    return None if row is None else _own_answer(row)
+
+
+def own_labels(engine: Engine, account_id: int) -> dict[str, tuple[str, ...]]:
+    """The labels that this account has given, by task: what the list can be filtered by. Raises NotAllowed."""
+    query = (
+        select(question.c.task, judgement.c.answer)
+        .join(question, question.c.id == judgement.c.question_id)
+        .where(judgement.c.annotator_id == account_id, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN)
+        .where(question.c.kind.not_in(SCALES))
+        .distinct()
+        .order_by(question.c.task, judgement.c.answer)
+    )
+    labels: dict[str, tuple[str, ...]] = {}
+    with reading_as(engine, account_id, *ROLES) as connection:
+        for task, label in connection.execute(query):
+            labels[task] = (*labels.get(task, ()), label)
+    return labels
+
+
+def own_agreement(engine: Engine, account_id: int) -> OwnAgreement | None:
+    """How often this account's first answers are what people settled on, of those that it can no longer change.
+
+    None for fewer than `LEAST_SETTLED`. Only whole steps of `STEP` are counted, in the order in which they were closed,
+    so nobody learns from one more of them what others answered to it. "Unsure" is left out; hidden questions are no
+    part of it. Who takes part in an agreement agrees with it. Raises NotAllowed.
+    """
+    with reading_as(engine, account_id, *ROLES) as connection:
+        params = {"account": account_id, "day_ago": tables.now() - OPEN_FOR}
+        rows = connection.execute(_settled(), params).all()
+    settled: dict[int, tuple[datetime, int, bool]] = {}
+    for row in rows:  # "adjudicated" comes last and takes the place of "people"
+        ends = [in_utc(row.decided_at) + OPEN_FOR, *([in_utc(row.by_others)] if row.by_others else [])]
+        closed_at = min([max(ends), *([in_utc(row.adjudicated)] if row.adjudicated else [])])
+        settled[row.question_id] = (closed_at, row.question_id, row.answer in row.allowed)
+    number = len(settled) // STEP * STEP
+    if number < LEAST_SETTLED:
+        return None
+    return OwnAgreement(sum(agrees for *_, agrees in sorted(settled.values())[:number]), number)
+
+
+def _own_answer(row: Any) -> OwnAnswer:
+    return OwnAnswer(
+        id=int(row.id),
+        question_id=int(row.question_id),
+        task=str(row.task),
+        kind=str(row.kind),
+        texts=tuple(row.texts),
+        languages=tuple(row.languages.split(",")),
+        answer=str(row.answer),
+        comment=str(row.comment or ""),
+        decided_at=in_utc(row.decided_at),
+        flagged=bool(row.flagged),
+        closed=cast("Closed | None", row.closed),
+        round=int(row.round),
+        saw=None if row.saw is None else int(row.saw),
+        compared=None if row.compared is None else int(row.compared),
+    )
+
+
+def _conditions(account_id: int, wanted: OwnFilter, sqlite: bool) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.task is not None:
+        conditions.append(question.c.task == wanted.task)
+    if wanted.answer is not None:
+        conditions.append(judgement.c.answer == wanted.answer)
+    if wanted.since is not None:
+        conditions.append(judgement.c.decided_at >= wanted.since.astimezone(UTC))
+    if wanted.until is not None:
+        conditions.append(judgement.c.decided_at < wanted.until.astimezone(UTC))
+    if wanted.commented:
+        conditions.append(and_(judgement.c.comment.is_not(None), judgement.c.comment != ""))
+    if wanted.flagged:
+        by_them = select(aside.c.question_id).where(aside.c.annotator_id == account_id, aside.c.kind == FLAG)
+        conditions += [judgement.c.question_id.in_(by_them), is_flagged(account_id)]
+    if search := wanted.search.strip():
+        conditions.append(_says(search, sqlite))
+    if wanted.changeable:
+        conditions.append(_closed().is_(None))
+    return conditions
+
+
+def _says(search: str, sqlite: bool) -> ColumnElement[bool]:
+    """Condition: the question's texts, its output or the comment has this. Signs of patterns stand for themselves."""
+
+    def has(column: ColumnElement[str], text: str) -> ColumnElement[bool]:
+        # SQLite's LIKE takes no regard to case by itself, and is four times as fast without being told to.
+        return column.contains(text, autoescape=True) if sqlite else column.icontains(text, autoescape=True)
+
+    # Texts are stored as JSON: what is looked for is written as it is there.
+    written = json.dumps(search, ensure_ascii=False)[1:-1]
+    part, part_input = member.alias("part"), input_table.alias("part_input")
+    in_member = exists().where(
+        part.c.group_id == question.c.group_id,
+        part.c.role != "probe",
+        part_input.c.id == part.c.input_id,
+        has(as_type(part_input.c.texts, String), written),
+    )
+    return or_(
+        has(as_type(input_table.c.texts, String), written),
+        has(question.c.output, search),
+        has(judgement.c.comment, search),
+        and_(question.c.kind == "group", in_member),
+    )
+
+
+# Statements are cached: building one takes longer than running it. `account` and `day_ago` are bound at each call.
+
+
+@cache
+def _page() -> Select[Any]:
+    return _list()
+
+
+@cache
+def _of_question() -> Select[Any]:
+    return _list(judgement.c.question_id == bindparam("question"), indexed=False)
+
+
+def _list(*conditions: ColumnElement[bool], indexed: bool = True) -> Select[Any]:
+    """What of the list of `account` meets these conditions. `indexed`: by all that it has answered.
+
+    SQLite asks for what is read of other tables in the order in which it stands here, so what leaves fewest comes
+    first; and it is kept from reading all answers of an account for each of them.
+    """
+    me: Any = bindparam("account")
+    own = judgement.c.annotator_id if indexed else judgement.c.annotator_id + 0
+    last: Any = input_table.c.id == question.c.input_id  # true; so these are looked at when the text has been
+    later, newer = judgement.alias("later"), judgement.alias("newer")
+    superseded = exists().where(later.c.supersedes == judgement.c.id, last)
+    again = exists().where(
+        newer.c.question_id == judgement.c.question_id,
+        newer.c.annotator_id + 0 == me,
+        newer.c.round >= FIRST,
+        newer.c.id > judgement.c.id,
+        is_counted(newer),
+        last,
+    )
+    held = exists().where(lease.c.question_id == judgement.c.question_id, lease.c.annotator_id == me, last)
+    columns = tuple(judgement.c[name] for name in ("id", "question_id", "round", "answer", "comment", "decided_at"))
+    return (
+        select(
+            *columns,
+            judgement.c.saw,
+            judgement.c.compared,
+            question.c.task,
+            question.c.kind,
+            input_table.c.texts,
+            input_table.c.languages,
+            is_flagged(me).label("flagged"),
+            _closed().label("closed"),
+        )
+        .join(question, question.c.id == judgement.c.question_id)
+        .join(input_table, input_table.c.id == question.c.input_id)
+        .where(own == me, judgement.c.round >= FIRST, judgement.c.answer != WITHDRAWN, *conditions)
+        .where(*(~what.correlate(judgement, question, input_table) for what in (superseded, again, held)))
+    )
+
+
+@cache
+def _settled() -> Select[Any]:
+    """The settled first answers of `account` that are closed, with the moments that closed them."""
+    votes = select(func.max(VOTE.c.decided_at)).where(_by_others(judgement.c.question_id))
+    decided = select(func.min(adjudication.c.decided_at)).where(adjudication.c.question_id == judgement.c.question_id)
+    return (
+        select(
+            judgement.c.question_id,
+            judgement.c.answer,
+            judgement.c.decided_at,
+            answer.c.allowed,
+            votes.scalar_subquery().label("by_others"),
+            decided.scalar_subquery().label("adjudicated"),
+        )
+        .join(question, question.c.id == judgement.c.question_id)
+        .join(answer, answer.c.question_id == judgement.c.question_id)
+        .where(judgement.c.annotator_id == bindparam("account"), judgement.c.round == FIRST, is_counted(judgement))
+        .where(judgement.c.answer != UNSURE, question.c.kind.not_in(SCALES), answer.c.origin.in_(PEOPLE))
+        .where(_closed().is_not(None))
+        .order_by(answer.c.origin.desc())
+    )
+
+
+@cache
+def _closed() -> ColumnElement[str]:
+    """Why the judgement can no longer be changed, or null: a value of `Closed`."""
+    reader = judgement.alias("reader")
+    was_seen = exists().where(
+        reader.c.question_id == judgement.c.question_id, reader.c.saw >= judgement.c.id, is_counted(reader)
+    )
+    # What adjudicators decide, and who saw it, is about first answers; of others it would tell that they are hidden.
+    first = judgement.c.round == FIRST
+    over = judgement.c.decided_at < bindparam("day_ago")
+    reasons: Sequence[tuple[ColumnElement[bool], ColumnElement[str]]] = (
+        (and_(over, _is_complete()), literal("complete")),
+        (and_(first, is_adjudicated(judgement.c.question_id)), literal("settled")),
+        (and_(first, was_seen), literal("seen")),
+    )
+    return case(*reasons, else_=null())
+
+
+def _is_complete() -> ColumnElement[bool]:
+    """Condition: the judgement's question has all its votes, some of them others'. Of one whose answer is known, which
+    waits for nobody, the question that the same account answered before it."""
+    earlier, asked = judgement.alias("earlier"), question.alias("asked")
+    before = (
+        select(earlier.c.question_id)
+        .where(
+            earlier.c.annotator_id == judgement.c.annotator_id,
+            earlier.c.round == FIRST,
+            earlier.c.answer != WITHDRAWN,
+            earlier.c.id < judgement.c.id,
+        )
+        .order_by(earlier.c.id.desc())
+        .limit(1)
+        .correlate(judgement)
+        .scalar_subquery()
+    )
+    about = case((judgement.c.round == KNOWN, before), else_=judgement.c.question_id)
+    return exists().where(
+        asked.c.id == about,
+        asked.c.filled.is_(True),
+        exists().where(_by_others(asked.c.id)).correlate(asked, judgement),
+    )
+
+
+def _by_others(question_id: Any) -> ColumnElement[bool]:
+    """Condition on `VOTE`: a vote of somebody else than the judgement's annotator, on this question."""
+    return and_(VOTE.c.question_id == question_id, VOTE.c.annotator_id != judgement.c.annotator_id, is_vote(VOTE))

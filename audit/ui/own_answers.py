@@ -1,0 +1,358 @@
+"""The page *My answers*: what somebody has answered, to be searched and, while it is open, changed.
+
+It is as blind as *Judge*: no system, no output but the one that is asked about, and nobody else's answer. Question
+numbers are not in it, since they could give hidden questions away.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import streamlit as st
+from sqlalchemy import Engine
+
+from audit.annotation.accounts import ROLES
+from audit.annotation.activity import pace_of
+from audit.annotation.answers import SCALES, UNSURE
+from audit.annotation.own_answers import (
+    LONGEST,
+    STEP,
+    OwnAnswer,
+    OwnFilter,
+    OwnPage,
+    own_agreement,
+    own_answer,
+    own_answers,
+    own_labels,
+)
+from audit.annotation.queue import Shown, queue_of
+from audit.errors import Refused
+from audit.judging.deferral import flag_answer
+from audit.judging.judgements import change
+from audit.messages import message
+from audit.statistics.intervals import wilson
+from audit.ui import annotate, session
+from audit.ui.language import html, label_name, plain, t, task_name
+from audit.ui.question import (
+    FIELD,
+    LEAST,
+    answer_bar,
+    guideline_shown,
+    ignore_held_keys,
+    show_question,
+)
+
+T = TypeVar("T")
+SIZE = 20
+"""Answers on a page."""
+_EXCERPT = 160
+"""Characters of a text that its row shows."""
+_KEPT = timedelta(minutes=5)
+"""How long what reads all of somebody's answers is kept: their agreement, and what the list can be filtered by."""
+_OPENED = "own-opened"
+"""(the question that is open, when it was opened)"""
+_TRAIL = "own-trail"
+"""(what was looked for, where the pages up to the present one begin)"""
+_CHANGED = "own-changed"
+"""The answer before the last change, which can be undone."""
+_WITH = ("commented", "flagged", "changeable")
+_FILTERS = ("own-search", "own-task", "own-answer", "own-day", "own-with")
+
+
+def page() -> None:
+    """On which all roles look at their own answers."""
+    session.require_role(session.engine(), *ROLES)
+    ignore_held_keys()
+    _card()
+
+
+@st.fragment
+@session.report_problems
+def _card() -> None:
+    engine, account = session.enter(*ROLES)
+    opened = st.session_state.get(_OPENED)
+    if opened is not None:
+        try:
+            entry, shown, reply = own_answer(engine, account.id, opened[0])
+        except Refused:
+            _close()  # it is on the screen of *Judge* again, or went stale
+        else:
+            # What the list is filtered by is not on the screen now, and Streamlit would forget it.
+            st.session_state.update({key: st.session_state[key] for key in _FILTERS if key in st.session_state})
+            _question(engine, account.id, entry, shown, reply)
+            return
+    _overview(engine, account.id)
+    _last_change(engine, account.id)
+    _list(engine, account.id)
+
+
+# Above the list: what is done and left, how fast, and how often it is what was settled on.
+
+
+def _overview(engine: Engine, account_id: int) -> None:
+    queue, pace = queue_of(engine, account_id), pace_of(engine, account_id)
+    # With hidden questions the exact number would tell which of them do not count (`annotate.ABOUT`).
+    left = -(-queue.left_for_me // annotate.ABOUT) * annotate.ABOUT if queue.mixed else queue.left_for_me
+    remaining = t("annotate.about", count=left) if queue.mixed and left else str(left)
+    parts = [t("annotate.progress", today=queue.mine_today, mine=queue.mine, left=remaining)]
+    if pace.seconds is not None:
+        parts.append(t("annotate.pace", seconds=f"{pace.seconds:.0f}"))
+    st.progress(queue.mine / max(queue.mine + left, 1), text=" · ".join(parts))
+    agreement = _kept("own-agreement", own_agreement, engine, account_id)
+    if agreement is None:
+        return
+    interval = wilson(agreement.agreed, agreement.settled)
+    values = {
+        "share": f"{100 * agreement.agreed / agreement.settled:.0f}",
+        "low": f"{100 * interval.low:.0f}",
+        "high": f"{100 * interval.high:.0f}",
+        "n": str(agreement.settled),
+    }
+    st.caption(t("own.agreement", **values), help=t("own.agreement_help", step=STEP))
+
+
+def _last_change(engine: Engine, account_id: int) -> None:
+    """What was done last, and how to take a change back."""
+    session.show_last()
+    before: OwnAnswer | None = st.session_state.get(_CHANGED)
+    if before is not None:
+        st.button(
+            t("own.undo"),
+            key=f"own-undo-{annotate.opaque_id(before.question_id)}",
+            shortcut="z",
+            icon=":material/undo:",
+            on_click=_undo,
+            args=(engine, account_id),
+        )
+
+
+def _kept(key: str, read: Callable[[Engine, int], T], engine: Engine, account_id: int) -> T:
+    """What `read` said no longer than `_KEPT` ago."""
+    now = datetime.now(UTC)
+    stored: tuple[datetime, T] | None = st.session_state.get(key)
+    if stored is None or now - stored[0] >= _KEPT:
+        stored = st.session_state[key] = (now, read(engine, account_id))
+    return stored[1]
+
+
+# The list.
+
+
+def _list(engine: Engine, account_id: int) -> None:
+    wanted = _filters(engine, account_id)
+    previous, trail = st.session_state.get(_TRAIL, (wanted, [None]))
+    if previous != wanted:
+        trail = [None]
+    st.session_state[_TRAIL] = (wanted, trail)
+    found = own_answers(engine, account_id, wanted, trail[-1], SIZE)
+    if not found.answers:
+        st.info(t("own.nothing" if wanted == OwnFilter() and len(trail) == 1 else "own.nothing_found"))
+    with st.container(key="own-rows", gap="xsmall"):
+        for entry in found.answers:
+            _row(entry)
+    if len(trail) > 1 or found.next is not None:
+        _pager(trail, found)
+
+
+def _filters(engine: Engine, account_id: int) -> OwnFilter:
+    labels = _kept("own-labels", own_labels, engine, account_id)
+    search = st.text_input(
+        t("own.search"), key="own-search", max_chars=LONGEST, icon=":material/search:", autocomplete="off"
+    )
+    columns = st.columns(3 if len(labels) > 1 else 2)
+    task = None
+    if len(labels) > 1:
+        task = _choice(columns[0], "task", {name: task_name(name) for name in labels})
+    names = {
+        answer: answer_words(answer, name)
+        for name, answers in labels.items()
+        if task in (None, name)
+        for answer in answers
+    }
+    answer = _choice(columns[-2], "answer", names)
+    day = columns[-1].date_input(t("own.day"), value=None, key="own-day", format="YYYY-MM-DD")
+    with_ = st.pills(
+        t("own.with"),
+        _WITH,
+        selection_mode="multi",
+        format_func=lambda name: t(f"own.{name}"),
+        key="own-with",
+        label_visibility="collapsed",
+    )
+    since = datetime(day.year, day.month, day.day, tzinfo=_zone()) if day else None
+    return OwnFilter(
+        search=search.strip(),
+        task=task,
+        answer=answer,
+        since=since,
+        until=since + timedelta(days=1) if since else None,
+        **{name: name in with_ for name in _WITH},
+    )
+
+
+def _choice(column: st.delta_generator.DeltaGenerator, field: str, names: dict[str, str]) -> str | None:
+    options: list[str | None] = [None, *names]
+    return column.selectbox(
+        t(f"own.{field}"),
+        options,
+        format_func=lambda option: t("browse.all") if option is None else names.get(option, option),
+        key=f"own-{field}",
+    )
+
+
+def _row(entry: OwnAnswer) -> None:
+    """A row: the beginning of the text, the answer, when, the comment, and a button that opens it."""
+    text = entry.texts[0]
+    excerpt = html(text[:_EXCERPT]) + ("…" if len(text) > _EXCERPT else "")
+    facts = [f"<strong>{html(answer_words(entry.answer, entry.task, entry.kind))}</strong>", html(_when(entry))]
+    if entry.flagged:
+        facts.append(html(t("own.is_flagged")))
+    comment = f"<br><q>{html(entry.comment)}</q>" if entry.comment else ""
+    place = annotate.opaque_id(entry.question_id)
+    with st.container(key=f"own-row-{place}", horizontal=True, vertical_alignment="center", border=True):
+        st.html(
+            f'<p class="audit-own" lang="{html(entry.languages[0])}">{excerpt}</p>'
+            f'<p class="audit-facts">{" · ".join(facts)}{comment}</p>',
+            width="stretch",
+        )
+        st.button(
+            t("own.change" if entry.closed is None else "own.open"),
+            key=f"own-open-{place}",
+            on_click=_open,
+            args=(entry.question_id,),
+            width="content",
+        )
+
+
+def answer_words(answer: str, task: str, kind: str = "") -> str:
+    """How an answer reads: a label of the task, or a rating in words."""
+    return t(f"scale.{kind}_{answer}") if kind in SCALES and answer != UNSURE else label_name(answer, task)
+
+
+def _when(entry: OwnAnswer) -> str:
+    """When it was answered, by the clock of whoever looks."""
+    return f"{entry.decided_at.astimezone(_zone()):%Y-%m-%d %H:%M}" + (" UTC" if _zone() is UTC else "")
+
+
+def _zone() -> tzinfo:
+    """The time zone of the browser, where it says one."""
+    try:
+        return ZoneInfo(st.context.timezone) if st.context.timezone else UTC
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
+
+
+def _pager(trail: list[int | None], found: OwnPage) -> None:
+    def back() -> None:
+        trail.pop()
+
+    def forward() -> None:
+        trail.append(found.next)
+
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.button(
+            t("own.newer"), key="own-newer", on_click=back, disabled=len(trail) == 1, icon=":material/arrow_back:"
+        )
+        st.caption(t("browse.page", number=len(trail)), text_alignment="center", width="content")
+        st.button(
+            t("own.older"),
+            key="own-older",
+            on_click=forward,
+            disabled=found.next is None,
+            icon=":material/arrow_forward:",
+        )
+
+
+# One answer: its question with the buttons of the page *Judge*, or why it stays as it is; and a flag.
+
+
+def _question(engine: Engine, account_id: int, entry: OwnAnswer, shown: Shown, reply: str | None) -> None:
+    place = f"own-{annotate.opaque_id(shown.id)}"
+    show_question(shown)
+    if reply:
+        st.info(plain(t("annotate.sent_back_saying", remark=reply)))
+    with st.expander(t("annotate.guideline"), icon=":material/menu_book:"):
+        st.markdown(guideline_shown(shown).text)
+    answer = plain(answer_words(entry.answer, entry.task, entry.kind))
+    with answer_bar():
+        session.show_last()
+        st.caption(t("own.yours", answer=answer, when=_when(entry)))
+        if entry.closed is None:
+            annotate.answer_buttons(shown, place, _change, engine, account_id, shown.id)
+        else:
+            st.info(t(f"own.closed_{entry.closed}"), icon=":material/lock:")
+        with st.container(key="beside", horizontal=True, gap="small"):
+            st.text_input(
+                t("annotate.comment"),
+                value=entry.comment,
+                key=_comment_key(shown.id),
+                max_chars=FIELD,
+                placeholder=t("annotate.comment"),
+                label_visibility="collapsed",
+            )
+            if entry.kind not in SCALES and not entry.flagged:  # no adjudicator looks at ratings
+                args = (engine, account_id, shown.id)
+                st.button(
+                    t("annotate.flag"), key=f"flag-{place}", shortcut="f", on_click=_flag, args=args, type="tertiary"
+                )
+            st.button(t("own.back"), key=f"back-{place}", shortcut="Escape", on_click=_close, type="tertiary")
+        if entry.flagged:
+            st.caption(t("own.is_flagged"))
+
+
+def _open(question_id: int) -> None:
+    st.session_state[_OPENED] = (question_id, datetime.now(UTC))
+    st.session_state.pop(_CHANGED, None)
+
+
+def _close() -> None:
+    st.session_state.pop(_OPENED, None)
+
+
+def _comment_key(question_id: int) -> str:
+    return f"comment-own-{annotate.opaque_id(question_id)}"
+
+
+def _comment(question_id: int) -> str | None:
+    return str(st.session_state.get(_comment_key(question_id)) or "").strip() or None
+
+
+@session.callback
+def _change(engine: Engine, account_id: int, question_id: int, answer: str) -> None:
+    """Store another answer; one that was meant for a question that is not open changes nothing."""
+    opened, opened_at = st.session_state.get(_OPENED, (None, None))
+    if opened != question_id:
+        raise Refused(message("annotate.not_shown"))
+    if datetime.now(UTC) < opened_at + LEAST:
+        raise Refused(message("annotate.too_soon"))
+    comment = _comment(question_id)
+    before = change(
+        engine, account_id, question_id, answer, shown_at=opened_at, comment=comment, client=session.client()
+    )
+    _close()
+    if (answer, comment or "") == (before.answer, before.comment):
+        session.say_next(t("own.same"), ":material/info:")
+        return
+    st.session_state[_CHANGED] = before
+    words = [plain(answer_words(label, before.task, before.kind)) for label in (before.answer, answer)]
+    said = t("own.comment_changed") if words[0] == words[1] else t("own.changed", before=words[0], after=words[1])
+    session.say_next(said)
+
+
+@session.callback
+def _undo(engine: Engine, account_id: int) -> None:
+    before: OwnAnswer | None = st.session_state.pop(_CHANGED, None)
+    if before is None:
+        return
+    comment = before.comment or None
+    change(engine, account_id, before.question_id, before.answer, comment=comment, client=session.client())
+    answer = plain(answer_words(before.answer, before.task, before.kind))
+    session.say_next(t("own.undone", answer=answer), ":material/undo:")
+
+
+@session.callback
+def _flag(engine: Engine, account_id: int, question_id: int) -> None:
+    flag_answer(engine, account_id, question_id, _comment(question_id) or "")
+    _close()
+    session.say_next(t("own.now_flagged"), ":material/flag:")

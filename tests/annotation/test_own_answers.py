@@ -1,0 +1,299 @@
+"""An annotator's own answers: what is in the list, what is searched, what may be changed, and that no hidden question
+can be told by it."""
+
+from datetime import timedelta
+
+import pytest
+from drawn_questions import draw_each
+from quality_world import know, settle_how
+from question_world import add_people, ask, asked, give, rows, where
+
+from audit.annotation import control_questions
+from audit.annotation.answers import counting_votes
+from audit.annotation.control_questions import KNOWN, REPEAT
+from audit.annotation.own_answers import (
+    LEAST_SETTLED,
+    LONGEST,
+    OPEN_FOR,
+    STEP,
+    OwnAgreement,
+    OwnFilter,
+    own_agreement,
+    own_answer,
+    own_answers,
+    own_labels,
+)
+from audit.annotation.questions import labels_of
+from audit.annotation.queue import next_question
+from audit.errors import NotAllowed, Refused
+from audit.judging.adjudications import adjudicate
+from audit.judging.deferral import flag_answer, skip
+from audit.judging.judgements import change, judge, undo
+from audit.keys import uniform
+from audit.store import open_store, table_of, tables
+from audit.tasks import Input
+
+__all__ = ["where"]
+TEXTS = ["It is GOOD.", 'It is 100% bad, "really".', "电影很长_", "It is short."]
+ROLES = {"ann": "annotator", "bob": "annotator", "cy": "annotator", "ada": "adjudicator", "mia": "manager"}
+
+
+def world(where, texts=TEXTS):
+    engine = asked(where, texts)
+    return engine, add_people(engine, ROLES)
+
+
+def ids(engine, account, **wanted):
+    """The questions in the list, the newest first."""
+    return [entry.question_id for entry in own_answers(engine, account, OwnFilter(**wanted)).answers]
+
+
+@pytest.fixture
+def later(monkeypatch):
+    """Lets so much time go by."""
+
+    def wait(time):
+        moment = tables.now() + time
+        monkeypatch.setattr(tables, "now", lambda: moment)
+
+    return wait
+
+
+def test_the_list_is_searched_and_filtered_and_has_nobody_elses_answers(where, later):
+    engine, who = world(where)
+    give(engine, who["bob"], "negative")
+    give(engine, who["ann"], "positive", "unsure", "neutral")
+    ann = who["ann"]
+    assert ids(engine, ann) == [3, 2, 1]
+    assert ids(engine, who["bob"]) == [1]
+    assert [entry.answer for entry in own_answers(engine, ann).answers] == ["neutral", "unsure", "positive"]
+    for search, expected in {
+        "good": [1], "IT IS": [2, 1], "100%": [2], "%": [2], '"really"': [2], "很长": [3], "_": [3], "长_": [3],
+        "\\": [], "languages": [], " ": [3, 2, 1],
+    }.items():  # fmt: skip
+        assert ids(engine, ann, search=search) == expected, search
+    assert ids(engine, ann, task="sentiment", answer="unsure") == [2]
+    assert ids(engine, ann, task="topic") == []
+    change(engine, ann, 1, "positive", comment="Odd Film")
+    assert ids(engine, ann) == [1, 3, 2]
+    assert ids(engine, ann, commented=True) == ids(engine, ann, search="odd film") == [1]
+    flag_answer(engine, ann, 3, "which film?")
+    assert ids(engine, ann, flagged=True) == [3]
+    moment = tables.now()
+    assert ids(engine, ann, since=moment) == []
+    assert ids(engine, ann, until=moment, since=moment - timedelta(hours=1)) == [1, 3, 2]
+    assert own_labels(engine, ann) == {"sentiment": ("neutral", "positive", "unsure")}
+    undo(engine, ann)
+    assert ids(engine, ann) == [3, 2]  # and what is on the screen again is not in it
+    with pytest.raises(Refused, match="201 characters"):
+        own_answers(engine, ann, OwnFilter("x" * (LONGEST + 1)))
+    with pytest.raises(Refused, match="no answer to question 4"):
+        own_answer(engine, ann, 4)
+    with pytest.raises(NotAllowed):
+        own_answers(engine, 999)
+
+
+def test_pages_go_on_where_the_last_one_ended(tmp_path):
+    engine, who = world(tmp_path / "audit.db", [f"Film {number}." for number in range(1, 8)])
+    give(engine, who["ann"], *["positive"] * 7)
+    pages, before = [], None
+    while True:
+        page = own_answers(engine, who["ann"], before=before, size=3)
+        pages.append([entry.question_id for entry in page.answers])
+        if (before := page.next) is None:
+            break
+    assert pages == [[7, 6, 5], [4, 3, 2], [1]]
+
+
+def test_a_group_is_found_by_any_of_its_texts_and_an_output_by_its_words(tmp_path):
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    who = add_people(engine, ROLES)
+    draw_each(engine, [Input.of("A long report.")], task="summarization", outputs=["Brief."])
+    give(engine, who["ann"], labels_of("summarization", "pair")[0])
+    assert ids(engine, who["ann"], search="brief") == ids(engine, who["ann"], search="report") == [1]
+
+
+def closed(engine, account, question_id):
+    return own_answer(engine, account, question_id)[0].closed
+
+
+def test_an_answer_is_open_for_a_day_and_while_others_are_waited_for(where, later):
+    engine, who = world(where)
+    give(engine, who["ann"], "positive", "negative")
+    give(engine, who["bob"], "positive")
+    later(OPEN_FOR - timedelta(minutes=1))
+    assert (closed(engine, who["ann"], 1), closed(engine, who["ann"], 2)) == (None, None)
+    later(timedelta(minutes=2))
+    assert (closed(engine, who["ann"], 1), closed(engine, who["ann"], 2)) == ("complete", None)
+    assert ids(engine, who["ann"], changeable=True) == [2]
+    adjudicate(engine, who["ada"], 2, ["positive"], "", "slip")
+    assert closed(engine, who["ann"], 2) == "settled"
+
+
+def test_one_that_nobody_else_is_asked_stays_open(tmp_path, later):
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    ask(engine, [Input.of("It is good.")], annotators=1)
+    who = add_people(engine, ROLES)
+    give(engine, who["ann"], "positive")
+    later(10 * OPEN_FOR)
+    assert closed(engine, who["ann"], 1) is None
+
+
+def test_disputes_and_agreements_are_closed_alike(tmp_path, later):
+    engine, who = world(tmp_path / "audit.db")
+    give(engine, who["ann"], "positive", "negative", "positive")
+    give(engine, who["bob"], "positive", "positive", "unsure")
+    for time in (timedelta(0), 2 * OPEN_FOR):
+        later(time)
+        assert len({closed(engine, who["ann"], id) for id in (1, 2, 3)}) == 1
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Let the next decisions be this number: 0 takes a hidden question, 0.99 an ordinary one."""
+
+    def fix(value):
+        monkeypatch.setattr(
+            control_questions, "uniform", lambda name, *of: value if name == "hidden" else uniform(name, *of)
+        )
+
+    return fix
+
+
+def test_a_hidden_question_is_in_the_list_like_any_other(tmp_path, always, later):
+    """What is there of an account with hidden questions is what is there of one without, but for the texts."""
+    engine, who = world(tmp_path / "audit.db", [f"Film {number}." for number in range(1, 7)])
+    know(engine, "gold", 5)
+    settle_how(engine, gold_share=0.1)
+    for account, hidden in ((who["ann"], 0.0), (who["bob"], 0.99)):
+        always(0.99)
+        give(engine, account, "positive")
+        always(hidden)
+        give(engine, account, "negative")
+        always(0.99)
+        give(engine, account, "positive")
+    of_ann = [row["round"] for row in rows(engine, tables.Judgement) if row["annotator_id"] == who["ann"]]
+    assert of_ann == [1, KNOWN, 1]
+
+    def seen(account):
+        entries = own_answers(engine, account).answers
+        return [(e.task, e.kind, e.answer, e.comment, e.flagged, e.closed, len(e.languages)) for e in entries]
+
+    assert seen(who["ann"]) == seen(who["bob"])
+    give(engine, who["cy"], "positive", "positive", "positive")
+    later(2 * OPEN_FOR)
+    # The first question is complete, and so is said of the hidden one after it.
+    assert [entry.closed for entry in own_answers(engine, who["ann"]).answers][1:] == ["complete", "complete"]
+
+
+def test_a_hidden_question_is_open_where_the_one_before_it_is(tmp_path, always, later):
+    engine, who = world(tmp_path / "audit.db")
+    know(engine, "gold", 5)
+    settle_how(engine, gold_share=0.1)
+    always(0.99)
+    give(engine, who["ann"], "positive")
+    always(0.0)
+    hidden = give(engine, who["ann"], "negative")[0]
+    adjudicate(engine, who["ada"], hidden, ["neutral"], "", "slip")
+    assert closed(engine, who["ann"], hidden) is None  # an adjudicator decided the question, not this answer
+    later(2 * OPEN_FOR)
+    assert closed(engine, who["ann"], hidden) is None
+    always(0.99)
+    give(engine, who["bob"], "positive")
+    assert closed(engine, who["ann"], hidden) == "complete"
+    assert change_of(engine, who["ann"], hidden) == "closed"
+
+
+def change_of(engine, account, question_id):
+    """What becomes of another answer to this question."""
+    try:
+        change(engine, account, question_id, "neutral")
+    except Refused as refused:
+        return "closed" if "flag it" in refused.sentence else refused.sentence
+    return "changed"
+
+
+def test_a_repeat_is_not_in_the_list_while_it_is_asked_and_once_afterwards(tmp_path, always):
+    engine, who = world(tmp_path / "audit.db", [f"Film {number}." for number in range(1, 7)])
+    settle_how(engine, repeat_share=0.1, repeat_after=2)
+    always(0.99)
+    give(engine, who["ann"], "positive", "positive", "positive")
+    always(0.0)
+    shown = next_question(engine, who["ann"])
+    assert shown.id == 1
+    # An ordinary question on the screen is not in the list, either.
+    assert ids(engine, who["ann"], search=shown.texts[0]) == ids(engine, who["ann"], search="Film 4.") == []
+    assert change_of(engine, who["ann"], 1).startswith("your list has no answer to question 1")
+    judge(engine, who["ann"], 1, "negative")
+    entries = own_answers(engine, who["ann"]).answers
+    assert [(entry.question_id, entry.answer) for entry in entries] == [
+        (1, "negative"), (3, "positive"), (2, "positive"),
+    ]  # fmt: skip
+    change(engine, who["ann"], 1, "neutral")
+    history = [(row["answer"], row["round"], row["supersedes"]) for row in rows(engine, tables.Judgement)][3:]
+    assert history == [("negative", REPEAT, None), ("neutral", REPEAT, 4)]
+    # What was said in a hidden pass is no vote, and its change is none.
+    with engine.connect() as connection:
+        assert [vote.answer for vote in counting_votes(connection, [1])] == ["positive"]
+    undo(engine, who["ann"])
+    assert 1 not in ids(engine, who["ann"])
+    skip(engine, who["ann"], 1)
+    assert ids(engine, who["ann"], search="Film 1.") == [1]
+
+
+def test_agreement_is_of_what_is_closed_in_whole_steps_and_of_no_hidden_question(tmp_path, always, later):
+    number = LEAST_SETTLED + STEP + 3
+    engine, who = world(tmp_path / "audit.db", [f"Film {n}." for n in range(1, number + 1)])
+    know(engine, "gold", 5)
+    settle_how(engine, gold_share=0.1)
+    always(0.0)
+    give(engine, who["ann"], *["negative"] * 5)
+    always(0.99)
+    give(engine, who["ann"], *["positive"] * number)
+    assert own_agreement(engine, who["ann"]) is None
+    give(engine, who["bob"], *["positive" if n % 3 else "negative" for n in range(number)])
+    disputed = list(range(1, number + 1, 3))
+    for id in disputed:  # every third is disputed; an adjudicator agrees with ann in every sixth
+        adjudicate(engine, who["ada"], id, ["positive" if id % 2 else "negative"], "", "slip")
+    # Decided ones alone are closed, and there are too few of them.
+    assert own_agreement(engine, who["ann"]) is None
+    later(2 * OPEN_FOR)
+    against = sum(1 for id in disputed if id % 2 == 0)
+    assert own_agreement(engine, who["ann"]) == OwnAgreement(LEAST_SETTLED + STEP - against, LEAST_SETTLED + STEP)
+    assert own_agreement(engine, who["ada"]) is None
+
+
+def test_one_more_settled_answer_tells_nothing_of_itself(tmp_path, later):
+    engine, who = world(tmp_path / "audit.db", [f"Film {n}." for n in range(1, LEAST_SETTLED + STEP + 1)])
+    give(engine, who["ann"], *["positive"] * (LEAST_SETTLED + STEP))
+    give(engine, who["bob"], *["positive"] * LEAST_SETTLED)
+    later(2 * OPEN_FOR)
+    for extra in range(STEP):
+        assert own_agreement(engine, who["ann"]) == OwnAgreement(LEAST_SETTLED, LEAST_SETTLED), extra
+        give(engine, who["bob"], "negative")
+        adjudicate(engine, who["ada"], LEAST_SETTLED + extra + 1, ["negative"], "", "slip")
+    assert own_agreement(engine, who["ann"]) == OwnAgreement(LEAST_SETTLED, LEAST_SETTLED + STEP)
+
+
+@pytest.mark.parametrize("wanted", [OwnFilter(), OwnFilter(search="no such film"), OwnFilter(changeable=True)])
+def test_what_is_read_does_not_grow_with_the_square_of_the_answers(tmp_path, wanted):
+    """SQLite reads the answers to a question, and never all answers of the account for each of them."""
+    number = 3_000
+    engine, who = world(tmp_path / "audit.db", [f"Film {n}." for n in range(1, number + 1)])
+    moment = tables.now()
+    same = {"annotator_id": who["ann"], "round": 1, "answer": "positive", "guideline": 1, "decided_at": moment}
+    with engine.begin() as connection:
+        judgements = [same | {"question_id": id} for id in range(1, number + 1)]
+        connection.execute(table_of(tables.Judgement).insert(), judgements)
+    steps = 0
+
+    def count():
+        nonlocal steps
+        steps += 1
+
+    with engine.connect() as connection:
+        connection.connection.driver_connection.set_progress_handler(count, 1_000)
+    own_answers(engine, who["ann"], wanted)
+    with engine.connect() as connection:
+        connection.connection.driver_connection.set_progress_handler(None, 0)
+    assert steps * 1_000 < 200 * number

@@ -1,0 +1,185 @@
+"""An annotator changes answers of their own: the history keeps both, what follows is written, others lose nothing."""
+
+import threading
+
+import pytest
+from drawn_questions import draw_each
+from quality_world import know, settle_how
+from question_world import add_people, ask, asked, give, rows
+
+from audit.annotation.answers import UNSURE, WITHDRAWN
+from audit.annotation.guidelines import guideline_of
+from audit.annotation.own_answers import own_answer, own_answers
+from audit.annotation.queue import next_question, queue_of
+from audit.errors import NotAllowed, Refused
+from audit.judging.adjudications import adjudicate, disputes
+from audit.judging.deferral import flag_answer, flagged_ids, send_back
+from audit.judging.judgements import change, judge, undo, undone
+from audit.reports.doctor import doctor
+from audit.sampling.designs import SHOWN
+from audit.store import open_store, tables
+from audit.tasks import Input
+
+ROLES = {"ann": "annotator", "bob": "annotator", "cy": "annotator", "ada": "adjudicator", "mia": "manager"}
+
+
+@pytest.fixture
+def engine(where):
+    """Three questions for two annotators each, on either kind of database."""
+    return asked(where, ["It is good.", "It is bad.", "It is long."])
+
+
+def answers(engine):
+    return {(row["question_id"], *row["allowed"]) for row in rows(engine, tables.Answer)}
+
+
+def test_a_change_supersedes_and_what_follows_is_written(engine, who):
+    give(engine, who["ann"], "positive", "negative")
+    give(engine, who["bob"], "positive", "positive")
+    assert (answers(engine), disputes(engine, who["ada"])) == ({(1, "positive")}, [2])
+    shown = tables.now()
+    before = change(engine, who["ann"], 2, "positive", comment="read again", shown_at=shown, client="tests")
+    assert (before.answer, before.comment) == ("negative", "")
+    assert (answers(engine), disputes(engine, who["ada"])) == ({(1, "positive"), (2, "positive")}, [])
+    old, new = (row for row in rows(engine, tables.Judgement) if row["id"] in (2, 5))
+    assert (old["answer"], new["answer"], new["supersedes"], new["comment"]) == (
+        "negative",
+        "positive",
+        2,
+        "read again",
+    )
+    assert (new["round"], new["saw"], new["client"]) == (1, None, "tests")
+    assert new["guideline"] == guideline_of("sentiment", "input").version
+    assert new["decided_at"] >= old["decided_at"]
+    assert queue_of(engine, who["ann"]).mine == 2
+    change(engine, who["ann"], 2, before.answer, comment=before.comment)  # as the page's undo
+    assert (answers(engine), disputes(engine, who["ada"])) == ({(1, "positive")}, [2])
+    assert own_answer(engine, who["ann"], 2)[0].comment == ""
+
+
+def test_what_is_the_same_is_not_stored_again(engine, who):
+    give(engine, who["ann"], "positive")
+    change(engine, who["ann"], 1, "positive")
+    change(engine, who["ann"], 1, "positive", comment="")
+    assert len(rows(engine, tables.Judgement)) == 1
+    change(engine, who["ann"], 1, "positive", comment="but short")
+    assert len(rows(engine, tables.Judgement)) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "comment", "sentence"),
+    [
+        (1, "wrong", None, "answer 'wrong'"),
+        (1, WITHDRAWN, None, "answer 'withdrawn'"),
+        (1, "neutral", "x" * 2001, "2001 characters"),
+        (2, "neutral", None, "no answer to question 2"),
+        (99, "neutral", None, "no question 99"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(engine, who, content, question, answer, comment, sentence):
+    give(engine, who["ann"], "positive")
+    give(engine, who["bob"], "positive", "negative")
+    before = content(engine)
+    with pytest.raises(Refused, match=sentence):
+        change(engine, who["ann"], question, answer, comment=comment)
+    with pytest.raises(NotAllowed):
+        change(engine, 999, 1, "neutral")
+    assert content(engine) == before
+
+
+def test_what_an_adjudicator_decided_is_flagged_and_not_changed(engine, who, content):
+    give(engine, who["ann"], "positive")
+    adjudicate(engine, who["ada"], 1, ["neutral"], "", "slip")
+    before = content(engine)
+    with pytest.raises(Refused, match="an adjudicator has decided"):
+        change(engine, who["ann"], 1, "negative")
+    for wrong in ("", "  ", "x" * 2001):
+        with pytest.raises(Refused):
+            flag_answer(engine, who["ann"], 1, wrong)
+    assert content(engine) == before
+    flag_answer(engine, who["ann"], 1, " I misread it ")
+    assert flagged_ids(engine, who["ada"]) == [1]
+    with pytest.raises(Refused, match="flagged this question already"):
+        flag_answer(engine, who["ann"], 1, "again")
+    assert [entry.flagged for entry in own_answers(engine, who["ann"]).answers] == [True]
+    send_back(engine, who["ada"], 1, "it stays")
+    assert own_answer(engine, who["ann"], 1)[2] == "it stays"
+    assert [entry.flagged for entry in own_answers(engine, who["ann"]).answers] == [False]
+    with pytest.raises(Refused, match="no answer to question 2"):
+        flag_answer(engine, who["ann"], 2, "odd")
+
+
+def test_undo_takes_a_changed_answer_back(engine, who):
+    give(engine, who["ann"], "positive", "negative")
+    change(engine, who["ann"], 1, UNSURE)
+    assert undo(engine, who["ann"]) == 1
+    assert undone(engine, who["ann"]).answer == UNSURE
+    assert next_question(engine, who["ann"]).id == 1
+    judge(engine, who["ann"], 1, "neutral")
+    assert [entry.answer for entry in own_answers(engine, who["ann"]).answers] == ["neutral", "negative"]
+
+
+def test_two_changes_at_once_are_one_after_the_other(engine, who):
+    give(engine, who["ann"], "positive")
+    barrier, problems = threading.Barrier(8), []
+
+    def work(number):
+        barrier.wait()
+        try:
+            change(engine, who["ann"], 1, ("negative", "neutral")[number % 2], comment=str(number))
+        except Exception as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    chain = [(row["id"], row["supersedes"]) for row in rows(engine, tables.Judgement)]
+    assert len(chain) == 9
+    assert {before for _, before in chain} == {None, *(id for id, _ in chain[:-1])}
+    assert len(own_answers(engine, who["ann"]).answers) == 1
+
+
+@pytest.fixture
+def shown_engine(where):
+    engine = open_store(where, create=True)
+    draw_each(engine, [Input.of("It is good."), Input.of("It is bad.")], 3, protocol=SHOWN)
+    return engine, add_people(engine, ROLES)
+
+
+def test_what_somebody_saw_stays_and_who_saw_it_may_change_theirs(shown_engine):
+    engine, who = shown_engine
+    give(engine, who["ann"], "positive")
+    give(engine, who["bob"], "neutral")
+    with pytest.raises(Refused, match="seeing your answer"):
+        change(engine, who["ann"], 1, "negative")
+    assert own_answer(engine, who["bob"], 1)[1].earlier == ()  # nobody else's answer is shown
+    change(engine, who["bob"], 1, "negative")
+    assert [row["saw"] for row in rows(engine, tables.Judgement)] == [None, 1, 1]
+    assert all(
+        finding.ok for finding in doctor(engine.url.render_as_string(hide_password=False)) if finding.check != "disk"
+    )
+
+
+def test_who_looks_at_an_answer_that_changes_is_told_to_look_again(shown_engine):
+    engine, who = shown_engine
+    give(engine, who["ann"], "positive")
+    assert [earlier.answer for earlier in next_question(engine, who["bob"]).earlier] == ["positive"]
+    change(engine, who["ann"], 1, "negative")
+    with pytest.raises(Refused, match="has changed since it was shown"):
+        judge(engine, who["bob"], 1, "positive")
+    assert [earlier.answer for earlier in next_question(engine, who["bob"]).earlier] == ["negative"]
+    judge(engine, who["bob"], 1, "positive")
+
+
+def test_who_must_be_trained_first_changes_nothing(tmp_path):
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    ask(engine, [Input.of("It is good.")])
+    who = add_people(engine, ROLES)
+    give(engine, who["ann"], "positive")
+    know(engine, "training", 2)
+    settle_how(engine, pass_mark=1.0)
+    with pytest.raises(Refused, match="training round first"):
+        change(engine, who["ann"], 1, "negative")
