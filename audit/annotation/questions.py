@@ -83,7 +83,8 @@ class Wanted:
     """A question about an input that some drawn group waits for. `priority`: the best rank of such a group.
 
     `waits`: how many drawn (group, system) pairs wait for it; `annotators`: how many people answer it (None: not said);
-    `output`: the text that is asked about together with the input (None: the input alone).
+    `output`: the text that is asked about together with the input (None: the input alone); `studies`: those whose
+    groups wait for it, as the column of the question has them.
     """
 
     input_id: int
@@ -93,6 +94,7 @@ class Wanted:
     annotators: int | None = None
     protocol: str = BLIND
     output: str | None = None
+    studies: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class WantedGroup:
     waits: int = 1
     annotators: int | None = None
     protocol: str = BLIND
+    studies: str = ""
 
 
 def labels_of(task: str, kind: str) -> tuple[str, ...]:
@@ -203,7 +206,7 @@ def _terms(wanted: Wanted | WantedGroup, annotators: int) -> dict[str, Any]:
     return terms | {"annotators": wanted.annotators or annotators}
 
 
-_CHANGES = ("priority", "waits", "annotators", "protocol")
+_CHANGES = ("priority", "waits", "studies", "annotators", "protocol")
 
 
 def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> None:
@@ -215,7 +218,7 @@ def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> N
         stored |= _stored(connection, [row["key"] for row in missing])  # another process may have been faster
     judged = _judged(
         connection,
-        [row["id"] for key, row in stored.items() if any(row[name] != rows[key][name] for name in _CHANGES[2:])],
+        [row["id"] for key, row in stored.items() if any(row[name] != rows[key][name] for name in _CHANGES[3:])],
     )
     changed, to_settle = [], []
     for key, row in stored.items():

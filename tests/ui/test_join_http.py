@@ -11,7 +11,7 @@ from http_driver import PAGE, fields_of
 from sqlalchemy import Engine
 
 from audit.annotation.accounts import list_accounts
-from audit.annotation.invitations import Terms, invite, invite_people
+from audit.annotation.invitations import Invitee, Terms, invite, invite_people
 from audit.store import open_store
 from audit.ui.language import text_in
 
@@ -77,7 +77,7 @@ def test_the_first_manager_and_those_whom_they_invite(new: New) -> None:
     assert taken.status_code == 400
     assert "<b>ann" not in taken.text
     # What the form does not ask for, nobody can say: neither a role nor, where the link names one, a name.
-    ((name, secret),) = invite_people(new.engine, ["王芳"], Terms(), by=manager.id)
+    ((name, secret),) = invite_people(new.engine, [Invitee("王芳", Terms())], by=manager.id)
     _, entered = sent(f"{new.address}/join/{secret}", "boss", role="manager")
     assert entered.status_code == 303
     roles = {account.name: account.role for account in list_accounts(new.engine)}

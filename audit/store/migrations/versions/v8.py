@@ -1,15 +1,32 @@
-"""Version 7 to 8: tokens, secrets whose bearer may do one thing, such as asking the API or making an account."""
+"""Version 7 to 8: tokens, secrets whose bearer may do one thing, such as asking the API or making an account; and who
+works on which studies."""
 
-from sqlalchemy import Column, DateTime, ForeignKey, Integer, LargeBinary, String
+from typing import Any
 
-from audit.store.migrations.steps import add_index, add_table
+from alembic import op
+from sqlalchemy import Column, DateTime, ForeignKey, Integer, LargeBinary, String, text
+
+from audit.store.migrations.steps import add_column, add_index, add_table
 
 revision = "8"
 down_revision = "7"
 
 
+ASKED = """
+SELECT DISTINCT question.id, sample.study_id FROM question
+JOIN member ON member.input_id = question.input_id JOIN draw ON draw.group_id = member.group_id
+JOIN sample ON sample.id = draw.sample_id WHERE question.priority IS NOT NULL
+UNION SELECT question.id, sample.study_id FROM question JOIN audit_draw ON audit_draw.group_id = question.group_id
+JOIN sample ON sample.id = audit_draw.sample_id WHERE question.priority IS NOT NULL
+UNION SELECT question.id, validity_draw.study_id FROM question JOIN member ON member.input_id = question.input_id
+JOIN validity_draw ON validity_draw.group_id = member.group_id WHERE question.priority IS NOT NULL
+ORDER BY 1, 2
+"""
+"""(open question, study that has drawn what it is about); `audit.false_satisfaction.questions` keeps it afterwards."""
+
+
 def upgrade() -> None:
-    """Make the table."""
+    """Make the tables."""
     add_table(
         "token",
         Column("key", LargeBinary(32), primary_key=True),
@@ -18,6 +35,7 @@ def upgrade() -> None:
         Column("name", String, nullable=False),
         Column("role", String),
         Column("languages", String),
+        Column("studies", String),
         Column("code", String),
         Column("uses_left", Integer),
         Column("created_at", DateTime(timezone=True), nullable=False),
@@ -26,3 +44,21 @@ def upgrade() -> None:
         Column("ended_at", DateTime(timezone=True)),
     )
     add_index("ix_token_annotator", "token", ["annotator_id"])
+    add_table(
+        "assignment",
+        Column("annotator_id", Integer, ForeignKey("annotator.id"), primary_key=True),
+        Column("study_id", Integer, ForeignKey("study.id"), primary_key=True),
+        sqlite_with_rowid=False,
+    )
+    if add_column("question", Column("studies", String, nullable=False, server_default="")):
+        _note_studies()
+
+
+def _note_studies() -> None:
+    """The new column as the samples have it."""
+    studies: dict[int, str] = {}
+    for question, study in op.get_bind().execute(text(ASKED)):
+        studies[question] = f"{studies.get(question, ',')}{study},"
+    rows: list[dict[str, Any]] = [{"question": question, "studies": ids} for question, ids in studies.items()]
+    if rows:
+        op.get_bind().execute(text("UPDATE question SET studies = :studies WHERE id = :question"), rows)
