@@ -60,7 +60,7 @@ from audit.ui.language import (
 )
 from audit.ui.next_step import show_next_step
 from audit.ui.own_texts import STORED, upload_texts
-from audit.ui.study_choice import studies_table
+from audit.ui.study_choice import listed_studies, studies_table
 from audit.user_models import mistakes_in
 
 # Running a plan from the app: the process goes on without the page, which only shows its state.
@@ -542,7 +542,7 @@ def page() -> None:
         st.session_state[_SHOWN] = done[1]["name"]
         st.session_state[TAB] = t("studies.plans")
         st.success(plain(t(f"studies.{done[0]}", **done[1])), icon=":material/check:")
-    elif not plans and TAB not in st.session_state:
+    elif not plans and TAB not in st.session_state and not listed_studies(engine, account.id):
         st.session_state[TAB] = t("studies.new")
     show_next_step(engine, account, "studies")
     for name, tab in zip(
