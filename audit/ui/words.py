@@ -91,7 +91,7 @@ def _versions(
         }
         key = f"words-version-{task}-{now}"
         chosen = st.selectbox(t("words.look_at"), list(names), format_func=names.__getitem__, key=key)
-        _preview(task, code, versions[chosen])
+        _preview(task, code, versions[chosen], "stored")
         if chosen == now:
             return
         change = st.checkbox(t("words.change", count=answers), key=f"words-restore-{key}") if answers else False
@@ -102,15 +102,15 @@ def _versions(
                 session.done(t("words.stored", guideline=version))
 
 
-def _preview(task: str, code: str, own: OwnWords) -> None:
-    """What an annotator reads: the question, the answers with their keys, the guideline."""
+def _preview(task: str, code: str, own: OwnWords, which: str) -> None:
+    """What an annotator reads: the question, the answers, the guideline."""
     words = wording(task, code, own)
     labels = {label: plain(words.labels[label]) for label in (*labels_that_read(task), UNSURE)}
-    with st.container(border=True, key="words-preview"):
+    with st.container(border=True, key=f"words-preview-{which}"):
         st.markdown(f"#### {plain(words.question)}")
         with st.container(horizontal=True):
             for label, text in labels.items():
-                st.button(text, disabled=True, key=f"preview-{task}-{own.version}-{label}")
+                st.button(text, disabled=True, key=f"preview-{which}-{task}-{label}")
         listed = "\n".join(f"- **{text}**" for label, text in labels.items() if label != UNSURE)
         st.markdown(words.guideline.replace("{labels}", listed))
 
@@ -157,7 +157,8 @@ def _form(engine: Engine, account_id: int, task: str, code: str, stored: WordsVe
     if looked_at:
         with session.showing_refusals(), reading(engine) as connection:
             st.caption(t("words.not_stored"))
-            _preview(task, code or language(), words_if(connection, task, written if code == ANY else {code: written}))
+            own = words_if(connection, task, written if code == ANY else {code: written})
+            _preview(task, code or language(), own, "written")
     if not submitted:
         return
     if answers and not change:
