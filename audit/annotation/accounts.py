@@ -5,7 +5,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, delete, func, or_, select
 from sqlmodel import SQLModel
 
+from audit.annotation.assignments import assign, assignments_of
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.messages import joined, message
 from audit.store import insert_new, reading, tables
 from audit.store.copying import in_utc
-from audit.store.core import adjudication, annotator, judgement, lease, log, login, token
+from audit.store.core import adjudication, annotator, assignment, judgement, lease, log, login, token
 from audit.store.dump import is_secret
 from audit.text.languages import is_code
 
@@ -102,13 +103,14 @@ def add_account(
     password: str | None,
     *,
     languages: Sequence[str] = (),
+    studies: Collection[int] = (),
     by: int | None = None,
 ) -> Account:
     """A new account, made by a manager (`by`, an account id) or by whoever has the database itself (None).
 
     Without a password the account logs in through an identity provider only. `languages` are codes of the languages
-    that it reads; none: all. Raises AuditError for a taken or bad name, an unknown role, a bad language or password;
-    NotAllowed for another role.
+    that it reads, `studies` ids of those that it works on; none: all. Raises AuditError for a taken or bad name, an
+    unknown role, a bad language, study or password; NotAllowed for another role.
     """
     name = checked_name(name)
     if role not in ROLES:
@@ -116,7 +118,8 @@ def add_account(
     password_hash, codes = None if password is None else hashed(password), _joined(languages)
     with writing_as_manager(engine, by) as connection:
         account = add_person(connection, name, role, password_hash, codes)
-        note(connection, by, "account added", account=account.id, role=role)
+        assign(connection, account.id, studies)
+        note(connection, by, "account added", account=account.id, role=role, **_noted(studies))
     return account
 
 
@@ -131,6 +134,10 @@ def checked_name(name: str) -> str:
 def checked_languages(languages: Sequence[str]) -> None:
     """Raise AuditError where these are too many or no codes of languages."""
     _joined(languages)
+
+
+def _noted(studies: Collection[int]) -> dict[str, Any]:
+    return {"assigned": sorted(set(studies))} if studies else {}
 
 
 def add_person(connection: Connection, name: str, role: str, password_hash: str | None, languages: str) -> Account:
@@ -583,6 +590,8 @@ class AccountDetails(Account):
     """Without one it logs in through an identity provider only."""
     seen_at: datetime | None
     """The last use of the app, in UTC to the minute; None: never."""
+    studies: tuple[int, ...] = ()
+    """Ids of the studies that it works on; none: all."""
 
 
 def account_details(engine: Engine, *, by: int | None = None) -> list[AccountDetails]:
@@ -605,6 +614,7 @@ def _details(connection: Connection, condition: ColumnElement[bool]) -> list[Acc
         .group_by(annotator.c.id)
         .order_by(annotator.c.name)
     )
+    studies = assignments_of(connection)
     return [
         AccountDetails(
             id=row.id,
@@ -614,6 +624,7 @@ def _details(connection: Connection, condition: ColumnElement[bool]) -> list[Acc
             disabled=row.disabled,
             has_password=row.password is not None,
             seen_at=row.seen_at and in_utc(row.seen_at),
+            studies=studies.get(row.id, ()),
         )
         for row in connection.execute(query)
     ]
@@ -681,12 +692,18 @@ def enable_account(engine: Engine, name: str, *, by: int | None = None) -> Accou
 
 
 def change_account(
-    engine: Engine, name: str, role: str, languages: Sequence[str] = (), *, by: int | None = None
+    engine: Engine,
+    name: str,
+    role: str,
+    languages: Sequence[str] = (),
+    studies: Collection[int] = (),
+    *,
+    by: int | None = None,
 ) -> Account:
-    """Give an account another role and other languages (none: all); its next click has them.
+    """Give an account another role, other languages and other studies (none: all); its next click has them.
 
-    Raises AuditError for an unknown name or role, a bad language, and where the last manager would be none any more;
-    NotAllowed where `by` is no manager. Nothing is stored where nothing changes.
+    Raises AuditError for an unknown name or role, a bad language or study, and where the last manager would be none any
+    more; NotAllowed where `by` is no manager. Nothing is stored where nothing changes.
     """
     if role not in ROLES:
         raise AuditError(message("wrong.role", role=role[:80], allowed=ROLES))
@@ -697,12 +714,18 @@ def change_account(
             need_another_manager(connection, account)
         query = select(annotator.c.languages).where(annotator.c.id == account.id)
         before = connection.execute(query).scalar_one()
-        if (role, codes) != (account.role, before):
+        had, wanted = assignments_of(connection, [account.id]).get(account.id, ()), tuple(sorted(set(studies)))
+        if (role, codes, wanted) != (account.role, before, had):
             new = {"role": role, "languages": codes}
             connection.execute(annotator.update().where(annotator.c.id == account.id).values(new))
-            # What it looks at may be in a language, or of a kind, that is not for it any more.
+            assign(connection, account.id, wanted)
+            # What it looks at may be in a language, of a kind or of a study that is not for it any more.
             connection.execute(delete(lease).where(lease.c.annotator_id == account.id))
-            changed = {"role": [account.role, role], "languages": [before, codes]}
+            changed: dict[str, list[Any]] = {
+                "role": [account.role, role],
+                "languages": [before, codes],
+                "assigned": [list(had), list(wanted)],
+            }
             detail: dict[str, Any] = {key: value for key, value in changed.items() if value[0] != value[1]}
             note(connection, by, "account changed", account=account.id, **detail)
     return Account(account.id, account.name, role)
@@ -771,6 +794,7 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
         empty = {"name": new_name, "password": None, "languages": "", "disabled": True}
         connection.execute(annotator.update().where(annotator.c.id == row.id).values(empty))
         connection.execute(delete(lease).where(lease.c.annotator_id == row.id))
+        connection.execute(delete(assignment).where(assignment.c.annotator_id == row.id))
         for table in SQLModel.metadata.sorted_tables:
             if is_secret(table):
                 for column in table.columns:

@@ -29,6 +29,7 @@ from audit.annotation.answers import (
     settled_by_people,
     votes_on_question,
 )
+from audit.annotation.assignments import assignments_of, from_column
 from audit.annotation.control_questions import FIRST
 from audit.annotation.deferral import is_flagged, midnight
 from audit.annotation.questions import OpenQuestions, count_open
@@ -157,12 +158,14 @@ def since_pause(decided: Sequence[datetime], now: datetime) -> timedelta:
     return decided[-1] - first
 
 
-# Questions that wait in languages which too few people read: for managers, who add accounts.
+# Questions that wait in languages which too few people read, or in studies that too few of them are assigned to: for
+# managers, who add accounts and assign them.
 
 
 @dataclass(frozen=True)
 class Unread:
-    """Questions that need the same languages, and that will not get all their answers from the accounts there are."""
+    """Questions that need the same languages, or people of the same studies, and that will not get all their answers
+    from the accounts there are."""
 
     languages: tuple[str, ...]
     """Codes of all that must be read: of a translation the text's, then the one it was translated into."""
@@ -173,6 +176,9 @@ class Unread:
     """Annotators (enabled accounts) who read all of the languages."""
     others: int
     """Adjudicators and managers who do. They may judge, too, but have other work."""
+    studies: tuple[int, ...] = ()
+    """Where enough accounts read the languages, and too few of these work on the studies that ask: these studies (ids).
+    Then readers and others are those who do."""
 
 
 class _Account(NamedTuple):
@@ -180,9 +186,14 @@ class _Account(NamedTuple):
     role: str
     languages: frozenset[str]
     """Empty: all."""
+    studies: tuple[int, ...]
+    """Those that it works on; empty: all."""
 
     def reads(self, languages: Sequence[str]) -> bool:
         return not self.languages or self.languages.issuperset(languages)
+
+    def works_on(self, studies: Sequence[int]) -> bool:
+        return not self.studies or not set(self.studies).isdisjoint(studies)
 
 
 def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
@@ -192,7 +203,7 @@ def unread_questions(engine: Engine, by: int | None = None) -> list[Unread]:
 
 
 def unread(connection: Connection) -> list[Unread]:
-    """Open questions that no annotator reads, and those that want more people than read them; most questions first.
+    """Open questions that no annotator may answer, and those that want more people than may; most questions first.
 
     Where there are no annotators the others are counted in their place. Where nobody has an account there is nothing
     to say: then all questions wait for accounts.
@@ -202,18 +213,22 @@ def unread(connection: Connection) -> list[Unread]:
         return []
     annotators = any(account.role == "annotator" for account in accounts)
     result = []
-    for languages, needed, number, condition in _demand(connection):
-        readers_of_all = [account for account in accounts if account.reads(languages)]
-        readers = sum(account.role == "annotator" for account in readers_of_all)
-        if readers_of_all and (readers or not annotators):
-            number = (
-                _lacking_answers(connection, condition, needed, [account.id for account in readers_of_all])
-                if len(readers_of_all) < needed
-                else 0
-            )
-        if number:
-            result.append(Unread(languages, number, needed, readers, len(readers_of_all) - readers))
-    return sorted(_merged(result), key=lambda unread: (-unread.questions, unread.languages, unread.wanted))
+    for languages, studies, needed, number, condition in _demand(connection):
+        readers = [account for account in accounts if account.reads(languages)]
+        assigned = [account for account in readers if account.works_on(studies)]
+        # Whether the languages are the reason, or the assignment is.
+        for able, whose in ((readers, ()), (assigned, studies)):
+            able_annotators = sum(account.role == "annotator" for account in able)
+            lacking = number
+            if able and (able_annotators or not annotators):
+                ids = [account.id for account in able]
+                lacking = _lacking_answers(connection, condition, needed, ids) if len(able) < needed else 0
+            if lacking:
+                result.append(Unread(languages, lacking, needed, able_annotators, len(able) - able_annotators, whose))
+                break
+    return sorted(
+        _merged(result), key=lambda unread: (-unread.questions, unread.languages, unread.wanted, unread.studies)
+    )
 
 
 def _merged(parts: Iterable[Unread]) -> list[Unread]:
@@ -227,12 +242,22 @@ def _merged(parts: Iterable[Unread]) -> list[Unread]:
 def _accounts(connection: Connection) -> list[_Account]:
     query = select(annotator.c.id, annotator.c.role, annotator.c.languages)
     rows = connection.execute(query.where(is_person(annotator), annotator.c.disabled.is_(False)))
-    return [_Account(id, role, frozenset(filter(None, languages.split(",")))) for id, role, languages in rows]
+    studies = assignments_of(connection)
+    return [
+        _Account(id, role, frozenset(filter(None, languages.split(","))), studies.get(id, ()))
+        for id, role, languages in rows
+    ]
 
 
-def _demand(connection: Connection) -> Iterator[tuple[tuple[str, ...], int, int, ColumnElement[bool]]]:
-    """Open questions by the languages that they need and the people that they want: how many, and a condition on the
-    tables question and input that only these meet.
+Need = tuple[tuple[str, ...], tuple[int, ...], int]
+"""(languages, studies, people)"""
+
+
+def _demand(
+    connection: Connection,
+) -> Iterator[tuple[tuple[str, ...], tuple[int, ...], int, int, ColumnElement[bool]]]:
+    """Open questions by the languages that they need, the studies that ask and the people that they want: how many, and
+    a condition on the tables question and input that only these meet.
 
     Those about texts and outputs are counted by the database: there are many. Of one about a group every member that is
     shown is read.
@@ -240,27 +265,28 @@ def _demand(connection: Connection) -> Iterator[tuple[tuple[str, ...], int, int,
     is_open = and_(question.c.filled.is_(False), question.c.priority.is_not(None))
     about_texts = and_(is_open, question.c.kind != "group")
     query = (
-        select(input_table.c.languages, question.c.annotators, func.count())
+        select(input_table.c.languages, question.c.studies, question.c.annotators, func.count())
         .join(question, question.c.input_id == input_table.c.id)
         .where(about_texts)
-        .group_by(input_table.c.languages, question.c.annotators)
+        .group_by(input_table.c.languages, question.c.studies, question.c.annotators)
     )
-    for joined, needed, number in connection.execute(query).all():
-        condition = and_(about_texts, input_table.c.languages == joined, question.c.annotators == needed)
-        yield _codes([joined]), int(needed), int(number), condition
+    for joined, studies, needed, number in connection.execute(query).all():
+        same = (input_table.c.languages == joined, question.c.studies == studies, question.c.annotators == needed)
+        yield _codes([joined]), from_column(studies), int(needed), int(number), and_(about_texts, *same)
     group_members = (
-        select(question.c.id, question.c.annotators, input_table.c.languages)
+        select(question.c.id, question.c.annotators, question.c.studies, input_table.c.languages)
         .join(member, member.c.group_id == question.c.group_id)
         .join(input_table, input_table.c.id == member.c.input_id)
         .where(is_open, question.c.kind == "group", member.c.role != "probe")
         .order_by(question.c.id, member.c.step)
     )
-    ids_by_need: dict[tuple[tuple[str, ...], int], list[int]] = {}
-    for (id, needed), rows in groupby(connection.execute(group_members).all(), key=lambda row: (row[0], row[1])):
-        ids_by_need.setdefault((_codes(row[2] for row in rows), int(needed)), []).append(int(id))
-    for (languages, needed), ids in ids_by_need.items():
+    ids_by_need: dict[Need, list[int]] = {}
+    for (id, needed, studies), rows in groupby(connection.execute(group_members).all(), key=lambda row: row[:3]):
+        need = (_codes(row[3] for row in rows), from_column(studies), int(needed))
+        ids_by_need.setdefault(need, []).append(int(id))
+    for (languages, of_studies, needed), ids in ids_by_need.items():
         for piece in pieces(ids):
-            yield languages, needed, len(piece), question.c.id.in_(piece)
+            yield languages, of_studies, needed, len(piece), question.c.id.in_(piece)
 
 
 def _codes(joined: Iterable[str]) -> tuple[str, ...]:

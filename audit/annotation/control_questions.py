@@ -52,7 +52,7 @@ from audit.annotation.questions import (
     question_key,
     readable,
 )
-from audit.annotation.settings import JudgingSettings, settings_of
+from audit.annotation.settings import JudgingSettings, exempt_up_to, set_settings, settings_of
 from audit.annotation.words import words_of
 from audit.errors import AuditError, BadFile, Refused
 from audit.files import read_rows, read_text, refuse_bad_rows
@@ -64,6 +64,7 @@ from audit.store.core import (
     annotator,
     answer,
     aside,
+    count_rows,
     draw,
     input_table,
     judgement,
@@ -299,12 +300,16 @@ def pick_known(engine: Engine, purpose: str, count: int, seed: int = 0, *, by: i
         _check_purpose(purpose)
         if not 1 <= count <= MOST:
             raise AuditError(message("known.bad_count", count=count, most=MOST))
-        candidates = _candidates(connection)
-        if not candidates:
-            raise AuditError(message("known.nothing_to_pick"))
-        chosen = _spread(candidates, count, seed)
-        ids = _questions(connection, [(subject, key) for subject, key, _ in chosen])
-        added = _store(connection, purpose, {ids[subject]: (sorted(allowed), "") for subject, _, allowed in chosen}, by)
+        return _pick(connection, purpose, count, seed, by)
+
+
+def _pick(connection: Connection, purpose: str, count: int, seed: int, by: int | None) -> Added:
+    candidates = _candidates(connection)
+    if not candidates:
+        raise AuditError(message("known.nothing_to_pick"))
+    chosen = _spread(candidates, count, seed)
+    ids = _questions(connection, [(subject, key) for subject, key, _ in chosen])
+    added = _store(connection, purpose, {ids[subject]: (sorted(allowed), "") for subject, _, allowed in chosen}, by)
     labels = Counter("|".join(sorted(allowed)) for _, _, allowed in chosen)
     return replace(added, candidates=len(candidates), labels=dict(sorted(labels.items())))
 
@@ -637,7 +642,7 @@ def round_of(
     if not settings.pass_mark or account.role != "annotator":
         return None
     questions = _training_questions(connection, languages)
-    if not questions:
+    if not questions or _is_exempt(connection, account.id):
         return None
     version = _version(connection, questions)
     attempts, passed, until = _attempts(connection, account.id, settings.pass_mark, version)
@@ -654,6 +659,19 @@ def round_of(
     # Another order in each attempt: what is learnt should be the texts, not a row of keys.
     order = sorted(questions, key=lambda question: uniform("training", account.id, len(attempts), question.key.hex()))
     return Round(tuple(order), answers, tuple(attempts), passed, unwritten, version)
+
+
+def _is_exempt(connection: Connection, account_id: int) -> bool:
+    """Whether this account judged before training was switched on, and was exempted then."""
+    last = exempt_up_to(connection)
+    params = {"account": account_id, "last": last}
+    return bool(last) and connection.execute(_judged_up_to(), params).first() is not None
+
+
+@cache
+def _judged_up_to() -> Select[Any]:
+    own = (judgement.c.annotator_id == bindparam("account")) & (judgement.c.round == FIRST)
+    return select(judgement.c.id).where(own, judgement.c.id <= bindparam("last")).limit(1)
 
 
 def write_attempt(connection: Connection, account_id: int, state: Round) -> None:
@@ -733,6 +751,75 @@ def _answers_since(
 
 def _reaches(right: int, questions: int, mark: float) -> bool:
     return right / questions >= mark - _NEARLY
+
+
+# Qualification: the training round as one switch. New annotators pass a short round before their first question.
+
+QUALIFYING = 8
+"""Questions that are picked where there is no training question."""
+QUALIFYING_MARK = 0.75
+"""The pass mark where none was set."""
+
+
+@dataclass(frozen=True)
+class Qualification:
+    """Whether new annotators are qualified first, and whom it concerns."""
+
+    mark: float
+    """Share of right answers that is needed; 0: switched off."""
+    questions: int
+    """Training questions that there are."""
+    judged: int
+    """Annotators (enabled accounts) who have judged."""
+    waiting: int
+    """Of these, who must pass the round before their next question; of all, where it is switched off: nobody."""
+
+    @property
+    def on(self) -> bool:
+        """Whether anybody is asked: there is a mark and there are questions."""
+        return bool(self.mark and self.questions)
+
+
+def qualification(engine: Engine, *, by: int | None = None) -> Qualification:
+    """How it stands. Raises NotAllowed where `by` is no manager."""
+    with reading_as_manager(engine, by) as connection:
+        return _qualification(connection)
+
+
+def switch_qualification(engine: Engine, on: bool, *, exempt: bool = True, by: int | None = None) -> Qualification:
+    """Have new annotators pass a short round first, or not; says so in the log.
+
+    Where there are no training questions, `QUALIFYING` are picked as `pick_known` does. `exempt`: whoever has judged
+    before need not pass it. Raises NotAllowed where `by` is no manager, AuditError where there is nothing to pick from;
+    nothing is changed then.
+    """
+    with writing_as_manager(engine, by) as connection:
+        before = _qualification(connection)
+        if on and not before.questions:
+            _pick(connection, TRAINING, QUALIFYING, 0, by)
+        if on and not before.on:
+            set_settings(connection, by, {"pass_mark": 0.0})  # so that the next one switches it on, as of now
+        set_settings(connection, by, {"pass_mark": (before.mark or QUALIFYING_MARK) if on else 0.0}, exempt=exempt)
+        return _qualification(connection)
+
+
+def _qualification(connection: Connection) -> Qualification:
+    settings = settings_of(connection)
+    people = connection.execute(
+        select(annotator).where(annotator.c.role == "annotator", annotator.c.disabled.is_(False))
+    ).all()
+    last = connection.execute(select(func.max(judgement.c.id))).scalar() or 0
+    judged = [row for row in people if connection.execute(_judged_up_to(), {"account": row.id, "last": last}).first()]
+    waiting = sum(
+        needs_training(connection, Account(row.id, row.name, row.role), settings, _sorted_codes(row.languages))
+        for row in judged
+    )
+    questions = count_rows(connection, known, known.c.purpose == TRAINING)
+    return Qualification(settings.pass_mark, questions, len(judged), waiting)
+
+
+def _sorted_codes(joined: str) -> tuple[str, ...]:
+    return tuple(sorted(filter(None, joined.split(","))))
 
 
 # What each person judged, and what is known of the right answer: the rows from which their quality is measured.

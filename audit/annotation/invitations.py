@@ -6,7 +6,7 @@ when it is made. The first manager of a database without one comes in by such a 
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -26,7 +26,9 @@ from audit.annotation.accounts import (
     reading_as_manager,
     writing_as_manager,
 )
+from audit.annotation.assignments import assign, checked_studies, from_column
 from audit.errors import AuditError, NotAllowed, Refused
+from audit.files import refuse_bad_rows
 from audit.messages import message
 from audit.store import tables
 from audit.store.copying import in_utc
@@ -53,6 +55,8 @@ class Terms:
     """After how many days it expires."""
     code: str = ""
     """The completion code of a recruitment platform, which the person reads when nothing is left to answer."""
+    studies: Collection[int] = ()
+    """Ids of the studies that the account works on; none: all."""
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -81,6 +85,8 @@ class Invitation:
     expires_at: datetime
     by: str | None
     """Who made it; None: whoever has the database itself."""
+    studies: tuple[int, ...] = ()
+    """Ids of the studies that the account works on; none: all."""
 
 
 def invite(engine: Engine, terms: Terms, *, by: int | None = None) -> str:
@@ -94,24 +100,46 @@ def invite(engine: Engine, terms: Terms, *, by: int | None = None) -> str:
     return secret
 
 
-def invite_people(
-    engine: Engine, names: Sequence[str], terms: Terms, *, by: int | None = None
-) -> list[tuple[str, str]]:
-    """Make an invitation for each of these names, for one use; returns names and secrets, which are told this once.
+@dataclass(frozen=True)
+class Invitee:
+    """Somebody who gets a link of their own; `line` is that of the list with their name."""
 
-    Raises as `invite`, and AuditError for a name that cannot be one, is taken or stands twice: then there is none.
+    name: str
+    terms: Terms
+    line: int = 1
+
+
+def invite_people(
+    engine: Engine, people: Sequence[Invitee], *, by: int | None = None, where: str = "list"
+) -> list[tuple[str, str]]:
+    """Make an invitation for each of these people, for one use; returns names and secrets, which are told this once.
+
+    Raises as `invite`; AuditError where there are none or too many; and BadRow or BadFile, which name `where`, line and
+    reason, for names that cannot be names, are taken or stand twice. Then there is no invitation.
     """
-    names = [checked_name(name) for name in names]
-    if not 1 <= len(names) <= MOST_NAMES:
-        raise AuditError(message("invitation.bad_number", count=len(names), most=MOST_NAMES))
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise AuditError(message("invitation.name_twice", name=twice))
+    if not 1 <= len(people) <= MOST_NAMES:
+        raise AuditError(message("invitation.bad_number", count=len(people), most=MOST_NAMES))
     with writing_as_manager(engine, by) as connection:
-        taken = set(connection.execute(select(annotator.c.name)).scalars())
-        if used := next((name for name in names if name in taken), None):
-            raise AuditError(message("account.name_taken", name=used))
-        made = [(name, _store(connection, terms, by, name)) for name in names]
-        _note(connection, by, terms, len(made))
+        taken, seen = set(connection.execute(select(annotator.c.name)).scalars()), set[str]()
+        bad: list[tuple[int, str]] = []
+        for person in people:
+            try:
+                name = checked_name(person.name)
+            except AuditError as problem:
+                bad.append((person.line, problem.sentence))
+                continue
+            if name in taken:
+                bad.append((person.line, message("account.name_taken", name=name)))
+            elif name in seen:
+                bad.append((person.line, message("invitation.name_twice", name=name)))
+            seen.add(name)
+        refuse_bad_rows(where, bad, len(people))
+        made = [(name, _store(connection, one.terms, by, name)) for one in people for name in [one.name.strip()]]
+        alike: dict[tuple[object, ...], list[Terms]] = {}
+        for terms in (one.terms for one in people):
+            alike.setdefault((terms.role, terms.days, *sorted(set(terms.studies))), []).append(terms)
+        for same in alike.values():
+            _note(connection, by, same[0], len(same))
     return made
 
 
@@ -170,6 +198,7 @@ def join(engine: Engine, secret: str, name: str, password: str) -> Account:
         if row["purpose"] == FIRST and _has_manager(connection):
             raise NotAllowed(message("invitation.not_usable"))
         account = add_person(connection, row["name"] or name, row["role"], password_hash, row["languages"] or "")
+        assign(connection, account.id, from_column(row["studies"]))
         note(connection, account.id, "joined", role=account.role, invitation=_reference(key))
     return account
 
@@ -203,6 +232,7 @@ def _store(
         "name": name,
         "role": terms.role,
         "languages": ",".join(dict.fromkeys(terms.languages)),
+        "studies": ",".join(map(str, checked_studies(connection, terms.studies))) or None,
         "code": terms.code.strip() or None,
         "uses_left": 1 if name else terms.uses,
         "created_at": moment,
@@ -213,7 +243,8 @@ def _store(
 
 
 def _note(connection: Connection, by: int | None, terms: Terms, count: int) -> None:
-    note(connection, by, "invited", count=count, role=terms.role, uses=terms.uses, days=terms.days)
+    studies: dict[str, Any] = {"assigned": sorted(set(terms.studies))} if terms.studies else {}
+    note(connection, by, "invited", count=count, role=terms.role, uses=terms.uses, days=terms.days, **studies)
 
 
 def _has_manager(connection: Connection) -> bool:
@@ -250,6 +281,7 @@ def _invitation(row: RowMapping) -> Invitation:
         created_at=in_utc(row["created_at"]),
         expires_at=in_utc(row["expires_at"]),
         by=row["by"],
+        studies=from_column(row["studies"]),
     )
 
 

@@ -84,7 +84,8 @@ class Wanted:
 
     `waits`: how many drawn (group, system) pairs wait for it; `annotators`: how many people answer it (None: not said);
     `output`: the text that is asked about together with the input (None: the input alone); `source_input_id`: the input
-    of the source of which this one is a version.
+    of the source of which this one is a version; `studies`: those whose groups wait for it, as the column of the
+    question has them.
     """
 
     input_id: int
@@ -95,6 +96,7 @@ class Wanted:
     protocol: str = BLIND
     output: str | None = None
     source_input_id: int | None = None
+    studies: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ class WantedGroup:
     waits: int = 1
     annotators: int | None = None
     protocol: str = BLIND
+    studies: str = ""
 
     @property
     def source_input_id(self) -> int:
@@ -212,7 +215,7 @@ def _terms(wanted: Wanted | WantedGroup, annotators: int) -> dict[str, Any]:
 
 _FIXED = ("annotators", "protocol")
 """What may not change as it likes once somebody has judged."""
-_CHANGES = ("priority", "waits", "source_input_id", *_FIXED)
+_CHANGES = ("priority", "waits", "source_input_id", "studies", *_FIXED)
 
 
 def _store(connection: Connection, rows: Mapping[bytes, Mapping[str, Any]]) -> None:

@@ -23,11 +23,13 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    true,
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
 from audit.annotation.accounts import ROLES, reading_as, require
 from audit.annotation.answers import SCALES, by_people, is_counted, votes_on_question
+from audit.annotation.assignments import is_assigned
 from audit.annotation.control_questions import FIRST, hidden_question, needs_training
 from audit.annotation.control_questions import PASS as TRAINING
 from audit.annotation.deferral import BACK, FLAG, SKIP, is_flagged, is_skipped, last_skip, midnight, skips_of
@@ -302,6 +304,8 @@ class Queue:
     """Questions in the queue that this annotator may still answer, those that others look at now included."""
     in_other_languages: int = 0
     """Questions that others may still answer and this annotator may not: they do not read the language."""
+    in_other_studies: int = 0
+    """And those of studies that others work on."""
     mixed: bool = False
     """Whether hidden questions come between them: then a page that shows the exact number would give them away."""
 
@@ -504,13 +508,14 @@ def queue_of(engine: Engine, account_id: int) -> Queue:
         codes = languages_of(connection, account_id)
         params = {"account": account_id, "midnight": midnight(tables.now())}
         judged, today = connection.execute(_my_judgements(), params).one()
-        remaining, others = connection.execute(_left(codes), params).one()
+        remaining, others, elsewhere = connection.execute(_left(codes), params).one()
         settings = settings_of(connection)
         return Queue(
             mine_today=today or 0,
             mine=judged,
             left_for_me=remaining or 0,
             in_other_languages=others or 0,
+            in_other_studies=elsewhere or 0,
             mixed=bool(settings.gold_share or settings.repeat_share),
         )
 
@@ -674,12 +679,14 @@ def _my_judgements() -> Select[Any]:
 
 @cache
 def _left(codes: tuple[str, ...]) -> Select[Any]:
-    """The number of open questions that this account may answer, and of those in languages that it does not read."""
-    reads = readable(question, codes)
+    """The number of open questions that this account may answer, of those in languages that it does not read, and of
+    those of studies that others work on."""
+    reads, assigned = readable(question, codes), is_assigned(bindparam("account"))
+    numbers = (and_(assigned, reads), and_(assigned, ~reads), ~assigned)
     return (
-        select(func.sum(case((reads, 1), else_=0)), func.sum(case((reads, 0), else_=1)))
+        select(*(func.sum(case((condition, 1), else_=0)) for condition in numbers))
         .select_from(question)
-        .where(_is_open_to_account())
+        .where(_is_open_to_account(of_any_study=True))
     )
 
 
@@ -688,11 +695,12 @@ def _is_over() -> ColumnElement[bool]:
     return or_(lease.c.expires_at < bindparam("now"), lease.c.annotator_id == bindparam("account"))
 
 
-def _is_open_to_account(question: Any = question) -> ColumnElement[bool]:
+def _is_open_to_account(question: Any = question, of_any_study: bool = False) -> ColumnElement[bool]:
     """Condition on `question`, or an alias of it: somebody waits for it, it has not all its votes, none of this
     account, and no flag of it.
 
-    Nor had this account the question in training, where it was told the answer.
+    Nor had this account the question in training, where it was told the answer; and it is of a study that the account
+    works on, or `of_any_study`.
     """
     own = judgement.alias("mine")
     judged = exists().where(
@@ -702,7 +710,8 @@ def _is_open_to_account(question: Any = question) -> ColumnElement[bool]:
         is_counted(own),
     )
     flagged = is_flagged(bindparam("account"), question)
-    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged)
+    for_account = true() if of_any_study else is_assigned(bindparam("account"), question)
+    return and_(question.c.filled.is_(False), question.c.priority.is_not(None), ~judged, ~flagged, for_account)
 
 
 def _has_place() -> ColumnElement[bool]:

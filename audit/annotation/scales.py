@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, select
 
 from audit.annotation.answers import SCALES, settle
+from audit.annotation.assignments import from_column, in_column
 from audit.annotation.questions import BEHIND, close_questions, question_key
 from audit.keys import uniform
 from audit.sampling.designs import BLIND
@@ -18,7 +19,7 @@ from audit.store.core import input_table, member, question, study, validity_draw
 
 _PLACES = 100_000_000
 """Different places of the random order: as many as fit behind audits into a number of 31 bits."""
-_CHANGES = ("priority", "waits", "annotators")
+_CHANGES = ("priority", "waits", "studies", "annotators")
 
 
 def drawn_members(connection: Connection, studies: list[int] | None = None) -> list[Any]:
@@ -80,10 +81,12 @@ def wanted_ratings(connection: Connection) -> dict[bytes, dict[str, Any]]:
                     "annotators": terms.annotators,
                     "priority": priority,
                     "waits": 0,
+                    "studies": "",
                     "protocol": BLIND,
                 },
             )
             entry["waits"] += 1
+            entry["studies"] = in_column([*from_column(entry["studies"]), row["study_id"]])
             entry["annotators"] = max(entry["annotators"], terms.annotators)
             entry["priority"] = min(entry["priority"], priority)
     return wanted

@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, TypeGuard
 
-from sqlalchemy import Connection, Engine, Select, or_, select
+from sqlalchemy import Connection, Engine, Select, func, or_, select
 
 from audit.annotation.accounts import note, writing_as_manager
 from audit.errors import AuditError
 from audit.messages import Message, message
 from audit.store import tables, upsert
-from audit.store.core import setting
+from audit.store.core import judgement, setting
 
 
 @dataclass(frozen=True)
@@ -118,23 +118,52 @@ def settings_of(connection: Connection) -> JudgingSettings:
     return JudgingSettings(**{name: value for name, value in stored.items() if value is not None})
 
 
-def change_settings(engine: Engine, by: int | None, values: Mapping[str, Any]) -> JudgingSettings:
+EXEMPT_UP_TO = "training/exempt up to"
+"""The row of `setting` with the last judgement that there was when training was switched on."""
+
+
+def change_settings(
+    engine: Engine, by: int | None, values: Mapping[str, Any], *, exempt: bool = True
+) -> JudgingSettings:
     """Change some settings and say so in the log; returns all of them.
 
-    `by` is the account of a manager, or None for whoever has the database itself. Raises NotAllowed for another role,
-    AuditError for a setting that there is not or a value that is not allowed; nothing is changed then.
+    `by` is the account of a manager, or None for whoever has the database itself. `exempt`: where this switches
+    training on, whoever has judged before need not pass it. Raises NotAllowed for another role, AuditError for a
+    setting that there is not or a value that is not allowed; nothing is changed then.
     """
     with writing_as_manager(engine, by) as connection:
-        if unknown := sorted(set(values) - set(ALLOWED)):
-            raise AuditError(message("settings.unknown", name=unknown[0], names=sorted(ALLOWED)))
-        before = asdict(settings_of(connection))
-        after = JudgingSettings(**before | dict(values))
-        stored = dict(before, **{name: value for name, value in connection.execute(_stored()) if name in ALLOWED})
-        changed = {name: value for name, value in asdict(after).items() if value != stored[name]}
-        upsert(connection, tables.Setting, [{"name": name, "value": value} for name, value in changed.items()])
-        for name, value in changed.items():
-            note(connection, by, "setting", name=name, before=before[name], after=value)
+        return set_settings(connection, by, values, exempt=exempt)
+
+
+def set_settings(
+    connection: Connection, by: int | None, values: Mapping[str, Any], *, exempt: bool = True
+) -> JudgingSettings:
+    """`change_settings` as a part of a transaction that has asked for the role."""
+    if unknown := sorted(set(values) - set(ALLOWED)):
+        raise AuditError(message("settings.unknown", name=unknown[0], names=sorted(ALLOWED)))
+    before = asdict(settings_of(connection))
+    after = JudgingSettings(**before | dict(values))
+    stored = dict(before, **{name: value for name, value in connection.execute(_stored()) if name in ALLOWED})
+    changed = {name: value for name, value in asdict(after).items() if value != stored[name]}
+    rows: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in changed.items()]
+    if after.pass_mark and not before["pass_mark"]:
+        last = connection.execute(select(func.max(judgement.c.id))).scalar() if exempt else None
+        rows.append({"name": EXEMPT_UP_TO, "value": int(last or 0)})
+    upsert(connection, tables.Setting, rows)
+    for name, value in changed.items():
+        note(connection, by, "setting", name=name, before=before[name], after=value)
     return after
+
+
+def exempt_up_to(connection: Connection) -> int:
+    """The last judgement that there was when training was switched on: whoever gave one of those before is exempt. 0:
+    nobody is."""
+    return int(connection.execute(_exempt_up_to()).scalar() or 0)
+
+
+@cache
+def _exempt_up_to() -> Select[Any]:
+    return select(setting.c.value).where(setting.c.name == EXEMPT_UP_TO)
 
 
 @cache

@@ -102,16 +102,63 @@ def set_words(
     try:
         with writing_as_manager(engine, by) as connection:
             content, before = words_content(task, written), stored_words(connection, task)
-            after = _merged(before.content, content)
-            if after != before.content:
-                _check_labels_differ(task, after)
-                answers = _refuse_unasked(connection, task, before, change)
-                row = {"name": f"{PREFIX}{task}/{before.version + 1}", "value": after}
-                connection.execute(setting.insert(), row)
-                note(connection, by, "words", task=task, version=before.version + 1, answers=answers)
-            return own_words(connection, task)
+            return _store(connection, task, before, _merged(before.content, content), by, change)
     except IntegrityError:
         raise Refused(message("words.changed_now")) from None
+
+
+def restore_words(engine: Engine, task: str, version: int, *, by: int | None = None, change: bool = False) -> OwnWords:
+    """Have an earlier version of the words hold again, as a new version; 0: audit's own words. Returns what holds then.
+
+    `by` and `change` are as for `set_words`, which says what is raised; AuditError for a version that there is not.
+    """
+    try:
+        with writing_as_manager(engine, by) as connection:
+            versions = {version.version: version for version in words_versions(connection, task)}
+            if version and version not in versions:
+                raise AuditError(message("words.no_version", version=version, task=task, versions=sorted(versions)))
+            content = versions[version].content if version else {}
+            return _store(connection, task, stored_words(connection, task), content, by, change)
+    except IntegrityError:
+        raise Refused(message("words.changed_now")) from None
+
+
+def _store(
+    connection: Connection, task: str, before: WordsVersion, after: Content, by: int | None, change: bool
+) -> OwnWords:
+    """Store words as the next version, where they differ from the last one; returns what holds then."""
+    if after != before.content:
+        _check_labels_differ(task, after)
+        answers = _refuse_unasked(connection, task, before, change)
+        connection.execute(setting.insert(), {"name": f"{PREFIX}{task}/{before.version + 1}", "value": after})
+        note(connection, by, "words", task=task, version=before.version + 1, answers=answers)
+    return own_words(connection, task)
+
+
+def words_versions(connection: Connection, task: str) -> list[WordsVersion]:
+    """Every version of the words that were set for a task, the last one first."""
+    prefix = f"{PREFIX}{task}/"
+    query = select(setting.c.name, setting.c.value).where(setting.c.name.startswith(prefix, autoescape=True))
+    versions = [
+        WordsVersion(int(number), value)
+        for name, value in connection.execute(query)
+        if (number := str(name).removeprefix(prefix)).isdigit()
+    ]
+    return sorted(versions, key=lambda stored: -stored.version)
+
+
+def words_as(connection: Connection, task: str, stored: WordsVersion) -> OwnWords:
+    """What the database would say of a task with this version of its words."""
+    return _own(stored, _stored(connection)[1].get(task, ()))
+
+
+def words_if(connection: Connection, task: str, written: Mapping[str, Any]) -> OwnWords:
+    """What the database would say of a task if these words were set; nothing is. Raises AuditError as `set_words`
+    does."""
+    before = stored_words(connection, task)
+    after = _merged(before.content, words_content(task, written))
+    _check_labels_differ(task, after)
+    return words_as(connection, task, WordsVersion(before.version + (after != before.content), after))
 
 
 def check_words(connection: Connection, task: str, written: Mapping[str, Any], change: bool = False) -> None:

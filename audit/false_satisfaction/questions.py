@@ -35,6 +35,7 @@ from sqlalchemy import (
 )
 
 from audit.annotation.answers import ORIGINS, SCALES
+from audit.annotation.assignments import in_column
 from audit.annotation.questions import (
     ABOUT_OUTPUTS,
     BEHIND,
@@ -78,13 +79,15 @@ class Ask:
     """How a question is asked by the groups that need it.
 
     `rank` is the best of a group that asks, `waits` the number of drawn (group, system) pairs that ask, `annotators`
-    the most people that a sample wants, `protocol` that of the source of the group with the best rank.
+    the most people that a sample wants, `protocol` that of the source of the group with the best rank, `studies` those
+    of the groups that ask, as the column of a question has them.
     """
 
     rank: int
     waits: int
     annotators: int
     protocol: str
+    studies: str = ""
 
     def behind(self) -> "Ask":
         """The same, placed behind everything that groups wait for.
@@ -103,6 +106,7 @@ class Asking(Generic[Key]):
         self._best: dict[Key, tuple[int, int, int]] = {}
         self._pairs: dict[Key, set[tuple[int, int]]] = {}
         self._annotators: dict[Key, int] = {}
+        self._studies: dict[Key, set[int]] = {}
 
     def note(self, key: Key, sample: int, rank: int, group: int, system: int) -> None:
         """A drawn group of a system asks for this. A pair that two samples have drawn counts once."""
@@ -110,13 +114,20 @@ class Asking(Generic[Key]):
         self._best[key] = min(asks, self._best.get(key, asks))
         self._pairs.setdefault(key, set()).add((group, system))
         self._annotators[key] = max(self._terms[sample].annotators, self._annotators.get(key, 0))
+        self._studies.setdefault(key, set()).add(self._terms[sample].study)
 
     def asks(self, connection: Connection) -> dict[Key, Ask]:
         """How each question is asked, by its key."""
         best = {key: (sample, group) for key, (_, sample, group) in self._best.items()}
         arms = arms_of(connection, self._terms, set(best.values()))
         return {
-            key: Ask(self._best[key][0], len(self._pairs[key]), self._annotators[key], arms[drawn])
+            key: Ask(
+                self._best[key][0],
+                len(self._pairs[key]),
+                self._annotators[key],
+                arms[drawn],
+                in_column(self._studies[key]),
+            )
             for key, drawn in best.items()
         }
 
@@ -219,7 +230,7 @@ def wanted_groups(connection: Connection, samples: Mapping[int, Terms]) -> list[
         relation_id, members = content
         task, name, version, params = (relations[relation_id][name] for name in ("task", "name", "version", "params"))
         key = group_question_key(task, name, version, params, [(role, keys[input_id]) for role, input_id in members])
-        terms = (ask.rank, ask.waits, ask.annotators, ask.protocol)
+        terms = (ask.rank, ask.waits, ask.annotators, ask.protocol, ask.studies)
         wanted.append(WantedGroup(task, key, representative[content][1], source_input(content), *terms))
     return wanted
 
@@ -559,17 +570,22 @@ def queue_difference(connection: Connection) -> Difference:
     table, check = table_of(tables.Question), table_of(tables.SpotCheck)
     samples = terms_of(connection)
     demand = _demand_of(connection, samples)
-    needed: dict[Any, tuple[int, int]] = {key: (ask.rank, ask.waits) for key, ask in demand.in_queue().items()}
-    needed |= {key: (wanted["priority"], wanted["waits"]) for key, wanted in wanted_ratings(connection).items()}
-    needed |= {group.key: (group.priority, group.waits) for group in wanted_groups(connection, samples)}
+    needed: dict[Any, tuple[int, int, str]] = {
+        key: (ask.rank, ask.waits, ask.studies) for key, ask in demand.in_queue().items()
+    }
+    needed |= {
+        key: (wanted["priority"], wanted["waits"], wanted["studies"])
+        for key, wanted in wanted_ratings(connection).items()
+    }
+    needed |= {group.key: (group.priority, group.waits, group.studies) for group in wanted_groups(connection, samples)}
     query = select(
         table.c.id, table.c.kind, table.c.key, table.c.task, table.c.input_id, table.c.output,
-        table.c.priority, table.c.waits,
+        table.c.priority, table.c.waits, table.c.studies,
     ).order_by(table.c.id)  # fmt: skip
     misplaced, idle = [], []
-    for id, kind, key, *about, priority, waits in connection.execute(query):
+    for id, kind, key, *about, priority, waits, studies in connection.execute(query):
         expected = needed.pop(tuple(about) if kind in ABOUT_OUTPUTS else bytes(key), None)
-        if expected is not None and expected != (priority, waits):
+        if expected is not None and expected != (priority, waits, studies):
             misplaced.append(id)
         elif expected is None and priority is not None:
             idle.append(id)
@@ -646,7 +662,9 @@ def _update_group(connection: Connection, question_id: int, samples: Mapping[int
     """The place in the queue of a question about a group."""
     question = table_of(tables.Question)
     ask = ask_of_group_question(connection, question_id, samples)
-    values = {"priority": None, "waits": 0} if ask is None else {"priority": ask.rank, "waits": ask.waits}
+    values: dict[str, Any] = {"priority": None, "waits": 0}
+    if ask is not None:
+        values = {"priority": ask.rank, "waits": ask.waits, "studies": ask.studies}
     connection.execute(question.update().where(question.c.id == question_id).values(**values))
 
 
@@ -748,6 +766,7 @@ def _open_needed(
             ask.protocol,
             output,
             sources.get((task, input_id, output)),
+            ask.studies,
         )
         for (_, input_id, output), ask in needed.items()
     ]

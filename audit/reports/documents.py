@@ -362,13 +362,14 @@ class PaceEntry(SpeedNumbers):
 
 
 class UnreadEntry(TypedDict):
-    """Questions in languages that too few accounts read."""
+    """Questions in languages that too few accounts read, or (`studies`) of studies that too few of these work on."""
 
     languages: list[str]
     questions: int
     wanted: int
     readers: int
     others: int
+    studies: list[int]
 
 
 class TotalsDocument(TypedDict):

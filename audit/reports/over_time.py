@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import ColumnElement, Engine, select
 
-from audit.annotation.activity import Overview, PersonActivity
+from audit.annotation.activity import Overview, PersonActivity, Unread
 from audit.annotation.answers import SCALES
 from audit.annotation.ratings import Kind, Rated, stored_ratings
 from audit.errors import AuditError
@@ -229,8 +229,12 @@ def totals(overview: Overview) -> TotalsDocument:
             **cast(SpeedNumbers, asdict(overview.speed)),
             "ends": overview.ends.isoformat() if overview.ends else None,
         },
-        "unread": [cast(UnreadEntry, asdict(item) | {"languages": list(item.languages)}) for item in overview.unread],
+        "unread": [cast(UnreadEntry, _unread_entry(item)) for item in overview.unread],
     }
+
+
+def _unread_entry(item: Unread) -> dict[str, object]:
+    return asdict(item) | {"languages": list(item.languages), "studies": list(item.studies)}
 
 
 def person(at_work: PersonActivity) -> PersonEntry:
@@ -262,10 +266,18 @@ def cells_at_work(counted: Counted, cells: Sequence[CellEntry]) -> list[CellAtWo
 def unread_line(item: UnreadEntry) -> str:
     """What an item of `unread` says, and what to do.
 
-    >>> unread_line({"languages": ["en", "es"], "questions": 9, "wanted": 2, "readers": 0, "others": 0})[:58]
+    >>> entry = {"languages": ["en", "es"], "questions": 9, "wanted": 2, "readers": 0, "others": 0, "studies": []}
+    >>> unread_line(entry)[:58]
     '9 questions in en, es wait, and no annotator reads all of '
     """
     codes, number = item["languages"], item["questions"]
+    if item["studies"]:
+        able = item["readers"] + item["others"]
+        which = f"stud{'y' if len(item['studies']) == 1 else 'ies'} {', '.join(map(str, item['studies']))}"
+        return (
+            f"{count(number)} question{'' if number == 1 else 's'} of {which} want{'s' if number == 1 else ''} "
+            f"{item['wanted']} people, and {able if item['readers'] else 'no annotator'} may answer; assign more."
+        )
     questions = f"{count(number)} question{'' if number == 1 else 's'} in {', '.join(codes)}"
     ends = "s" if number == 1 else ""
     add = "add accounts with these languages"

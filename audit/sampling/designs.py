@@ -149,11 +149,13 @@ PROTOCOLS = (BLIND, SHOWN, RANDOM)
 
 @dataclass(frozen=True)
 class Terms:
-    """How a sample's questions are answered: by how many people, under which protocol; `seed` is the sample's."""
+    """How a sample's questions are answered: by how many people, under which protocol; `seed` is the sample's, `study`
+    the id of its study."""
 
     annotators: int = 2
     protocol: str = BLIND
     seed: int = 0
+    study: int = 0
 
 
 def check_protocol(name: str) -> str:
@@ -180,8 +182,8 @@ def arm_of(protocol: str, seed: int, row: str) -> str:
 def terms_of(connection: Connection) -> dict[int, Terms]:
     """The terms of every sample, by its id."""
     table = table_of(tables.Sample)
-    query = select(table.c.id, table.c.annotators, table.c.protocol, table.c.seed).order_by(table.c.id)
-    return {id: Terms(annotators, protocol, seed) for id, annotators, protocol, seed in connection.execute(query)}
+    columns = (table.c.annotators, table.c.protocol, table.c.seed, table.c.study_id)
+    return {id: Terms(*terms) for id, *terms in connection.execute(select(table.c.id, *columns).order_by(table.c.id))}
 
 
 def arms_of(

@@ -438,6 +438,8 @@ class Question(SQLModel, table=True):
     source_input_id: int | None = None
     """The input of the source of the best-ranked drawn group that it is about: questions that share it are about
     versions of one text. Null: it is about no group, as ratings are. Derived, as `priority` is."""
+    studies: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    """Ids of the studies of these pairs, each between commas: `,1,12,`. Derived, as `priority` is."""
 
 
 class Annotator(SQLModel, table=True):
@@ -453,6 +455,14 @@ class Annotator(SQLModel, table=True):
     """Language codes joined by commas; empty: all."""
     disabled: bool = False
     created_at: datetime = moment()
+
+
+class Assignment(SQLModel, table=True):
+    """That an account works on a study. An account without a row works on all of them."""
+
+    __table_args__ = CLUSTERED
+    annotator_id: int = Field(primary_key=True, foreign_key="annotator.id")
+    study_id: int = Field(primary_key=True, foreign_key="study.id")
 
 
 class Login(SQLModel, table=True):
@@ -488,6 +498,8 @@ class Token(SQLModel, table=True):
     """`api`: the most that it may do, whatever the account may; `invitation`: the role of the account that it makes."""
     languages: str | None = None
     """`invitation`: languages of the account, as in `annotator`."""
+    studies: str | None = None
+    """`invitation`: ids of the studies that the account works on, joined by commas; none: all."""
     code: str | None = None
     """`invitation`: the completion code of a recruitment platform."""
     uses_left: int | None = None

@@ -32,11 +32,16 @@ from audit.annotation.invitations import (
     invite,
     invite_people,
 )
+from audit.annotation.people_list import COLUMNS, people_of
+from audit.errors import AuditError
+from audit.files import text_of
+from audit.messages import message
 from audit.reports.tables import harmless
 from audit.ui import session, settings
 from audit.ui.dashboard import warn_of_unread
 from audit.ui.language import html, plain, t
 from audit.ui.next_step import show_next_step
+from audit.ui.study_choice import listed_studies, study_names
 from audit.ui.tokens import show_tokens
 
 ROLES = ("manager",)
@@ -51,27 +56,52 @@ def page() -> None:
     engine, account = session.enter(*ROLES)
     accounts = account_details(engine, by=account.id)
     st.subheader(t("menu.accounts"))
-    st.dataframe([_row(entry) for entry in accounts], hide_index=True)
-    warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)])
+    studies = study_names(engine, account.id)
+    st.dataframe([_row(entry, studies) for entry in accounts], hide_index=True)
+    if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
+        warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)], studies)
     session.show_last()
     show_next_step(engine, account, "accounts")
-    _show_invite_form(engine, account.id)
+    _show_invite_form(engine, account.id, studies)
+    with st.expander(t("invite.many"), icon=":material/group_add:"):
+        _show_list_form(engine, account.id, studies)
     _show_new_links()
-    _show_open_invitations(engine, account.id)
-    _show_change_form(engine, account.id, accounts)
+    _show_open_invitations(engine, account.id, studies)
+    _show_change_form(engine, account.id, accounts, studies)
     with st.expander(t("accounts.add")):
-        _show_add_form(engine, account.id)
+        _show_add_form(engine, account.id, studies)
 
 
-def _row(account: AccountDetails) -> dict[str, str]:
+def _row(account: AccountDetails, studies: Mapping[int, str]) -> dict[str, str]:
     last_seen = f"{account.seen_at:%Y-%m-%d %H:%M} UTC" if account.seen_at else t("accounts.never")
     return {
         t("accounts.name"): account.name,
         t("accounts.role"): t(f"role.{account.role}"),
         t("accounts.state"): t("accounts.disabled" if account.disabled else "accounts.enabled"),
         t("accounts.seen"): last_seen,
-        t("accounts.languages"): ", ".join(account.languages),
+        t("accounts.languages"): ", ".join(account.languages) or t("account.all_languages"),
+        t("accounts.studies"): _named(account.studies, studies),
     }
+
+
+def _named(ids: Sequence[int], studies: Mapping[int, str]) -> str:
+    """The studies that somebody works on, in words."""
+    return t("list.semicolon").join(studies.get(id, str(id)) for id in ids) or t("accounts.all_studies")
+
+
+def _studies_field(studies: Mapping[int, str], key: str, present: Sequence[int] = ()) -> list[int]:
+    """A choice of studies; none of them: all."""
+    if not studies:
+        return []
+    return st.multiselect(
+        t("accounts.studies"),
+        list(studies),
+        [id for id in present if id in studies],
+        format_func=studies.__getitem__,
+        placeholder=t("accounts.all_studies"),
+        help=t("accounts.studies_help"),
+        key=key,
+    )
 
 
 def _codes(typed: str) -> list[str]:
@@ -85,7 +115,7 @@ def _role_name(role: str) -> str:
 # Inviting: a link for one or many, or a link for each of a list of names.
 
 
-def _show_invite_form(engine: Engine, by: int) -> None:
+def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
     st.subheader(t("invite.title"))
     with st.form("invite"):
         left, middle, right = st.columns(3)
@@ -102,17 +132,53 @@ def _show_invite_form(engine: Engine, by: int) -> None:
             code = st.text_input(
                 t("invite.code"), max_chars=LONGEST_CODE + 1, autocomplete="off", help=t("invite.code_help")
             )
-            names = st.text_area(t("invite.names"), max_chars=_MOST_TYPED, help=t("invite.names_help"))
+            assigned = _studies_field(studies, "invite-studies")
+            st.caption(t("invite.platform", link=f"{_link('…')}?participant="))
         submitted = st.form_submit_button(t("invite.make"), type="primary", icon=":material/link:")
     if submitted:
         with session.changing(engine, by):
-            terms = Terms(role, _codes(languages), int(uses), int(days), code.strip())
-            if people := [line.strip() for line in names.splitlines() if line.strip()]:
-                made = invite_people(engine, people, terms, by=by)
-            else:
-                made = [("", invite(engine, terms, by=by))]
+            terms = Terms(role, _codes(languages), int(uses), int(days), code.strip(), assigned)
+            st.session_state[_LINKS] = [("", _link(invite(engine, terms, by=by)))]
+            st.rerun()
+
+
+def _show_list_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
+    """Names that are pasted or sent as a file: each gets a link."""
+    st.caption(t("invite.many_what", columns=", ".join(COLUMNS)))
+    with st.form("invite-many"):
+        names = st.text_area(
+            t("invite.names"), max_chars=_MOST_TYPED, height=160, placeholder=t("invite.example"), key="invite-names"
+        )
+        file = st.file_uploader(t("invite.file"), type=["csv", "tsv", "txt"], max_upload_size=1, key="invite-file")
+        left, middle, right = st.columns(3)
+        with left:
+            role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_name, key="many-role")
+        with middle:
+            languages = st.text_input(t("accounts.which_languages"), max_chars=1_000, autocomplete="off", key="many-in")
+        with right:
+            days = st.number_input(t("invite.days"), 1, MOST_DAYS, value=14, step=1, key="many-days")
+        assigned = _studies_field(studies, "many-studies")
+        submitted = st.form_submit_button(t("invite.make_many"), type="primary", icon=":material/link:")
+    if submitted:
+        with session.changing(engine, by):
+            where = file.name[-80:] if file else t("invite.list")
+            text = text_of(where, file.getvalue()) if file else names
+            if len(text) > _MOST_TYPED:
+                raise AuditError(message("invitation.list_long", count=len(text), most=_MOST_TYPED))
+            terms = Terms(role, _codes(languages), 1, int(days), studies=assigned)
+            people = people_of(text, terms, _by_name(engine, by), where)
+            made = invite_people(engine, people, by=by, where=where)
             st.session_state[_LINKS] = [(name, _link(secret)) for name, secret in made]
             st.rerun()
+
+
+def _by_name(engine: Engine, by: int) -> dict[str, list[int]]:
+    """What a list may call a study: its plan's name, its corpus, the name that pages have for it, its number."""
+    ids: dict[str, list[int]] = {}
+    for study in listed_studies(engine, by):
+        for name in {study.plan, study.corpus, study_names(engine, by)[study.id], str(study.id)} - {None}:
+            ids.setdefault(str(name), []).append(study.id)
+    return ids
 
 
 def _link(secret: str) -> str:
@@ -132,6 +198,8 @@ def _show_new_links() -> None:
             st.code(links[0][1], language=None, wrap_lines=True)
             return
         st.dataframe([{t("accounts.name"): name, t("invite.link"): link} for name, link in links], hide_index=True)
+        with st.expander(t("invite.copy")):
+            st.code("\n".join(f"{name}\t{link}" for name, link in links), language=None)
         st.download_button(
             t("invite.download"),
             links_as_csv(links),
@@ -155,7 +223,7 @@ def links_as_csv(links: Sequence[tuple[str, str]]) -> str:
     return file.getvalue()
 
 
-def _show_open_invitations(engine: Engine, by: int) -> None:
+def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
     """Invitations that can still be used, and the button that takes one back."""
     still_open = invitations(engine, by=by)
     if not still_open:
@@ -166,7 +234,8 @@ def _show_open_invitations(engine: Engine, by: int) -> None:
             {
                 t("accounts.name"): one.name,
                 t("accounts.role"): _role_name(one.role),
-                t("accounts.languages"): one.languages.replace(",", ", "),
+                t("accounts.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
+                t("accounts.studies"): _named(one.studies, studies),
                 t("invite.uses_left"): one.uses_left,
                 t("invite.expires"): f"{one.expires_at:%Y-%m-%d %H:%M} UTC",
                 t("invite.code"): one.code,
@@ -190,7 +259,7 @@ def _show_open_invitations(engine: Engine, by: int) -> None:
                 session.done(t("invite.ended"))
 
 
-def _show_add_form(engine: Engine, by: int) -> None:
+def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
     by_provider = settings.provider_settings() is not None
     with st.form("add-account"):
         # Fields take one character more than is allowed: what is too long is refused, not cut.
@@ -207,15 +276,16 @@ def _show_add_form(engine: Engine, by: int) -> None:
         languages = st.text_input(
             t("accounts.which_languages"), max_chars=1_000, autocomplete="off", help=t("accounts.languages_help")
         )
+        assigned = _studies_field(studies, "add-studies")
         submitted = st.form_submit_button(t("accounts.add"), type="primary")
     if submitted:
         initial_password = None if no_password else password
         with session.changing(engine, by):
-            add_account(engine, name, role, initial_password, languages=_codes(languages), by=by)
+            add_account(engine, name, role, initial_password, languages=_codes(languages), studies=assigned, by=by)
             session.done(t("accounts.added"))
 
 
-def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails]) -> None:
+def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], studies: Mapping[int, str]) -> None:
     st.subheader(t("accounts.change"))
     by_id = {account.id: account for account in accounts}
     chosen = by_id[
@@ -240,10 +310,11 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails]) -
                 autocomplete="off",
                 key=f"languages-{chosen.id}-{chosen.languages}",
             )
+        assigned = _studies_field(studies, f"studies-{chosen.id}-{chosen.studies}", chosen.studies)
         submitted = st.form_submit_button(t("accounts.store"))
     if submitted:
         with session.changing(engine, by):
-            change_account(engine, name, role, _codes(languages), by=by)
+            change_account(engine, name, role, _codes(languages), assigned, by=by)
             session.done(t("accounts.stored", name=plain(name)))
     with st.form(f"change-{chosen.id}", clear_on_submit=True):
         password = st.text_input(

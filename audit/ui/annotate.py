@@ -356,9 +356,12 @@ def why_nothing(engine: Engine, account_id: int) -> None:
         st.caption(t("earlier.free_at", count=minutes))
     if queue.in_other_languages:
         st.write(t("annotate.nothing_read", count=queue.in_other_languages))
-    elif not remaining:
-        # Between the two readings somebody may have let go of a question: then the button below finds it.
-        st.write(t("earlier.look" if queue.left_for_me else "annotate.nothing_more"))
+    if queue.in_other_studies:
+        st.write(t("annotate.nothing_assigned", count=queue.in_other_studies))
+    if not remaining:
+        if queue.left_for_me or not (queue.in_other_languages or queue.in_other_studies):
+            # Between the two readings somebody may have let go of a question: then the button below finds it.
+            st.write(t("earlier.look" if queue.left_for_me else "annotate.nothing_more"))
         if queue.mine and not queue.left_for_me and (code := completion_code(engine, account_id)):
             st.success(plain(t("invite.finished", code=code)), icon=":material/check:")
 

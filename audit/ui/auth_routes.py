@@ -222,10 +222,13 @@ _WORDS = {
     JOIN: ("join", ("title", "what", "name", "password", "enter", "log_in")),
     FIRST_MANAGER: ("first", ("title", "what", "name", "password", "enter", "log_in")),
 }
-_EMPTY = {"form": "", "name": "", "next": "", "problem": "", "done": "", "provider": False, "note": "", "fixed": ""}
+_EMPTY: dict[str, Any] = {
+    "form": "", "name": "", "next": "", "problem": "", "done": "", "provider": False, "note": "", "fixed": "",
+    "participant": "",
+}  # fmt: skip
 """Values of the templates. `form` is the hidden token of the form (without one, only `problem` or `done` is shown),
 `name` what was typed before, `next` the page that was asked for, `problem` a sentence about what went wrong, `note` one
-about what the form does, `fixed` a name that cannot be changed."""
+about what the form does, `fixed` a name that cannot be changed, `participant` that name where the address had it."""
 
 
 def html_page(
@@ -406,6 +409,7 @@ class JoinRoutes(Forms):
         sent_token = request.cookies.get(settings.form_cookie_name(), "")
         invitation = await self._look(visit)
         visit.shown["name"] = fields.get("name", "")[:80]
+        name = visit.shown["participant"] or fields.get("name", "")
         visit.need_form(sent_token)
         if not self._forms.is_fresh(sent_token):
             raise Refusal(403, "welcome.old_form")
@@ -414,7 +418,7 @@ class JoinRoutes(Forms):
             raise Refusal(429, "welcome.wait", count=wait)
         self._forms.use(sent_token)
         token = new_token()
-        enter = partial(_join, _secret(visit), fields.get("name", ""), fields.get("password", ""), token, visit.token)
+        enter = partial(_join, _secret(visit), name, fields.get("password", ""), token, visit.token)
         try:
             await to_thread.run_sync(enter, limiter=HASHING)
         except NotAllowed:
@@ -441,13 +445,26 @@ class JoinRoutes(Forms):
             notes.append(text_in(visit.code, "join.role", role=text_in(visit.code, f"role.{invitation.role}")))
         if (account := await visit.account()) is not None:
             notes.append(text_in(visit.code, "join.instead", name=account.name))
+        participant = "" if invitation.name or invitation.purpose == FIRST else _participant(visit)
         visit.shown = {
             "form": self._forms.new(),
             "purpose": invitation.purpose,
             "note": " ".join(notes) if visit.code == "en" else "".join(notes),
-            "fixed": invitation.name,
+            "fixed": invitation.name or participant,
+            "participant": participant,
         }
         return invitation
+
+
+PARTICIPANT = ("participant", "PROLIFIC_PID", "workerId")
+"""Parameters of a link's address in which a recruitment platform says who comes: any's, Prolific's, Mechanical Turk's.
+"""
+
+
+def _participant(visit: Visit) -> str:
+    """The id of a recruitment platform's participant, which is the name of their account: so a payout finds it."""
+    sent = [visit.fields.get("participant", ""), *(visit.request.query_params.get(name, "") for name in PARTICIPANT)]
+    return next((id.strip()[:81] for id in sent if id.strip()), "")
 
 
 def _secret(visit: Visit) -> str:

@@ -179,7 +179,8 @@ class AnswerCache:
 def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute: bool = False) -> CachedAnswer:
     """The answer to a request about this database; waits for it where there is none that may be shown.
 
-    `values` go to the worker. `recompute` computes what is not current, however long it takes. Raises what the worker
+    `values` go to the worker. `recompute` computes what is not current, however long it takes; so is what was computed
+    before something was run or drawn: it is about other studies, not about fewer answers. Raises what the worker
     refused with.
     """
     cache = _cache()
@@ -187,7 +188,8 @@ def computed(engine: Engine, request: str, values: dict[str, Any], *, recompute:
     cached = cache.get(name)
     if cached is not None and cached.state == state:
         return cached
-    if cached is not None and cached.seconds > QUICK and not recompute:
+    of_these_studies = cached is not None and cached.state[_OF_STUDIES] == state[_OF_STUDIES]
+    if cached is not None and cached.seconds > QUICK and of_these_studies and not recompute:
         return CachedAnswer(cached.value, cached.state, cached.at, cached.seconds, current=False)
     return _wait(cache.start(name, state, request, request_line(request, session.database_url(), state, values)))
 
@@ -225,11 +227,17 @@ def produce(request: str, values: dict[str, Any], key: Sequence[Any]) -> Any:
     return cached.value
 
 
+_OF_STUDIES = slice(0, 7)
+"""The part of a state that changes with what was run and drawn alone."""
+
+
 def state_of(engine: Engine) -> State:
     """A value that changes whenever a report would. Cheap: histories only grow, and a sample stores its time."""
-    histories = (judgement, adjudication, cause, plan, log, study, system, relation, sample)
+    histories = (study, system, relation, sample, judgement, adjudication, cause, plan, log)
     newest = [func.max(table.c.id) for table in histories]
-    return _values(engine, [*newest, *_counts(progress, draw, audit_draw, judge_answer, repeat), *_LAST])
+    of_studies, others = newest[:4], newest[4:]
+    counts = _counts(progress, draw, audit_draw), _counts(judge_answer, repeat)
+    return _values(engine, [*of_studies, *counts[0], *others, *counts[1], *_LAST])
 
 
 def studies_state(engine: Engine) -> State:

@@ -51,7 +51,7 @@ from audit.ui.language import (
     whose_answers,
 )
 from audit.ui.next_step import show_next_step
-from audit.ui.study_choice import choose_study, study_name
+from audit.ui.study_choice import choose_study, study_name, study_names
 from audit.ui.validity import validity_section
 
 # How well people agree: coefficients, overall and over time, between each two people, and which labels they confuse.
@@ -397,7 +397,9 @@ def progress_section(engine: Engine, account: Account, study: int | None) -> Non
     of_groups = totals["questions"]["open_groups"]
     parts = {"texts": f"{totals['questions']['open'] - of_groups:,}", "groups": f"{of_groups:,}"}
     st.caption(plain(t("dashboard.open_is", **parts)))
-    warn_of_unread(totals["unread"])
+    people = account_details(engine, by=account.id)
+    if any(person.role == "annotator" and not person.disabled for person in people):  # else what comes next says it
+        warn_of_unread(totals["unread"], study_names(engine, account.id))
     st.markdown(" ".join(plain(line) for line in pace_lines(totals)))
     _cells(engine, study, any(totals["questions"][origin] for origin in ORIGINS))
 
@@ -409,16 +411,23 @@ def _progress_totals(questions: dict[str, int], judgements: dict[str, int]) -> N
     tiles([(t(f"dashboard.{name}"), f"{number:,}") for name, number in numbers])
 
 
-def warn_of_unread(unread: Sequence[Mapping[str, Any]]) -> None:
-    """A warning for each set of languages that too few accounts read; `unread` as in the totals."""
+def warn_of_unread(unread: Sequence[Mapping[str, Any]], studies: Mapping[int, str]) -> None:
+    """A warning for each set of languages that too few accounts read, or of studies that too few work on; `unread` as
+    in the totals, `studies` are names by id."""
     for entry in unread:
         languages = t("browse.and").join(map(language_name, entry["languages"]))
+        names = t("browse.and").join(studies.get(id, str(id)) for id in entry["studies"])
         values = {"number": f"{entry['questions']:,}", "languages": plain(languages), "wanted": entry["wanted"]}
-        message = "few" if entry["readers"] else "nobody"
+        message = ("few" if entry["readers"] else "nobody") + ("_assigned" if names else "")
         readers = entry["readers"] + entry["others"]
         st.warning(
-            t(f"unread.{message}", count=entry["questions"], readers=readers, **values), icon=":material/translate:"
+            t(f"unread.{message}", count=entry["questions"], readers=readers, studies=plain(names), **values),
+            icon=":material/assignment_ind:" if names else ":material/translate:",
         )
+
+
+LEAST_HOURS = 0.1
+"""Hours of work below which no pace is said: a few answers say nothing of the next thousand."""
 
 
 def pace_lines(totals: dict[str, Any]) -> list[str]:
@@ -427,13 +436,14 @@ def pace_lines(totals: dict[str, Any]) -> list[str]:
     if not pace["judgements"]:
         return [t("dashboard.nobody_lately" if remaining else "dashboard.nothing_left")]
     lines = []
-    if pace["per_hour"] is not None:
+    enough = pace["per_hour"] is not None and pace["hours"] >= LEAST_HOURS
+    if enough:
         hour, day = (f"{pace[name]:,.0f}" for name in ("per_hour", "per_day"))
         lines.append(t("dashboard.pace", hour=hour, day=day, hours=f"{pace['hours']:,.1f}"))
     if not remaining:
         return [*lines, t("dashboard.nothing_left")]
     lines.append(t("dashboard.left", count=remaining, number=f"{remaining:,}"))
-    if pace["ends"] is not None:
+    if enough and pace["ends"] is not None:
         lines.append(t("dashboard.ends", day=pace["ends"][:10]))
     return lines
 

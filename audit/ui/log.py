@@ -12,6 +12,7 @@ from audit.annotation.accounts import Entry, account_details, entries
 from audit.reports.tables import harmless
 from audit.ui import session
 from audit.ui.language import t, task_name, text_or
+from audit.ui.study_choice import study_names
 
 ROLES = ("manager",)
 LINES = 200
@@ -27,6 +28,7 @@ def page() -> None:
     st.subheader(t("menu.log"))
     st.caption(t("log.what"))
     names = {person.id: person.name for person in account_details(engine, by=account.id)}
+    studies = study_names(engine, account.id)
     left, right = st.columns([1, 2])
     with left:
         who = st.selectbox(
@@ -34,7 +36,9 @@ def page() -> None:
         )
     with right:
         wanted = st.text_input(t("log.search"), max_chars=100, autocomplete="off", key="log-search").strip().casefold()
-    rows = [_row(entry, names) for entry in entries(engine, account.id, SEARCHED if wanted else LINES, who=who)]
+    rows = [
+        _row(entry, names, studies) for entry in entries(engine, account.id, SEARCHED if wanted else LINES, who=who)
+    ]
     found = [row for row in rows if wanted in " ".join(row.values()).casefold()][:LINES]
     if found:
         st.dataframe(found, hide_index=True, width="stretch", column_config=_widths())
@@ -51,7 +55,7 @@ def page() -> None:
 
 
 def _widths() -> dict[str, Any]:
-    wide = {"log.at": 180, "log.who": 170, "log.action": 220}
+    wide = {"log.at": 180, "log.who": 120, "log.action": 190, "log.question": 80}
     return {t(key): st.column_config.TextColumn(width=width) for key, width in wide.items()}
 
 
@@ -72,13 +76,13 @@ def as_csv(log_entries: list[Entry]) -> str:
     return file.getvalue()
 
 
-def _row(entry: Entry, names: Mapping[int, str]) -> dict[str, str]:
+def _row(entry: Entry, names: Mapping[int, str], studies: Mapping[int, str]) -> dict[str, str]:
     return {
         t("log.at"): f"{entry.at:%Y-%m-%d %H:%M:%S} UTC",
         t("log.who"): entry.who or t("log.database"),
         t("log.action"): text_or(f"log_action.{entry.action.replace(' ', '_')}", entry.action),
         t("log.question"): "" if entry.question_id is None else str(entry.question_id),
-        t("log.detail"): detail_in_words(entry.detail, names),
+        t("log.detail"): detail_in_words(entry.detail, names, studies),
     }
 
 
@@ -86,8 +90,9 @@ _HIDDEN = ("invitation", "until", "round")
 """Details that join lines of the log to rows of other tables, and say nothing to people."""
 
 
-def detail_in_words(detail: Mapping[str, Any], names: Mapping[int, str]) -> str:
-    """The details of an entry in this session's language; `names` are those of accounts, by id."""
+def detail_in_words(detail: Mapping[str, Any], names: Mapping[int, str], studies: Mapping[int, str]) -> str:
+    """The details of an entry in this session's language; `names` are those of accounts, `studies` those of studies, by
+    id."""
     parts = []
     setting = detail.get("name") if "before" in detail else None
     for key, value in detail.items():
@@ -96,8 +101,16 @@ def detail_in_words(detail: Mapping[str, Any], names: Mapping[int, str]) -> str:
         label = text_or(f"log_field.{key}", key.replace("_", " "))
         if setting is not None and key == "name":
             label, value = t("log_field.setting"), text_or(f"field.{value}", str(value))
-        parts.append(t("log.part", label=label, value=_value(key, value, names)))
+        said = _assigned(value, studies) if key == "assigned" else _value(key, value, names)
+        parts.append(t("log.part", label=label, value=said))
     return t("list.semicolon").join(parts)
+
+
+def _assigned(value: Any, studies: Mapping[int, str]) -> str:
+    """Studies that somebody works on; two lists: before and after."""
+    if value and isinstance(value[0], list):
+        return t("log.change", before=_assigned(value[0], studies), after=_assigned(value[1], studies))
+    return t("list.comma").join(studies.get(id, str(id)) for id in value) or t("accounts.all_studies")
 
 
 def _value(key: str, value: object, names: Mapping[int, str]) -> str:

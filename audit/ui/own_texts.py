@@ -69,7 +69,7 @@ def _columns(header: Header, task: str, file: str) -> dict[str, str]:
     """A choice for each text of the task and for its gold; what else has a name of ours is taken as it is."""
     definition = get_task(task)
     texts = text_columns(definition.texts)
-    titles = dict(zip(texts, text_names(definition) or texts, strict=True))
+    titles = dict(zip(texts, text_names(definition) or [t("known.text")] * len(texts), strict=True))
     wanted = [*texts, *(["gold"] if definition.question_kind == "input" else [])]
     meant = dict(header.meant)
     for place, ours in zip(st.columns(len(wanted)), wanted, strict=True):

@@ -10,13 +10,17 @@ from sqlalchemy import Engine, exists, select
 
 from audit.annotation.control_questions import (
     PURPOSES,
+    QUALIFYING,
+    QUALIFYING_MARK,
     KnownQuestion,
     add_known,
     add_settled_questions,
     known_questions,
     parse_known,
     pick_known,
+    qualification,
     remove_known,
+    switch_qualification,
 )
 from audit.annotation.questions import ABOUT_OUTPUTS, asks_pairs
 from audit.annotation.settings import BOUNDS, CHOICES, Bounds, change_settings, settings_of
@@ -145,6 +149,7 @@ def _summary(contradiction: Contradiction) -> str:
 def control_questions_section(engine: Engine, account_id: int) -> None:
     """The list of control questions, and the forms below it."""
     session.show_last()
+    _show_qualification(engine, account_id)
     questions = known_questions(engine, by=account_id)
     st.write(t("known.what"))
     if questions:
@@ -158,6 +163,32 @@ def control_questions_section(engine: Engine, account_id: int) -> None:
     with right:
         _show_upload_form(engine, account_id)
         _show_removal_form(engine, account_id, questions)
+
+
+def _show_qualification(engine: Engine, account_id: int) -> None:
+    """The switch that has new annotators pass a short round first, with whom it concerns."""
+    now = qualification(engine, by=account_id)
+    with st.container(border=True, key="qualification"):
+        st.markdown(f"##### {t('qualification.title')}")
+        if now.on:
+            st.markdown(t("qualification.on", count=now.questions, mark=f"{100 * now.mark:g}"))
+            st.markdown(t("qualification.waiting", count=now.waiting, judged=now.judged))
+            if st.button(t("qualification.switch_off"), key="qualification-off"):
+                with session.changing(engine, account_id):
+                    switch_qualification(engine, False, by=account_id)
+                    session.done(t("qualification.is_off"))
+            return
+        mark = f"{100 * (now.mark or QUALIFYING_MARK):g}"
+        st.markdown(t("qualification.off", count=now.questions or QUALIFYING, mark=mark))
+        exempt = not now.judged or st.checkbox(
+            t("qualification.exempt", count=now.judged), value=True, key="qualification-exempt"
+        )
+        if not exempt:
+            st.warning(t("qualification.locked", count=now.judged), icon=":material/lock:")
+        if st.button(t("qualification.switch_on"), key="qualification-on", type="primary"):
+            with session.changing(engine, account_id):
+                switched = switch_qualification(engine, True, exempt=exempt, by=account_id)
+                session.done(t("qualification.is_on", count=switched.questions))
 
 
 def _control_row(question: KnownQuestion) -> dict[str, object]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 from sqlalchemy import Engine
 
 from audit.annotation.settings import BOUNDS, CHOICES
-from audit.corpora import Corpus, all_corpora
+from audit.corpora import Corpus, about_of, all_corpora
 from audit.errors import AuditError
 from audit.messages import message
 from audit.registry import Registry
@@ -16,6 +17,7 @@ from audit.relations import all_relations, relations_named
 from audit.relations.composition import parts_of
 from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
 from audit.statistics.intervals import METHODS, TARGETS
+from audit.store.core import count_rows, study
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
 from audit.studies.plan import (
     ANSWERS,
@@ -42,12 +44,23 @@ from audit.studies.versions import (
     steps,
 )
 from audit.systems import all_systems
-from audit.tasks import matches
+from audit.tasks import get_task, matches, wording
 from audit.ui import session
-from audit.ui.language import language, plain, sentence, single_choice, summary, t, task_name, text_or, translated
+from audit.ui.language import (
+    language,
+    plain,
+    sentence,
+    single_choice,
+    summary,
+    t,
+    task_name,
+    text_or,
+    translated,
+    words_here,
+)
 from audit.ui.next_step import show_next_step
 from audit.ui.own_texts import STORED, upload_texts
-from audit.ui.study_choice import studies_table
+from audit.ui.study_choice import listed_studies, studies_table
 from audit.user_models import mistakes_in
 
 # Running a plan from the app: the process goes on without the page, which only shows its state.
@@ -140,6 +153,7 @@ def value_change(before: Any, after: Any) -> str:
 _INITIAL = {"per_relation": 60, "share": 0.05}
 """Values of an empty form for settings that have no default."""
 _SIZES = ("per_relation", "share")
+_SHOWN_LABELS = 8
 _REPORT: dict[str, Collection[str] | Registry[Any]] = {"answers": ANSWERS, "interval": METHODS, "target": TARGETS}
 _WORDS = {"answers": "whose", "interval": "interval", "target": "target"}
 """Setting of a report -> prefix of the keys of its texts."""
@@ -320,6 +334,7 @@ def _study(fields: _Fields, uploaded: Mapping[str, Corpus]) -> dict[str, Any] | 
         fields.choice("study", "corpus", list(corpora), lambda name: f"{name} ({t(f'unit.{corpora[name].unit}')})")
     ]
     selected_systems = fields.check_boxes("study", "systems", {system.name: system.summary for system in systems})
+    _show_words(task, corpus)
     share = fields.share("study", "document_share") if corpus.unit == "document" else None
     relations = _relations(fields, task, corpus, bool(share))
     left, right = st.columns(2)
@@ -344,6 +359,20 @@ def _study(fields: _Fields, uploaded: Mapping[str, Corpus]) -> dict[str, Any] | 
             if not relations or relation in relations
         },
     }
+
+
+def _show_words(task: str, corpus: Corpus) -> None:
+    """What people will be asked, and the link to the page where the question, the labels and the guideline are set."""
+    own, about = words_here().of(task), about_of(corpus.name)
+    if own.subject != about:  # all studies of a task ask in the same words: of their subject where it is one
+        with session.engine().connect() as connection:
+            own = replace(own, subject="" if count_rows(connection, study, study.c.task == task) else about)
+    words = wording(task, language(), own)
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="plan-words"):
+        labels = t("list.comma").join(words.labels[label] for label in get_task(task).labels[:_SHOWN_LABELS])
+        st.markdown(f"{t('studies.asked')} **{plain(words.question)}**  \n{plain(labels)}")
+        if (page := session.page_of("words")) is not None:
+            st.page_link(page, label=t("studies.words"), icon=":material/arrow_forward:")
 
 
 def _relations(fields: _Fields, task: str, corpus: Corpus, sentences_too: bool) -> list[str]:
@@ -516,7 +545,7 @@ def page() -> None:
         st.session_state[_SHOWN] = done[1]["name"]
         st.session_state[TAB] = t("studies.plans")
         st.success(plain(t(f"studies.{done[0]}", **done[1])), icon=":material/check:")
-    elif not plans and TAB not in st.session_state:
+    elif not plans and TAB not in st.session_state and not listed_studies(engine, account.id):
         st.session_state[TAB] = t("studies.new")
     show_next_step(engine, account, "studies")
     for name, tab in zip(

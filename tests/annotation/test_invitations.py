@@ -19,6 +19,7 @@ from audit.annotation.accounts import (
 )
 from audit.annotation.invitations import (
     FIRST,
+    Invitee,
     Terms,
     completion_code,
     end_invitation,
@@ -99,9 +100,9 @@ def test_many_at_once_are_all_or_none(engine: Engine, boss: int) -> None:
         (["a" * 81], "1 to 80"),
     ):
         with pytest.raises(AuditError, match=sentence):
-            invite_people(engine, names, Terms(), by=boss)
+            invite_people(engine, [Invitee(name, Terms(), line) for line, name in enumerate(names, 1)], by=boss)
     assert invitations(engine, by=boss) == []
-    links = dict(invite_people(engine, ["ann", "王芳"], Terms(uses=9), by=boss))
+    links = dict(invite_people(engine, [Invitee(name, Terms(uses=9)) for name in ("ann", "王芳")], by=boss))
     assert join(engine, links["王芳"], "somebody else", PASSWORD).name == "王芳"
     with pytest.raises(NotAllowed, match=UNUSABLE):
         join(engine, links["王芳"], "again", PASSWORD)

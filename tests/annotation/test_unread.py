@@ -181,8 +181,8 @@ def test_progress_says_it(world):
     add_account(world, "ann", "annotator", "long enough", languages=["en", "es"])
     entries = totals(overview(world))["unread"]
     assert json.loads(json.dumps(entries)) == [
-        {"languages": ["en", "es"], "questions": 3, "wanted": 2, "readers": 1, "others": 0},
-        {"languages": ["fr", "en"], "questions": 1, "wanted": 2, "readers": 0, "others": 0},
+        {"languages": ["en", "es"], "questions": 3, "wanted": 2, "readers": 1, "others": 0, "studies": []},
+        {"languages": ["fr", "en"], "questions": 1, "wanted": 2, "readers": 0, "others": 0, "studies": []},
     ]
     few, nobody = (unread_line(entry) for entry in entries)
     assert few == (

@@ -367,3 +367,19 @@ def test_the_file_gives_back_what_the_old_tables_took(tmp_path):
     open_store(str(where)).dispose()
     # A row is kept once, not once in the table and its key again in an index.
     assert where.stat().st_size < 0.65 * before
+
+
+def test_open_questions_say_which_studies_wait_for_them(tmp_path):
+    where = str(tmp_path / "a.db")
+    engine = old(where, "v7")
+    with engine.begin() as connection:
+        # Question n is about input n, which is a member of group n, drawn by sample n of study n; 1 and 2 of one more.
+        connection.execute(text("UPDATE question SET priority = 1 WHERE id < 3"))
+        connection.execute(text("UPDATE question SET priority = NULL WHERE id = 3"))
+        connection.execute(text("UPDATE member SET input_id = 1 WHERE group_id = 2"))
+    engine.dispose()
+    opened = open_store(where)
+    with opened.connect() as connection:
+        studies = connection.execute(text("SELECT studies FROM question ORDER BY id")).scalars().all()
+    assert studies == [",1,2,", ",2,", ""]
+    opened.dispose()

@@ -211,8 +211,8 @@ def test_a_manager_changes_a_role_and_invites(prepared: Prepared, language: str)
     next(button for button in app.button if button.label == text_in(language, "accounts.store")).click().run()
     assert not app.exception
     assert {account.name: account.role for account in list_accounts(prepared.engine)}["ann"] == "adjudicator"
-    app.text_area[0].set_value("new one\n\n 王芳 ")
-    make = text_in(language, "invite.make")
+    app.text_area(key="invite-names").set_value("new one\n\n 王芳 ")
+    make = text_in(language, "invite.make_many")
     next(button for button in app.button if button.label == make).click().run()
     assert not app.exception
     assert text_in(language, "invite.made", count=2) in said(app)

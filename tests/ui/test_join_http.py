@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import pytest
 import requests
@@ -10,8 +12,8 @@ from app_server import app_server
 from http_driver import PAGE, fields_of
 from sqlalchemy import Engine
 
-from audit.annotation.accounts import list_accounts
-from audit.annotation.invitations import Terms, invite, invite_people
+from audit.annotation.accounts import add_account, list_accounts
+from audit.annotation.invitations import Invitee, Terms, invite, invite_people
 from audit.store import open_store
 from audit.ui.language import text_in
 
@@ -77,12 +79,38 @@ def test_the_first_manager_and_those_whom_they_invite(new: New) -> None:
     assert taken.status_code == 400
     assert "<b>ann" not in taken.text
     # What the form does not ask for, nobody can say: neither a role nor, where the link names one, a name.
-    ((name, secret),) = invite_people(new.engine, ["王芳"], Terms(), by=manager.id)
+    ((name, secret),) = invite_people(new.engine, [Invitee("王芳", Terms())], by=manager.id)
     _, entered = sent(f"{new.address}/join/{secret}", "boss", role="manager")
     assert entered.status_code == 303
     roles = {account.name: account.role for account in list_accounts(new.engine)}
     assert roles == {"mia": "manager", "<b>ann</b>": "annotator", name: "annotator"}
     assert ann.get(f"{new.address}/", headers=PAGE, allow_redirects=False).status_code == 200
+
+
+def test_the_id_of_a_platforms_participant_is_the_name_of_the_account(new: New) -> None:
+    boss = add_account(new.engine, "paying", "manager", PASSWORD)
+    link = f"{new.address}/join/{invite(new.engine, Terms(uses=9, code='C0DE'), by=boss.id)}"
+    for parameter, id in (("participant", "p-1"), ("PROLIFIC_PID", "5f0a1b2c"), ("workerId", "A1&B=<i>")):
+        shown = requests.get(link, params={parameter: id}, headers=PAGE)
+        assert "readonly" in shown.text
+        assert "<i>" not in shown.text
+        other = re.search(r'href="(/join/[^"]*lang=zh[^"]*)"', shown.text)
+        assert other is not None
+        chinese = requests.get(new.address + unescape(other.group(1)), headers=PAGE)
+        assert unescape(fields_of(chinese.text)["participant"]) == id, "another language keeps who comes"
+        _, entered = sent(f"{link}?{urlencode({parameter: id})}", "another name", participant=id)
+        assert entered.status_code == 303
+        assert id in {account.name for account in list_accounts(new.engine)}
+        assert "another name" not in {account.name for account in list_accounts(new.engine)}
+    again = sent(f"{link}?participant=p-1", None)[1]
+    assert again.status_code == 400
+    assert "p-1" in again.text
+    ((name, secret),) = invite_people(new.engine, [Invitee("eva", Terms())], by=boss.id)
+    sent(f"{new.address}/join/{secret}?participant=mallory", None)
+    names = {account.name for account in list_accounts(new.engine)}
+    assert name in names
+    assert "mallory" not in names, "a link for a name is for that name"
+    assert sent(f"{link}?participant=gold", None)[1].status_code == 400
 
 
 def test_a_link_that_is_none_and_one_that_is_too_long(new: New) -> None:

@@ -11,7 +11,9 @@ from app_driver import Prepared
 from audit.annotation.queue import next_question
 from audit.errors import AuditError
 from audit.judging.judgements import judge
+from audit.judging.samples import draw
 from audit.reports.worker import request_line
+from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
 from audit.ui import background_cache
 from audit.ui.background_cache import QUICK, AnswerCache, CachedAnswer, Worker, computed, produce, state_of
@@ -60,6 +62,16 @@ def test_what_took_long_is_shown_as_it_was_until_it_is_asked_for(prepared: Prepa
     assert not again.current
     assert again.value is first.value
     assert computed(prepared.engine, "people", values, recompute=True).current
+
+
+def test_what_was_computed_before_a_draw_is_never_shown_after_it(prepared: Prepared, cache: AnswerCache) -> None:
+    values = {"by": prepared.boss.id}
+    before = computed(prepared.engine, "totals", values)
+    slow(cache)
+    draw(prepared.engine, 1, SampleRequest(Size(per_relation=20), seed=7))
+    after = computed(prepared.engine, "totals", values)
+    assert after.current
+    assert after.state != before.state
 
 
 def test_a_refusal_is_not_kept(prepared: Prepared, cache: AnswerCache) -> None:

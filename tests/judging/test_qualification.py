@@ -1,0 +1,92 @@
+"""Qualification as one switch: questions are picked, whoever has judged before is exempt or counted, all is logged."""
+
+import pytest
+from quality_world import answer_next, know, settle_how, world
+from small_corpus import SmallCorpus
+
+from audit.annotation.accounts import entries
+from audit.annotation.control_questions import (
+    QUALIFYING,
+    QUALIFYING_MARK,
+    Qualification,
+    known_questions,
+    qualification,
+    switch_qualification,
+)
+from audit.annotation.queue import next_question
+from audit.annotation.settings import settings_of
+from audit.errors import AuditError, NotAllowed
+from audit.judging.training import judging_mode
+from audit.relations import get_relation
+from audit.runner.executors import InProcess
+from audit.runner.run import run
+
+
+@pytest.fixture
+def team(tmp_path):
+    """ann has judged, bob has not."""
+    engine, who = world(tmp_path / "audit.db", questions=4)
+    answer_next(engine, who["ann"])
+    return engine, who
+
+
+def run_with_gold(engine):
+    """Texts with gold labels that no sample has drawn."""
+    texts = [f"Room {number} was {'lovely' if number % 2 else 'awful'}." for number in range(20)]
+    gold = ["positive" if number % 2 else "negative" for number in range(20)]
+    with InProcess() as executor:
+        run(engine, SmallCorpus("rooms", texts, gold), ["vader"], [get_relation("sentiment", "MR3.1")], executor)
+
+
+def test_it_picks_questions_by_itself_and_new_annotators_pass_them_first(team):
+    engine, who = team
+    run_with_gold(engine)
+    switched = switch_qualification(engine, True, by=who["mia"])
+    assert switched == Qualification(QUALIFYING_MARK, QUALIFYING, judged=1, waiting=0)
+    labels = [question.allowed[0] for question in known_questions(engine)]
+    assert sorted(labels) == ["negative"] * 4 + ["positive"] * 4
+    assert next_question(engine, who["bob"]) is None
+    assert judging_mode(engine, who["bob"]).training is not None
+    assert next_question(engine, who["ann"]) is not None, "whoever has judged before is exempt"
+    assert judging_mode(engine, who["ann"]).training is None
+    assert [entry.action for entry in entries(engine, who["mia"])][:2] == ["setting", "known added"]
+    off = switch_qualification(engine, False, by=who["mia"])
+    assert (off.on, off.questions) == (False, QUALIFYING)
+    assert next_question(engine, who["bob"]) is not None
+
+
+def test_those_who_judge_already_are_counted_where_they_are_not_exempt(team):
+    engine, who = team
+    know(engine, "training", 3)
+    before = qualification(engine, by=who["mia"])
+    assert (before.on, before.questions, before.judged, before.waiting) == (False, 3, 1, 0)
+    after = switch_qualification(engine, True, exempt=False, by=who["mia"])
+    assert (after.judged, after.waiting) == (1, 1)
+    assert next_question(engine, who["ann"]) is None
+    # Switched off and on again it exempts whoever has judged by then.
+    switch_qualification(engine, False, by=who["mia"])
+    answer_next(engine, who["bob"])
+    again = switch_qualification(engine, True, by=who["mia"])
+    assert (again.judged, again.waiting) == (2, 0)
+
+
+def test_the_setting_itself_locks_nobody_out_who_has_judged(team):
+    engine, who = team
+    know(engine, "training", 3)
+    settle_how(engine, pass_mark=0.9)
+    assert next_question(engine, who["ann"]) is not None
+    assert next_question(engine, who["bob"]) is None
+    settle_how(engine, pass_mark=0.5)  # another mark is no switching on
+    assert next_question(engine, who["ann"]) is not None
+
+
+def test_where_nothing_can_be_picked_nothing_changes(team, content):
+    engine, who = team
+    before = content(engine)
+    with pytest.raises(AuditError, match="add texts with their answers from a CSV file"):
+        switch_qualification(engine, True, by=who["mia"])
+    with pytest.raises(NotAllowed):
+        switch_qualification(engine, True, by=who["ann"])
+    assert content(engine) == before
+    with engine.connect() as connection:
+        assert settings_of(connection).pass_mark == 0.0
