@@ -90,7 +90,9 @@ def agreement_section(engine: Engine, account: Account, study: int | None) -> No
 
 def _coefficients(report: dict[str, Any]) -> None:
     rows = [
-        coefficient | {"coefficient": _coefficient_name(coefficient["name"])} for coefficient in report["coefficients"]
+        coefficient
+        | {"coefficient": _coefficient_name(coefficient["name"]), "note": translated(coefficient["note"] or "") or None}
+        for coefficient in report["coefficients"]
     ]
     # Weights and notes are rare: their columns are there where they say something.
     columns = [name for name in AGREEMENT_COLUMNS if name not in ("level", "note") or any(row[name] for row in rows)]

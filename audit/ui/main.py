@@ -74,7 +74,7 @@ def _menu(engine: Engine, account: Account) -> None:
         for page in pages
     ]
     session.remember_pages({page.name: entry for page, entry in zip(pages, menu, strict=True)})
-    selected = st.navigation(menu)
+    selected = st.navigation(menu, expanded=True)
     _configure(selected.title, next(page.wide for page, entry in zip(pages, menu, strict=True) if entry == selected))
     set_page_language()
     st.html(f'<h1 class="audit-hidden">{html(selected.title)}</h1>')  # the menu shows it; this is for those who hear

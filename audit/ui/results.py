@@ -556,10 +556,10 @@ def _headlines(report: Report) -> str:
 
 def heat_tab(view: View) -> None:
     """R_FS of every cell, a heat map a study."""
-    st.caption(t("results.heat_legend"))
+    st.caption(t("results.heat_legend", least=charts.LEAST_SHOWN))
     for task, study in dict.fromkeys((entry["task"], entry["study"]) for entry in view.report["relations"]):
         build = partial(charts.false_chart, view.report, task, study, width=120, language=language())
-        chart(f"heat-{task}-{study}", (view.key,), build, t("results.heat_legend"))
+        chart(f"heat-{task}-{study}", (view.key,), build, t("chart.false_alt"))
 
 
 def _downloads(view: View) -> None:
