@@ -131,8 +131,7 @@ def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any
     if chart is None:
         return None
     spec = spec_of(chart)
-    # The chart has one alternative text; its marks, named by the fields of the data, would only be noise to a screen reader.
-    return spec | {"config": spec.get("config", {}) | {"font": FONT, "aria": False}}
+    return spec | {"config": spec.get("config", {}) | {"font": FONT}}
 
 
 def heading(text: str) -> None:

@@ -394,7 +394,7 @@ def _bounds(cells: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> None:
     heading(t("values.bounds"))
     st.caption(plain(t("values.bounds_legend", bound=bound)))
     titles = (t("column.bound"), t("values.satisfied"))
-    numbers = "; ".join(f"{cell['system']} {percent(cell['sr_observed'])}" for cell in cells)
+    numbers = t("list.semicolon").join(f"{cell['system']} {percent(cell['sr_observed'])}" for cell in cells)
     picture = chart(
         "bounds",
         key,
@@ -447,7 +447,7 @@ def _factor_chart(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[An
     """The chart of one factor; languages are named."""
     named_means = [_with_names(mean) for mean in means]
     letters = {mean["level"]: mean["letters"] or "" for mean in named_means}
-    numbers = "; ".join(f"{mean['level']} {number(mean['mean'], 3)} {letters[mean['level']]}" for mean in named_means)
+    numbers = t("list.semicolon").join(f"{mean['level']} {number(mean['mean'], 3)} {letters[mean['level']]}" for mean in named_means)
     return chart(
         f"means-{factor}",
         (factor, *key),
@@ -466,7 +466,7 @@ def _levels(engine: Engine, study: int) -> None:
     heading(t("values.levels"))
     st.caption(t("values.levels_legend"))
     score = t("values.score")
-    numbers = "; ".join(f"{cell['system']} {percent(cell['score'])}" for cell in report["cells"])
+    numbers = t("list.semicolon").join(f"{cell['system']} {percent(cell['score'])}" for cell in report["cells"])
     picture = chart(
         "levels",
         (study, answer.state),

@@ -31,7 +31,16 @@ const inWords = (text) => {
   return text;
 };
 
+// A chart is a picture with one alternative text: its marks, named by the fields of the data, are noise to who hears it.
+const nameChart = (svg) => {
+  const chart = svg.closest("[aria-label]:not(svg)");
+  svg.setAttribute("aria-hidden", "true");
+  svg.closest("[aria-roledescription]:not(svg)")?.removeAttribute("aria-roledescription");
+  if (chart && svg.closest(".stVegaLiteChart")?.contains(chart)) chart.setAttribute("role", "img");
+};
+
 const nameElement = (element) => {
+  if (element.matches(".stVegaLiteChart svg")) nameChart(element);
   for (const name of NAMES) {
     const before = element.getAttribute(name);
     if (!before) continue;
