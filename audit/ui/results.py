@@ -17,7 +17,7 @@ from audit.reports.certainty import LEVELS
 from audit.reports.dashboard_charts import bounds_chart, levels_chart, means_chart
 from audit.reports.document import PreferenceEntry, PreferredSystem, RankedEntry, RelationResultEntry, RollupEntry
 from audit.reports.preference import PROFILES
-from audit.reports.values import FACTORS
+from audit.reports.values import FACTORS, PARAMETERS
 from audit.reports.words import number, p_number, percent
 from audit.statistics.rates import BOUNDS
 from audit.ui import results_parts, session
@@ -529,8 +529,9 @@ def page() -> None:
     whose = sentence(t(f"how.{view.options.whose}"))
     st.caption(plain(f"{words.how_text(view.report, language())} {whose}"))
     # Only the open tab is computed and sent.
-    tabs = st.tabs([t(f"results.{name}") for name in TABS], key=TAB, on_change="rerun")
-    for show, tab in zip(TABS.values(), tabs, strict=True):
+    shown = [name for name in TABS if name != "values" or _has_values(view.report)]
+    tabs = st.tabs([t(f"results.{name}") for name in shown], key=TAB, on_change="rerun")
+    for show, tab in zip((TABS[name] for name in shown), tabs, strict=True):
         if tab.open:
             with tab:
                 show(view)
@@ -538,9 +539,15 @@ def page() -> None:
     _notes(view.report)
 
 
+def _has_values(report: Report) -> bool:
+    """Whether a relation compares a value with a bound; without one there is nothing to see at other bounds."""
+    return any(not set(PARAMETERS).isdisjoint(entry["params"]) for entry in report["signature"]["relations"])
+
+
 def cells_tab(view: View) -> None:
     """Every cell; with the study where there are several."""
     cells = view.report["cells"]
+    st.caption(plain(t("results.cells_legend")))
     several_studies = len({cell["study"] for cell in cells}) > 1
     counts = [name for name in _COUNTS if name != "rejected" or any(name in cell for cell in cells)]
     columns = (*(("study",) if several_studies else ()), "relation", "system", *counts, *_DRAW_COUNTS, *RATES)

@@ -38,13 +38,18 @@ def charts(app: AppTest) -> int:
 
 
 @in_both
-@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("tab", [tab for tab in TABS if tab != "values"])
 def test_every_tab_in_every_language(judged: Prepared, tab: str, language: str) -> None:
     app = results(judged, tab, language)
     assert not app.exception
     assert not app.error
     assert not app.warning
     assert charts(app) == {"relations": 3, "together": 1, "preferences": 1, "heat": 1}.get(tab, 0)
+
+
+def test_without_a_bound_there_is_no_tab_of_values(judged: Prepared) -> None:
+    titles = [text_in("en", f"results.{tab}") for tab in TABS if tab != "values"]
+    assert [tab.label for tab in results(judged).tabs] == titles
 
 
 def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
