@@ -470,7 +470,9 @@ def _progress_rows(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _progress_alt(cells: list[dict[str, Any]]) -> str:
-    numbers = t("list.semicolon").join(f"{cell['relation']} {cell['system']} {cell['judged']}/{cell['drawn']}" for cell in cells)
+    numbers = t("list.semicolon").join(
+        f"{cell['relation']} {cell['system']} {cell['judged']}/{cell['drawn']}" for cell in cells
+    )
     return t("dashboard.progress_alt", numbers=numbers)
 
 

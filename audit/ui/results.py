@@ -447,7 +447,9 @@ def _factor_chart(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[An
     """The chart of one factor; languages are named."""
     named_means = [_with_names(mean) for mean in means]
     letters = {mean["level"]: mean["letters"] or "" for mean in named_means}
-    numbers = t("list.semicolon").join(f"{mean['level']} {number(mean['mean'], 3)} {letters[mean['level']]}" for mean in named_means)
+    numbers = t("list.semicolon").join(
+        f"{mean['level']} {number(mean['mean'], 3)} {letters[mean['level']]}" for mean in named_means
+    )
     return chart(
         f"means-{factor}",
         (factor, *key),

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -88,7 +89,7 @@ def read_on(window: Window, language: str) -> None:
     window.press(Keys.SPACE)
 
 
-def until_there(selector: str, most: int = 80) -> Callable[[Window, str], None]:
+def until_there(selector: str, most: int = 40) -> Callable[[Window, str], None]:
     """Answer until this is on the page."""
 
     def act(window: Window, language: str) -> None:
@@ -135,8 +136,6 @@ PICTURES = (
     Picture("gate", "eve", asks="text", languages=BOTH),
     Picture("long", "eve", act=read_on, asks="long", languages=BOTH),
     Picture("group", "eve", act=begin, asks="group", languages=BOTH, size=(1280, 577)),
-    Picture("versions", "ann", act=until_there(".audit-legend"), asks="text", languages=BOTH),
-    Picture("block", "ann", act=until_there('[class*="st-key-block"], .audit-block')),
     Picture("own-answers", "ann", act=own_answers, languages=BOTH),
     Picture("dispute", "judge", "adjudicate", act=decide, languages=BOTH),
     Picture("flagged", "judge", "adjudicate", act=mode("flagged.flags")),
@@ -147,6 +146,8 @@ PICTURES = (
     Picture("words", "boss", "words", languages=BOTH, size=(1280, 900)),
     Picture("log", "boss", "log", languages=BOTH),
     Picture("results", "boss", "results", size=(1280, 1160)),
+    Picture("versions", "ann", act=until_there(".audit-legend"), asks="text", languages=BOTH),
+    Picture("block", "ann", act=until_there('[class*="st-key-block"], .audit-block')),
 )
 VALUES = Picture("values", "boss", "results", act=tab("results.values"), size=(960, 970))
 REPORT = (1100, 1255)
@@ -171,7 +172,8 @@ def copied(database: Path, folder: Path) -> Path:
         shown = next_question(engine, accounts["ann"])
         if shown is None:
             break
-        judge(engine, accounts["ann"], shown.id, shown.labels[0])
+        since = datetime.now(UTC) - timedelta(seconds=6 + number % 7)
+        judge(engine, accounts["ann"], shown.id, shown.labels[0], shown_at=since)
         other = next_question(engine, accounts["bob"])
         if other is None:
             continue
@@ -180,7 +182,8 @@ def copied(database: Path, folder: Path) -> Path:
         else:
             agrees = number % 3
             label = other.labels[0 if agrees else -1]
-            judge(engine, accounts["bob"], other.id, label, comment="" if agrees else "Irony, I think.")
+            comment = None if agrees else "Irony, I think."
+            judge(engine, accounts["bob"], other.id, label, shown_at=since, comment=comment)
     for question in disputes(engine, accounts["judge"])[:1]:
         adjudicate(engine, accounts["judge"], question, [shown_label(engine, question)], "", code="figurative")
     invite(engine, Terms(role="annotator", uses=20), by=accounts["boss"])

@@ -47,11 +47,6 @@ def test_every_tab_in_every_language(judged: Prepared, tab: str, language: str) 
     assert charts(app) == {"relations": 3, "together": 1, "preferences": 1, "heat": 1}.get(tab, 0)
 
 
-def test_without_a_bound_there_is_no_tab_of_values(judged: Prepared) -> None:
-    titles = [text_in("en", f"results.{tab}") for tab in TABS if tab != "values"]
-    assert [tab.label for tab in results(judged).tabs] == titles
-
-
 def test_what_is_chosen_is_said_beside_the_numbers_and_kept_on_other_pages(judged: Prepared) -> None:
     app = results(judged)
     assert "for the population of this corpus; any difference counts. Answers of people and gold." in said(app).replace(

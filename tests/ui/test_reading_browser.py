@@ -1,5 +1,5 @@
-"""Reading and hearing the page *Judge* in a real Chromium: a long text by keys alone, the next question announced with the
-focus on it, a window at 200 %, and a server that is killed and comes back."""
+"""Reading and hearing the page *Judge* in a real Chromium: a long text by keys alone, the next question announced with
+the focus on it, a window at 200 %, and a server that is killed and comes back."""
 
 import os
 import signal
@@ -115,7 +115,11 @@ def test_a_long_review_is_read_to_its_end_in_six_presses(
             window.press(Keys.SPACE if language == "en" else Keys.PAGE_DOWN)
             assert window.script("return window.pressed") <= MOST
         print(window.script("return window.pressed"), "presses")
-        until(lambda: window.script("return getComputedStyle(document.querySelector('.audit-more')).visibility") == "hidden")
+        until(
+            lambda: (
+                window.script("return getComputedStyle(document.querySelector('.audit-more')).visibility") == "hidden"
+            )
+        )
         assert window.in_view(".st-key-answer-bar")
         window.press(Keys.HOME)
         assert window.script("return document.querySelector('.stMain').scrollTop") == 0
@@ -125,7 +129,7 @@ def test_a_long_review_is_read_to_its_end_in_six_presses(
 def test_the_next_question_is_said_and_has_the_focus(
     long: tuple[Server, Prepared], tmp_path: Path, language: str
 ) -> None:
-    server, prepared = long
+    server, _ = long
     with Window(server.address, tmp_path / "profile", language) as window:
         window.log_in("ben" if language == "en" else "ann")
         until(window.question)
@@ -166,7 +170,7 @@ def test_at_200_per_cent_everything_is_in_reach(long: tuple[Server, Prepared], t
             "const out = [];"
             "for (let y = Math.max(box.top, 0) + 12; y < end; y += 24) {"
             "  const top = document.elementFromPoint(box.left + box.width / 2, y);"
-            "  if (!(top && (text.contains(top) || top.contains(text)))) out.push([y, top && top.outerHTML.slice(0, 80)]);"
+            "  if (!(top && (text.contains(top) || top.contains(text)))) out.push([y, top?.outerHTML.slice(0, 80)]);"
             "}"
             "return out"
         )

@@ -54,8 +54,8 @@ _PLAN = {
 
 
 def prepare_everything(folder: Path) -> Prepared:
-    """The accounts of `app_driver.prepare`, with questions of every task; answers, disputes, flags, spot checks, settled
-    disputes, false satisfactions, known questions, an invitation and a plan."""
+    """The accounts of `app_driver.prepare`, with questions of every task; answers, disputes, flags, spot checks,
+    settled disputes, false satisfactions, known questions, an invitation and a plan."""
     engine = open_store(str(folder / "audit.db"), create=True)
     runs = {task: pair_rows(task) for task in ("similarity", "summarization", "classification")}
     runs |= {f"words-{number}": ROWS[task] for number, task in enumerate(("inference", "question-answering", MANY))}
