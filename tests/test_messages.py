@@ -23,6 +23,7 @@ DYNAMIC = {
     "noun.": "audit.messages.noun: kinds of things that have names",
     **dict.fromkeys(("html.notes", "html.primary", "html.plans"), "data/report.html.j2: lists of lines"),
     **dict.fromkeys(("welcome.", "account.", "join.", "first."), "audit.ui.auth_routes: the words of the forms"),
+    "streamlit.": "data/ui/page.js: what Streamlit's page says by itself",
     "domain.": "audit.ui.studies, the form of a plan: the values of a choice",
 }
 """Beginnings of codes that are put together while the program runs, and where."""

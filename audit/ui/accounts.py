@@ -55,7 +55,7 @@ def page() -> None:
     """The list of accounts, invitations, and the forms that add and change accounts."""
     engine, account = session.enter(*ROLES)
     accounts = account_details(engine, by=account.id)
-    st.subheader(t("menu.accounts"))
+    st.header(t("menu.accounts"))
     studies = study_names(engine, account.id)
     st.dataframe([_row(entry, studies) for entry in accounts], hide_index=True)
     if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
@@ -116,7 +116,7 @@ def _role_name(role: str) -> str:
 
 
 def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
-    st.subheader(t("invite.title"))
+    st.header(t("invite.title"))
     with st.form("invite"):
         left, middle, right = st.columns(3)
         with left:
@@ -286,7 +286,7 @@ def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
 
 
 def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], studies: Mapping[int, str]) -> None:
-    st.subheader(t("accounts.change"))
+    st.header(t("accounts.change"))
     by_id = {account.id: account for account in accounts}
     chosen = by_id[
         st.selectbox(t("accounts.name"), list(by_id), format_func=lambda id: by_id[id].name, key="change-who")
@@ -347,7 +347,7 @@ def account_page() -> None:
     """Name, role and languages of the account that is logged in, and its tokens of the API."""
     engine, account = session.enter(*accounts_ROLES)
     profile = own_account(engine, account.id)
-    st.subheader(t("menu.account"))
+    st.header(t("menu.account"))
     languages = ", ".join(profile.languages) or t("account.all_languages")
     facts = (
         (t("accounts.name"), profile.name),

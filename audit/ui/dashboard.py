@@ -90,7 +90,9 @@ def agreement_section(engine: Engine, account: Account, study: int | None) -> No
 
 def _coefficients(report: dict[str, Any]) -> None:
     rows = [
-        coefficient | {"coefficient": _coefficient_name(coefficient["name"])} for coefficient in report["coefficients"]
+        coefficient
+        | {"coefficient": _coefficient_name(coefficient["name"]), "note": translated(coefficient["note"] or "") or None}
+        for coefficient in report["coefficients"]
     ]
     # Weights and notes are rare: their columns are there where they say something.
     columns = [name for name in AGREEMENT_COLUMNS if name not in ("level", "note") or any(row[name] for row in rows)]
@@ -116,7 +118,7 @@ def _over_time(report: dict[str, Any], key: tuple[Any, ...]) -> None:
     heading(t("dashboard.agreement_time"))
     st.caption(t("dashboard.stretch_legend"))
     titles = (t("column.stretch"), t("column.estimate"))
-    numbers = "; ".join(f"{row['stretch']} {row['name']} {_number(row['estimate'])}" for row in rows)
+    numbers = t("list.semicolon").join(f"{row['stretch']} {row['name']} {_number(row['estimate'])}" for row in rows)
     picture = chart(
         "agreement-time",
         key,
@@ -135,7 +137,7 @@ def _confusions(report: dict[str, Any], key: tuple[Any, ...]) -> None:
         for label, row in zip(labels, report["confusions"], strict=True)
         for other, number in zip(labels, row, strict=True)
     ]
-    numbers = "; ".join(f"{row['label']} / {row['other_annotator']} {row['times']}" for row in rows)
+    numbers = t("list.semicolon").join(f"{row['label']} / {row['other_annotator']} {row['times']}" for row in rows)
     picture = chart(
         "confusions",
         key,
@@ -243,7 +245,7 @@ def _firming_rows(points: list[dict[str, Any]], entry: dict[str, Any]) -> list[d
 
 
 def _firming_alt(entry: dict[str, Any], name: str) -> str:
-    numbers = "; ".join(
+    numbers = t("list.semicolon").join(
         f"{system['system']} " + " → ".join(percent(value, 0) for value in system[name]) for system in entry["systems"]
     )
     return t("dashboard.firming_alt", relation=entry["relation"], rate=t(f"column.{name}"), numbers=numbers)
@@ -284,7 +286,7 @@ def needs_section(engine: Engine, account: Account, study: int | None) -> None:
         for row in rows
         for goal in GOALS
     ]
-    numbers = "; ".join(f"{bar['name']} {bar['goal']} {bar['to_go']}" for bar in bars)
+    numbers = t("list.semicolon").join(f"{bar['name']} {bar['goal']} {bar['to_go']}" for bar in bars)
     titles = (t("column.questions_to_go"), t("dashboard.decided"))
     picture = chart(
         "needs",
@@ -373,7 +375,7 @@ def people_section(engine: Engine, account: Account, study: int | None) -> None:
         for person in answer.value
     ]
     table("people", rows, PEOPLE_COLUMNS)
-    numbers = "; ".join(f"{row['name']} {row['judgements']}" for row in rows)
+    numbers = t("list.semicolon").join(f"{row['name']} {row['judgements']}" for row in rows)
     picture = chart(
         "people",
         (study, answer.state),
@@ -478,7 +480,9 @@ def _progress_rows(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _progress_alt(cells: list[dict[str, Any]]) -> str:
-    numbers = "; ".join(f"{cell['relation']} {cell['system']} {cell['judged']}/{cell['drawn']}" for cell in cells)
+    numbers = t("list.semicolon").join(
+        f"{cell['relation']} {cell['system']} {cell['judged']}/{cell['drawn']}" for cell in cells
+    )
     return t("dashboard.progress_alt", numbers=numbers)
 
 

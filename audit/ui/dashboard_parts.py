@@ -36,6 +36,7 @@ FORMATS = {
         "%.3f",
     ),
     **dict.fromkeys(("p_holm", "mcnemar_p"), "%.2g"),
+    "hours": "%.1f",
     "se": "%.4f",
     "f": "%.2f",
 }
@@ -134,8 +135,8 @@ def chart_spec(key: tuple[Any, ...], dark: bool, _build: Callable[[Palette], Any
 
 
 def heading(text: str) -> None:
-    """A heading inside a tab: smaller than the page's."""
-    st.markdown(f"##### {text}")
+    """A heading inside a tab; it is shown smaller than a page's (data/ui/style.css)."""
+    st.markdown(f"## {text}")
 
 
 def write_plain(text: str) -> None:

@@ -19,7 +19,7 @@ _TYPES = {"export": "application/zip", "backup": "application/vnd.sqlite3"}
 def page() -> None:
     """Two files: each is made when it is asked for, and then downloaded."""
     engine, account = session.enter(*ROLES)
-    st.subheader(t("menu.data"))
+    st.header(t("menu.data"))
     with st.container(border=True):
         st.markdown(f"**{t('data.export')}**")
         st.caption(t("data.export_what"))

@@ -308,14 +308,28 @@ def whose_answers(allowed: Sequence[Whose], key: str) -> Whose:
 
 def set_page_language() -> None:
     """Set the language of the HTML page to that of this session, and let keys read the page."""
-    page_words = {name: t(f"page.{name}") for name in ("shortcut", "gone", "reload")}
-    _component("page")(
-        key="page-language", data={"language": {"zh": "zh-Hans"}.get(language(), language()), "words": page_words}
-    )
+    data = {
+        "language": {"zh": "zh-Hans"}.get(language(), language()),
+        "words": {name: t(f"page.{name}") for name in ("gone", "reload")},
+        "streamlit": streamlit_words(language()),
+    }
+    _component("page")(key="page-language", data=data)
     _component("reading")(
         key="reading",
         data={"words": {"next": t("page.next"), "difference": t("page.difference", number="NUMBER", count="COUNT")}},
     )
+
+
+@cache
+def streamlit_words(code: str) -> list[tuple[str, str]]:
+    """What Streamlit says by itself, as it stands in any other language on the page, and in the language `code`.
+
+    >>> ("Choose an option", "请选择") in streamlit_words("zh"), ("请选择", "Choose an option") in streamlit_words("en")
+    (True, True)
+    """
+    names = [name for name in texts(code) if name.startswith("streamlit.")]
+    pairs = ((texts(other)[name], texts(code)[name]) for other in LANGUAGES if other != code for name in names)
+    return [(before, after) for before, after in pairs if before != after]
 
 
 @cache

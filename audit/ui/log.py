@@ -25,7 +25,7 @@ _ALL = 1_000_000
 def page() -> None:
     """The last entries, the newest first, of everybody or of one person, with a search; and all of them as CSV."""
     engine, account = session.enter(*ROLES)
-    st.subheader(t("menu.log"))
+    st.header(t("menu.log"))
     st.caption(t("log.what"))
     names = {person.id: person.name for person in account_details(engine, by=account.id)}
     studies = study_names(engine, account.id)

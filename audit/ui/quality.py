@@ -218,7 +218,7 @@ def _purpose(form: str) -> str:
 
 def _show_pick_form(engine: Engine, account_id: int) -> None:
     with st.form("known-pick"):
-        st.markdown(f"##### {t('known.pick')}")
+        st.markdown(f"## {t('known.pick')}")
         st.caption(t("known.pick_help"))
         purpose = _purpose("pick")
         count = st.number_input(t("known.count"), 1, 1_000, value=20, key="known-count")
@@ -232,7 +232,7 @@ def _show_pick_form(engine: Engine, account_id: int) -> None:
 
 def _show_upload_form(engine: Engine, account_id: int) -> None:
     with st.form("known-file", clear_on_submit=True):
-        st.markdown(f"##### {t('known.file')}")
+        st.markdown(f"## {t('known.file')}")
         st.caption(plain(t("known.file_help")))
         purpose = _purpose("file")
         tasks = _control_tasks(engine)
@@ -263,7 +263,7 @@ def _control_tasks(engine: Engine) -> list[str]:
 
 def _show_adjudicated_form(engine: Engine, account_id: int) -> None:
     with st.form("known-settled", clear_on_submit=True):
-        st.markdown(f"##### {t('known.settled')}")
+        st.markdown(f"## {t('known.settled')}")
         st.caption(t("known.settled_help"))
         purpose = _purpose("settled")
         numbers = st.text_input(t("known.numbers"), max_chars=400, key="known-numbers")
@@ -283,7 +283,7 @@ def _show_removal_form(engine: Engine, account_id: int, questions: list[KnownQue
         return
     by_id = {question.id: question for question in questions}
     with st.form("known-remove", clear_on_submit=True):
-        st.markdown(f"##### {t('known.remove')}")
+        st.markdown(f"## {t('known.remove')}")
         st.caption(t("known.remove_help"))
         selected = st.multiselect(
             t("known.which"),
@@ -382,7 +382,7 @@ def _judges(engine: Engine, account_id: int) -> None:
         st.info(t("quality.no_judges"))
         return
     for entry in document["judges"]:
-        st.subheader(plain(f"{entry['name']}@{entry['version']}"), anchor=False)
+        st.header(plain(f"{entry['name']}@{entry['version']}"), anchor=False)
         if own := own_line(entry, language()):
             st.warning(plain(own))
         for part in entry["tasks"]:

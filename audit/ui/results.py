@@ -17,7 +17,7 @@ from audit.reports.certainty import LEVELS
 from audit.reports.dashboard_charts import bounds_chart, levels_chart, means_chart
 from audit.reports.document import PreferenceEntry, PreferredSystem, RankedEntry, RelationResultEntry, RollupEntry
 from audit.reports.preference import PROFILES
-from audit.reports.values import FACTORS
+from audit.reports.values import FACTORS, PARAMETERS
 from audit.reports.words import number, p_number, percent
 from audit.statistics.rates import BOUNDS
 from audit.ui import results_parts, session
@@ -394,7 +394,7 @@ def _bounds(cells: Sequence[Mapping[str, Any]], key: tuple[Any, ...]) -> None:
     heading(t("values.bounds"))
     st.caption(plain(t("values.bounds_legend", bound=bound)))
     titles = (t("column.bound"), t("values.satisfied"))
-    numbers = "; ".join(f"{cell['system']} {percent(cell['sr_observed'])}" for cell in cells)
+    numbers = t("list.semicolon").join(f"{cell['system']} {percent(cell['sr_observed'])}" for cell in cells)
     picture = chart(
         "bounds",
         key,
@@ -447,7 +447,9 @@ def _factor_chart(factor: str, means: Sequence[Mapping[str, Any]], key: tuple[An
     """The chart of one factor; languages are named."""
     named_means = [_with_names(mean) for mean in means]
     letters = {mean["level"]: mean["letters"] or "" for mean in named_means}
-    numbers = "; ".join(f"{mean['level']} {number(mean['mean'], 3)} {letters[mean['level']]}" for mean in named_means)
+    numbers = t("list.semicolon").join(
+        f"{mean['level']} {number(mean['mean'], 3)} {letters[mean['level']]}" for mean in named_means
+    )
     return chart(
         f"means-{factor}",
         (factor, *key),
@@ -466,7 +468,7 @@ def _levels(engine: Engine, study: int) -> None:
     heading(t("values.levels"))
     st.caption(t("values.levels_legend"))
     score = t("values.score")
-    numbers = "; ".join(f"{cell['system']} {percent(cell['score'])}" for cell in report["cells"])
+    numbers = t("list.semicolon").join(f"{cell['system']} {percent(cell['score'])}" for cell in report["cells"])
     picture = chart(
         "levels",
         (study, answer.state),
@@ -529,8 +531,9 @@ def page() -> None:
     whose = sentence(t(f"how.{view.options.whose}"))
     st.caption(plain(f"{words.how_text(view.report, language())} {whose}"))
     # Only the open tab is computed and sent.
-    tabs = st.tabs([t(f"results.{name}") for name in TABS], key=TAB, on_change="rerun")
-    for show, tab in zip(TABS.values(), tabs, strict=True):
+    shown = [name for name in TABS if name != "values" or _has_values(view.report)]
+    tabs = st.tabs([t(f"results.{name}") for name in shown], key=TAB, on_change="rerun")
+    for show, tab in zip((TABS[name] for name in shown), tabs, strict=True):
         if tab.open:
             with tab:
                 show(view)
@@ -538,9 +541,15 @@ def page() -> None:
     _notes(view.report)
 
 
+def _has_values(report: Report) -> bool:
+    """Whether a relation compares a value with a bound; without one there is nothing to see at other bounds."""
+    return any(not set(PARAMETERS).isdisjoint(entry["params"]) for entry in report["signature"]["relations"])
+
+
 def cells_tab(view: View) -> None:
     """Every cell; with the study where there are several."""
     cells = view.report["cells"]
+    st.caption(plain(t("results.cells_legend")))
     several_studies = len({cell["study"] for cell in cells}) > 1
     counts = [name for name in _COUNTS if name != "rejected" or any(name in cell for cell in cells)]
     columns = (*(("study",) if several_studies else ()), "relation", "system", *counts, *_DRAW_COUNTS, *RATES)
@@ -556,10 +565,10 @@ def _headlines(report: Report) -> str:
 
 def heat_tab(view: View) -> None:
     """R_FS of every cell, a heat map a study."""
-    st.caption(t("results.heat_legend"))
+    st.caption(t("results.heat_legend", least=charts.LEAST_SHOWN))
     for task, study in dict.fromkeys((entry["task"], entry["study"]) for entry in view.report["relations"]):
         build = partial(charts.false_chart, view.report, task, study, width=120, language=language())
-        chart(f"heat-{task}-{study}", (view.key,), build, t("results.heat_legend"))
+        chart(f"heat-{task}-{study}", (view.key,), build, t("chart.false_alt"))
 
 
 def _downloads(view: View) -> None:

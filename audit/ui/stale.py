@@ -19,7 +19,7 @@ _PREVIEWED = "stale-seen"
 def page() -> None:
     """The answers in force, the form that chooses among them, the preview, and the button that makes them stale."""
     engine, account = session.enter(*ROLES)
-    st.subheader(t("stale.title"))
+    st.header(t("stale.title"))
     st.write(t("stale.what"))
     session.show_last()
     tallies = stale_counts(engine, account.id)

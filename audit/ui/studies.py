@@ -539,7 +539,7 @@ def page() -> None:
     engine, account = session.enter(*ROLES)
     with engine.connect() as connection:
         plans = all_versions(connection)
-    st.subheader(t("menu.studies"))
+    st.header(t("menu.studies"))
     if done := st.session_state.pop(_DONE, None):
         # Here, since the state of a widget cannot be set once it is on the page.
         st.session_state[_SHOWN] = done[1]["name"]

@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from audit.studies.listing import ListedStudy, first_choice, list_studies
 from audit.ui import session
 from audit.ui.background_cache import studies_state
-from audit.ui.language import plain, t
+from audit.ui.language import t, with_commands
 
 CHOICE = "study-choice"
 _LISTED = "studies-listed"
@@ -87,8 +87,8 @@ def studies_table(engine: Engine, account_id: int) -> None:
     studies = listed_studies(engine, account_id)
     if not studies:
         return
-    st.markdown(f"##### {t('study_choice.run')}")
-    st.caption(plain(t("study_choice.run_help")))
+    st.markdown(f"## {t('study_choice.run')}")
+    st.caption(with_commands(t("study_choice.run_help")))
     rows = [
         {
             t("study_choice.study"): label(study),

@@ -14,7 +14,7 @@ _NEW = "token-new"
 
 def show_tokens(engine: Engine, account: Account) -> None:
     """The account's tokens, a form that makes one, and a button that ends one."""
-    st.subheader(t("token.title"))
+    st.header(t("token.title"))
     st.caption(t("token.what"))
     if secret := st.session_state.pop(_NEW, None):
         st.success(t("token.made"), icon=":material/key:")

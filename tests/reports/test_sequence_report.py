@@ -88,7 +88,7 @@ def test_a_sample_that_is_judged_in_part_is_noted_with_fixed_n_intervals(tmp_pat
     assert all(0 < cell["judged"] < cell["drawn"] == 60 for cell in usual["cells"])
     (note,) = [note for note in usual["signature"]["notes"] if NOTE in note]
     assert note.startswith("2 cells are judged in part: ")
-    assert "the interval `sequence` holds anyway" in note
+    assert 'the interval "sequence" holds anyway' in note
     assert NOTE in " ".join(to_terminal(usual).split())
     assert not any(NOTE in note for note in sequence["signature"]["notes"])
 

@@ -78,7 +78,7 @@ def test_judges_that_are_models_stand_apart(prepared: Prepared, opened: Callable
     ask_judge(prepared.engine, simulated, JudgeRequest())
     app = opened("judges", language)
     assert not app.exception
-    assert any("simulated" in one.value for one in app.subheader)
+    assert any("simulated" in one.value for one in app.header)
     assert plain(text_in(language, "judges.note_apart")) in said(app)
     # No annotator is asked whether a judge is right, or sees what it said.
     shown = next_question(prepared.engine, prepared.ann.id)
