@@ -170,23 +170,22 @@ def test_an_adjudicator_reads_what_people_said_of_disputes_alone_and_no_names(wo
 def test_an_adjudicator_sees_no_group_that_awaits_a_decision(world: World) -> None:
     """As on the page *Browse*: whose output is right or wrong must not be known while it is decided."""
     judge_all(world, "ben")
-    before = {(entry["group"], entry["system_number"]) for entry in groups_of(world, "ada")}
     first = world.ask("ann", "POST", "/questions/next")["question"]
     judge_all(world, "ann", lambda question: "negative" if question["id"] == first["id"] else "positive")
-    after = {(entry["group"], entry["system_number"]) for entry in groups_of(world, "ada")}
-    assert after < before
-    assert {(entry["group"], entry["system_number"]) for entry in groups_of(world, "mia")} == before
-    group, system = min(before - after)
+    everything, seen = groups_of(world, "mia"), groups_of(world, "ada")
+    assert set() < seen < everything
+    group, system = min(everything - seen)
     answer = world.send("ada", "GET", f"/groups/{group}/{system}")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "refused.blind")
     assert world.send("mia", "GET", f"/groups/{group}/{system}").status_code == 200
     body = {"allowed": ["negative"], "reason": "It says so."}
     world.ask("ada", "POST", f"/questions/{first['id']}/adjudication", json=body)
-    assert {(entry["group"], entry["system_number"]) for entry in groups_of(world, "ada")} == before
+    assert groups_of(world, "ada") == everything
 
 
-def groups_of(world: World, who: str) -> list[dict[str, Any]]:
-    return list(world.ask(who, "GET", "/groups", params={"limit": 200})["groups"])
+def groups_of(world: World, who: str) -> set[tuple[int, int]]:
+    entries = world.ask(who, "GET", "/groups", params={"limit": 200})["groups"]
+    return {(entry["group"], entry["system_number"]) for entry in entries}
 
 
 def test_an_unknown_name_is_an_absent_thing() -> None:
