@@ -18,6 +18,7 @@ from streamlit.config_option import ConfigOption
 from audit.api import API, PATH
 from audit.errors import NotInstalled, installed_extras
 from audit.messages import message
+from audit.relations.registry import RELATIONS
 from audit.ui import background_cache, session, settings
 from audit.ui.auth_routes import LoginRoutes
 from audit.ui.gate import ConnectionLimits, Gate, Sockets
@@ -34,12 +35,15 @@ _FILES = 65_536
 async def lifespan(_app: object) -> AsyncIterator[None]:
     """Before the first visitor, however the app was started: load the pages, keep garbage collection short, set limits.
 
+    The packs are loaded, too: otherwise the first answer on which people agree would load them, for a third of a second
+    in a transaction that keeps everybody else from writing.
     Modules stay for good: frozen, they are not looked through again whenever Python itself collects.
     """
     for name in _NEEDED:
         if config.get_where_defined(name) == ConfigOption.DEFAULT_DEFINITION:
             config.set_option(name, json.loads(FLAGS[name]), "audit")
     importlib.import_module("audit.ui.main")
+    RELATIONS.entries()
     gc.collect()
     gc.freeze()
     yield

@@ -170,6 +170,27 @@ def test_an_adjudicator_reads_what_people_said_of_disputes_alone_and_no_names(wo
     assert world.send("ada", "GET", f"/flagged/{agreed}").status_code == 404
 
 
+def test_an_adjudicator_sees_no_group_that_awaits_a_decision(world: World) -> None:
+    """As on the page *Browse*: whose output is right or wrong must not be known while it is decided."""
+    judge_all(world, "ben")
+    first = world.ask("ann", "POST", "/questions/next")["question"]
+    judge_all(world, "ann", lambda question: "negative" if question["id"] == first["id"] else "positive")
+    everything, seen = groups_of(world, "mia"), groups_of(world, "ada")
+    assert set() < seen < everything
+    group, system = min(everything - seen)
+    answer = world.send("ada", "GET", f"/groups/{group}/{system}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "refused.blind")
+    assert world.send("mia", "GET", f"/groups/{group}/{system}").status_code == 200
+    body = {"allowed": ["negative"], "reason": "It says so."}
+    world.ask("ada", "POST", f"/questions/{first['id']}/adjudication", json=body)
+    assert groups_of(world, "ada") == everything
+
+
+def groups_of(world: World, who: str) -> set[tuple[int, int]]:
+    entries = world.ask(who, "GET", "/groups", params={"limit": 200})["groups"]
+    return {(entry["group"], entry["system_number"]) for entry in entries}
+
+
 def test_an_unknown_name_is_an_absent_thing() -> None:
     from audit.api.problems import status_of
 

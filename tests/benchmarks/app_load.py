@@ -144,8 +144,8 @@ class Screen:
 class Annotator:
     """One browser with one annotator."""
 
-    def __init__(self, name, server, counts):
-        self.name, self._server, self._counts = name, server, counts
+    def __init__(self, name, server, counts, think=(2, 4)):
+        self.name, self._server, self._counts, self._think = name, server, counts, think
         self._random = random.Random(name)
         self._cookie = ""
         self._page = ""
@@ -181,7 +181,7 @@ class Annotator:
             if screen.question is None:
                 self._counts.out_of_questions += 1
                 return
-            await asyncio.sleep(self._random.uniform(2, 4))
+            await asyncio.sleep(self._random.uniform(*self._think))
             screen = await self._answer(socket, screen)
 
     async def _answer(self, socket, before):
@@ -254,7 +254,7 @@ class Annotator:
 
 async def load(server, counts, arguments):
     """Everybody works; meanwhile the server is killed as often as it was asked for."""
-    people = [Annotator(f"a{number}", server, counts) for number in range(arguments.annotators)]
+    people = [Annotator(f"a{number}", server, counts, arguments.think) for number in range(arguments.annotators)]
     for person in people:
         await asyncio.to_thread(person.log_in)
     stop = asyncio.Event()
@@ -305,6 +305,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument(
         "--arrive", type=float, default=15, help="they open the page within so many seconds (default: 15)"
+    )
+    parser.add_argument(
+        "--think",
+        type=float,
+        nargs=2,
+        default=(2, 4),
+        help="seconds before an answer, at least and at most (default: 2 4)",
     )
     parser.add_argument("--sources", type=int, default=2_500, help="sentences in the study (default: 2,500)")
     parser.add_argument("--store", choices=("sqlite", "postgresql"), default="sqlite")

@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
@@ -81,3 +83,19 @@ def test_garbage_is_not_collected_after_every_click_unless_somebody_wants_it(whe
     finally:
         config.set_option(COLLECT, *before)
         gc.unfreeze()
+
+
+def test_the_packs_are_loaded_before_the_first_visitor() -> None:
+    """Else the first answer on which people agree loads them, in its transaction."""
+    code = """
+import asyncio, sys
+from audit.ui.server import lifespan
+
+async def begin():
+    async with lifespan(None):
+        print("audit.packs.english.relations" in sys.modules, "audit.packs.chinese.relations" in sys.modules)
+
+asyncio.run(begin())
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "True True"
