@@ -150,16 +150,17 @@ def anchored(made, nearby, pulls=PULLS, redraws=REDRAWS, judged=JUDGED):
                         continue
                     false = false[:judged]
                     follow_up = relation.follow_up[groups[:judged], system] >= 0
-                    # The outputs are label 0. A false group that asks no follow-up has a wrong source.
-                    source = np.where(false & ~follow_up, 1, 0)
-                    own = np.where(false & follow_up, 1, source)
+                    # A false group that asks no follow-up has a wrong source.
+                    output = rng.integers(0, 3, len(false))
+                    source = (output + (false & ~follow_up)) % 3
+                    own = (source + (false & follow_up)) % 3
                     of_source, of_follow_up = said(source, rng), said(own, rng)
                     drawn = rng.random(of_source.shape) < pull * share
                     of_follow_up = np.where(drawn, of_source, of_follow_up)
                     answered = ((of_source, source), (of_follow_up, own))
-                    one = (of_source[0] != 0) | (of_follow_up[0] != 0)
+                    one = (of_source[0] != output) | (of_follow_up[0] != output)
                     settled = [np.where(given[0] == given[1], given[0], true) for given, true in answered]
-                    two = (settled[0] != 0) | (settled[1] != 0)
+                    two = (settled[0] != output) | (settled[1] != output)
                     biases.append((one.mean() - false.mean(), two.mean() - false.mean()))
                     everything.append(np.stack([np.stack([true, *given]) for given, true in answered]))
                 of_all = np.concatenate(everything, axis=2)  # (source or follow-up, truth and people, groups)

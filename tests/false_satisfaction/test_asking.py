@@ -16,6 +16,7 @@ from audit.judging.unit import rebuild
 from audit.sampling.designs import RANDOM, Terms, arm_of
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import table_of, tables
+from audit.store.migrations.versions.v8 import SOURCES
 
 POSITIVE = ["positive", "positive"]
 
@@ -148,3 +149,35 @@ def test_the_later_of_two_judgements_sees_both_answers(build):
     judged.set()
     first.join()
     assert {entry[:2] for entry in stored(engine).values()} == {(None, 0)}
+
+
+def sources_of(engine):
+    """text -> text of the source whose version it is, of every question about an input."""
+    question, text, source = table_of(tables.Question), table_of(tables.Input), table_of(tables.Input).alias("source")
+    with engine.connect() as connection:
+        rows = connection.execute(
+            select(text.c.texts, source.c.texts)
+            .join(question, question.c.input_id == text.c.id)
+            .join(source, source.c.id == question.c.source_input_id)
+        )
+        return {texts[0]: of[0] for texts, of in rows}
+
+
+def test_a_question_knows_its_source_whatever_is_answered_and_in_an_older_database_too(build):
+    rows = [row(f"{s}.", f"{s}, {r}.", POSITIVE, relation=r, id=s) for s in ("S", "T") for r in ("X", "Y")]
+    engine = build([*rows, row("T.", "S.", POSITIVE, relation="Z", id="T")])
+    draw_all(engine, SampleRequest(Size(per_relation=5)))
+    expected = {"S, X.": "S.", "S, Y.": "S.", "T, X.": "T.", "T, Y.": "T.", "T.": "T.", "S.": sources_of(engine)["S."]}
+    assert sources_of(engine) == expected
+    for account in people(engine, "ann", "ben"):
+        for _ in range(3):
+            if (shown := next_question(engine, account)) is not None:
+                judge(engine, account, shown.id, "negative")
+    assert sources_of(engine) == expected
+    question = table_of(tables.Question)
+    with engine.begin() as connection:
+        connection.execute(question.update().values(source_input_id=None))
+        connection.exec_driver_sql(SOURCES)
+    assert sources_of(engine) == expected
+    rebuild(engine)
+    assert sources_of(engine) == expected

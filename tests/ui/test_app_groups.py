@@ -10,10 +10,10 @@ from sqlalchemy import select
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.questions import reveals_outputs
 from audit.annotation.queue import Shown, ShownGroup, ShownMember, _on_another_way, next_question, show
-from audit.judging.judgements import judge
+from audit.judging.judgements import judge, undo
 from audit.relations.asking import group_question
 from audit.store import table_of, tables
-from audit.tasks import Input
+from audit.tasks import Input, wording
 from audit.ui.language import html, text_in, texts
 from audit.ui.question import _group_html
 
@@ -158,3 +158,40 @@ def test_a_text_on_its_way_to_two_languages_is_shown_once() -> None:
     assert _on_another_way(Input.of("It rains.", target="fr"), source)
     assert not _on_another_way(source, source), "what came back word for word is shown"
     assert not _on_another_way(Input.of("Il pleut.", language="fr", target="es"), source)
+
+
+@in_both
+def test_a_change_of_kind_is_said_before_a_key_counts_and_undo_goes_back_over_it(
+    groups: Prepared, language: str
+) -> None:
+    def answers(app) -> list[str]:
+        return [str(button.key) for button in app.button if str(button.key).startswith("judge-")]
+
+    def pressed(app, beginning: str):
+        next(button for button in app.button if str(button.key).startswith(beginning)).click().run()
+        assert not app.exception
+        return app
+
+    shown = to_group(groups, groups.ann.id)
+    judge(groups.engine, groups.ann.id, shown.id, "holds")
+    undo(groups.engine, groups.ann.id)  # she has judged a group before, so no guideline stands in her way
+    text = undo(groups.engine, groups.ann.id)
+    app = open_app(groups.ann, language, read=False)
+    pressed(app, f"judge-{text}-neutral")
+    title = html(text_in(language, "gate.switch_title", task=wording("sentiment", language).name))
+    assert title in blocks(app)
+    assert not answers(app)
+    assert "guideline" not in "".join(str(button.key) for button in app.button)
+    pressed(app, "undo-gate")
+    assert f"judge-{text}-positive" in answers(app), "undo goes back over a change of kind"
+    pressed(app, f"judge-{text}-positive")
+    assert title in blocks(app)
+    pressed(app, "gate-begin")
+    assert f"judge-{shown.id}-holds" in answers(app)
+    pressed(app, f"judge-{shown.id}-holds")
+    assert title not in blocks(app), "the next one is of the same kind"
+    # Whoever opens the page anew is told where the kind of the next question is another one than that answered last.
+    judgement = table_of(tables.Judgement)
+    with groups.engine.connect() as connection:
+        assert connection.execute(select(judgement.c.answer).order_by(judgement.c.id.desc())).scalar() == "holds"
+    assert title not in blocks(open_app(groups.ann, language, read=False))

@@ -23,11 +23,12 @@ from streamlit.testing.v1 import AppTest
 from audit.annotation.accounts import cookie_key, end_logins, open_login
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
+from audit.annotation.settings import change_settings
 from audit.judging.judgements import judge
 from audit.store import table_of, tables
 from audit.tasks import wording
 from audit.ui import annotate, session
-from audit.ui.language import text_in
+from audit.ui.language import html, text_in
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
@@ -253,3 +254,24 @@ def test_each_kind_of_question_has_its_own_gate(prepared: Prepared) -> None:
     app = open_app(prepared.ann, read=False)
     app.button(key="gate-begin").click().run()
     assert app.session_state["guidelines-read"] == {("sentiment", "input")}
+
+
+@in_both
+def test_another_version_of_the_text_before_is_marked_and_said(prepared: Prepared, language: str) -> None:
+    question = table_of(tables.Question)
+    with prepared.engine.begin() as connection:
+        first = connection.execute(question.select().order_by(question.c.priority, question.c.id)).mappings().first()
+        connection.execute(question.update().values(source_input_id=first["input_id"]))
+    line = html(text_in(language, "differences.version"))
+    app = open_app(prepared.ann, language)
+    assert line not in blocks(app)
+    press_answer(app, "positive")
+    page = blocks(app)
+    assert line in page
+    assert "<ins>" in page
+    assert html(text_in(language, "differences.since_last")) in page
+    press_answer(app, "positive")
+    assert [row["compared"] for row in rows(prepared, tables.Judgement)] == [None, 1]
+    change_settings(prepared.engine, None, {"versions": "apart"})
+    press_answer(app, "positive")
+    assert line not in blocks(app)
