@@ -58,6 +58,8 @@ _CHANGED = "own-changed"
 """The answer before the last change, which can be undone."""
 _WITH = ("commented", "flagged", "changeable")
 _FILTERS = ("own-search", "own-task", "own-answer", "own-day", "own-with")
+_FILTERED_BY = "own-filtered-by"
+"""What stood in the filters when an answer was opened: Streamlit forgets what is not on the screen."""
 
 
 def page() -> None:
@@ -78,8 +80,6 @@ def _card() -> None:
         except Refused:
             _close()  # it is on the screen of *Judge* again, or went stale
         else:
-            # What the list is filtered by is not on the screen now, and Streamlit would forget it.
-            st.session_state.update({key: st.session_state[key] for key in _FILTERS if key in st.session_state})
             _question(engine, account.id, entry, shown, reply)
             return
     _overview(engine, account.id)
@@ -156,6 +156,7 @@ def _list(engine: Engine, account_id: int) -> None:
 
 
 def _filters(engine: Engine, account_id: int) -> OwnFilter:
+    st.session_state.update(st.session_state.pop(_FILTERED_BY, {}))
     labels = _kept("own-labels", own_labels, engine, account_id)
     search = st.text_input(
         t("own.search"), key="own-search", max_chars=LONGEST, icon=":material/search:", autocomplete="off"
@@ -303,6 +304,7 @@ def _question(engine: Engine, account_id: int, entry: OwnAnswer, shown: Shown, r
 
 def _open(question_id: int) -> None:
     st.session_state[_OPENED] = (question_id, datetime.now(UTC))
+    st.session_state[_FILTERED_BY] = {key: value for key in _FILTERS if (value := st.session_state.get(key))}
     st.session_state.pop(_CHANGED, None)
 
 

@@ -69,6 +69,7 @@ def test_an_answer_is_found_and_changed_by_key(served: tuple[str, Prepared], tmp
         assert comments(prepared, account.id)[-1] == "which film is it?"
         # The search is still there, and the change is taken back by key.
         assert len(window.all(ROWS)) == 1
+        assert window.all(".st-key-own-search input")[0].get_attribute("value") == "WHICH film"
         window.picture(f"own-changed-{language}")
         window.press("z")
         window.see(text_in(language, "own.undone", answer=words[0]))
