@@ -653,8 +653,8 @@ def _say_remarks(
 ) -> None:
     """Tell the watcher what systems say of themselves, which of them and of the relations leave out a language, which
     are not asked again, and which texts seem to be in another language than they are said to be in."""
-    for remark in _of_other_languages(corpus):
-        watcher.says(remark)
+    for sentence in _of_other_languages(corpus):
+        watcher.says(sentence)
     if repeats.number > 1 and (sure := [spec for spec, system in systems.items() if asked_once(system)]):
         watcher.says(f"asked once, since they say that they always give the same output: {', '.join(sure)}")
     for spec, system in systems.items():
