@@ -20,7 +20,7 @@ import inspect
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -273,10 +273,10 @@ class Registry(Generic[T]):
             reason = f"{type(problem).__name__}: {first_line(problem)}"
             report_broken(message("plugin.cannot_be_made", thing=self._described(entry), reason=reason))
 
-    def unknown(self, name: str, known: list[str] | None = None) -> UnknownName:
-        """The error for a name that nobody registered."""
+    def unknown(self, name: str, known: list[str] | None = None, notes: Sequence[str] = ()) -> UnknownName:
+        """The error for a name that nobody registered; `notes` are sentences about it."""
         wanted = absent(self.kind, name)
-        notes = [*([wanted] if wanted else []), *broken_plugins()]
+        notes = [*notes, *([wanted] if wanted else []), *broken_plugins()]
         return UnknownName(self.kind, name, self.names() if known is None else known, notes)
 
     def __contains__(self, name: object) -> bool:

@@ -28,7 +28,7 @@ from audit.relations.base import (
 )
 from audit.relations.composition import Composed, compose, parts_of
 from audit.relations.validity import VALID, limited, limits_of_all
-from audit.tasks import base_of
+from audit.tasks import TASKS, base_of
 
 _SETTINGS = re.compile(r"(@[^#(]*?)?( \(.*\))?(#\d+)?$")
 """What tells relations of a name apart in a label."""
@@ -282,7 +282,9 @@ def get_relation(task: str, name: str, languages: Collection[str] = ()) -> Relat
         return compose(*(get_relation(task, part, languages) for part in parts))
     found = _registered(task, name)
     if found is None:
-        raise RELATIONS.unknown(name, [known.name for known in _speaking(all_relations(task), languages)])
+        elsewhere = [other for other in sorted(TASKS) if other != base_of(task) and _key(other, name) in RELATIONS]
+        notes = [message("name.elsewhere", name=name, tasks=elsewhere)] if elsewhere else []
+        raise RELATIONS.unknown(name, [known.name for known in _speaking(all_relations(task), languages)], notes)
     return found
 
 

@@ -67,6 +67,14 @@ def test_unknown_names_list_the_known():
         get_relation("sentiment", "MR9.9")
 
 
+def test_a_relation_of_another_task_is_told():
+    with pytest.raises(UnknownName, match=r"known are: .*; 'negated-hypothesis' belongs to inference$"):
+        get_relation("sentiment", "negated-hypothesis")
+    with pytest.raises(UnknownName) as problem:
+        get_relation("sentiment", "typos | negation-added")
+    assert str(problem.value).endswith("'negation-added' belongs to classification")
+
+
 def test_many_unknown_names_are_shortened_to_those_of_the_language_the_suggestion_first():
     with pytest.raises(UnknownName, match=r"'typo'; did you mean 'typos'\? known are: .* and \d+ more$") as english:
         relations_named("sentiment", ["typo"], ["en"])
