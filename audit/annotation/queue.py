@@ -235,7 +235,8 @@ def _last_judgement() -> Select[Any]:
     return (
         select(judgement.c.guideline, judgement.c.comment, judgement.c.withdrawn_by)
         .where(own, judgement.c.round == FIRST)
-        .order_by(judgement.c.id.desc())
+        # Not by the id itself: for its order SQLite would walk through all judgements of the annotator.
+        .order_by((judgement.c.id + 0).desc())
         .limit(1)
     )
 
