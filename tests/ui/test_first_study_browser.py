@@ -120,7 +120,7 @@ def test_from_nothing_to_the_first_answer(tmp_path: Path, language: str) -> None
                 ben.judge("1")
             people = {account.name: account.studies for account in account_details(engine)}
             assert people == {"ann": (), "ben": (1,), "mia": ()}
-            waiting = sum(queue_length(engine))
+            waiting = queue_length(engine).waiting
             mia.driver.get(f"{address}/dashboard")
             mia.see(text_in(language, "step_next.judging", count=waiting, people=2))
             tile = until(lambda: mia.all(".audit-tiles"))[0]
