@@ -29,7 +29,9 @@ class Standing:
     invitations: int = 0
     """Links for annotators that can still be used."""
     waiting: int = 0
-    """Questions that groups wait for, or that audit what relations carry."""
+    """Questions that drawn groups wait for: those that pages and reports call open."""
+    audits: int = 0
+    """Questions that only audit what relations carry."""
     judgements: int = 0
     disputes: int = 0
 
@@ -56,15 +58,17 @@ def next_step(now: Standing) -> Step:
         return Step("run", "studies", {}) if now.plans else Step("begin", "studies", {})
     if not now.samples:
         return Step("draw", "studies", {})
-    if now.waiting and not now.annotators:
+    if (now.waiting or now.audits) and not now.annotators:
         if now.invitations:
             return Step("joining", "accounts", {"count": now.invitations})
-        return Step("invite", "accounts", {"count": now.waiting})
+        return Step("invite", "accounts", {"count": now.waiting or now.audits})
     if now.disputes:
         return Step("adjudicate", "adjudicate", {"count": now.disputes})
     if now.waiting:
         code = "judging" if now.judgements else "first_answer"
         return Step(code, "dashboard", {"count": now.waiting, "people": now.annotators})
+    if now.audits:
+        return Step("audits", "dashboard", {"count": now.audits})
     return Step("results", "results", {})
 
 
@@ -72,6 +76,7 @@ def standing(engine: Engine, *, by: int) -> Standing:
     """How far the studies of a database are. Raises NotAllowed where `by` is no manager."""
     last = next(iter(jobs(engine, by=by)), None)
     invited = sum(one.role == "annotator" for one in invitations(engine, by=by))
+    queue = queue_length(engine)
     with reading_as(engine, by, "manager") as connection:
         person = (annotator.c.role == "annotator", annotator.c.disabled.is_(False))
         return Standing(
@@ -82,7 +87,8 @@ def standing(engine: Engine, *, by: int) -> Standing:
             job_plan=last.plan if last else "",
             annotators=count_rows(connection, annotator, *person),
             invitations=invited,
-            waiting=sum(queue_length(engine)),
+            waiting=queue.waiting,
+            audits=queue.audits,
             judgements=int(connection.execute(select(func.max(judgement.c.id))).scalar() or 0),
             disputes=len(open_disputes(connection)),
         )

@@ -363,7 +363,7 @@ def why_nothing(engine: Engine, account_id: int) -> None:
             # Between the two readings somebody may have let go of a question: then the button below finds it.
             st.write(t("earlier.look" if queue.left_for_me else "annotate.nothing_more"))
         if queue.mine and not queue.left_for_me and (code := completion_code(engine, account_id)):
-            st.success(plain(t("invite.finished", code=code)), icon=":material/check:")
+            st.success(plain(t("invite.finished", completion=code)), icon=":material/check:")
 
 
 def _earlier_answer_html(earlier: Earlier, number: int, total: int, task: str) -> str:

@@ -262,10 +262,16 @@ class _Fields:
         return None if number is None else int(number)
 
     def share(self, table: str, name: str, most: float = 1.0, step: float = 0.05) -> float | None:
-        """A field for a number from 0; None where it is empty."""
-        value = self.value(table, name)
-        number = st.number_input(**self.field(table, name), min_value=0.0, max_value=most, value=value, step=step)
-        return None if number is None else round(float(number), 6)
+        """A field for a share, in per cent as on every other page; None where it is empty."""
+        value, field = self.value(table, name), self.field(table, name)
+        number = st.number_input(
+            **field | {"label": t("studies.percent", label=field["label"])},
+            min_value=0.0,
+            max_value=100 * most,
+            value=None if value is None else round(100 * value, 6),
+            step=100 * step,
+        )
+        return None if number is None else round(number / 100, 8)
 
     def choice(self, table: str, name: str, options: list[str], format_func: Callable[[str], str] = str) -> str:
         """A choice of one option."""
@@ -633,7 +639,7 @@ def _versions(history: History) -> None:
 def _what_changed(version: Version, changes: Iterable[Change]) -> str:
     if version.frozen:
         return t("studies.was_frozen")
-    sentences = [f"{change.key} {value_change(change.before, change.after)}" for change in changes]
+    sentences = [f"{_title_of(change.key)} {value_change(change.before, change.after)}" for change in changes]
     return t("list.semicolon").join(sentences) or t("studies.was_stored")
 
 

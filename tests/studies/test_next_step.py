@@ -22,12 +22,15 @@ CASES = [
     (Standing(waiting=9, annotators=2, **DRAWN), "first_answer"),
     (Standing(waiting=9, annotators=2, judgements=3, **DRAWN), "judging"),
     (Standing(waiting=9, annotators=2, judgements=3, disputes=1, **DRAWN), "adjudicate"),
+    (Standing(waiting=9, audits=4, annotators=2, judgements=3, **DRAWN), "judging"),
+    (Standing(audits=4, annotators=2, judgements=3, **DRAWN), "audits"),
+    (Standing(audits=4, **DRAWN), "invite"),
     (Standing(annotators=2, judgements=3, **DRAWN), "results"),
     (Standing(judgements=3, **DRAWN), "results"),
 ]
 
 
-@pytest.mark.parametrize(("now", "code"), CASES, ids=[code for _, code in CASES])
+@pytest.mark.parametrize(("now", "code"), CASES, ids=[f"{code}-{at}" for at, (_, code) in enumerate(CASES)])
 def test_the_next_step(now: Standing, code: str) -> None:
     step = next_step(now)
     assert step.code == code

@@ -49,6 +49,7 @@ def test_a_plan_by_the_form(prepared: Prepared) -> None:
     for system in ("vader", "hiv4"):
         app.checkbox(key=f"plan-study-systems-{system}-").set_value(True)
     app.multiselect[0].set_value(["MR1.4"])
+    app.number_input(key="plan-judging-pass_mark-").set_value(75.0)  # in per cent, as on the page Quality
     app.number_input(key="plan-study-limit-").set_value(50).run()
     assert "50 sources, 1 relations and 2 systems give 100 checks" in app.info[0].value
     app.button(key="store-plan").click().run()
@@ -59,6 +60,7 @@ def test_a_plan_by_the_form(prepared: Prepared) -> None:
     assert stored.by == "boss"
     assert stored.content["study"]["systems"] == ["vader", "hiv4"]
     assert stored.content["sample"]["per_relation"] == 60
+    assert stored.content["judging"]["pass_mark"] == 0.75
     # The form, begun with the plan, gives the plan again.
     app.session_state["studies-tab"] = text_in("en", "studies.new")
     app.run()
@@ -104,7 +106,7 @@ def test_freezing_asks_first_and_is_seen(prepared: Prepared, language: str) -> N
     assert not [button for button in app.button if str(button.key).startswith("freeze-")]
     set_plan(prepared.engine, read_plan(PLAN | {"sample": {"per_relation": 9}}))
     app.run()
-    assert "sample.per_relation 4 -> 9" in str(app.dataframe[1].value.to_dict())
+    assert f"{text_in(language, 'field.per_relation')} 4 " in str(app.dataframe[1].value.to_dict())
     assert to_toml(versions(prepared.engine, "films")[-1].plan()).strip() == app.code[0].value.strip()
 
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import account_details, change_account
 from audit.annotation.control_questions import known_questions, qualification
-from audit.annotation.invitations import invitations
+from audit.annotation.invitations import Terms, invitations, invite, join
 from audit.annotation.queue import next_question
 from audit.annotation.words import own_words, set_words
 from audit.judging.judgements import judge
@@ -151,3 +151,17 @@ def test_words_can_be_set_before_anything_is_asked_and_a_plan_shows_them(tmp_pat
     assert app.selectbox(key="words-task").value == "sentiment"
     set_words(engine, "sentiment", {"question": "How was the stay?"})
     assert "How was the stay?" in said(go(open_app(boss), "studies"))
+
+
+def test_a_completion_code_is_read_although_others_have_work_left(prepared: Prepared) -> None:
+    secret = invite(prepared.engine, Terms(code="C0DE-7", studies=[1]))
+    cy = join(prepared.engine, secret, "5f0a1b2c", "a long password")
+    shown = next_question(prepared.engine, cy.id)
+    assert shown is not None
+    judge(prepared.engine, cy.id, shown.id, "positive")
+    assert "C0DE" not in said(open_app(cy))
+    with prepared.engine.begin() as connection:  # as if another study asked for all that is open
+        connection.exec_driver_sql("UPDATE question SET studies = ',9,' WHERE priority IS NOT NULL")
+    page = said(open_app(cy))
+    assert "C0DE\\-7" in page
+    assert "in studies that others work on" in page

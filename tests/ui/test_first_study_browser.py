@@ -1,5 +1,5 @@
 """From an empty folder to the first answer of an annotator who was invited, all in the browser: in at most 15 clicks
-and five minutes."""
+and five minutes. Then a second one, who is on a list with their study; one count of open questions; and the export."""
 
 import re
 import time
@@ -10,7 +10,8 @@ from app_server import app_server
 from browser_driver import Window, until
 from sqlalchemy import select
 
-from audit.annotation.accounts import list_accounts
+from audit.annotation.accounts import account_details, list_accounts
+from audit.false_satisfaction.questions import queue_length
 from audit.store import open_store, table_of, tables
 from audit.studies.next_step import next_step, standing
 from audit.ui.language import text_in
@@ -89,14 +90,43 @@ def test_from_nothing_to_the_first_answer(tmp_path: Path, language: str) -> None
                 ann.picture(f"begin-{language}-question")
                 ann.judge("1")
                 Counting.clicks += 1
-    engine = open_store(str(folder / "audit.db"))
-    judgement = table_of(tables.Judgement)
-    with engine.connect() as connection:
-        assert len(connection.execute(select(judgement.c.answer)).all()) == 1
-    roles = {account.name: account for account in list_accounts(engine)}
-    assert {name: account.role for name, account in roles.items()} == {"ann": "annotator", "mia": "manager"}
-    assert next_step(standing(engine, by=roles["mia"].id)).code == "judging"
-    seconds = time.monotonic() - began
-    print(f"{Counting.clicks} clicks, {seconds:.0f} s")
-    assert Counting.clicks <= MOST_CLICKS
-    assert seconds <= MOST_SECONDS
+            clicks, seconds = Counting.clicks, time.monotonic() - began
+            print(f"{clicks} clicks, {seconds:.0f} s")
+            assert clicks <= MOST_CLICKS
+            assert seconds <= MOST_SECONDS
+            engine = open_store(str(folder / "audit.db"))
+            judgement = table_of(tables.Judgement)
+            with engine.connect() as connection:
+                assert len(connection.execute(select(judgement.c.answer)).all()) == 1
+            roles = {account.name: account for account in list_accounts(engine)}
+            assert {name: account.role for name, account in roles.items()} == {"ann": "annotator", "mia": "manager"}
+            assert next_step(standing(engine, by=roles["mia"].id)).code == "judging"
+
+            mia.click("summary", said("invite.many"))
+            names = until(lambda: [area for area in mia.all("textarea") if area.is_displayed()])[0]
+            names.send_keys("name,study\nben,hotels\n")
+            mia.click("button", said("invite.make_many"))
+            mia.see(text_in(language, "invite.made", count=1))
+            mia.picture(f"begin-{language}-list")
+            mia.click("summary", said("invite.copy"))
+            (copied,) = until(lambda: [code for code in mia.all(".st-key-new-links code") if "/join/" in code.text])
+            with Counting(f"{address}/login", tmp_path / "ben", language) as ben:
+                ben.driver.get(f"{copied.text.split()[-1]}?lang={language}")
+                until(lambda: ben.all("input[name=password]"))
+                assert ben.all("input[readonly]")[0].get_attribute("value") == "ben"
+                ben.all("input[name=password]")[0].send_keys(PASSWORD)
+                ben.click("button.main", said("join.enter"))
+                until(ben.question)
+                ben.judge("1")
+            people = {account.name: account.studies for account in account_details(engine)}
+            assert people == {"ann": (), "ben": (1,), "mia": ()}
+            waiting = queue_length(engine).waiting
+            mia.driver.get(f"{address}/dashboard")
+            mia.see(text_in(language, "step_next.judging", count=waiting, people=2))
+            tile = until(lambda: mia.all(".audit-tiles"))[0]
+            until(lambda: str(waiting) in tile.text.split())
+            mia.picture(f"begin-{language}-dashboard")
+            mia.driver.get(f"{address}/data")
+            mia.click("button", said("data.make_export"))
+            until(lambda: mia.all("[data-testid=stDownloadButton] button"), 120)
+            mia.picture(f"begin-{language}-export")
