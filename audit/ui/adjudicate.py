@@ -402,7 +402,8 @@ def _adjudication_html(settled: Adjudicated) -> str:
     )
     excerpt = f"{text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}"
     return (
-        f"<p><strong>{html(label_names(settled.allowed, settled.shown.task))}</strong> · {html(excerpt)}</p>"
+        f"<p><strong>{html(label_names(settled.allowed, settled.shown.task))}</strong> · "
+        f'<span lang="{html(settled.shown.languages[0])}">{html(excerpt)}</span></p>'
         f'<p class="audit-facts">{html(" · ".join(filter(None, facts)))}</p>'
     )
 

@@ -40,6 +40,7 @@ from audit.ui.dashboard_parts import (
     tiles,
 )
 from audit.ui.language import (
+    in_language,
     label_name,
     language_name,
     plain,
@@ -368,7 +369,7 @@ def people_section(engine: Engine, account: Account, study: int | None) -> None:
     rows = [
         person
         | {
-            "role": t(f"role.{person['role']}") + (f" ({t('accounts.disabled')})" if person["disabled"] else ""),
+            "role": in_language(t(f"role.{person['role']}"), t("accounts.disabled") if person["disabled"] else ""),
             "seen_at": minute_of(seen_at.isoformat()) if (seen_at := last_seen.get(person["name"])) else None,
             "languages": ", ".join(person["languages"]),
         }

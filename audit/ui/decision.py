@@ -15,7 +15,7 @@ from audit.errors import Refused
 from audit.judging.adjudications import Opinion, reveal_names
 from audit.tasks.classification import NONE_OF_THEM
 from audit.ui import session
-from audit.ui.language import html, label_name, plain, sentence, t, translated
+from audit.ui.language import html, in_language, label_name, plain, sentence, t, translated
 from audit.ui.question import FIELD, answers_of, guideline_shown, labels_together, shortcut, show_question
 
 _NAMES = "adjudicate-names"
@@ -288,13 +288,12 @@ def opinions_html(opinions: Sequence[Opinion], names: Mapping[int, str], task: s
     """Opinions as an HTML list, under numbers, with the names that were revealed."""
     rows = []
     for opinion in opinions:
-        annotator = t("dispute.annotator", number=opinion.number)
-        name = f" ({html(names[opinion.number])})" if opinion.number in names else ""
+        who = in_language(str(opinion.number), names.get(opinion.number, ""))
         answer = f" <strong>{html(label_name(opinion.answer, task))}</strong>" if opinion.answer else ""
         saw = f" · {html(t('dispute.saw'))}" if opinion.saw else ""
         parts = [f"<br><q>{html(opinion.comment)}</q>"] if opinion.comment else []
         parts += [f"<br>{html(t('flagged.says'))} <q>{html(text)}</q>" for text in opinion.flags]
-        rows.append(f"<li>{html(annotator)}{name}{answer}{saw}{''.join(parts)}</li>")
+        rows.append(f"<li>{html(t('dispute.annotator', number=who))}{answer}{saw}{''.join(parts)}</li>")
     return f'<ul class="audit-votes">{"".join(rows)}</ul>'
 
 

@@ -122,7 +122,7 @@ def question_of(task: str) -> str:
 def task_name(task: str) -> str:
     """A task in this session's language, with its label scheme where it has one."""
     scheme = task.partition("/")[2]
-    return task_wording(task).name + (f" ({scheme})" if scheme else "")
+    return in_language(task_wording(task).name, scheme)
 
 
 def language_name(code: str) -> str:
@@ -147,7 +147,7 @@ def direction(task_input: Input) -> str:
 
 
 def in_language(name: str, languages: str) -> str:
-    """A name followed by a language or a direction, as in Text (English); the name alone where there is none."""
+    """A name followed by a language, or by what else it needs, as in Text (English); alone where that is empty."""
     return t("asked.in_language", name=name, language=languages) if languages else name
 
 
