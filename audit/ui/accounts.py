@@ -20,7 +20,7 @@ from audit.annotation.accounts import (
     own_account,
     set_password,
 )
-from audit.annotation.accounts import ROLES as accounts_ROLES
+from audit.annotation.accounts import ROLES as ALL_ROLES
 from audit.annotation.activity import unread_questions
 from audit.annotation.invitations import (
     LONGEST_CODE,
@@ -108,8 +108,9 @@ def _codes(typed: str) -> list[str]:
     return [code.strip() for code in typed.split(",") if code.strip()]
 
 
-def _role_name(role: str) -> str:
-    return t(f"role.{role}")
+def _role_names() -> dict[str, str]:
+    """Role -> its name in this session's language, read once: a select box is asked for its names outside of a run, too."""
+    return {role: t(f"role.{role}") for role in ALL_ROLES}
 
 
 # Inviting: a link for one or many, or a link for each of a list of names.
@@ -120,7 +121,7 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
     with st.form("invite"):
         left, middle, right = st.columns(3)
         with left:
-            role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_name)
+            role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=_role_names().__getitem__)
         with middle:
             uses = st.number_input(t("invite.uses"), 1, MOST_USES, value=1, step=1, help=t("invite.uses_help"))
         with right:
@@ -152,7 +153,7 @@ def _show_list_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None
         file = st.file_uploader(t("invite.file"), type=["csv", "tsv", "txt"], max_upload_size=1, key="invite-file")
         left, middle, right = st.columns(3)
         with left:
-            role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_name, key="many-role")
+            role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=_role_names().__getitem__, key="many-role")
         with middle:
             languages = st.text_input(t("accounts.which_languages"), max_chars=1_000, autocomplete="off", key="many-in")
         with right:
@@ -233,7 +234,7 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
         rows: list[Mapping[str, object]] = [
             {
                 t("accounts.name"): one.name,
-                t("accounts.role"): _role_name(one.role),
+                t("accounts.role"): _role_names()[one.role],
                 t("accounts.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
                 t("accounts.studies"): _named(one.studies, studies),
                 t("invite.uses_left"): one.uses_left,
@@ -248,7 +249,7 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
             t("invite.which"),
             list(by_key),
             format_func=lambda key: (
-                f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {_role_name(by_key[key].role)} {by_key[key].name}"
+                f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {_role_names()[by_key[key].role]} {by_key[key].name}"
             ),
             key="invitation-to-end",
         )
@@ -264,7 +265,7 @@ def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
     with st.form("add-account"):
         # Fields take one character more than is allowed: what is too long is refused, not cut.
         name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off", key="add-name")
-        role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_name, key="add-role")
+        role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=_role_names().__getitem__, key="add-role")
         password = st.text_input(
             t("accounts.password"),
             type="password",
@@ -297,9 +298,9 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], s
         with left:
             role = st.selectbox(
                 t("accounts.role"),
-                accounts_ROLES,
-                index=accounts_ROLES.index(chosen.role),
-                format_func=_role_name,
+                ALL_ROLES,
+                index=ALL_ROLES.index(chosen.role),
+                format_func=_role_names().__getitem__,
                 key=f"role-{chosen.id}-{chosen.role}",
             )
         with right:
@@ -345,7 +346,7 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], s
 
 def account_page() -> None:
     """Name, role and languages of the account that is logged in, and its tokens of the API."""
-    engine, account = session.enter(*accounts_ROLES)
+    engine, account = session.enter(*ALL_ROLES)
     profile = own_account(engine, account.id)
     st.header(t("menu.account"))
     languages = ", ".join(profile.languages) or t("account.all_languages")
