@@ -109,7 +109,7 @@ def _codes(typed: str) -> list[str]:
 
 
 def _role_names() -> dict[str, str]:
-    """Role -> its name in this session's language, read once: a select box is asked for its names outside of a run, too."""
+    """Role -> its name in this session's language, read once a run."""
     return {role: t(f"role.{role}") for role in ALL_ROLES}
 
 
@@ -245,11 +245,12 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
             for one in still_open
         ]
         st.dataframe(rows, hide_index=True)
+        roles = _role_names()
         chosen = st.selectbox(
             t("invite.which"),
             list(by_key),
             format_func=lambda key: (
-                f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {_role_names()[by_key[key].role]} {by_key[key].name}"
+                f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {roles[by_key[key].role]} {by_key[key].name}"
             ),
             key="invitation-to-end",
         )
