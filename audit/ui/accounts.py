@@ -114,6 +114,10 @@ def _role_name(role: str) -> str:
     return t(f"role.{role}")
 
 
+def _role_names() -> dict[str, str]:
+    return {role: _role_name(role) for role in accounts_ROLES}
+
+
 # Inviting: a link for one or many, or a link for each of a list of names.
 
 
@@ -122,7 +126,7 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
     with st.form("invite"):
         left, middle, right = st.columns(3)
         with left:
-            role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_name)
+            role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_names().__getitem__)
         with middle:
             uses = st.number_input(t("invite.uses"), 1, MOST_USES, value=1, step=1, help=t("invite.uses_help"))
         with right:
@@ -154,7 +158,9 @@ def _show_list_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None
         file = st.file_uploader(t("invite.file"), type=["csv", "tsv", "txt"], max_upload_size=1, key="invite-file")
         left, middle, right = st.columns(3)
         with left:
-            role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_name, key="many-role")
+            role = st.selectbox(
+                t("accounts.role"), accounts_ROLES, format_func=_role_names().__getitem__, key="many-role"
+            )
         with middle:
             languages = st.text_input(t("accounts.which_languages"), max_chars=1_000, autocomplete="off", key="many-in")
         with right:
@@ -246,14 +252,11 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
             for one in still_open
         ]
         st.dataframe(rows, hide_index=True)
-        chosen = st.selectbox(
-            t("invite.which"),
-            list(by_key),
-            format_func=lambda key: (
-                f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {_role_name(by_key[key].role)} {by_key[key].name}"
-            ),
-            key="invitation-to-end",
-        )
+        titles = {
+            key: f"{one.created_at:%Y-%m-%d %H:%M} UTC · {_role_name(one.role)} {one.name}"
+            for key, one in by_key.items()
+        }
+        chosen = st.selectbox(t("invite.which"), list(titles), format_func=titles.__getitem__, key="invitation-to-end")
         if st.button(t("invite.end"), key="end-invitation"):
             with session.changing(engine, by):
                 end_invitation(engine, by_key[chosen].key, by=by)
@@ -266,7 +269,7 @@ def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
     with st.form("add-account"):
         # Fields take one character more than is allowed: what is too long is refused, not cut.
         name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off", key="add-name")
-        role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_name, key="add-role")
+        role = st.selectbox(t("accounts.role"), accounts_ROLES, format_func=_role_names().__getitem__, key="add-role")
         password = st.text_input(
             t("accounts.password"),
             type="password",
@@ -301,7 +304,7 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], s
                 t("accounts.role"),
                 accounts_ROLES,
                 index=accounts_ROLES.index(chosen.role),
-                format_func=_role_name,
+                format_func=_role_names().__getitem__,
                 key=f"role-{chosen.id}-{chosen.role}",
             )
         with right:
