@@ -57,7 +57,9 @@ def page() -> None:
     accounts = account_details(engine, by=account.id)
     st.header(t("menu.accounts"))
     studies = study_names(engine, account.id)
-    st.dataframe([_row(entry, studies) for entry in accounts], hide_index=True)
+    seen = st.column_config.TextColumn(width=170)
+    rows = [_row(entry, studies) for entry in accounts]
+    st.dataframe(rows, hide_index=True, column_config={t("accounts.seen"): seen})
     if any(entry.role == "annotator" and not entry.disabled for entry in accounts):  # else what comes next says it
         warn_of_unread([asdict(unread) for unread in unread_questions(engine, by=account.id)], studies)
     session.show_last()

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from audit.annotation.accounts import Entry, account_details, entries
+from audit.annotation.settings import BOUNDS
 from audit.reports.tables import harmless
 from audit.ui import session
 from audit.ui.language import t, task_name, text_or
@@ -55,7 +56,7 @@ def page() -> None:
 
 
 def _widths() -> dict[str, Any]:
-    wide = {"log.at": 180, "log.who": 120, "log.action": 190, "log.question": 80}
+    wide = {"log.at": 180, "log.who": 130, "log.action": 190, "log.question": 80}
     return {t(key): st.column_config.TextColumn(width=width) for key, width in wide.items()}
 
 
@@ -86,6 +87,8 @@ def _row(entry: Entry, names: Mapping[int, str], studies: Mapping[int, str]) -> 
     }
 
 
+_ORDER = ("name", "account", "plan", "task", "before", "after")
+"""Details that come first, in this order."""
 _HIDDEN = ("invitation", "until", "round")
 """Details that join lines of the log to rows of other tables, and say nothing to people."""
 
@@ -95,13 +98,15 @@ def detail_in_words(detail: Mapping[str, Any], names: Mapping[int, str], studies
     id."""
     parts = []
     setting = detail.get("name") if "before" in detail else None
-    for key, value in detail.items():
+    for key, value in sorted(detail.items(), key=lambda part: _ORDER.index(part[0]) if part[0] in _ORDER else 9):
         if key in _HIDDEN or value is None:
             continue
         label = text_or(f"log_field.{key}", key.replace("_", " "))
         if setting is not None and key == "name":
             label, value = t("log_field.setting"), text_or(f"field.{value}", str(value))
         said = _assigned(value, studies) if key == "assigned" else _value(key, value, names)
+        if key in ("before", "after") and setting in BOUNDS and BOUNDS[setting].most <= 1:
+            said = f"{100 * value:g} %"  # as the page with the settings has it
         parts.append(t("log.part", label=label, value=said))
     return t("list.semicolon").join(parts)
 
