@@ -230,7 +230,9 @@ def test_a_server_that_is_killed_is_waited_for(tmp_path: Path, language: str) ->
         window.picture(f"gone-{language}")
         assert judgements(prepared, prepared.ann.id) == ["positive"]
         server.start()
+        back = time.monotonic()
         until(lambda: text_in(language, "page.gone") not in window.text())
+        print(f"goes on {time.monotonic() - back:.0f} s after the server is back")
         settle(window)
         assert until(window.question) == on_screen, "the question that was on the screen"
         time.sleep(1)
