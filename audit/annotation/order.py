@@ -27,7 +27,7 @@ BLOCK = 25
 that was begun come before."""
 STRETCH = 10
 """Ranks within which the order is random where versions are kept apart."""
-MOST = 200
+MOST = 100
 """Questions of a stretch, the most wanted ones, among which the order is random."""
 TOGETHER, APART = "together", "apart"
 
@@ -155,6 +155,13 @@ def among(which: str) -> tuple[list[ColumnElement[bool]], list[ColumnElement[Any
     if which == OF_STRETCH:
         return [*of_block, question.c.priority >= bindparam("least")], [*wanted, question.c.id]
     source: Any = bindparam("source")
+    # A source has few questions and a block may have all: `|| ''` keeps databases, which may not know how many, from
+    # going through the block's index.
+    of_block = [
+        question.c.task.concat("") == bindparam("task"),
+        question.c.kind.concat("") == bindparam("kind"),
+        question.c.priority < bindparam("bound"),
+    ]
     text = case((question.c.kind == "pair", question.c.input_id), else_=0)
     order = [case((question.c.input_id == source, 0), else_=1), text, *wanted, question.c.id]
     return [*of_block, question.c.source_input_id == source], order

@@ -418,7 +418,7 @@ class Question(SQLModel, table=True):
         Index("ix_question_next", "filled", "priority", text("waits DESC"), "kind", "id"),
         # The same within a task and kind, and around a source: people are asked block by block, version after version.
         Index("ix_question_block", "filled", "task", "kind", "priority", text("waits DESC"), "id"),
-        Index("ix_question_source", "source_input_id"),
+        Index("ix_question_source", "source_input_id", "filled", "priority"),
     )
     id: int | None = Field(default=None, primary_key=True)
     key: bytes = content_key()

@@ -62,7 +62,7 @@ def upgrade() -> None:
     if add_column("question", Column("source_input_id", Integer)):
         op.execute(SOURCES)
     add_index("ix_question_block", "question", ["filled", "task", "kind", "priority", text("waits DESC"), "id"])
-    add_index("ix_question_source", "question", ["source_input_id"])
+    add_index("ix_question_source", "question", ["source_input_id", "filled", "priority"])
     add_table(
         "assignment",
         Column("annotator_id", Integer, ForeignKey("annotator.id"), primary_key=True),
