@@ -8,14 +8,15 @@ from audit.tasks import TASKS
 PAGE = Path(__file__).parent / "reference" / "may-break.md"
 HEAD = """# What perturbations keep, and what they may break
 
-Written by `docs/make_may_break.py` from the docstrings of the perturbations. `audit relations NAME` says the same of one,
-and so does the form of a plan in the app of those that are chosen there.
+Written by `docs/make_may_break.py` from the docstrings of the perturbations. `audit relations NAME` says the same of
+one, and the form of a plan in the app of those that are chosen there.
 
-No change of a text is free. What a perturbation **keeps** is why its task expects what it expects, and why truth is carried where it
-is ([English](relations.md#perturbations-of-every-task), [Chinese](chinese.md#perturbations): what is expected and carried, by task). What
-it **may break** is what you should have in mind when you choose it: a scheme of labels that is about register, spelling or
-source asks for other perturbations than one about topics. Groups where a rule can see the damage are not made; the rest
-is for people: [how follow-ups read](../evidence/english-followups.md), [how real they look](../evidence/validity-study.md)."""
+No change of a text is free. What a perturbation **keeps** is why its task expects what it expects, and why truth is
+carried where it is (by task: [English](relations.md#perturbations-of-every-task),
+[Chinese](chinese.md#perturbations)). What it **may break** is what to have in mind when you choose it: labels about
+register, spelling or source ask for other perturbations than labels about topics. Groups where a rule can see the
+damage are not made; the rest is for people: [how follow-ups read](../evidence/english-followups.md),
+[how real they look](../evidence/validity-study.md)."""
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 
 
