@@ -45,6 +45,8 @@ def list_relations(visit: Managing, task: str | None = None) -> list[dict[str, o
             "languages": list(relation.languages),
             "default": relation.default,
             "summary": relation.summary,
+            "keeps": relation.keeps,
+            "may_break": relation.may_break,
         }
         for relation in all_relations(task)
     ]

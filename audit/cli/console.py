@@ -171,6 +171,16 @@ def table(rows: Rows) -> list[str]:
     return ["  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)) for line in [heads, *cells]]
 
 
+def one_by_one(rows: Rows) -> list[str]:
+    """Rows as blocks of lines, one for each field that is not empty.
+
+    >>> one_by_one([{"relation": "typos", "default": True}, {"relation": "MR1.1", "keeps": ""}])
+    ['relation: typos', 'default: yes', '', 'relation: MR1.1']
+    """
+    lines = [[f"{name}: {word}" for name, value in row.items() if (word := _word(value))] for row in rows]
+    return [line for block in lines for line in ("", *block)][1:]
+
+
 def fitted_table(rows: Rows, width: int, droppable: Sequence[str], least: int = 36) -> list[str]:
     """`table` in so many characters: of the droppable columns the first ones are left out until the last column has
     `least` characters, in which it is wrapped; a line below says which.

@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, checking_too, fitted_table, say, table
+from audit.cli.console import Reply, Rows, answer, chatter_to_stderr, checking_too, fitted_table, one_by_one, say, table
 from audit.cli.options import (
     AUDITED_FOLLOW_UPS,
     DATA,
@@ -584,8 +584,10 @@ def _lines(recording: "Recording", document: dict[str, Any]) -> list[str]:
     "the relations there are",
     "audit relations --task sentiment --language en",
     'audit relations --family "noise in letters" --json',
+    "audit relations typos --task sentiment",
 )
 def relations(
+    name: Annotated[str | None, name_of("NAME", "this one alone, with all that is known of it")] = None,
     task: Annotated[str | None, text("only of this task", "TASK")] = None,
     language: Annotated[str | None, language_code("only those that read this language", "CODE")] = None,
     family: Annotated[str | None, text("only of this family", "FAMILY")] = None,
@@ -594,12 +596,22 @@ def relations(
     of the follow-ups, so that nobody is asked about those (everything, partly, nothing), and `preserves_truth` in the
     JSON that every answer stays as it is; `default`, that a run takes it which names no relations. What stands behind a
     summary in brackets can be changed with `audit run --set`. A terminal that is too narrow shows some columns alone.
+
+    `keeps` and `may_break` of a perturbation, in the JSON and behind a NAME, say what stays of a text that it changes,
+    and what may break though nobody meant it (docs/reference/may-break.md).
     """
     from audit.relations import all_relations
-    from audit.tasks import get_task
+    from audit.relations.registry import find_relation, get_relation
+    from audit.tasks import TASKS, get_task
 
     _check_task(task)
     of_task = all_relations(task)
+    if name is not None and task is None:
+        of_task = [found for of in sorted(TASKS) if (found := find_relation(of, name))]
+        if not of_task:
+            raise UnknownName("relation", name, sorted({relation.name for relation in all_relations()}))
+    elif name is not None and task is not None:
+        of_task = [get_relation(task, name)]
     chosen = [relation for relation in of_task if language is None or relation.speaks(language)]
     if not chosen:
         raise AuditError(f"no relation reads {language!r}; leave it out to see them all", parameter="language")
@@ -619,11 +631,14 @@ def relations(
             "preserves_truth": relation.carry.preserves_truth,
             "carries": relation.carry.reach(get_task(relation.task).labels),
             "summary": relation.summary,
+            "keeps": relation.keeps,
+            "may_break": relation.may_break,
         }
         for relation in chosen
     ]
 
     def with_parameters(rows: Rows) -> list[str]:
+        rows = [{field: value for field, value in row.items() if field not in ("keeps", "may_break")} for row in rows]
         own = [
             ", ".join(f"{name}={canonical(value)}" for name, value in relation.params.items()) for relation in chosen
         ]
@@ -635,7 +650,7 @@ def relations(
         droppable = dict.fromkeys(["preserves_truth", "unit", *alike, "family", "default", "languages"])
         return fitted_table(full, get_terminal_size().columns, list(droppable))
 
-    return Reply(rows, with_parameters)
+    return Reply(rows, with_parameters if name is None else one_by_one)
 
 
 @listing("systems", DATA, "the systems there are; check asks one", "audit systems", "audit systems --pairs")

@@ -320,6 +320,11 @@ class Relation:
     """What it reads of a text beyond its characters, by its language's own tagger. Without trees it makes no groups."""
     default: bool = True
     """Whether a run takes it that names no relations."""
+    keeps: str = ""
+    """What stays of a text that it changes: "every word"."""
+    may_break: str = ""
+    """What may be another thing in a follow-up though nobody meant it: "labels of style". Both are said by the
+    docstring of a perturbation (`audit.relations.perturbations.kept_and_broken`)."""
     question: str | Mapping[str, str] = ""
     """What people are asked about a group, where *yes* means that the relation holds there; by the code of a language,
     or in one for all. Empty: what follows from its check (`audit.relations.asking`)."""

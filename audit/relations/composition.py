@@ -233,6 +233,7 @@ def compose(*relations: Relation) -> Composed:
         needs=tuple(dict.fromkeys(module for part in parts for module in part.needs)),
         grammar="trees" if "trees" in grammars else "tags" if "tags" in grammars else "",
         default=False,
+        may_break="; ".join(dict.fromkeys(part.may_break for part in parts if part.may_break)),
         parts=fixed,
         check=_check(name, fixed),
     )

@@ -105,7 +105,8 @@ def perturbation(
     """Register the decorated function of a text as a relation of each of these tasks, under one name.
 
     The first line of its docstring says what changes; each relation's summary adds in which text of an input, where
-    that is not each of them and the line does not say so, and what its task expects. `by` says
+    that is not each of them and the line does not say so, and what its task expects. A second paragraph of the form
+    "Keeps ...; may break ...." says what stays and what may not, for whoever chooses (`kept_and_broken`). `by` says
     what the function is given: a whole text, or, in a text of several, each sentence, of which all change that it
     applies to. `default` is that of each use which says nothing. `kind` is the class of the relations: one that asks a
     model or a program names it in its version. `limits` are what follow-ups must keep, as in `"replaced<=0.4"`. Raises
@@ -113,6 +114,7 @@ def perturbation(
     """
 
     def keep(perturb: Perturb) -> Perturb:
+        keeps, may_break = kept_and_broken(perturb)
         for task, use in tasks.items():
             register(
                 kind(
@@ -134,6 +136,8 @@ def perturbation(
                     grammar=grammar,
                     counterpart=name if len(tasks) > 1 else "",
                     default=_is_default(use, default),
+                    keeps=keeps,
+                    may_break=may_break,
                     question=use.question,
                     limits=limits_of_all(limits),
                 )
@@ -161,6 +165,7 @@ def joint_perturbation(
     """
 
     def keep(rewrite: Rewrite) -> Rewrite:
+        keeps, may_break = kept_and_broken(rewrite)
         for task, use in tasks.items():
             register(
                 Joint(
@@ -179,6 +184,8 @@ def joint_perturbation(
                     grammar=grammar,
                     counterpart=name if len(tasks) > 1 else "",
                     default=_is_default(use, default),
+                    keeps=keeps,
+                    may_break=may_break,
                     question=use.question,
                 )
             )
@@ -200,6 +207,22 @@ def _summary(function: Callable[..., object], use: Use, where: Sequence[str] = (
     told = any(re.search(rf"\b{name}\b(?! mark)", what, re.IGNORECASE) for name in (*where[1:], "second text"))
     part = "" if told or not where else ", in the " + f" {where[0]} the ".join(where[1:])
     return f"{what}{part}; {use.expects}."
+
+
+_KEEPS = re.compile(r"Keeps (?P<keeps>.+?); may break (?P<may_break>.+)\.")
+
+
+def kept_and_broken(function: Callable[..., object]) -> tuple[str, str]:
+    """What stays of a text that a perturbation changes, and what may break: the second paragraph of its docstring, of
+    the form "Keeps ...; may break ....". Both empty where that says something else.
+
+    >>> from audit.packs.english.style import title_case
+    >>> kept_and_broken(title_case)
+    ('what is said', 'labels of style, and which words are names')
+    """
+    _, *paragraphs = (function.__doc__ or "").split("\n\n")
+    said = _KEEPS.fullmatch(" ".join(paragraphs[0].split())) if paragraphs else None
+    return (said["keeps"], said["may_break"]) if said else ("", "")
 
 
 def _where(task: str, use: Use) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ FIGURES = Path(__file__).parents[2].parent / "shared" / "data" / "paper" / "fals
 
 # The keys of issue 2, section "The commands and their JSON", letter for letter: other tools read them.
 RELATION = ["relation", "task", "family", "unit", "languages", "default", "preserves_truth", "carries", "summary"]
+RELATION += ["keeps", "may_break"]
 SYSTEM = ["system", "version", "tasks", "languages", "available", "needs"]
 CORPUS = ["corpus", "task", "language", "unit", "size", "gold", "available", "needs"]
 REPORT = ["signature", "cells", "relations", "overall", "rollups", "violations", "decisions"]
@@ -95,6 +96,22 @@ def test_relations_of_one_language_and_family(answered, capsys):
     assert {row["family"] for row in families} == {"noise in letters"}
     assert main(["relations", "--family", "noise in leters"]) == 2
     assert "unknown family 'noise in leters'; did you mean 'noise in letters'?" in capsys.readouterr().err
+
+
+def test_one_relation_with_what_it_keeps_and_may_break(answered, capsys):
+    (row,) = answered("relations", "title-case", "--task", "sentiment")
+    assert (row["keeps"], row["may_break"]) == ("what is said", "labels of style, and which words are names")
+    assert {row["task"] for row in answered("relations", "swapped-pair")} == {"similarity"}
+    (both,) = answered("relations", "title-case | quoted", "--task", "sentiment")
+    assert (both["relation"], both["keeps"]) == ("title-case | quoted", "")
+    assert both["may_break"].startswith(f"{row['may_break']}; ")
+    (ours,) = answered("relations", "MR1.1", "--task", "sentiment")
+    assert (ours["keeps"], ours["may_break"]) == ("", "")
+    capsys.readouterr()
+    assert main(["relations", "title-case", "--task", "sentiment"]) == 0
+    assert "may_break: labels of style, and which words are names\n" in capsys.readouterr().out
+    assert main(["relations", "titel-case"]) == 2
+    assert "unknown relation 'titel-case'; did you mean 'title-case'?" in capsys.readouterr().err
 
 
 def test_relations_fit_a_terminal(monkeypatch, capsys):

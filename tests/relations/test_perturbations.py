@@ -88,6 +88,35 @@ def test_one_function_is_a_relation_of_every_task(restored):
         perturbation("shouted", family="tests")(shouted)
 
 
+def longer(text, choices):
+    """A mark is added.
+
+    Keeps every word; may break labels of tone ("!"),
+    and rhythm.
+
+    Not of an empty text.
+    """
+
+
+def without(text, choices):
+    """A mark is taken away.
+
+    Only the last one; may break nothing.
+    """
+
+
+def test_the_docstring_says_what_is_kept_and_what_may_break(restored):
+    perturbation("longer", family="tests")(longer)
+    joint_perturbation("joint", family="tests", tasks=uses("similarity"))(longer)
+    for made in (get_relation("sentiment", "longer"), get_relation("similarity", "joint")):
+        assert (made.keeps, made.may_break) == ("every word", 'labels of tone ("!"), and rhythm')
+    for other in (without, shouted):  # of another form, or nothing: as before
+        perturbation(other.__name__, family="tests", tasks=uses("sentiment"))(other)
+        made = get_relation("sentiment", other.__name__)
+        assert (made.keeps, made.may_break) == ("", "")
+    assert get_relation("sentiment", "longer | shouted").may_break == 'labels of tone ("!"), and rhythm'
+
+
 def test_a_task_of_ones_own(restored):
     perturbation("shouted", family="tests", tasks=uses("mood", check=equivalent, expects="the mood stays"))(shouted)
     assert get_relation("mood", "shouted").summary.endswith("; the mood stays.")

@@ -201,7 +201,10 @@ def _repeats(word: str) -> Iterator[str]:
 def homophones(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
     """A character of one word in ten is another one of the same sound and tone, as one who types by sound picks it.
 
-    It may break what is asked of the spelling itself. No names, numbers, negations.
+    Keeps how every word sounds; may break what is asked of the spelling itself, and the sense of a rare word that
+    several others sound like.
+
+    No names, numbers, negations.
 
     >>> homophones(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
     '这里的疯景非常美丽。'
@@ -213,6 +216,9 @@ def homophones(text: Analysis, choices: random.Random, tagger: str = DEFAULT) ->
 def look_alikes(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
     """A character of one word in ten is one that looks nearly the same, as a scanner reads it.
 
+    Keeps how every word looks at a glance; may break how real a typed text looks, since nobody who types takes one
+    shape for another.
+
     >>> look_alikes(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
     '这里的凤景非常美丽。'
     """
@@ -222,6 +228,8 @@ def look_alikes(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -
 @in_chinese("swapped-characters", _NOISE, reads_words=True, needs=("jieba",), version="2")
 def swapped_characters(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
     """Two characters inside one word in ten change places.
+
+    Keeps every character; may break where words end: a swapped character may join its neighbour to another word.
 
     >>> swapped_characters(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
     '这里的景风非常美丽。'
@@ -233,6 +241,8 @@ def swapped_characters(text: Analysis, choices: random.Random, tagger: str = DEF
 def repeated_characters(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
     """The last character of one word in ten stands twice, as a key that was pressed twice.
 
+    Keeps every word; may break tone, since doubled characters sound childish, or mean "a little" behind a verb.
+
     >>> repeated_characters(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
     '这里的风景景非常美丽。'
     """
@@ -242,6 +252,8 @@ def repeated_characters(text: Analysis, choices: random.Random, tagger: str = DE
 @in_chinese("stray-spaces", _NOISE)
 def stray_spaces(text: Analysis, choices: random.Random) -> str | None:
     """A space stands between two characters, in one of ten places, as in text out of a file with a layout.
+
+    Keeps every character; may break where words end, for whoever takes a space for a border, and labels of layout.
 
     >>> stray_spaces(Analysis("这里的风景非常美丽。", "zh"), random.Random(0))
     '这里的风景非常 美丽。'
@@ -266,8 +278,11 @@ _BY_SCRIPT = EVERY | {"summarization": _SAME_SUMMARY}
 def script(text: Analysis, choices: random.Random) -> str | None:
     """All is in traditional characters, or, of a text that is, in simplified ones.
 
+    Keeps every word; may break labels of where a text comes from, and systems that know one script only, which is what
+    it looks for.
+
     Characters of Taiwan; words that Taiwan has for itself are not used. No group where a simplified character may stand
-    for several traditional ones. It may break systems that know one script only, which is what it looks for.
+    for several traditional ones.
 
     >>> script(Analysis("我们常常一起上学。", "zh"), random.Random(0))
     '我們常常一起上學。'
@@ -282,6 +297,9 @@ _WIDE = re.compile("[０-９Ａ-Ｚａ-ｚ]+")
 @in_chinese("letter-width", _WRITING, _BY_SCRIPT)
 def letter_width(text: Analysis, choices: random.Random) -> str | None:
     """Digits and Latin letters are of full width, or, where they are, of half width.
+
+    Keeps every letter and digit; may break codes, formulas and file names, which are other ones in full width, and
+    columns that were even.
 
     Texts with an address (of mail, of the web) make no group.
 
@@ -307,6 +325,9 @@ _BETWEEN = re.compile(
 def western_marks(text: Analysis, choices: random.Random) -> str | None:
     """Commas, stops, colons, brackets and the like are those of the West, as much of the web types them.
 
+    Keeps every word; may break labels of careful writing or source, and where sentences end, for whoever knows 。
+    alone.
+
     All of a text. No group where one of them would be another sign: between digits, in a face.
 
     >>> western_marks(Analysis("他来了，她走了。", "zh"), random.Random(0))
@@ -326,6 +347,8 @@ def western_marks(text: Analysis, choices: random.Random) -> str | None:
 )
 def last_mark(text: Analysis, choices: random.Random) -> str | None:
     """The last full stop or question mark is left out, or a full stop is put where there is no mark.
+
+    Keeps every word; may break whether a short text reads as a heading or as a sentence, and labels of register.
 
     Of both texts of a pair, or none. Headings get none. A question that no word asks (他来？) keeps its mark.
 
@@ -376,6 +399,9 @@ _NO_COUNT = re.compile(
 def small_numbers(text: Analysis, choices: random.Random) -> str | None:
     """Small numbers of things are written in characters, or, where none is in digits, in digits.
 
+    Keeps every count; may break names and set phrases with a number that our rules lack (五棵松 was one), and the look
+    of formal texts.
+
     Only 2 to 9 right before a measure word; set phrases (三个代表) stay. No group where other counts would be left in
     the old way.
 
@@ -397,6 +423,8 @@ _PERCENT = re.compile(r"(?<![\d.．×*,\-~～—–至到:：/A-Za-z])(\d{1,2}|1
 @in_chinese("percentages", _WRITING, version="2", kind=Throughout)
 def percentages(text: Analysis, choices: random.Random) -> str | None:
     """A percentage is written in characters: 百分之三十 for 30%.
+
+    Keeps every value; may break labels of genre: tables, headlines and reports on money write 30%.
 
     >>> percentages(Analysis("价格上涨了12.5%。", "zh"), random.Random(0))
     '价格上涨了百分之十二点五。'
@@ -431,6 +459,8 @@ _FORMAL = re.compile(
 @in_chinese("dates", _WRITING, version="2", kind=Throughout)
 def dates(text: Analysis, choices: random.Random) -> str | None:
     """The day of a date is 号 instead of 日, or the other way round.
+
+    Keeps every day; may break labels of register: 号 is spoken, 日 written.
 
     No group where other days stand without a month (24日至27日), in what news begins with (新华社北京1月1日电), in
     rulings, and in traditional characters.

@@ -119,6 +119,9 @@ def _reworded(kind: str, text: Analysis, most: int, choices: random.Random) -> s
 def other_links(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
     """One or two words of grammar become others that do the same: 可是 for 但是, 由于 for 因为.
 
+    Keeps how clauses hang together; may break grammar where the other word wants another neighbour (已经具雏形), and
+    rhythm.
+
     >>> other_links(Analysis("因为下雨，他没来。", "zh"), random.Random(0))
     '由于下雨，他没来。'
     """
@@ -129,7 +132,8 @@ def other_links(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -
 def internet_spellings(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
     """Up to three words are spelled as people do for fun on the internet: 木有 for 没有.
 
-    It may break labels that are about register.
+    Keeps what is said; may break labels of register and of the writer's age, and the tone of a serious text, which
+    turns to a joke.
 
     >>> internet_spellings(Analysis("同学没有来。", "zh"), random.Random(0))
     '童鞋木有来。'
@@ -140,6 +144,9 @@ def internet_spellings(text: Analysis, choices: random.Random, tagger: str = DEF
 @in_chinese("same-meaning", _WORDS, reads_words=True, needs=("jieba", "opencc", "word_similarity"), version="2")
 def same_meaning(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
     """A noun or a verb is replaced by a synonym, wherever it stands.
+
+    Keeps what is said, as near as two words come; may break words that go together (告诉改行其他车辆), and labels of
+    style.
 
     As MR5 and MR6 of the study, which are for its three tasks alone.
 
@@ -176,6 +183,8 @@ _DATELINE = re.compile(r"(?:社|网|报|台|讯|记者|通讯员).{0,20}[电讯�
 @in_chinese("casual-opening", _WORDS, uses("classification", "inference", "sentiment"), reads_words=True, version="2")
 def casual_opening(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
     """A phrase that says nothing stands before the text: 顺便说一下，….
+
+    Keeps what is said; may break labels of register or weight: what matters is not told by the way.
 
     Only before a statement that begins with somebody, something or a time, and with nothing that points back or names a
     source of news. None before adverts, rulings, rules and titles.
@@ -255,6 +264,9 @@ def _renamed(
 def given_names(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A man's name becomes a woman's with the same family name, or the other way round.
 
+    Keeps the family name, and what is said of the person; may break who is meant, and what suits a man or a woman alone
+    without a word that says so.
+
     No group where anything but the name says whether somebody is a man or a woman, or the person is called otherwise,
     too, or may be known. The gender is what the given name suggests.
 
@@ -295,6 +307,9 @@ _ORIGIN = re.compile(
 def regional_names(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A person's name becomes one that is usual in Xinjiang, Inner Mongolia or Tibet, of the same gender.
 
+    Keeps gender, and what is said of the person; may break who is meant, and a setting or a family in which the name is
+    odd.
+
     No group where the person is called otherwise, too, or may be known, where the name does not tell the gender, or
     where texts speak of peoples or birthplaces.
 
@@ -324,6 +339,9 @@ _ANYONE = re.compile(
 @in_simplified
 def he_and_she(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """他 becomes 她, or the other way round, wherever it stands.
+
+    Keeps what is said of the person; may break facts of somebody whose name the tagger does not know, and 他 where
+    anyone at all is meant.
 
     Only where the texts name nobody, nothing else says whether somebody is a man or a woman, and one person is meant:
     no group with 他们, in rules and advice, or of anyone at all.
@@ -361,6 +379,9 @@ _BOTH = re.compile(
 @in_simplified
 def relatives(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Words for relatives, and 他 and 她, become those of the other gender: a brother a sister.
+
+    Keeps how people are related; may break what goes with one gender alone (birth, customs of a wedding), and set
+    phrases with a relative in them.
 
     All of a text. No group where it names somebody, or where anything else says who is a man or a woman.
 
@@ -400,6 +421,9 @@ _CITIES = (
 @in_simplified
 def big_cities(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A big city of China becomes another one wherever it stands.
+
+    Keeps what is said to happen; may break facts of the city that our lists lack (a shopping centre, who comes from
+    there), and summaries that name it.
 
     No group where texts name any other place, or what not every city has, or where the name is part of a longer one.
 
@@ -445,6 +469,9 @@ _DENYING = "denial"
 def untrue_statement(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is denied: “…”这一说法不属实。
 
+    Keeps the premise; may break sense where the hypothesis is a heading, an instruction or an invitation, and which
+    part of a long one is denied.
+
     One sentence without quotation marks, which is no question.
 
     >>> untrue_statement(Analysis("他是医生。", "zh"), random.Random(0))
@@ -456,6 +483,8 @@ def untrue_statement(text: Analysis, choices: random.Random) -> str | None:
 @in_chinese("true-statement", _WORDS, uses("inference", texts=SECOND))
 def true_statement(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is affirmed: “…”这一说法属实。
+
+    Keeps what the hypothesis says; may break its tone, which becomes that of an office that answers a rumour.
 
     >>> true_statement(Analysis("他是医生。", "zh"), random.Random(0))
     '“他是医生”这一说法属实。'
@@ -499,6 +528,9 @@ _HEDGED = re.compile(
 def negated_verb(text: Analysis, choices: random.Random, tagger: str = DEFAULT) -> str | None:
     """The one verb of the hypothesis that takes 不 or 没 alone is negated: 是 becomes 不是, 有 becomes 没有.
 
+    Keeps the premise and the subject; may break grammar where the hypothesis is a piece of a sentence, and the scope of
+    没有.
+
     Only one clause with one of those verbs, without words of number, degree, frequency or doubt, so that it becomes the
     opposite as a whole.
 
@@ -526,6 +558,8 @@ def negated_verb(text: Analysis, choices: random.Random, tagger: str = DEFAULT) 
 @in_chinese("may-i-ask", "the question put otherwise", uses("question-answering"))
 def may_i_ask(text: Analysis, choices: random.Random) -> str | None:
     """The question is put politely: 请问，….
+
+    Keeps what is asked; may break a rhetorical question, which wants no answer, and labels of politeness.
 
     >>> may_i_ask(Analysis("他住在哪里？", "zh"), random.Random(0))
     '我想问一下，他住在哪里？'
@@ -579,6 +613,8 @@ _UNRELATED = {
 def unrelated_ending(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A sentence about something else stands at the end of the first text.
 
+    Keeps every sentence of the text; may break its thread, and a summary that takes the ending for the point.
+
     It is one of `data/sentences/chinese_irrelevant.txt` that shares no noun or verb with any text of the input; none
     behind texts in traditional characters.
 
@@ -615,6 +651,9 @@ _SHORTEST = 18
 def final_words(text: Analysis, choices: random.Random) -> str | None:
     """A sentence that says nothing of any subject stands at the end: 以上就是全部内容。
 
+    Keeps every sentence of the text; may break labels of genre, since news and reviews do not say that they end, and
+    truth where the text is an excerpt.
+
     It is one of `data/sentences/chinese_remarks.txt`. No group of items of a list, of what plainly goes on, of
     questions and cries, and of texts of less than 18 characters.
 
@@ -633,6 +672,8 @@ def final_words(text: Analysis, choices: random.Random) -> str | None:
 )
 def doubled_sentence(text: Analysis, choices: random.Random) -> str | None:
     """One sentence of the text, the context or the premise stands twice, one behind the other.
+
+    Keeps what is said; may break tone, since it sounds insistent, or like a slip of whoever copied the text.
 
     >>> doubled_sentence(Analysis("它很长。我喜欢它。", "zh"), random.Random(0))
     '它很长。我喜欢它。我喜欢它。'

@@ -40,6 +40,9 @@ _JARRING = words("more less that totally completely worth which")
 def negation_added(text: Analysis, choices: random.Random) -> str | None:
     """The main verb is negated.
 
+    Keeps subject and topic; may break every label about what happens, works or is wanted, and sentences that build on
+    the verb.
+
     Carries nothing: some labels are about what did not happen. Of sentiment it is MR2.2, of inference
     negated-hypothesis.
 
@@ -59,6 +62,9 @@ def negation_added(text: Analysis, choices: random.Random) -> str | None:
 )
 def negation_removed(text: Analysis, choices: random.Random) -> str | None:
     """The negation of a main verb is left out, where it is the only one in its sentence.
+
+    Keeps subject and topic; may break every label about what fails or is missing, and a word that leaned on the
+    negation.
 
     For inference the denied sentence's label follows as of negated-hypothesis; elsewhere nothing is carried. Only of
     one sentence, since others may build on it. No group where a word needs the negation ("any", "yet"), or is denied
@@ -80,6 +86,9 @@ def negation_removed(text: Analysis, choices: random.Random) -> str | None:
 )
 def opinion_affirmed(text: Analysis, choices: random.Random) -> str | None:
     """The negation of a main verb is left out, where it is the only one in its sentence.
+
+    Keeps what is judged; may break the turn of the label where the denial was polite or ironic, or where words outside
+    our lists decide.
 
     Only where it denies each word that praises or blames.
 
@@ -139,6 +148,9 @@ def _affirmed(tree: Parse, verb: Word, denial: Word) -> dict[int, str] | None:
 def double_negation(text: Analysis, choices: random.Random) -> str | None:
     """The sentence is denied twice: "It is not true that it is not ...".
 
+    Keeps what is true; may break how natural the text reads, since hardly anybody denies twice, and how firmly it is
+    said.
+
     Two denials say what the sentence says. Only where the subject is a known one, so that the first denies the second.
 
     >>> double_negation(Analysis("The man is sleeping."), random.Random(0))
@@ -164,8 +176,10 @@ _COMPARING = words("as either than if unless")
 def double_denial(text: Analysis, choices: random.Random) -> str | None:
     """A word that blames becomes "not" and its opposite: "boring", "not interesting"; "lacks", "does not have".
 
-    The blame stays; it may grow milder. Praise is not put so: "not bad" says less than "good". The adjectives are those
-    of `data/lexicons/denied.tsv`, behind a form of "be", without an adverb of degree or another negation.
+    Keeps the blame; may break its strength: "not interesting" is milder than "boring", and neutral to some.
+
+    Praise is not put so: "not bad" says less than "good". The adjectives are those of `data/lexicons/denied.tsv`,
+    behind a form of "be", without an adverb of degree or another negation.
 
     >>> double_denial(Analysis("The film is boring."), random.Random(0))
     'The film is not interesting.'

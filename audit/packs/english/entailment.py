@@ -55,6 +55,9 @@ _VAGUE = NEGATIONS | words(
 def changed_number(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A number of the hypothesis that the premise has, too, becomes a larger one.
 
+    Keeps the premise and what is counted; may break the contradiction where the premise leaves room for more, and how
+    likely the number is.
+
     Carries contradiction for entailment alone. No group where a word leaves room ("at least", "from").
 
     >>> texts = Analysis("Anna sold Tom two bicycles."), Analysis("Tom bought two bicycles.")
@@ -101,6 +104,9 @@ def _beside(text: str, value: int) -> list[str]:
 @joint_perturbation("swapped-antonym", family=_TURNED, tasks=_TURNS, version="2", needs=TOOLS, grammar="trees")
 def swapped_antonym(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """What the hypothesis says of its subject becomes the opposite: "open", "closed".
+
+    Keeps the premise and the subject; may break the contradiction where both words may be true at other times, or of
+    other parts.
 
     Carries contradiction for entailment alone. The pairs are those of `data/lexicons/opposites.tsv`; the subject is a
     known one ("the", a name), nothing is negated or hedged.
@@ -205,6 +211,9 @@ _BREAKS = words(", - -- – — ...")
 def overlap_open(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise becomes the hypothesis as an open question: "Nobody knows whether ...".
 
+    Keeps the hypothesis; may break all that the premise told, and the neutral label where common knowledge answers the
+    question.
+
     All words are shared, and the label is neutral, whatever that of the source is. No group where the hypothesis is
     negated, which makes a clumsy question, or has a part that may be read outside the question.
 
@@ -223,6 +232,9 @@ _NEGATIVE = NEGATIONS | words("nobody nothing none neither nowhere any anything 
 def overlap_stated(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise becomes the hypothesis as a known fact: "Everybody knows that ...".
 
+    Keeps the hypothesis; may break all that the premise told, and sense where the hypothesis is nothing that everybody
+    could know.
+
     All words are shared, and the label is entailment, whatever that of the source is.
 
     >>> overlap_stated((Analysis("A cat eats."), Analysis("The dog is asleep.")), random.Random(0)).texts
@@ -236,6 +248,9 @@ def overlap_stated(texts: Sequence[Analysis], choices: random.Random) -> Rewritt
 )
 def overlap_denied(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise becomes the denied hypothesis: "It is false that ...".
+
+    Keeps the hypothesis; may break all that the premise told, and what is true of the world where a fact is called a
+    lie.
 
     All words are shared, and the label is contradiction, whatever that of the source is.
 

@@ -190,11 +190,13 @@ _BESIDE = re.compile(
 def places(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Places are replaced by others of the same kind: cities by cities of the same country, countries by their likes.
 
+    Keeps who did what; may break facts that people know of a place (distances, weather, sights), and classes or
+    summaries that name it.
+
     Alike in all texts, so that what followed still follows and what was similar is. No group where a text tells what a
-    place is known for (its capital, language, war), names its people, sets a country or state beside a town of it,
-    or may name a place that is none of the lists. Of a question only its own places, in the context too. May break: a
-    fact that everybody knows of the place. Nothing is carried for a class, which may be about a place, and a summary,
-    which names it.
+    place is known for (its capital, language, war), names its people, sets a country or state beside a town of it, or
+    may name a place that is none of the lists. Of a question only its own places, in the context too. Nothing is
+    carried for a class, which may be about a place, and a summary, which names it.
 
     >>> places([Analysis("She flew from Oslo to Munich.")], random.Random(1)).texts
     ('She flew from Stavanger to Cologne.',)
@@ -251,8 +253,11 @@ _GENERAL = words(
 def organisations(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Organisations are replaced by others of the same kind: a bank by a bank, "Mill Corp." by an invented "... Corp.".
 
-    Alike in all texts, of a question only its own; none in quotation marks, where titles stand. May break: a fact that
-    everybody knows of the organisation. Nothing is carried for a class or a summary, as of places.
+    Keeps what kind of organisation it is; may break facts that people know of it (products, people, where it is), and
+    classes that are about this very one.
+
+    Alike in all texts, of a question only its own; none in quotation marks, where titles stand. Nothing is carried for
+    a class or a summary, as of places.
 
     >>> organisations([Analysis("She left IBM for the Mellon Institute.")], random.Random(2)).texts
     ('She left Hitachi for the Brandt Institute.',)
@@ -470,8 +475,11 @@ def people_of(texts: Sequence[Analysis]) -> list[Person] | None:
 def persons(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Persons are named otherwise, by usual English names of the same gender.
 
-    Alike in all texts, of a question only its own. May break: what everybody knows of a famous person. Labels stay;
-    a summary names the person, so nothing is carried there.
+    Keeps gender, and what is said of each person; may break what everybody knows of a famous one, and a class or
+    summary that hangs on who it is.
+
+    Alike in all texts, of a question only its own. Labels stay; a summary names the person, so nothing is carried
+    there.
 
     >>> persons([Analysis("Alice Smith likes her job.")], random.Random(1)).texts
     ('Helen Bennett likes her job.',)

@@ -124,6 +124,9 @@ def _swapped(texts: Sequence[Analysis], places: Sequence[Mapping[int, str]]) -> 
 def pronouns(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A person who is "he" becomes "she" or the other way round, with "him", "his", "himself".
 
+    Keeps what is said of the person; may break a hint at gender that no list of ours has, and facts of a known person
+    whom nothing names.
+
     Only where no name and no noun tells the gender of anybody, so that nothing disagrees. Every label stays; a system
     whose output changes judges by gender.
 
@@ -157,6 +160,9 @@ _FIXED = re.compile(
 @joint_perturbation("kin-words", family=_FAMILY, tasks=_LABELS, needs=TOOLS, grammar="tags")
 def kin_words(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Relatives become those of the other gender: "brother" becomes "sister", with all other words of gender.
+
+    Keeps how people are related; may break what goes with one gender alone without a word that says so, and the facts
+    of a known family.
 
     Men and women change places in the whole text, pronouns among them, so that all agrees. No group where a name with a
     capital may tell a gender beside them. Every label stays.
@@ -200,8 +206,11 @@ def _apart(texts: Sequence[Analysis], found: Sequence[Mapping[int, str]]) -> boo
 def names_by_gender(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The one person that is named has a first name of the other gender, with pronouns and title.
 
+    Keeps what is said of the person; may break what everybody knows of a famous person, and a surname that was taken
+    for a first name.
+
     Only where the texts name one person by first name and nothing else has a name, a pronoun comes after it, and no
-    other word tells the gender of anybody else. Every label stays. May break: what everybody knows of a famous person.
+    other word tells the gender of anybody else. Every label stays.
 
     >>> names_by_gender([Analysis("Alice lost her key.")], random.Random(2)).texts
     ('Keith lost his key.',)
@@ -265,8 +274,11 @@ def _title_gender(texts: Sequence[Analysis], expected: str) -> str:
 def names_by_region(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A person has a name that is usual in another part of the world, of the same gender.
 
+    Keeps gender, and what is said of the person; may break what everybody knows of a famous person, and a setting or a
+    family in which the name is odd.
+
     First name and surname are of one region; others of the same surname are renamed with them. Every label stays. Of a
-    question only a person whom it names. May break: what everybody knows of a famous person.
+    question only a person whom it names.
 
     >>> names_by_region([Analysis("Alice Smith lost her key.")], random.Random(3)).texts
     ('Sakura Nakamura lost her key.',)

@@ -142,10 +142,12 @@ def _hypernyms() -> Mapping[str, _Wider]:
 def hypernyms(text: Analysis, choices: random.Random) -> str | None:
     """A noun is replaced by a more general one, wherever it stands in the text.
 
+    Keeps what follows from the text; may break classes, summaries and answers that hang on the narrow word, and a name
+    for what is known under it alone.
+
     Never below a negation, "every", "only", "if" and the like, so that the new text follows from the old one: what is
-    felt stays, and a hypothesis that was entailed still is. A contradicted hypothesis may become anything; a class or
-    a summary may hang on the word, so nothing is carried there. May break: a name for what is known under the narrow
-    word alone.
+    felt stays, and a hypothesis that was entailed still is. A contradicted hypothesis may become anything; a class or a
+    summary may hang on the word, so nothing is carried there.
 
     >>> hypernyms(Analysis("A man feeds a cat."), random.Random(3))
     'A man feeds an animal.'
@@ -337,6 +339,9 @@ def _stands_free(tokens: Sequence[Token], index: int) -> bool:
 def antonyms(text: Analysis, choices: random.Random) -> str | None:
     """An adjective, adverb or verb is replaced by its antonym, once in a text.
 
+    Keeps subject and topic; may break every label about this very property, and sense where the noun does not take the
+    other word.
+
     A topic mostly stays, but a class may be about just this, so nothing is carried. Only of one sentence: another one
     may build on what it said.
 
@@ -362,6 +367,9 @@ def _picked(new: Mapping[int, str], choices: random.Random) -> dict[int, str]:
 )
 def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
     """Every word that praises or blames is replaced by its antonym.
+
+    Keeps what is judged; may break the turn of the label where other words decide, and sense where an antonym does not
+    fit its noun.
 
     Only where each of them has one, and belongs to what one plain statement says; what other words say may still
     decide, so nothing is carried.
@@ -398,6 +406,8 @@ def polar_antonyms(text: Analysis, choices: random.Random) -> str | None:
 )  # fmt: skip
 def denying_antonyms(text: Analysis, choices: random.Random) -> str | None:
     """What the second text says of a definite subject is replaced by its antonym.
+
+    Keeps the subject; may break the contradiction where both words may be true, of other parts or in another sense.
 
     Both cannot be true of the same subject, so what was entailed is contradicted, and two sentences that meant the same
     do not. Nothing is known where the source is neutral: neither may follow; or contradicted: both may be wrong.
@@ -604,12 +614,14 @@ def _near(number: str, taken: set[str], choices: random.Random, month: bool) -> 
 def numbers(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Numerals are replaced by others about as large, the same ones alike in all texts.
 
+    Keeps what is counted, and about how much there is; may break facts of the world, dates and limits that other words
+    imply, and classes about amounts.
+
     All numbers of a text or none: no group where one is a grade ("8 out of 10"), a percentage, a time of day, part of a
     name, a title ("Windows 7", "the four feathers") or a sum, or counts things that are known or listed. So what is
-    felt stays.
-    Of a pair, only numbers that both texts have, or where one text has none: the pair is as similar as it was. Of a
-    question, only its own numbers, in the context as well, since others may be the answer. A class may be about how
-    many, so nothing is carried there; in inference a number may follow from another one, so it is left out.
+    felt stays. Of a pair, only numbers that both texts have, or where one text has none: the pair is as similar as it
+    was. Of a question, only its own numbers, in the context as well, since others may be the answer. A class may be
+    about how many, so nothing is carried there; in inference a number may follow from another one, so it is left out.
 
     >>> numbers([Analysis("We waited 18 minutes.")], random.Random(1)).texts
     ('We waited 16 minutes.',)
@@ -693,6 +705,9 @@ _LINKED = re.compile(
 @perturbation("word-numbers", family="another way to write", tasks=EVERY | SENTIMENT, version="2")
 def word_numbers(text: Analysis, choices: random.Random) -> str | None:
     """Small numbers are written as words, or, where none is in figures, as figures.
+
+    Keeps every number; may break titles and names with a number in them, and labels of style, since careful writers
+    spell small numbers.
 
     Only those that count things: no dates, times, grades of ten, names; all of a text or none. Every answer is kept.
 

@@ -77,6 +77,9 @@ def _explained(kind: str, text: Analysis, choices: random.Random) -> str | None:
 def person_summary_added(text: Analysis, choices: random.Random) -> str | None:
     """A plain fact about a person whom the text names stands at its end.
 
+    Keeps every sentence of the review; may break its thread, and the reference where somebody else of that name is
+    meant.
+
     The facts are those of `data/sentences/people.tsv`: where and when somebody was born. They praise and blame nothing,
     so the label stays.
 
@@ -89,6 +92,9 @@ def person_summary_added(text: Analysis, choices: random.Random) -> str | None:
 @perturbation("film-summary-added", family=_NAMED, tasks=uses("sentiment"), version="2")
 def film_summary_added(text: Analysis, choices: random.Random) -> str | None:
     """A plain fact about a film that the text names stands at its end.
+
+    Keeps every sentence of the review; may break its thread, and the reference where another film of the title or of
+    its series is meant.
 
     The facts are those of `data/sentences/films.tsv`: who directed it, and when it came out. The label stays. Not of
     sequels, nor of titles that are common words as well.
@@ -105,6 +111,9 @@ def film_summary_added(text: Analysis, choices: random.Random) -> str | None:
 @perturbation("other-film", family=_NAMED, tasks=uses("sentiment", carry=nothing), version="2")
 def other_film(text: Analysis, choices: random.Random) -> str | None:
     """A film that the text names once becomes another one.
+
+    Keeps the words of the opinion; may break what they say: to be like a bad film blames, to be like a good one
+    praises.
 
     Only where the text compares with it or tells of watching it, and nothing that belongs to it stands beside: "than",
     "like", "no", "watch" before, the end of a clause behind. Mostly the label stays; but what is said may not fit the

@@ -79,6 +79,9 @@ def _noise(name: str) -> Callable[[Perturb], Perturb]:
 def typos(text: Analysis, choices: random.Random, share: float = _SHARE) -> str | None:
     """A letter of one word in ten is that of a key beside it.
 
+    Keeps what a reader understands; may break labels of how carefully a text is written, and the sense of a rare word
+    that nobody can guess any more.
+
     >>> typos(Analysis("The acting was wonderful."), random.Random(1))
     'The acting was wondetful.'
     """
@@ -88,6 +91,9 @@ def typos(text: Analysis, choices: random.Random, share: float = _SHARE) -> str 
 @_noise("swapped-letters")
 def swapped_letters(text: Analysis, choices: random.Random, share: float = _SHARE) -> str | None:
     """Two letters inside one word in ten change places.
+
+    Keeps the first and last letter of a word, by which readers know it; may break labels of spelling, and the reading
+    of a word that now looks like another one.
 
     >>> swapped_letters(Analysis("The acting was wonderful."), random.Random(1))
     'The acting was wondefrul.'
@@ -99,6 +105,9 @@ def swapped_letters(text: Analysis, choices: random.Random, share: float = _SHAR
 def scanning_errors(text: Analysis, choices: random.Random, share: float = _SHARE) -> str | None:
     """Letters of one word in ten are those that a scanner takes them for.
 
+    Keeps what a reader can make out; may break how real the text looks: a digit inside a word is no slip of somebody
+    who types.
+
     >>> scanning_errors(Analysis("The acting was wonderful."), random.Random(1))
     'The acting was wondcrful.'
     """
@@ -108,6 +117,8 @@ def scanning_errors(text: Analysis, choices: random.Random, share: float = _SHAR
 @_noise("misspellings")
 def misspellings(text: Analysis, choices: random.Random, share: float = _SHARE) -> str | None:
     """One word in ten, of those that many people misspell, is misspelt.
+
+    Keeps which word is meant; may break labels of spelling, and of who wrote the text: a child, a learner.
 
     >>> misspellings(Analysis("I really like this film."), random.Random(1))
     'I realy like this film.'

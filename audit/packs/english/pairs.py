@@ -66,6 +66,9 @@ def _statement(text: Analysis) -> bool:
 def hypothesis_from_premise(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The hypothesis becomes the premise, or a sentence of it.
 
+    Keeps the premise; may break all that the old hypothesis said, and a pronoun in a sentence that is taken out of its
+    premise.
+
     >>> texts = Analysis("Two dogs run."), Analysis("A cat sleeps.")
     >>> hypothesis_from_premise(texts, random.Random(0)).texts
     ('Two dogs run.', 'Two dogs run.')
@@ -93,6 +96,8 @@ def _said(premise: Analysis, hypothesis: Analysis) -> list[str]:
 def premise_with_hypothesis(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The hypothesis is added to the premise.
 
+    Keeps both texts; may break the premise, which contradicts itself where the hypothesis contradicted it.
+
     Of a contradiction, of which nobody would write both, nothing is carried, and no label is expected.
 
     >>> premise_with_hypothesis((Analysis("Two dogs run."), Analysis("They are brown.")), random.Random(0)).texts[0]
@@ -107,6 +112,8 @@ def premise_with_hypothesis(texts: Sequence[Analysis], choices: random.Random) -
 @joint_perturbation("hypothesis-with-premise", family=_FOLLOWING, tasks=uses("inference"))
 def hypothesis_with_premise(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The premise, or a sentence of it, is added to the hypothesis.
+
+    Keeps both texts; may break the thread of the hypothesis, and whom or what its pronouns mean.
 
     >>> hypothesis_with_premise((Analysis("Two dogs run."), Analysis("They are brown.")), random.Random(0)).texts[1]
     'Two dogs run. They are brown.'
@@ -137,6 +144,8 @@ def _joined(first: str, second: str) -> str:
 def swapped_contradiction(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Premise and hypothesis change places.
 
+    Keeps both texts; may break entailment and neutral, and what "the" or a pronoun in the later text pointed back to.
+
     >>> swapped_contradiction((Analysis("A dog runs."), Analysis("The dog sleeps.")), random.Random(0)).texts
     ('The dog sleeps.', 'A dog runs.')
     """
@@ -161,6 +170,8 @@ def deniable(text: Analysis) -> bool:
 def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The main verb of the hypothesis is negated.
 
+    Keeps the premise and the subject; may break the scope: "did not leave on Monday" may deny the day alone.
+
     Only where the subject is a known one, so that the negation denies the sentence: "a man is not here" does not deny
     "a man is here"; and no "may" or "should".
 
@@ -175,6 +186,8 @@ def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
 @perturbation("denied-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar="trees")
 def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is denied: "It is not true that ...".
+
+    Keeps the premise; may break how natural the hypothesis reads, and which part of a long one is denied.
 
     >>> denied_hypothesis(Analysis("A man is sleeping."), random.Random(0))
     'It is not true that a man is sleeping.'
@@ -191,6 +204,9 @@ def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
 )
 def affirmed_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is affirmed: "It is true that ...".
+
+    Keeps what the hypothesis says; may break its tone: "It is true that" concedes something, and lets readers wait for
+    a "but".
 
     >>> affirmed_hypothesis(Analysis("A man is sleeping."), random.Random(0))
     'It is true that a man is sleeping.'
@@ -217,6 +233,9 @@ _FRAMES = ("Can you tell me:", "I would like to know:", "Please answer this:", "
 @perturbation("polite-question", family=_ASKING, tasks=uses("question-answering"))
 def polite_question(text: Analysis, choices: random.Random) -> str | None:
     """The question stands in a polite frame: "Can you tell me: ...?".
+
+    Keeps the question, word for word; may break labels of politeness, and the answer of whoever replies to the request
+    first.
 
     >>> polite_question(Analysis("Where does Ann live?"), random.Random(0))
     'My question is: Where does Ann live?'
@@ -253,6 +272,8 @@ def _only_unanswerable(answer: str, source: Seen | None, follow_up: Seen | None)
 def other_context(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The context becomes four sentences about something else.
 
+    Keeps the question; may break the label "unanswerable" for whoever answers from what everybody knows.
+
     They are of `data/sentences/irrelevant.txt` and share no word with the context or the question, of which at least
     two name something: "What is he?" may be answered by anything.
 
@@ -277,6 +298,8 @@ _HIGHEST = LEVELS[-1]
 def swapped_pair(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """The two texts change places.
 
+    Keeps both texts; may break the order of a pair in which one text answers, corrects or quotes the other.
+
     >>> swapped_pair((Analysis("It rains."), Analysis("It snows.")), random.Random(0)).texts
     ('It snows.', 'It rains.')
     """
@@ -290,6 +313,9 @@ def swapped_pair(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
 )
 def text_with_itself(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """One of the texts stands in the place of both.
+
+    Keeps one of the texts; may break the other, which is gone, and the sense of asking: nobody needs to compare a text
+    with itself.
 
     >>> text_with_itself((Analysis("It rains."), Analysis("It snows.")), random.Random(1)).texts
     ('It rains.', 'It rains.')

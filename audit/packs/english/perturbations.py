@@ -59,6 +59,9 @@ def ends_abbreviated(text: str) -> bool:
 def upper_case(text: Analysis, choices: random.Random) -> str | None:
     """All letters of a text are capitals.
 
+    Keeps every letter but its case; may break labels of tone, since capitals shout, and words that only their case
+    tells apart: "us", "US".
+
     >>> upper_case(Analysis("It isn't good."), random.Random(0))
     "IT ISN'T GOOD."
     """
@@ -69,7 +72,10 @@ def upper_case(text: Analysis, choices: random.Random) -> str | None:
 def lower_case(text: Analysis, choices: random.Random) -> str | None:
     """No letter of a text is a capital.
 
-    No group where a word means something else then: "US", "Polish".
+    Keeps every letter but its case; may break labels of register, and names on none of our lists that are words in
+    small letters.
+
+    No group where a word of our list means something else then: "US", "Polish".
 
     >>> lower_case(Analysis("Paris is in France."), random.Random(0))
     'paris is in france.'
@@ -89,6 +95,8 @@ def lower_case(text: Analysis, choices: random.Random) -> str | None:
 def wide_spaces(text: Analysis, choices: random.Random) -> str | None:
     """Two or three spaces stand between words where there was one, in a quarter of the places.
 
+    Keeps every word; may break a layout that is made of spaces: tables, verse, code.
+
     >>> wide_spaces(Analysis("It is a very good film."), random.Random(0))
     'It is a very   good film.'
     """
@@ -104,6 +112,8 @@ def wide_spaces(text: Analysis, choices: random.Random) -> str | None:
 )
 def final_mark(text: Analysis, choices: random.Random) -> str | None:
     """The last full stop or question mark is left out, or a full stop is put where there is no mark.
+
+    Keeps every word; may break what tells a question from a statement ("He came?"), and labels of register.
 
     >>> final_mark(Analysis("It is good."), random.Random(0)), final_mark(Analysis("it is good"), random.Random(0))
     ('It is good', 'it is good.')
@@ -141,6 +151,8 @@ _ASKED = uses("question-answering")
 def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """Contractions are written in full, or, where there are none, full forms contracted.
 
+    Keeps what is said; may break labels of register, and emphasis: "I do not like it" insists, or sounds formal.
+
     Of two texts, both change alike. No group where one of them would be left as it was: "ain't", "who'd".
 
     >>> contractions([Analysis("It isn't good."), Analysis("It is bad.")], random.Random(0)).texts
@@ -159,6 +171,8 @@ def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
 def question_contractions(text: Analysis, choices: random.Random) -> str | None:
     """Contractions are written in full, or, where there are none, full forms contracted.
 
+    Keeps what is asked; may break the tone of the question, which full forms make formal.
+
     >>> question_contractions(Analysis("Who isn't there?"), random.Random(0))
     'Who is not there?'
     """
@@ -169,6 +183,9 @@ def question_contractions(text: Analysis, choices: random.Random) -> str | None:
 @perturbation("synonyms", family=_WORDS, tasks=_UNLIKE_MRS, needs=TOOLS, grammar="tags")
 def synonyms(text: Analysis, choices: random.Random) -> str | None:
     """One or two nouns are replaced by synonyms.
+
+    Keeps what is said, as near as two words come; may break set phrases, labels of style, and whatever hangs on the
+    very word: a class, an answer, a quotation.
 
     Of `data/lexicons/synonyms.tsv` those that can take each other's place: an actor is a performer, but not every
     performer is an actor.
@@ -197,6 +214,8 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
 def opening_phrase(text: Analysis, choices: random.Random) -> str | None:
     """A phrase that says nothing stands before the text: "By the way, ...".
 
+    Keeps what is said; may break labels of urgency or weight, since "By the way" makes an aside of what follows.
+
     >>> opening_phrase(Analysis("The film is long."), random.Random(0))
     'As it happens, the film is long.'
     """
@@ -218,6 +237,9 @@ _TOLD = uses("classification", "inference", "similarity", "summarization")
 def swapped_conjuncts(text: Analysis, choices: random.Random) -> str | None:
     """What "and" or "or" joins swaps places, once in a sentence.
 
+    Keeps what is joined; may break an order that says something (first this, then that), and a pronoun that pointed
+    back into the first part.
+
     >>> swapped_conjuncts(Analysis("The film is wonderful and exciting."), random.Random(0))
     'The film is exciting and wonderful.'
     """
@@ -233,7 +255,10 @@ _OUT_OF_PLACE = words("and but or so sorry thanks please bore spoil reveal give 
 def but_although(text: Analysis, choices: random.Random) -> str | None:
     """Two clauses joined by "but" are joined by "although" instead, or the other way round.
 
-    They keep their order, so that no pronoun comes before what it stands for.
+    Keeps both clauses and their order; may break which of them weighs more, and the grammar where "but" joins more than
+    two.
+
+    Since the order stays, no pronoun comes before what it stands for.
 
     >>> but_although(Analysis("Although I like it, I will not buy it."), random.Random(0))
     'I like it, but I will not buy it.'
@@ -255,6 +280,9 @@ _BY_SCHEME = uses("classification", carry=nothing)
 def tense(text: Analysis, choices: random.Random) -> str | None:
     """Finite verbs change from the present to the past, or from the past to the present.
 
+    Keeps who did what; may break whether it still holds, and with it labels of time: a report, a plan, a fault that
+    lasts.
+
     In all sentences of a text or none, and only where they have one tense, ask nothing and tell no time.
 
     >>> tense(Analysis("The storyline is as cliched as they come."), random.Random(0))
@@ -274,6 +302,9 @@ _TIMED = words("? now today still already yet since ago yesterday tomorrow when 
 @perturbation("number", family=_INFLECTING, tasks=_BY_SCHEME, version="2", needs=TOOLS, grammar="trees")
 def number(text: Analysis, choices: random.Random) -> str | None:
     """A singular becomes a plural or a plural a singular, with all that agrees with it, once in a text.
+
+    Keeps what is spoken of; may break how many there are, and what the rest of the sentence says of that one or those
+    several.
 
     Of a text of several sentences only where no pronoun of one may mean what another names.
 
@@ -370,6 +401,9 @@ def _lines(text: Analysis) -> bool:
 def irrelevant_sentence(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A sentence about something else stands at the end of the first text.
 
+    Keeps every sentence of the text; may break its thread, since hardly anybody would write such a text, and a summary
+    that has to cover all of it.
+
     It is one of `data/sentences/irrelevant.txt` that shares no word with any text of the input, so that it cannot
     answer a question or say anything of a hypothesis.
 
@@ -387,6 +421,8 @@ def irrelevant_sentence(texts: Sequence[Analysis], choices: random.Random) -> Re
 @perturbation("closing-remark", family=SENTENCES, tasks=uses("classification", "sentiment"))
 def closing_remark(text: Analysis, choices: random.Random) -> str | None:
     """A sentence that says nothing of any subject stands at the end.
+
+    Keeps every sentence of the text; may break labels of genre or source: few reviews and tickets say that they end.
 
     It is one of `data/sentences/remarks.txt`.
 
@@ -410,6 +446,8 @@ def ends(text: str) -> bool:
 def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
     """One sentence of the text, the context or the premise stands twice, one behind the other.
 
+    Keeps what is said; may break emphasis, since what stands twice insists, and how real the text looks.
+
     >>> repeated_sentence(Analysis("It is long. I like it."), random.Random(0))
     'It is long. I like it. I like it.'
     """
@@ -427,7 +465,10 @@ def repeated_sentence(text: Analysis, choices: random.Random) -> str | None:
 def sentence_order(text: Analysis, choices: random.Random) -> str | None:
     """The sentences come in a random order.
 
-    What is said stays, but sentences that lean on others read torn, so that nothing is carried: readers are asked.
+    Keeps every sentence; may break what pronouns, "then" and "however" refer to, the order of events, and the point
+    that a text builds up to.
+
+    Sentences that lean on others read torn, so nothing is carried: readers are asked.
 
     >>> sentence_order(Analysis("It is long. I like it."), random.Random(0))
     'I like it. It is long.'
@@ -447,9 +488,12 @@ def sentence_order(text: Analysis, choices: random.Random) -> str | None:
 def free_sentence_order(text: Analysis, choices: random.Random) -> str | None:
     """Sentences behind the first that lean on no other change their order.
 
+    Keeps every sentence; may break ties between sentences that no word shows, and an order of time or weight that a
+    summary follows.
+
     What leans without a word that says so cannot be told, so nothing is carried. One that leans on another keeps its
-    place: "He left." Two at least must be statements without words that point back
-    or tell an order, and what stands right before a sentence that keeps its place stays, too.
+    place: "He left." Two at least must be statements without words that point back or tell an order, and what stands
+    right before a sentence that keeps its place stays, too.
 
     >>> free_sentence_order(Analysis("Ann has a shop. Bob sells tea. Oslo is cold."), random.Random(0))
     'Ann has a shop. Oslo is cold. Bob sells tea.'

@@ -143,7 +143,7 @@ _INDIRECT = (
 def indirect_question(text: Analysis, choices: random.Random) -> str | None:
     """The question is asked indirectly: "Can you tell me where ...?".
 
-    Keeps what is asked.
+    Keeps what is asked; may break the answer of whoever takes the frame at its word ("Can you tell me ...?" "Yes.").
 
     >>> indirect_question(Analysis("Where does Ann live?"), random.Random(0))
     'Could you tell me where Ann lives?'
@@ -156,7 +156,9 @@ def indirect_question(text: Analysis, choices: random.Random) -> str | None:
 def question_in_place(text: Analysis, choices: random.Random) -> str | None:
     """The question word stands where the answer would: "Ann lives where?".
 
-    Keeps what is asked; people ask so in talk. Only of short questions, where nothing comes between.
+    Keeps what is asked; may break the tone: it sounds surprised, or asks to hear something again.
+
+    People ask so in talk. Only of short questions, where nothing comes between.
 
     >>> question_in_place(Analysis("Where does Ann live?"), random.Random(0))
     'Ann lives where?'
@@ -175,7 +177,9 @@ _CLEFT = words("who what where when why")
 def cleft_question(text: Analysis, choices: random.Random) -> str | None:
     """What is asked for stands out: "Where is it that ...?".
 
-    Keeps what is asked. Only of questions with one question word, which are not of the form "What is ...?".
+    Keeps what is asked; may break an open question: "Where is it that ...?" takes for granted that there is an answer.
+
+    Only of questions with one question word, which are not of the form "What is ...?".
 
     >>> cleft_question(Analysis("Where does Ann live?"), random.Random(0))
     'Where is it that Ann lives?'
@@ -195,6 +199,9 @@ _PLACES = ("Velmore", "Asterby", "Northwick", "Kelsane", "Drummel", "Ostrava Hil
 @joint_perturbation("distractor-sentence", family=SENTENCES, tasks=_ANSWERED)
 def distractor_sentence(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A sentence with the question's own words, a name, a place and a year stands at the end of the context.
+
+    Keeps every sentence of the context; may break its thread, and the answer to a question that any name, place or year
+    in it would answer.
 
     Somebody who is nowhere else asks the question there; it is not answered, so the answer stays. No group where the
     question is about asking, or the names are in the text.
@@ -221,6 +228,9 @@ def distractor_sentence(texts: Sequence[Analysis], choices: random.Random) -> Re
 )
 def irrelevant_opening(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """A sentence about something else stands before the first text, whose places all move.
+
+    Keeps every sentence of the text; may break what "the" in its first sentence points to, answers that are places in
+    the text, and a topic that is read off its beginning.
 
     It is one of `data/sentences/irrelevant.txt` that shares no word with any text of the input; no group where the text
     opens with a word that would point to it.

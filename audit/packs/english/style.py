@@ -37,7 +37,7 @@ _PLAIN = re.compile(r"(?<![\w'’@#/.&-])[a-z][a-z'’]*(?![\w@/&]|\.\w)")
 def title_case(text: Analysis, choices: random.Random) -> str | None:
     """Every word begins with a capital.
 
-    Keeps what is said; breaks labels of style, and which words are names.
+    Keeps what is said; may break labels of style, and which words are names.
 
     >>> title_case(Analysis("It isn't a good film."), random.Random(0))
     "It Isn't A Good Film."
@@ -49,7 +49,10 @@ def title_case(text: Analysis, choices: random.Random) -> str | None:
 def punctuation_added(text: Analysis, choices: random.Random) -> str | None:
     """Marks that say nothing are added: a dash, star or arrow before the text, or a second full stop behind it.
 
-    Keeps what is said. No exclamation mark: it is MR1.4 of sentiment.
+    Keeps every word; may break labels of form and tone: a star makes a list item, an arrow a quotation, two full stops
+    a voice that trails off.
+
+    No exclamation mark: it is MR1.4 of sentiment.
 
     >>> punctuation_added(Analysis("It is good."), random.Random(1))
     '* It is good.'
@@ -82,7 +85,9 @@ _FORMS_OF_CLAUSES = words("VB VBZ VBP VBD MD TO")
 def punctuation_removed(text: Analysis, choices: random.Random) -> str | None:
     """Commas that a reader does not need are left out: before "but", before "and" with a clause, after an opening word.
 
-    Keeps what is said. Not those of lists and insertions, without which words would belong to others.
+    Keeps every word; may break how easily a long sentence reads, and labels of careful writing.
+
+    Not those of lists and insertions, without which words would belong to others.
 
     >>> punctuation_removed(Analysis("However, it is long, but I like it."), random.Random(0))
     'However it is long but I like it.'
@@ -114,7 +119,7 @@ def _is_needless(tokens: tuple[Token, ...], low: tuple[str, ...], at: int, marks
 def quoted(text: Analysis, choices: random.Random) -> str | None:
     """The whole text stands in quotation marks.
 
-    Keeps what is said; who says it is not asked for.
+    Keeps every word; may break whose words they are: marks may report somebody else's opinion, or mock it.
 
     >>> quoted(Analysis("It is good."), random.Random(0))
     '"It is good."'
@@ -127,7 +132,8 @@ def quoted(text: Analysis, choices: random.Random) -> str | None:
 def curly_quotes(text: Analysis, choices: random.Random) -> str | None:
     """Straight quotation marks and apostrophes become curly ones, or, where there are none, curly ones straight.
 
-    Keeps every word.
+    Keeps every word; may break commands and code, which want straight marks, and a short form on no list of ours
+    ('gator), whose apostrophe becomes an opening mark.
 
     >>> curly_quotes(Analysis("It isn't good."), random.Random(0))
     'It isn’t good.'
@@ -153,7 +159,10 @@ def curly_quotes(text: Analysis, choices: random.Random) -> str | None:
 def own_lines(text: Analysis, choices: random.Random) -> str | None:
     """Each sentence stands on a line of its own.
 
-    Keeps every word. A quotation of several sentences stays on its line.
+    Keeps every word; may break labels of layout, since lines make verse, a list or a log of a text, and a sentence that
+    is cut at an abbreviation.
+
+    A quotation of several sentences stays on its line.
 
     >>> own_lines(Analysis("It is long. I like it."), random.Random(0))
     'It is long.\\nI like it.'
@@ -181,8 +190,11 @@ _ASKED = uses("question-answering")
 def spelling(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | None:
     """British spellings become American, or, where there are none, American ones British: "colour", "color".
 
+    Keeps what is said; may break labels of where a text or its writer comes from, and the spelling of somebody who is
+    quoted.
+
     The words are those of `data/lexicons/spellings.tsv` that mean the same in both; of two texts, both change alike.
-    Keeps what is said. Names stay.
+    Names stay.
 
     >>> spelling([Analysis("The colour is grey."), Analysis("It's a color.")], random.Random(0)).texts
     ('The color is gray.', "It's a color.")
@@ -197,6 +209,9 @@ def spelling(texts: Sequence[Analysis], choices: random.Random) -> Rewritten | N
 @perturbation(_RESPELT, family=WRITING, tasks=_ASKED, version="2")
 def question_spelling(text: Analysis, choices: random.Random) -> str | None:
     """British spellings become American, or, where there are none, American ones British: "colour", "color".
+
+    Keeps what is asked; may break an answer that is looked up by the question's very words, since the context keeps its
+    spelling.
 
     >>> question_spelling(Analysis("Who liked the color?"), random.Random(0))
     'Who liked the colour?'
@@ -271,8 +286,11 @@ _CHAT = re.compile(
 def social_media(text: Analysis, choices: random.Random) -> str | None:
     """Common words are written as in chats ("u", "cuz", "w/o"), in small letters and without the last full stop.
 
-    Keeps what is said; breaks labels of register. Words with a capital inside a sentence stay: they may be names.
-    Nothing is added that praises or blames ("lol", faces).
+    Keeps what is said; may break labels of register and of the writer's age, and short words that stand for two ("ur":
+    "your", "you are").
+
+    Words with a capital inside a sentence stay: they may be names. Nothing is added that praises or blames ("lol",
+    faces).
 
     >>> social_media(Analysis("Thanks for the film, I like it because you do."), random.Random(0))
     'thx for the film, I like it cuz u do'
@@ -302,7 +320,10 @@ _HANDLES = words("sam_k lena77 jo_reads the_mike tomtom_b annika_w dave_ok rita_
 def mention_and_link(text: Analysis, choices: random.Random) -> str | None:
     """Somebody is addressed before the text and a link stands behind it, as in posts.
 
-    Keeps what is said: the name and the link are invented and say nothing.
+    Keeps every sentence of the text; may break whom it speaks to, and labels of source or of advertising, to which
+    links belong.
+
+    The name and the link are invented and say nothing.
 
     >>> mention_and_link(Analysis("I like it."), random.Random(0))
     '@the_mike I like it. https://example.org/p/876'
@@ -317,7 +338,7 @@ def mention_and_link(text: Analysis, choices: random.Random) -> str | None:
 def hashtags(text: Analysis, choices: random.Random) -> str | None:
     """One or two common nouns carry a hash, as in posts: "the #film".
 
-    Keeps every word.
+    Keeps every word; may break labels of source, and of topic where the marked noun is beside the point.
 
     >>> hashtags(Analysis("The film is long."), random.Random(0))
     'The #film is long.'
@@ -346,7 +367,7 @@ _REPEATED = words("i we they he she it this that the there my our you his her")
 def hesitation(text: Analysis, choices: random.Random) -> str | None:
     """The first word is said twice, with "um" or "uh" between, as in speech.
 
-    Keeps what is said.
+    Keeps what is said; may break labels of register, and of how sure the speaker is.
 
     >>> hesitation(Analysis("The film is long."), random.Random(0))
     'The, uh, the film is long.'
@@ -369,7 +390,10 @@ _NEUTRAL = ("actually", "in fact", "indeed")
 def closing_phrase(text: Analysis, choices: random.Random) -> str | None:
     """A phrase that says nothing stands behind the last sentence: "..., by the way."
 
-    Keeps what is said. Only of a statement of up to 18 words without commas, quotations or a question.
+    Keeps what is said; may break how much the last statement weighs: "by the way" plays it down, "for the record"
+    insists.
+
+    Only of a statement of up to 18 words without commas, quotations or a question.
 
     >>> closing_phrase(Analysis("The film is long."), random.Random(0))
     'The film is long, just so you know.'
@@ -389,7 +413,10 @@ def closing_phrase(text: Analysis, choices: random.Random) -> str | None:
 def opening_remark(text: Analysis, choices: random.Random) -> str | None:
     """A sentence that says nothing of any subject stands before the text.
 
-    It is one of `data/sentences/openings.txt`. Keeps what is said.
+    Keeps every sentence of the text; may break how real it looks, since few people announce what they write, and a
+    title or greeting that should come first.
+
+    It is one of `data/sentences/openings.txt`.
 
     >>> opening_remark(Analysis("The printer is broken."), random.Random(0))
     'This is the first line. The printer is broken.'
@@ -408,7 +435,9 @@ def opening_remark(text: Analysis, choices: random.Random) -> str | None:
 def adverbs(text: Analysis, choices: random.Random) -> str | None:
     """By the main verb of one sentence stands "actually", "in fact" or "indeed".
 
-    These add nothing to what is true. Only in a statement without negation, question or other adverb there.
+    Keeps what is true; may break tone: "actually" hints that somebody thought otherwise, "indeed" that somebody agrees.
+
+    Only in a statement without negation, question or other adverb there.
 
     >>> adverbs(Analysis("The film opens in May."), random.Random(0))
     'The film actually opens in May.'

@@ -50,9 +50,12 @@ class _ByProposer(Plain):
 def masked_word(text: Analysis, choices: random.Random, proposer: str = DEFAULT) -> str | None:
     """A noun, verb, adjective or adverb is replaced by what a language model finds most probable in its place.
 
+    Keeps the part of speech, and all other words; may break whatever the word said: what is probable may be the
+    opposite, or make no sense there.
+
     `proposer` is `ngram`, which counted film reviews and needs no model, `ngram:FILE`, or `fill-mask:MODEL`, a masked
-    language model; where the model is absent the run is refused. Only words with the tag of the old one. What is
-    probable may say the opposite, so nothing is carried.
+    language model; where the model is absent the run is refused. Only words with the tag of the old one. Nothing is
+    carried.
 
     >>> masked_word(Analysis("It is a good film."), random.Random(0)) is None
     False
@@ -146,6 +149,8 @@ def _wrong_system(params: Mapping[str, object]) -> str | None:
 )
 def back_translation(text: Analysis, choices: random.Random, system: str = APERTIUM, through: str = "es") -> str | None:
     """A text is translated into another language and back.
+
+    Keeps the topic, mostly; may break grammar, names, tense and meaning, the more the worse the translation system is.
 
     `system` is any translation system, by default Apertium, which knows rules and no fluency: what comes back may be
     wrong in form and meaning, so nothing is carried, and a share of follow-ups must be judged before a rate means

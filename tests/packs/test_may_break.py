@@ -1,0 +1,49 @@
+"""Every perturbation of our packs says what it keeps of a text, and what it may break."""
+
+import re
+from collections import defaultdict
+
+import pytest
+
+from audit.relations import Joint, Plain, Relation, all_relations
+from audit.relations.expect import Spread
+
+
+def function_of(relation: Relation) -> object:
+    function = relation.rewrite if isinstance(relation, Joint) else relation.perturb
+    return function.perturb if isinstance(function, Spread) else function
+
+
+PERTURBATIONS = [
+    relation
+    for relation in all_relations()
+    if isinstance(relation, Plain | Joint) and not relation.name.startswith("MR") and relation.task != "translation"
+]
+FUNCTIONS = {function_of(relation): relation for relation in PERTURBATIONS}
+
+
+def test_they_are_all_there():
+    names = {language: {one.name for one in PERTURBATIONS if one.speaks(language)} for language in ("en", "zh")}
+    assert (len(names["en"]), len(names["zh"])) >= (75, 28)
+    assert {function.__module__.split(".")[1] for function in FUNCTIONS} == {"packs"}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_each_says_what_it_keeps_and_may_break_and_shows_it(function):
+    relation = FUNCTIONS[function]
+    assert relation.keeps
+    assert 10 < len(relation.may_break) < 160
+    assert not relation.may_break.endswith(".")
+    assert function.__doc__.lower().count("may break") == 1  # said in one place
+    assert ">>> " in function.__doc__  # run by tests/test_examples.py
+
+
+def test_none_is_boilerplate():
+    by_words = defaultdict(set)
+    for relation in PERTURBATIONS:
+        by_words[relation.may_break].add(relation.name)
+    assert {words: names for words, names in by_words.items() if len(names) > 4} == {}
+    openings = defaultdict(set)
+    for relation in PERTURBATIONS:
+        openings[" ".join(re.findall(r"\w+", relation.may_break)[:6])].add(relation.name)
+    assert max(map(len, openings.values())) <= 4
