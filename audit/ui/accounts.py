@@ -39,7 +39,7 @@ from audit.messages import message
 from audit.reports.tables import harmless
 from audit.ui import session, settings
 from audit.ui.dashboard import warn_of_unread
-from audit.ui.language import html, plain, t
+from audit.ui.language import html, in_words, plain, t
 from audit.ui.next_step import show_next_step
 from audit.ui.study_choice import listed_studies, study_names
 from audit.ui.tokens import show_tokens
@@ -110,11 +110,6 @@ def _codes(typed: str) -> list[str]:
     return [code.strip() for code in typed.split(",") if code.strip()]
 
 
-def _role_names() -> dict[str, str]:
-    """Role -> its name in this session's language, read once a run."""
-    return {role: t(f"role.{role}") for role in ALL_ROLES}
-
-
 # Inviting: a link for one or many, or a link for each of a list of names.
 
 
@@ -123,7 +118,7 @@ def _show_invite_form(engine: Engine, by: int, studies: Mapping[int, str]) -> No
     with st.form("invite"):
         left, middle, right = st.columns(3)
         with left:
-            role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=_role_names().__getitem__)
+            role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=in_words(ALL_ROLES, "role"))
         with middle:
             uses = st.number_input(t("invite.uses"), 1, MOST_USES, value=1, step=1, help=t("invite.uses_help"))
         with right:
@@ -155,7 +150,7 @@ def _show_list_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None
         file = st.file_uploader(t("invite.file"), type=["csv", "tsv", "txt"], max_upload_size=1, key="invite-file")
         left, middle, right = st.columns(3)
         with left:
-            role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=_role_names().__getitem__, key="many-role")
+            role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=in_words(ALL_ROLES, "role"), key="many-role")
         with middle:
             languages = st.text_input(t("accounts.which_languages"), max_chars=1_000, autocomplete="off", key="many-in")
         with right:
@@ -236,7 +231,7 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
         rows: list[Mapping[str, object]] = [
             {
                 t("accounts.name"): one.name,
-                t("accounts.role"): _role_names()[one.role],
+                t("accounts.role"): t(f"role.{one.role}"),
                 t("accounts.languages"): one.languages.replace(",", ", ") or t("account.all_languages"),
                 t("accounts.studies"): _named(one.studies, studies),
                 t("invite.uses_left"): one.uses_left,
@@ -247,12 +242,12 @@ def _show_open_invitations(engine: Engine, by: int, studies: Mapping[int, str]) 
             for one in still_open
         ]
         st.dataframe(rows, hide_index=True)
-        roles = _role_names()
+        role_name = in_words(ALL_ROLES, "role")
         chosen = st.selectbox(
             t("invite.which"),
             list(by_key),
             format_func=lambda key: (
-                f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {roles[by_key[key].role]} {by_key[key].name}"
+                f"{by_key[key].created_at:%Y-%m-%d %H:%M} UTC · {role_name(by_key[key].role)} {by_key[key].name}"
             ),
             key="invitation-to-end",
         )
@@ -268,7 +263,7 @@ def _show_add_form(engine: Engine, by: int, studies: Mapping[int, str]) -> None:
     with st.form("add-account"):
         # Fields take one character more than is allowed: what is too long is refused, not cut.
         name = st.text_input(t("accounts.name"), max_chars=81, autocomplete="off", key="add-name")
-        role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=_role_names().__getitem__, key="add-role")
+        role = st.selectbox(t("accounts.role"), ALL_ROLES, format_func=in_words(ALL_ROLES, "role"), key="add-role")
         password = st.text_input(
             t("accounts.password"),
             type="password",
@@ -303,7 +298,7 @@ def _show_change_form(engine: Engine, by: int, accounts: list[AccountDetails], s
                 t("accounts.role"),
                 ALL_ROLES,
                 index=ALL_ROLES.index(chosen.role),
-                format_func=_role_names().__getitem__,
+                format_func=in_words(ALL_ROLES, "role"),
                 key=f"role-{chosen.id}-{chosen.role}",
             )
         with right:

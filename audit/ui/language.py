@@ -1,7 +1,7 @@
 """The app's texts in the language of its user: `t("annotate.undo")`. They are written in data/messages."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from typing import Any, Literal, TypeVar
@@ -55,6 +55,11 @@ def t(key: str, **values: object) -> str:
     Where `values` has a `count` of 1 and the language has a text `KEY_one`, that one is taken.
     """
     return text_in(language(), key, **values)
+
+
+def in_words(names: Iterable[str], prefix: str) -> Callable[[str], str]:
+    """How names of choices read in this session's language, `PREFIX.NAME` each, for `format_func`: read once a run."""
+    return {name: t(f"{prefix}.{name}") for name in names}.__getitem__
 
 
 def text_or(key: str, otherwise: str) -> str:

@@ -33,7 +33,7 @@ from audit.judging.judgements import change
 from audit.messages import message
 from audit.statistics.intervals import wilson
 from audit.ui import annotate, session
-from audit.ui.language import html, label_name, plain, t, task_name
+from audit.ui.language import html, in_words, label_name, plain, t, task_name
 from audit.ui.question import (
     FIELD,
     LEAST,
@@ -177,7 +177,7 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         t("own.with"),
         _WITH,
         selection_mode="multi",
-        format_func=lambda name: t(f"own.{name}"),
+        format_func=in_words(_WITH, "own"),
         key="own-with",
         label_visibility="collapsed",
     )

@@ -45,6 +45,7 @@ from audit.ui.language import (
     direction,
     html,
     in_language,
+    in_words,
     label_name,
     label_names,
     language,
@@ -323,7 +324,7 @@ def settings_section(engine: Engine, account_id: int) -> None:
             t("judging.versions"),
             names,
             index=names.index(settings.versions),
-            format_func=lambda name: t(f"versions_of.{name}"),
+            format_func=in_words(names, "versions_of"),
             help=t("judging.versions_help"),
             key="judging-versions",
         )

@@ -6,7 +6,7 @@ from sqlalchemy import Engine
 from audit.annotation.accounts import ROLES, Account
 from audit.annotation.tokens import DAYS, MOST_DAYS, Token, end_token, make_token, may, own_tokens
 from audit.ui import session
-from audit.ui.language import t
+from audit.ui.language import in_words, t
 
 _NEW = "token-new"
 """The secret that was just made: shown on the run after, and then gone from the session."""
@@ -42,7 +42,7 @@ def _show_make_form(engine: Engine, account: Account) -> None:
     with st.form("make-token", clear_on_submit=True):
         name = st.text_input(t("token.name"), max_chars=81, autocomplete="off")
         role = st.selectbox(
-            t("token.role"), roles, index=len(roles) - 1, format_func=lambda role: t(f"role.{role}"), key="token-role"
+            t("token.role"), roles, index=len(roles) - 1, format_func=in_words(roles, "role"), key="token-role"
         )
         days = st.number_input(t("token.days"), min_value=1, max_value=MOST_DAYS, value=DAYS, step=1)
         submitted = st.form_submit_button(t("token.make"))

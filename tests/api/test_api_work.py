@@ -210,7 +210,7 @@ def test_a_run_goes_on_without_the_caller_and_is_watched(world: World) -> None:
         assert time.monotonic() < end
         time.sleep(0.2)
     assert (state["state"], state["by"]) == ("done", "mia"), state
-    assert world.send("mia", "POST", f"/runs/{run['id']}/stop").status_code == 400
+    assert world.send("mia", "POST", f"/runs/{run['id']}/stop").status_code == 409
     assert {row["corpus"] for row in world.ask("mia", "GET", "/studies")} == {"sentences", "letters"}
     assert world.ask("mia", "GET", "/report", params={"study": 2})["cells"]
 

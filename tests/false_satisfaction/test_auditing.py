@@ -195,7 +195,7 @@ def test_carried_follow_ups_are_asked_about_behind_the_queue_and_settle_nothing(
     assert counted.cells["false"].to_list() == [0, 0]
     assert (counted.waiting, counted.audited.waiting) == (0, 2)
     managed = progress(engine, who["mia"])
-    assert (managed.open, managed.audits, managed.checks) == (0, 2, 0)
+    assert (managed.questions.open, managed.questions.audits, managed.checks) == (0, 2, 0)
     assert counted.audited.follow_ups.empty
     for dispute in disputed(engine, who["ada"]):
         adjudicate(engine, who["ada"], dispute.shown.id, ["negative"], "it shouts")

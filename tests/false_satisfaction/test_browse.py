@@ -246,15 +246,16 @@ def test_progress_counts_people_and_answers(judged_study: Made) -> None:
 )
 def test_a_search_finds_groups_by_the_texts_of_their_members(judged_study: Made, search: str, texts: set[str]) -> None:
     engine, people = judged_study
-    found = find_inputs(engine, people["judge"].id, search)
-    lines = browse(engine, people["judge"].id, GroupFilter(inputs=found.ids), size=100).lines
+    # A manager finds what waits, too: an adjudicator does not see it.
+    found = find_inputs(engine, people["boss"].id, search)
+    lines = browse(engine, people["boss"].id, GroupFilter(inputs=found.ids), size=100).lines
     assert {line.text for line in lines} == texts
     assert not found.more
 
 
 def test_a_question_is_found_by_the_number_that_the_group_shows(judged_study: Made) -> None:
     engine, people = judged_study
-    account = people["judge"].id
+    account = people["boss"].id
     group_id, system_id = everything(judged_study, GroupFilter(state="waiting"), 50)[0]
     parts = detail(engine, account, group_id, system_id).parts
     number = next(part.question for part in parts if part.question is not None)

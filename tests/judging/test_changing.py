@@ -180,6 +180,6 @@ def test_who_must_be_trained_first_changes_nothing(tmp_path):
     who = add_people(engine, ROLES)
     give(engine, who["ann"], "positive")
     know(engine, "training", 2)
-    settle_how(engine, pass_mark=1.0)
+    settle_how(engine, pass_mark=1.0, exempt=False)
     with pytest.raises(Refused, match="training round first"):
         change(engine, who["ann"], 1, "negative")

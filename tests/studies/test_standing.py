@@ -3,6 +3,7 @@
 import pytest
 
 from audit.annotation.accounts import add_account
+from audit.annotation.guidelines import guideline_in_force
 from audit.annotation.queue import next_question
 from audit.annotation.settings import change_settings
 from audit.corpora import get_corpus
@@ -156,12 +157,13 @@ def test_judging_that_is_otherwise(engine, done, people):
         | {"decided_at": tables.now()}
     ]
     with engine.begin() as connection:
+        version = guideline_in_force(connection, "sentiment", "input").version
         connection.execute(sample.update().values(protocol="shown"))
         connection.execute(judgement.insert(), rows)
     assert deviations(engine) == {
         "judging.protocol": ("blind", "shown"),
         "judging.repeat_share": (0.0, 0.2),
-        "judging.guideline": (1, [1, 7]),
+        "judging.guideline": (version, [version, 7]),
         "judging.languages": (["en"], ["zh+fr"]),
     }
 
