@@ -190,7 +190,7 @@ def stretch_of(priority: int) -> dict[str, int]:
 def own_order(account_id: int, questions: Iterable[int]) -> list[int]:
     """Questions in a random order of this account's own, the same each time.
 
-    >>> own_order(1, [1, 2, 3]) == own_order(1, [3, 2, 1]) != own_order(2, [1, 2, 3])
+    >>> own_order(1, [1, 2, 3, 4]) == own_order(1, [4, 3, 2, 1]) != own_order(2, [1, 2, 3, 4])
     True
     """
     return sorted(questions, key=lambda id: uniform("order", account_id, id))
