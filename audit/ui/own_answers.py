@@ -57,6 +57,8 @@ _TRAIL = "own-trail"
 _CHANGED = "own-changed"
 """The answer before the last change, which can be undone."""
 _WITH = ("commented", "flagged", "changeable")
+_DAYS = (1, 7, 30)
+"""Of how many days the answers are, that of today with them, where not of all."""
 _FILTERS = ("own-search", "own-task", "own-answer", "own-day", "own-with")
 _FILTERED_BY = "own-filtered-by"
 """What stood in the filters when an answer was opened: Streamlit forgets what is not on the screen."""
@@ -172,7 +174,8 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         for answer in answers
     }
     answer = _choice(columns[-2], "answer", names)
-    day = columns[-1].date_input(t("own.day"), value=None, key="own-day", format="YYYY-MM-DD")
+    periods = {str(days): t("own.days", count=days) for days in _DAYS}
+    days = _choice(columns[-1], "day", periods)
     with_ = st.pills(
         t("own.with"),
         _WITH,
@@ -181,13 +184,12 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         key="own-with",
         label_visibility="collapsed",
     )
-    since = datetime(day.year, day.month, day.day, tzinfo=_zone()) if day else None
+    midnight = datetime.now(_zone()).replace(hour=0, minute=0, second=0, microsecond=0)
     return OwnFilter(
         search=search.strip(),
         task=task,
         answer=answer,
-        since=since,
-        until=since + timedelta(days=1) if since else None,
+        since=midnight - timedelta(days=int(days) - 1) if days else None,
         **{name: name in with_ for name in _WITH},
     )
 

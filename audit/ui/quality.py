@@ -170,7 +170,7 @@ def _show_qualification(engine: Engine, account_id: int) -> None:
     """The switch that has new annotators pass a short round first, with whom it concerns."""
     now = qualification(engine, by=account_id)
     with st.container(border=True, key="qualification"):
-        st.markdown(f"##### {t('qualification.title')}")
+        st.markdown(f"## {t('qualification.title')}")
         if now.on:
             st.markdown(t("qualification.on", count=now.questions, mark=f"{100 * now.mark:g}"))
             st.markdown(t("qualification.waiting", count=now.waiting, judged=now.judged))

@@ -107,7 +107,7 @@ def _preview(task: str, code: str, own: OwnWords, which: str) -> None:
     words = wording(task, code, own)
     labels = {label: plain(words.labels[label]) for label in (*labels_that_read(task), UNSURE)}
     with st.container(border=True, key=f"words-preview-{which}"):
-        st.markdown(f"#### {plain(words.question)}")
+        st.markdown(f"### {plain(words.question)}")
         with st.container(horizontal=True):
             for label, text in labels.items():
                 st.button(text, disabled=True, key=f"preview-{which}-{task}-{label}")

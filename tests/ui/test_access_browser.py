@@ -40,8 +40,8 @@ axe.run(document, { runOnly: standards, resultTypes: ["violations"] }).then(resu
 WORDS = """
 const found = [];
 const take = (what, text) => { if (/[A-Za-z]{2,}/.test(text || "")) found.push([what, text.trim()]); };
-// Not: texts in their own language, code, examples of guidelines, names of icons.
-const skip = "script, style, noscript, code, pre, [lang]:not(html):not([lang^=zh]), .stCode, "
+// Not: texts that are judged, texts in their own language, code, examples of guidelines, names of icons.
+const skip = "script, style, noscript, code, pre, .audit-text, [lang]:not(html):not([lang^=zh]), .stCode, "
   + "[class*=st-key-guideline], [class*=st-key-words-], [data-testid*=Icon]";
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
@@ -85,7 +85,7 @@ TERMS = """R_FS SR_o SR_g SR_c VR_o VR_g VR FV mid-p Holm Tukey Kramer McNemar K
 sequence Vega-Lite Benjamini Yekutieli"""
 COMPUTING = """API CSV TSV JSON JSONL HTML PNG TOML UTC UTF-8 MB Markdown Tab Enter Ctrl audit app run demo ask en zh
 labels text answer text_b equal language explanation imported simulated zip import restore Prolific gold study
-example"""
+example TXT TSV name role languages participant PROLIFIC_PID workerId"""
 LATIN = {word for words in (NAMES, TERMS, COMPUTING) for word in words.split()}
 """What may stand in Latin letters in Chinese: what people and corpora are called here, terms that have no other name,
 and what is typed, pressed or downloaded."""

@@ -52,7 +52,7 @@ def test_an_answer_is_found_and_changed_by_key(served: tuple[str, Prepared], tmp
         until(lambda: len(window.all(ROWS)) == 4)
         window.picture(f"own-list-{language}")
         # A text is found by what was written to it.
-        field = window.all(".st-key-own-search input")[0]
+        field = until(lambda: window.all(".st-key-own-search input"))[0]
         field.send_keys("WHICH film" + Keys.ENTER)
         until(lambda: len(window.all(ROWS)) == 1)
         # The row's button opens the question by Enter; a key answers it.

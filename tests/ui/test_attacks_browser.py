@@ -79,8 +79,13 @@ def test_nothing_runs_and_nothing_is_made(served: tuple[str, Prepared], window: 
     pages = {
         "ann": [("annotate", "window.hit='script'")],
         "ben": [("annotate", "window.hit='latex'")],  # the reason why an answer went stale, too
-        "judge": [("adjudicate", "window.hit='link'"), ("browse", "window.hit='img'")],
-        "boss": [("browse", "window.hit='script'"), ("accounts", "Add an account"), ("stale", "stale")],
+        "judge": [("adjudicate", "window.hit='link'")],
+        "boss": [
+            ("browse", "window.hit='script'"),
+            ("browse", "window.hit='img'"),
+            ("accounts", "Add an account"),
+            ("stale", "stale"),
+        ],
     }[name]
     for page, part in pages:
         window.driver.get(f"{address}/{page}")

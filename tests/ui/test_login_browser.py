@@ -70,6 +70,7 @@ def test_logging_out_in_one_tab_ends_the_other(served: tuple[str, Prepared], win
     first = window.driver.current_window_handle
     window.driver.switch_to.new_window("tab")
     window.driver.get(served[0])
+    until(lambda: window.all(".st-key-gate-begin button"))[0].click()
     until(window.question)
     click_log_out(window)
     before = judgements(served[1])
