@@ -224,12 +224,12 @@ class SmallDisk:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
-    """A file system of 700 KiB."""
+    """A file system of 800 KiB."""
     if os.name != "posix" or os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("only root may mount a small file system")
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=700k", "none", str(folder)], capture_output=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=800k", "none", str(folder)], capture_output=True)
     if mounted.returncode:
         pytest.skip("this machine lets nobody mount a small file system")
     yield SmallDisk(folder)

@@ -765,8 +765,9 @@ def _without_groups(engine: Engine, study_id: int, relations: Sequence[Bound]) -
 
 
 _LOOKED_AT = 50
+"""Sources of which a run looks why a composition applies to none, and in which language they are."""
 _LEAST_USUAL = 0.1
-"""Sources of which a run looks why a composition applies to none."""
+"""Share of usual words below which texts do not read like their language."""
 
 
 def _ends(sampled: Sampled, relations: Sequence[Relation]) -> dict[str, str]:

@@ -279,7 +279,10 @@ class _Fields:
         """A choice of one option."""
         value = self.value(table, name)
         index = options.index(value) if value in options else 0
-        return str(st.selectbox(**self.field(table, name), options=options, index=index, format_func=format_func))
+        titles = {option: format_func(option) for option in options}  # read once a run
+        return str(
+            st.selectbox(**self.field(table, name), options=options, index=index, format_func=titles.__getitem__)
+        )
 
     def optional_choice(
         self, table: str, name: str, options: Collection[str] | Registry[Any], prefix: str

@@ -128,7 +128,7 @@ GOOD = ["--corpus", "reviews.csv", "--systems", "vader"]
         (["app", "--login-hours", "a week"], "'a week' is not a number"),
         (["user", "list", "--db", "absent.db"], "there is no database absent.db"),
         (["user", "add", "mia", "--db", "absent.db"], "there is no database absent.db"),
-        (["user"], "one of add, list, disable, enable, password, delete is missing"),
+        (["user"], "one of add, list, disable, enable, password, token, delete is missing"),
         (["user", "disable", "mia", "--db", "absent.db"], "there is no database absent.db"),
         (["rerank", "absent.csv"], "there is no such file"),
         (["rerank", "."], "cannot be read"),

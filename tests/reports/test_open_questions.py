@@ -35,7 +35,7 @@ def database(own, toy_relations, tmp_path):
     audits = Audits(groups=3, follow_ups=0.5)
     draw_all(engine, SampleRequest(Size(per_relation=8), audits=audits))
     for name, turn in (("ann", 1), ("bob", -1)):
-        for number in range(14):
+        for number in range(44):  # groups first, then texts, whose answers make audits
             shown = next_question(engine, people[name])
             if number == 3:
                 flag(engine, people[name], shown.id, "which film?")

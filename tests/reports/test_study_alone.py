@@ -58,7 +58,7 @@ def test_another_study_and_its_answers_change_nothing_of_a_study(engine, own, to
     people = add_people(engine, {"ann": "annotator", "bob": "annotator", "ada": "adjudicator"})
     disputed = 0
     for name, turn in (("ann", 1), ("bob", -1)):
-        for _ in range(12):
+        for _ in range(16):  # groups first, then texts
             shown = next_question(engine, people[name])
             judge(engine, people[name], shown.id, shown.labels[::turn][0])
             disputed = disputed if shown.group else shown.id
