@@ -119,7 +119,7 @@ def test_words_are_looked_at_before_they_hold_and_an_earlier_version_holds_again
     app.text_input(key="words-question-sentiment--0").set_value("Is it praise?")
     app = pressed(app, text_in("en", "words.preview"))
     assert text_in("en", "words.not_stored") in said(app)
-    assert "#### Is it praise?" in said(app)
+    assert "### Is it praise?" in said(app)
     with prepared.engine.connect() as connection:
         assert own_words(connection, "sentiment").version == 0
     for question in ("Is it praise?", "Is it blame?"):
@@ -128,7 +128,7 @@ def test_words_are_looked_at_before_they_hold_and_an_earlier_version_holds_again
     version = app.selectbox(key="words-version-sentiment-2")
     assert version.options == ["Version 2 (in force)", "Version 1", "audit's own words"]
     app = version.set_value(1).run()
-    assert "#### Is it praise?" in said(app)
+    assert "### Is it praise?" in said(app)
     app = app.button(key="restore-words-version-sentiment-2").click().run()
     assert not app.exception
     with prepared.engine.connect() as connection:
