@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, RowMapping, select, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from audit.annotation.accounts import note, require_manager
 from audit.annotation.settings import change_settings, settings_of
@@ -270,14 +271,14 @@ class Worker(Watcher):
         last = monotonic()
         signalled = False
         while not self._over.wait(BEAT):
-            now = self._seen()
             try:
+                now = self._seen()
                 if now != written or monotonic() - last > SIGN:
                     self._write(now | {"seen_at": tables.now()})
                     written, last = now, monotonic()
                 stop = self._asked_to_stop()
-            except OperationalError:
-                continue  # locked or gone for a moment: the next beat says it
+            except (SQLAlchemyError, sqlite3.Error, OSError):
+                continue  # locked or gone for a moment: the next beat says it, and without beats the run looks dead
             if stop and not signalled:
                 signalled = True
                 # To the main thread, which may be waiting for a worker: nothing but a signal wakes it.
