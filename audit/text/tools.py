@@ -52,8 +52,8 @@ class LanguageTools:
     (`audit.corpora.slices`); and `usual`, what words are that every longer text of it has many of."""
 
 
-_TELLING = 10
-"""Different words from which on texts tell their language."""
+_TELLING = 18
+"""Letters of different words from which on texts tell their language."""
 _WORDS = re.compile(r"[^\W\d_]+")
 LANGUAGES: Registry[LanguageTools] = registry.languages
 TAGGERS: Registry[Callable[..., Tagger]] = registry.taggers
@@ -132,6 +132,6 @@ def usual_words(texts: Iterable[str], language: str) -> float | None:
     """
     pattern = phrase_pattern("usual", language)
     words = [word for text in texts for word in _WORDS.findall(text)]
-    if pattern is None or len({word.casefold() for word in words}) < _TELLING:
+    if pattern is None or sum(map(len, {word.casefold() for word in words})) < _TELLING:
         return None
     return sum(pattern.fullmatch(word) is not None for word in words) / len(words)
