@@ -190,7 +190,9 @@ def _filters(engine: Engine, account_id: int) -> OwnFilter:
         task=task,
         answer=answer,
         since=midnight - timedelta(days=int(days) - 1) if days else None,
-        **{name: name in with_ for name in _WITH},
+        commented="commented" in with_,
+        flagged="flagged" in with_,
+        changeable="changeable" in with_,
     )
 
 
