@@ -1,7 +1,7 @@
 """Looking at groups: texts, outputs, answers, and why a satisfaction is false."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 from sqlalchemy import Engine
@@ -12,7 +12,6 @@ from audit.false_satisfaction.browse import (
     READERS,
     STATES,
     Choices,
-    Cursor,
     Detail,
     FoundInputs,
     GroupFilter,
@@ -72,10 +71,10 @@ def page() -> None:
     groups = browse(engine, account.id, wish, trail[-1], SIZE)
     if not groups.lines:
         st.info(t("browse.go_on" if groups.next else "browse.nothing"))
-        _pager(trail, groups)
+        pager(trail, groups.next, ("browse.back", "browse.next"))
         return
     selected = _table(groups, len(trail))
-    _pager(trail, groups)
+    pager(trail, groups.next, ("browse.back", "browse.next"))
     line = groups.lines[selected]
     _detail(engine, account.id, line.group_id, line.system_id)
 
@@ -149,23 +148,25 @@ def _table(groups: Page, number: int) -> int:
     return selected[0] if selected and selected[0] < len(groups.lines) else 0
 
 
-def _pager(trail: list[Cursor | None], groups: Page) -> None:
-    def back() -> None:
-        trail.pop()
-
-    def forward() -> None:
-        trail.append(groups.next)
-
+def pager(trail: list[Any], following: Any, names: tuple[str, str]) -> None:
+    """Buttons to the page before and after, by the codes of their texts. `trail` are the beginnings of the pages that
+    were opened, the first to the present; `following` is that of the next page, None: there is none."""
+    back, forward = names
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.button(
-            t("browse.back"), key="browse-back", on_click=back, disabled=len(trail) == 1, icon=":material/arrow_back:"
+            t(back),
+            key=back.replace(".", "-"),
+            on_click=trail.pop,
+            disabled=len(trail) == 1,
+            icon=":material/arrow_back:",
         )
         st.caption(t("browse.page", number=len(trail)), text_alignment="center", width="content")
         st.button(
-            t("browse.next"),
-            key="browse-next",
-            on_click=forward,
-            disabled=groups.next is None,
+            t(forward),
+            key=forward.replace(".", "-"),
+            on_click=trail.append,
+            args=(following,),
+            disabled=following is None,
             icon=":material/arrow_forward:",
         )
 

@@ -20,7 +20,6 @@ from audit.annotation.own_answers import (
     STEP,
     OwnAnswer,
     OwnFilter,
-    OwnPage,
     own_agreement,
     own_answer,
     own_answers,
@@ -33,6 +32,7 @@ from audit.judging.judgements import change
 from audit.messages import message
 from audit.statistics.intervals import wilson
 from audit.ui import annotate, session
+from audit.ui.browse import pager
 from audit.ui.language import html, in_words, label_name, plain, t, task_name
 from audit.ui.question import (
     FIELD,
@@ -154,7 +154,7 @@ def _list(engine: Engine, account_id: int) -> None:
         for entry in found.answers:
             _row(entry)
     if len(trail) > 1 or found.next is not None:
-        _pager(trail, found)
+        pager(trail, found.next, ("own.newer", "own.older"))
 
 
 def _filters(engine: Engine, account_id: int) -> OwnFilter:
@@ -246,27 +246,6 @@ def _zone() -> tzinfo:
         return ZoneInfo(st.context.timezone) if st.context.timezone else UTC
     except (ZoneInfoNotFoundError, ValueError):
         return UTC
-
-
-def _pager(trail: list[int | None], found: OwnPage) -> None:
-    def back() -> None:
-        trail.pop()
-
-    def forward() -> None:
-        trail.append(found.next)
-
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.button(
-            t("own.newer"), key="own-newer", on_click=back, disabled=len(trail) == 1, icon=":material/arrow_back:"
-        )
-        st.caption(t("browse.page", number=len(trail)), text_alignment="center", width="content")
-        st.button(
-            t("own.older"),
-            key="own-older",
-            on_click=forward,
-            disabled=found.next is None,
-            icon=":material/arrow_forward:",
-        )
 
 
 # One answer: its question with the buttons of the page *Judge*, or why it stays as it is; and a flag.
