@@ -210,12 +210,19 @@ class Study:
         return self
 
     @checked_arguments
-    def answer(self, labels: pd.DataFrame | str | Path, *, language: str = "en", task: str | None = None) -> "Study":
-        """Store labels that people gave, as a frame, a CSV or Label Studio's JSON: each is a vote of its annotator.
+    def answer(
+        self,
+        labels: pd.DataFrame | str | Path,
+        *,
+        language: str = "en",
+        task: str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> "Study":
+        """Store labels that people gave, as a frame, a table or Label Studio's JSON: each is a vote of its annotator.
 
         Its columns: text, label, annotator; as in a file of a corpus, `text_b` where the task compares two
         texts, `target_language` where it translates; `output` where people judge outputs; `language` where not all are
-        in the one given; or `row`, the id of a source, in place of texts. The frame of `questions`, without the rows
+        in the one given; or `row`, the id of a source, in place of texts. `columns` has our name -> the file's, where that has another. The frame of `questions`, without the rows
         about groups, has all but labels and annotators. A text that no source or follow-up has is refused. Raises
         AuditError with the rows that are wrong; nothing is stored then. Two labels of one annotator for a text are not
         used, with a warning.
@@ -225,7 +232,7 @@ class Study:
         """
         imported = import_labels(
             self.engine,
-            frame_labels(labels) if isinstance(labels, pd.DataFrame) else read_labels(labels),
+            frame_labels(labels) if isinstance(labels, pd.DataFrame) else read_labels(labels, columns or {}),
             task=task,
             language=language,
             all_known="study.questions() has the texts that are asked about",
