@@ -395,7 +395,7 @@ def read_pieces(
         if kind == ".parquet":
             with installed_extras():
                 import pyarrow as _  # noqa: F401
-            frames: Iterable[pd.DataFrame] = [plain_frame(_binary(path, pd.read_parquet, stream))]
+            frames: Iterable[pd.DataFrame] = [plain_frame(_binary(path, pd.read_parquet, stream), path)]
         elif kind == ".xlsx":
             frames = _framed(path, _sheet(path, stream), bad)
         else:
@@ -417,11 +417,16 @@ def read_pieces(
         raise BadFile(message("file.no_rows", file=path))
 
 
-def plain_frame(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """A frame of any types with the fields that `read_pieces` gives; its rows are counted from 1."""
+def plain_frame(frame: "pd.DataFrame", name: str | Path) -> "pd.DataFrame":
+    """A frame of any types with the fields that `read_pieces` gives; its rows are counted from 1. Raises BadRow, which
+    calls it by its `name`, for half a character."""
     import pandas as pd
 
     columns = {at: [_plain(value) for value in frame.iloc[:, at]] for at in range(frame.shape[1])}
+    for row, values in enumerate(zip(*columns.values(), strict=True), start=1):
+        for value in values:
+            if isinstance(value, str) and not value.isascii() and (fault := unstorable(value.replace("\0", ""))):
+                raise BadRow(name, row, fault)
     index = pd.RangeIndex(1, len(frame) + 1)
     return pd.DataFrame(columns, index=index, dtype=object).set_axis([str(name).strip() for name in frame], axis=1)
 
@@ -456,11 +461,12 @@ def _unpacked(path: str | Path, content: bytes | None) -> Iterator[tuple[str, io
                 if len(names) != 1:
                     raise BadFile(message("file.zip_of_many", file=path, count=len(names)))
                 name, packed = names[0], archive.open(names[0])
+            if size <= LARGE:
+                yield name, io.BufferedReader(packed), lambda: None
+                return
             from tqdm import tqdm
 
-            bar = tqdm(
-                total=size, unit="B", unit_scale=True, desc=name, leave=False, disable=None if size > LARGE else True
-            )
+            bar = tqdm(total=size, unit="B", unit_scale=True, desc=name, leave=False, disable=None)
             stack.callback(bar.close)
             yield name, io.BufferedReader(packed), lambda: bar.update(raw.tell() - bar.n)
         except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
@@ -594,9 +600,9 @@ def _objects(path: str | Path, text: io.TextIOWrapper, bad: list[tuple[int, str]
     import pandas as pd
 
     head = text.readline()
-    while head and not head.strip():
-        head += text.readline()
-    if not head:
+    while head and not head.strip() and (line := text.readline()):
+        head += line
+    if not head.strip():
         raise BadFile(message("file.empty", file=path))
     lines: Iterable[str] = text
     values: Iterator[tuple[int, Any]] | None = None
@@ -609,11 +615,15 @@ def _objects(path: str | Path, text: io.TextIOWrapper, bad: list[tuple[int, str]
     numbered = enumerate(chain(head.splitlines(keepends=True), lines), start=1)
     values = values or ((line, _parsed(written)) for line, written in numbered if written.strip())
     while piece := list(islice(values, PIECE)):
-        objects = [(line, value) for line, value in piece if isinstance(value, dict)]
+        objects: list[tuple[int, dict[str, Any]]] = []
         for line, value in piece:
             if not isinstance(value, dict):
                 reason = value if isinstance(value, Message) else message("file.no_object", type=type(value).__name__)
                 bad.append((line, reason))
+            elif fault := unstorable(canonical(value)):  # half a character: pandas cannot hold it either
+                bad.append((line, fault))
+            else:
+                objects.append((line, value))
         names = list(dict.fromkeys(name for _, value in objects for name in value))
         cells = [[_plain(value.get(name)) for name in names] for _, value in objects]
         index = pd.Index([line for line, _ in objects], dtype="int64")

@@ -89,4 +89,4 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_asci
 
 def fingerprint(rows: Iterable[str]) -> str:
     """Twelve hexadecimal digits that name a list of strings."""
-    return digest(*rows).hex()[:12]
+    return _state(rows).hexdigest()[:12]

@@ -48,8 +48,9 @@ def read_ratings(
 
     `columns` has our name -> the file's, where it has another; `label` may be several columns with + between them, one
     for each annotator. Labels and names that differ in case alone are one, as the first is written. A label that is
-    empty or written as missing (NA, null) is none; a note counts them. Raises BadFile when the file is missing, empty, not UTF-8 or lacks columns, BadRow for one row with an empty or
-    missing field (file, line, column), and BadFile that lists the first ten where there are several.
+    empty or written as missing (NA, null) is none; a note counts them. Raises BadFile when the file cannot be read or
+    lacks columns, BadRow for one row with an empty or missing field (file, line, column), and BadFile that lists the
+    first ten where there are several.
     """
     path = Path(path)
     for name in columns:

@@ -283,6 +283,8 @@ class FileCorpus:
     def _named(self, bad: list[tuple[int, str]]) -> "Iterator[pd.DataFrame]":
         """The pieces of the table with our names of its columns; those that every corpus may have are there, as text.
         Raises BadFile for a column of ours that is missing or there twice."""
+        import pandas as pd
+
         names: _Names | None = None
         number = 1
         for piece in self._pieces(bad):
@@ -293,9 +295,10 @@ class FileCorpus:
                 self._has_ids = "id" in map(names.of, piece.columns)
             piece = piece.loc[:, ~piece.columns.duplicated()].rename(columns=names.of)
             for name in (*_KNOWN, *self._texts):
-                piece[name] = piece[name] if name in piece else None
+                piece[name] = piece.get(name)
             for name in _KNOWN:
-                piece[name] = piece[name].fillna("").map(as_text)
+                texts = ["" if value is None else as_text(value) for value in piece[name]]
+                piece[name] = pd.Series(texts, piece.index, dtype=object)
             if not self._has_ids:
                 piece["id"] = [str(row) for row in range(number, number + len(piece))]
             number += len(piece)
@@ -310,7 +313,8 @@ class FileCorpus:
         for name in (*names.texts, *_KNOWN, _TARGET):
             if ours.count(name) > 1:
                 raise BadFile(message("file.column_twice", file=self.path, column=name))
-        if missing := [name for name in names.texts if name not in ours]:
+        # JSONL of which no line could be read has no columns, and a better reason.
+        if written and (missing := [name for name in names.texts if name not in ours]):
             hint = offered_columns(written, _lines(piece), self.task)
             lacking = message("corpus_file.no_column", name=self.path, column=missing[0], columns=map(repr, written))
             raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
@@ -340,10 +344,17 @@ class FileCorpus:
         """Of each row: its key, texts, language and target language, gold, cluster and attributes."""
         names = self._own(piece)
         targets = piece[_TARGET].fillna("") if _TARGET in piece and self.task == "translation" else repeat("")
-        own = zip(*(piece[name] for name in names)) if names else repeat(())
+        own = zip(*(piece[name] for name in names), strict=True) if names else repeat(())
         texts = zip(*(piece[name] for name in self._texts), strict=True)
-        columns = (piece["id"], texts, zip(piece["language"], targets), piece["gold"], piece["document"], own)
-        for key, text, languages, gold, cluster, values in zip(*columns):
+        columns = (
+            piece["id"],
+            texts,
+            zip(piece["language"], targets, strict=False),
+            piece["gold"],
+            piece["document"],
+            own,
+        )
+        for key, text, languages, gold, cluster, values in zip(*columns, strict=False):
             yield (
                 key,
                 text,
@@ -391,7 +402,7 @@ class FrameCorpus(FileCorpus):
     ):
         self.path = Path(name)
         self.name = name
-        self._frame = plain_frame(frame)
+        self._frame = plain_frame(frame, name)
         self._fill(task, unit, language, reading)
 
     def _pieces(self, bad: list[tuple[int, str]]) -> "Iterator[pd.DataFrame]":
@@ -471,14 +482,14 @@ def _wrong(piece: "pd.DataFrame", texts: Sequence[str]) -> Iterator[tuple[int, s
         for line, value in piece[name][kinds.isin([list, dict])].items():
             yield line, message("corpus_file.no_string", column=name, example=canonical(value)[:40])
     for name in piece.columns:
-        column = piece[name].dropna().map(_value)
-        if unstorable("".join(column)):
-            faults = ((line, unstorable(value)) for line, value in column.items())
+        column = piece[name].dropna()
+        if unstorable("".join(map(_value, column))):
+            faults = ((line, unstorable(_value(value))) for line, value in column.items())
             yield from (
                 (line, message("corpus_file.unstorable", column=name, what=fault)) for line, fault in faults if fault
             )
     for name in texts:
-        column = piece[name][piece[name].map(type) == str]
+        column = piece[name][piece[name].map(lambda value: isinstance(value, str))]
         for line in column.index[column == ""]:
             yield line, message("corpus_file.empty_text", column=name)
         for line, text in column[column.map(len) > LONGEST // 4].items():

@@ -117,7 +117,7 @@ def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
 
     Raises BadFile for a column that is missing, fields that are, and a frame without rows.
     """
-    plain = plain_frame(frame)
+    plain = plain_frame(frame, name)
     if missing := [column for column in ("label", "annotator") if column not in plain]:
         columns = list(plain.columns) or message("list.none")
         raise BadFile(message("labels.no_column", name=name, column=missing[0], columns=columns))

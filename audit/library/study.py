@@ -222,10 +222,10 @@ class Study:
 
         Its columns: text, label, annotator; as in a file of a corpus, `text_b` where the task compares two
         texts, `target_language` where it translates; `output` where people judge outputs; `language` where not all are
-        in the one given; or `row`, the id of a source, in place of texts. `columns` has our name -> the file's, where that has another. The frame of `questions`, without the rows
-        about groups, has all but labels and annotators. A text that no source or follow-up has is refused. Raises
-        AuditError with the rows that are wrong; nothing is stored then. Two labels of one annotator for a text are not
-        used, with a warning.
+        in the one given; or `row`, the id of a source, in place of texts. `columns` has our name -> the file's, where
+        that has another. The frame of `questions`, without the rows about groups, has all but labels and annotators.
+        A text that no source or follow-up has is refused. Raises AuditError with the rows that are wrong; nothing is
+        stored then. Two labels of one annotator for a text are not used, with a warning.
 
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1, annotators=1)
         >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))

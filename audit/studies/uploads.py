@@ -92,10 +92,9 @@ class File:
     def lines(self) -> str:
         """Its rows as JSONL."""
         pieces = read_pieces(self.name, [], self.content)
-        records = (record for piece in pieces for record in piece.to_dict("records"))
-        return "".join(
-            f"{canonical({key: value for key, value in row.items() if value is not None})}\n" for row in records
-        )
+        rows = (row for piece in pieces for row in piece.to_dict("records"))
+        present = ({name: value for name, value in row.items() if value is not None} for row in rows)
+        return "".join(f"{canonical(row)}\n" for row in present)
 
     def corpus(self) -> FileCorpus:
         """Its texts as a corpus, not stored. Raises as `FileCorpus` does, and AuditError for what is too large."""
