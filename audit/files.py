@@ -271,6 +271,8 @@ def read_table(
     wrong: list[tuple[int, str]] = [] if bad is None else bad
     pieces = list(read_pieces(path, wrong, content, [theirs for ours, theirs in columns.items() if ours != LABEL]))
     raw = pd.concat(pieces)
+    if raw.columns.empty:  # JSONL of which no line could be read
+        refuse_bad_rows(path, wrong, len(wrong))
     wanted = list(dict.fromkeys([*needed, *optional]))
     found = named_columns(path, list(raw.columns), wanted, columns)
     wide = len(found.get(LABEL, ())) > 1  # the columns of labels are the annotators

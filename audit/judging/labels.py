@@ -90,16 +90,15 @@ COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", 
 
 
 def _tasks(path: Path) -> list[dict[str, Any]] | None:
-    """The tasks of Label Studio's JSON; None where the file is another array of objects, such as its JSON-MIN."""
+    """The tasks of Label Studio's JSON; None where the file is anything else, such as its JSON-MIN."""
     try:
         tasks = parse_json(read_text(path))
-    except ValueError as problem:
-        raise BadFile(
-            message("file.not_json", file=path, reason=problem, advice=message("labels.export_json"))
-        ) from None
-    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-        raise BadFile(message("labels.no_tasks", file=path))
-    return tasks if any("annotations" in task or "data" in task for task in tasks) else None
+    except ValueError:
+        return None  # reading it as a table says why
+    is_theirs = isinstance(tasks, list) and any(
+        isinstance(task, dict) and isinstance(task.get("data"), dict) for task in tasks
+    )
+    return tasks if is_theirs else None
 
 
 def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
@@ -165,6 +164,7 @@ def _label_studio(path: Path, tasks: list[dict[str, Any]], columns: Mapping[str,
     labels: list[Label] = []
     without: Counter[str] = Counter()
     for number, task in enumerate(tasks, start=1):
+        task = task if isinstance(task, dict) else {}
         where = f"task {task.get('id', number)}"
         annotations = task.get("annotations")
         data = task.get("data")

@@ -257,7 +257,7 @@ def test_several_choices_of_label_studio(studio):
         BadFile, match=r"task 3: choices of several tags \(irony, sentiment\); choose one with columns=label=TAG"
     ):
         read_labels(studio(two))
-    assert [label.label for label in read_labels(studio(two), "irony").labels] == ["yes"]
+    assert [label.label for label in read_labels(studio(two), {"label": "irony"}).labels] == ["yes"]
     many = task("a", "positive")
     many["annotations"][0]["result"][0]["value"]["choices"].append("negative")
     assert read_labels(studio(many)).labels[-1].label == "positive+negative", "where a text may have several labels"
@@ -270,8 +270,8 @@ def test_several_choices_of_label_studio(studio):
     ("text", "message"),
     [
         ("{", "not JSON"),
-        ("{}", "not a list of tasks with data"),
-        ('[{"text": "a", "sentiment": "Positive"}]', "not a list of tasks with data"),
+        ('[{"text": "a", "sentiment": "Positive"}]', r"column\(s\) label missing; .* columns=OURS=THEIRS"),
+        ('[{"data": {"review": "a"}, "annotations": []}, 3]', "task 2: no list of annotations"),
         ('[{"data": {"text": "a"}, "annotations": 3}]', "task 1: no list of annotations"),
         ('[{"data": {"text": "a"}, "annotations": [3]}]', "task 1: an annotation without a list of results"),
     ],
