@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path, PurePath
 from types import MappingProxyType
@@ -277,10 +278,9 @@ def read_table(
     found = named_columns(path, list(raw.columns), wanted, columns)
     wide = len(found.get(LABEL, ())) > 1  # the columns of labels are the annotators
     if lacking := [name for name in needed if name not in found and not (wide and name == "annotator")]:
-        raise BadFile(
-            message("file.columns_missing", file=path, columns=lacking, present=list(raw.columns), needed=needed),
-            parameter="columns",
-        )
+        missing = message("file.columns_missing", file=path, columns=lacking, present=list(raw.columns), needed=needed)
+        hint = [message("file.several_label_columns")] if LABEL in lacking else []
+        raise BadFile(joined("list.also", [missing, *hint]), parameter="columns")
     frame = pd.DataFrame({name: raw.iloc[:, found[name][0]] for name in wanted if name in found}, dtype=object)
     if LABEL in found:
         frame = _votes(path, frame, raw, found[LABEL], wrong)
@@ -396,7 +396,7 @@ def read_pieces(
         kind = _kind(path, name)
         if kind == ".parquet":
             with installed_extras():
-                import pyarrow as _  # noqa: F401
+                import_module("pyarrow")
             frames: Iterable[pd.DataFrame] = [plain_frame(_binary(path, pd.read_parquet, stream), path)]
         elif kind == ".xlsx":
             frames = _framed(path, _sheet(path, stream), bad)
@@ -562,7 +562,7 @@ def _sheet(path: str | Path, stream: io.BufferedReader) -> Iterator[_Line]:
     import pandas as pd
 
     with installed_extras():
-        import openpyxl as _  # noqa: F401
+        import_module("openpyxl")
     frame = _binary(path, pd.read_excel, stream, header=None, dtype=str, na_filter=False)
     yield from enumerate(frame.to_numpy().tolist(), start=1)
 
@@ -618,17 +618,17 @@ def _objects(path: str | Path, text: io.TextIOWrapper, bad: list[tuple[int, str]
     values = values or ((line, _parsed(written)) for line, written in numbered if written.strip())
     while piece := list(islice(values, PIECE)):
         objects: list[tuple[int, dict[str, Any]]] = []
-        for line, value in piece:
+        for number, value in piece:
             if not isinstance(value, dict):
                 reason = value if isinstance(value, Message) else message("file.no_object", type=type(value).__name__)
-                bad.append((line, reason))
+                bad.append((number, reason))
             elif fault := unstorable(canonical(value)):  # half a character: pandas cannot hold it either
-                bad.append((line, fault))
+                bad.append((number, fault))
             else:
-                objects.append((line, value))
+                objects.append((number, value))
         names = list(dict.fromkeys(name for _, value in objects for name in value))
         cells = [[_plain(value.get(name)) for name in names] for _, value in objects]
-        index = pd.Index([line for line, _ in objects], dtype="int64")
+        index = pd.Index([number for number, _ in objects], dtype="int64")
         yield pd.DataFrame(cells, index, [name.strip() for name in names], dtype=object)
 
 

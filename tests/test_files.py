@@ -94,7 +94,7 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path, monkeypatch, read)
 
 # Tables: every form of the same rows is read alike, and what cannot be read says why.
 
-ROWS = [("It's \"good\", really; yes|no", "positive"), ("床很软。\nIch mag es\tnicht.", "negative")]
+ROWS = [('It\'s "good", really; yes|no', "positive"), ("床很软。\nIch mag es\tnicht.", "negative")]
 FRAME = pd.DataFrame(ROWS, columns=["Text ", "Gold"])
 
 

@@ -88,7 +88,7 @@ _LABEL_WORDS = {
     "contradiction": ("contradict", "contradicts", "contradictory", "c", "no", "false"),
 }
 """How labels of ours are often written, in small letters: for guesses as well."""
-_NUMBERED = (
+_NUMBERED: tuple[Mapping[float, str], ...] = (
     {0: "negative", 1: "positive"},
     {-1: "negative", 0: "neutral", 1: "positive"},
     {1: "negative", 2: "negative", 3: "neutral", 4: "positive", 5: "positive"},
@@ -300,7 +300,8 @@ class FileCorpus:
                 texts = ["" if value is None else as_text(value) for value in piece[name]]
                 piece[name] = pd.Series(texts, piece.index, dtype=object)
             if not self._has_ids:
-                piece["id"] = [str(row) for row in range(number, number + len(piece))]
+                ids = [str(row) for row in range(number, number + len(piece))]
+                piece["id"] = pd.Series(ids, piece.index, dtype=object)
             number += len(piece)
             piece["language"] = piece["language"].where(piece["language"] != "", self._default)
             yield piece
@@ -571,7 +572,7 @@ def _guessed(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str |
     numbers = {gold: number for gold in unknown if (number := _number(gold)) is not None}
     values = set(numbers.values())
     fits = (scale for scale in _NUMBERED if {min(scale), max(scale)} <= values <= scale.keys())
-    scale = next((scale for scale in fits if set(scale.values()) <= set(labels)), {})
+    scale: Mapping[float, str] = next((scale for scale in fits if set(scale.values()) <= set(labels)), {})
     return {
         gold: "" if gold in MISSING else scale.get(numbers.get(gold, math.nan)) or _label_meant(gold, labels)
         for gold in sorted(unknown)
