@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from audit.annotation.accounts import list_accounts, log_in
 from audit.annotation.answers import counting_votes
-from audit.errors import AuditError, BadFile, NotAllowed
+from audit.errors import AuditError, BadFile, BadRow, NotAllowed
 from audit.judging.labels import (
     CONTRADICTORY,
     NO_QUESTION,
@@ -277,7 +277,7 @@ def test_several_choices_of_label_studio(studio):
     ],
 )
 def test_json_that_is_not_label_studios(csv, text, message):
-    with pytest.raises(BadFile, match=message):
+    with pytest.raises((BadFile, BadRow), match=message):
         read_labels(csv(text, "a.json"))
 
 
