@@ -515,9 +515,9 @@ def read_chains(path: str | Path, distinct: bool = False) -> Chains:
     oddities = _Odd()
     oddities.add("fields", [line for line, _ in bad], False, "have another number of fields than the header")
     records = list(_records(table, oddities))
-    rows = len(table) + len(bad)
+    number = len(table) + len(bad)
     if not records:
-        raise BadFile(f"{path}: none of the {rows:,} rows has all of {', '.join(NEEDED)}")
+        raise BadFile(f"{path}: none of the {number:,} rows has all of {', '.join(NEEDED)}")
     frame = pd.DataFrame(records, columns=["line", *COLUMNS, *SCORES])
     frame[list(SCORES)] = frame[list(SCORES)].astype(float)
     repeated = frame.duplicated([*COLUMNS, *SCORES])
@@ -526,7 +526,7 @@ def read_chains(path: str | Path, distinct: bool = False) -> Chains:
     for kind, rows, says in _odd_rows(frame):
         oddities.add(kind, frame.loc[rows, "line"], True, says)
     lacking = tuple(name for name in (*WANTED, *SCORES) if name not in table)
-    return Chains(path.name, sha_of(path), rows, frame, lacking, tuple(oddities))
+    return Chains(path.name, sha_of(path), number, frame, lacking, tuple(oddities))
 
 
 class _Odd:
