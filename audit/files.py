@@ -16,7 +16,6 @@ from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path, PurePath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from audit.errors import BadFile, BadRow, first_line, installed_extras
@@ -255,32 +254,35 @@ def read_table(
     needed: Sequence[str],
     optional: Iterable[str] = (),
     *,
-    columns: Mapping[str, str] = MappingProxyType({}),
+    columns: Mapping[str, str] | None = None,
     content: bytes | None = None,
     may_be_empty: Collection[str] = (),
     bad: list[tuple[int, str]] | None = None,
 ) -> "pd.DataFrame":
     """The `needed` columns of a table and those of `optional` that it has, as text: a field that is missing is "".
 
-    The index has the line of each row. Names count in any case; `columns` has our name -> the file's. `content` is what
-    the file holds, where it was read already. Raises BadFile for a file that cannot be read, lacks a needed column, has
-    one twice or has no rows; BadRow or BadFile for rows with another number of fields, or an empty needed one, unless
-    these are to be added to `bad`.
+    The index has the line of each row. Names count in any case; `columns` has our name -> the file's (None: nobody can
+    say). `content` is what the file holds, where it was read already. Raises BadFile for a file that cannot be read,
+    lacks a needed column, has one twice or has no rows; BadRow or BadFile for rows with another number of fields, or an
+    empty needed one, unless these are to be added to `bad`.
     """
     import pandas as pd
 
     wrong: list[tuple[int, str]] = [] if bad is None else bad
-    pieces = list(read_pieces(path, wrong, content, [theirs for ours, theirs in columns.items() if ours != LABEL]))
+    pieces = list(
+        read_pieces(path, wrong, content, [theirs for ours, theirs in (columns or {}).items() if ours != LABEL])
+    )
     raw = pd.concat(pieces)
     if raw.columns.empty:  # JSONL of which no line could be read
         refuse_bad_rows(path, wrong, len(wrong))
     wanted = list(dict.fromkeys([*needed, *optional]))
-    found = named_columns(path, list(raw.columns), wanted, columns)
+    found = named_columns(path, list(raw.columns), wanted, columns or {})
     wide = len(found.get(LABEL, ())) > 1  # the columns of labels are the annotators
     if lacking := [name for name in needed if name not in found and not (wide and name == "annotator")]:
         missing = message("file.columns_missing", file=path, columns=lacking, present=list(raw.columns), needed=needed)
-        hint = [message("file.several_label_columns")] if LABEL in lacking else []
-        raise BadFile(joined("list.also", [missing, *hint]), parameter="columns")
+        hints = [message("file.name_columns")] if columns is not None else []
+        hints += [message("file.several_label_columns")] if LABEL in lacking else []
+        raise BadFile(joined("list.also", [missing, *hints]), parameter="columns" if hints else "")
     frame = pd.DataFrame({name: raw.iloc[:, found[name][0]] for name in wanted if name in found}, dtype=object)
     if LABEL in found:
         frame = _votes(path, frame, raw, found[LABEL], wrong)

@@ -185,8 +185,8 @@ def test_an_unknown_name_says_what_is_there() -> None:
 
 
 def test_several_bad_rows_are_said_with_their_reasons() -> None:
+    fields = message("file.fields", count=1, expected=3, names=["a", "b", "c"])
     with pytest.raises(BadFile) as refused:
-        fields = message("file.fields", count=1, expected=3, names=["a", "b", "c"])
         refuse_bad_rows("own.csv", [(2, fields), (5, "no text")], 7)
     assert said(refused.value.sentence, "zh").splitlines() == [
         "own.csv：7 行中有 2 行有误，因此全部未采用：",

@@ -216,7 +216,7 @@ def test_equal_weights_leave_out_relations_that_applied_to_nothing(tmp_path):
         ("relation,weight\n,1\n", BadRow, "column relation is empty"),
         ("relation,weight\nMR1.1\n", BadRow, "1 field where the header has 2"),
         ("relation,weight\nMR1.1,0\n", BadFile, "no relation has a weight above 0"),
-        ("relation,share\nMR1.1,1\n", BadFile, "needed is one column 'weight'"),
+        ("relation,share\nMR1.1,1\n", BadFile, "column(s) weight missing"),
         ("", BadFile, "the file is empty"),
     ],
 )

@@ -300,9 +300,9 @@ def test_without_synonyms_meteor_asks_for_no_wordnet_and_says_so(references, eng
     ("content", "error", "message"),
     [
         ("source,reference\na,b", BadFile, "column.s. target_language missing; needed are source"),
-        ("source,reference,target_language\na,,es", BadRow, "line 2: column reference is empty"),
+        ("source,reference,target_language\na,,es", BadRow, "line 2: the column reference is empty"),
         ("source,reference,target_language\na,b\nc,d", BadFile, "2 of 2 rows are wrong"),
-        ("source,reference,target_language", BadFile, "no row below it"),
+        ("source,reference,target_language", BadFile, "the file has no rows"),
     ],
 )
 def test_bad_files_of_references_are_refused(content, error, message, tmp_path):
