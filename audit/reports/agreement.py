@@ -90,6 +90,8 @@ def agreement_report(
 def _ratings(frame: pd.DataFrame, labels: Sequence[str] | None, order: Sequence[str] | None) -> Ratings:
     if order is None:
         return Ratings.of(frame, labels)
+    spelled = {label.casefold(): label for label in order}
+    frame = frame.assign(label=[spelled.get(label.casefold(), label) for label in frame["label"]])
     unknown = sorted(set(frame["label"]) - set(order))
     if unknown:
         raise AuditError(message("agreement.not_in_order", label=unknown[0], order=order))

@@ -193,7 +193,7 @@ GOOD = ["1,a,x", "1,b,y"]
             ["--repeats", "best"],
             "--repeats: 'best' is not one of 'first', 'last', 'majority'",
         ),
-        ([], [], "there is a header but no row below it"),
+        ([], [], "the file has no rows"),
     ],
 )
 def test_mistakes_of_agreement(rows, options, says, written, mistake):
