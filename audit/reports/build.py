@@ -273,6 +273,7 @@ def compare_all(
                 "ranking": compared(group, common, draws, delta, confidence),
                 "pairs": _pairs(common, target, confidence, delta, stopping),
                 "best_changes_sure": False,
+                "best_sure": False,
                 "holds": (holds or {}).get(key),
             }
         )

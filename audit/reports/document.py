@@ -338,6 +338,9 @@ class RelationResultEntry(TypedDict):
     order_changes: bool
     best_changes: bool
     best_changes_sure: bool
+    """Whether another system is surely better than every one that was reported as best."""
+    best_sure: bool
+    """Whether the one in `best_genuine` is surely better than every other."""
     best_own: list[str] | None
     order_corrected: list[str] | None
     best_corrected: list[str] | None
@@ -382,16 +385,15 @@ class ChecksEntry(TypedDict):
     rogan_gladen: RoganGladen | None
 
 
-class Covered(GenuineRates):
-    """The part of the totals that is about the cells of which enough is judged."""
+class Covered(GenuineRates, Bounds):
+    """The part of the totals that is about the cells that have an estimate or, where none has, about bounds of all."""
 
-    least_judged: int
     cells_covered: int
     satisfied_covered: int | None
 
 
 class OverallEntry(Overall, Covered):
-    """Sums and medians over all cells; rates over the cells of which enough is judged (`least_judged`)."""
+    """Sums and medians over all cells; rates over the cells that have an estimate."""
 
     waiting_groups: NotRequired[int]
     audits_waiting: NotRequired[int | None]

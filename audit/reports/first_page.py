@@ -133,8 +133,9 @@ def summary_lines(report: Report, language: str = ENGLISH) -> list[str]:
     for entry in report["decisions"]:
         about = [titled(report, entry, language)] if several else []
         lines.append(listed([*about, verdict(entry, language)], language, "colon") + phrase(language, "list.stop"))
-        lines += [*certainty_lines(entry, language), score_line(entry, language), accuracy_line(entry, language)]
-    lines += [f"{number} {sentence}" for number, sentence in headlines(report, language)]
+        lines += [accuracy_line(entry, language), score_line(entry, language), *certainty_lines(entry, language)]
+    # How many are judged and how many wait is in the full report, and in what to do next.
+    lines += [f"{number} {sentence}" for number, sentence in headlines(report, language)[:2]]
     for entry in report["decisions"]:
         lines += list(next_lines(report, entry, language))[:1]
     return [line for line in lines if line]
