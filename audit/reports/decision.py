@@ -16,7 +16,7 @@ from audit.reports.document import (
     WeightedRanking,
 )
 from audit.reports.preference import weighted_ranking
-from audit.statistics.comparison import LEAST, Common
+from audit.statistics.comparison import ENOUGH_FOR_P_BEST, Common
 
 SURE, LIKELY, OUT = 0.95, 0.8, 0.01
 """Probability that no system is better, from which the best one is called sure, and likely; and below which one is
@@ -69,7 +69,7 @@ def _decision(
     best = ranked["winner"] if ranked else None
     of_cells = cells[cells["task"] == task]
     of_used = of_cells[of_cells["relation"].isin(used)].groupby("relation")
-    tiny = of_used[["satisfied", "violated"]].sum().sum(axis=1) < LEAST * of_used["system"].nunique()
+    tiny = of_used[["satisfied", "violated"]].sum().sum(axis=1) < ENOUGH_FOR_P_BEST * of_used["system"].nunique()
     state: State = "unknown"
     named: list[str] = []
     out: list[str] = []

@@ -240,9 +240,10 @@ class CellAudit(TypedDict):
 
 
 class CommonEntry(TypedDict):
-    """The groups that apply to all systems of a relation, on which its order rests."""
+    """The groups that apply to all systems of a relation, and the most that two of them share."""
 
     groups: int | None
+    most_groups: int | None
     deciding: int | None
     judged: int | None
     stopping: bool
@@ -383,15 +384,14 @@ class ChecksEntry(TypedDict):
 
 
 class Covered(GenuineRates):
-    """The part of the totals that is about the cells of which enough is judged."""
+    """The part of the totals that is about the cells that have judged groups."""
 
-    least_judged: int
     cells_covered: int
     satisfied_covered: int | None
 
 
 class OverallEntry(Overall, Covered):
-    """Sums and medians over all cells; rates over the cells of which enough is judged (`least_judged`)."""
+    """Sums and medians over all cells; rates over the cells that have judged groups."""
 
     waiting_groups: NotRequired[int]
     audits_waiting: NotRequired[int | None]

@@ -22,7 +22,7 @@ from audit.reports.words import (
     task_name,
     with_interval,
 )
-from audit.statistics.comparison import LEAST
+from audit.statistics.comparison import ENOUGH_FOR_P_BEST
 from audit.text.differences import AFTER, Kind, differences
 
 FIRST_NOTES = 3
@@ -61,7 +61,7 @@ def certainty_lines(entry: DecisionEntry, language: str = ENGLISH) -> Iterator[s
         yield say(f"decision.{weighted}", count=len(entry["relations"]), weights=entry["weights"])
     if entry["tiny"]:
         names = listed(entry["tiny"], language, "comma")
-        yield say("decision.tiny", count=len(entry["tiny"]), names=names, least=LEAST)
+        yield say("decision.tiny", count=len(entry["tiny"]), names=names, least=ENOUGH_FOR_P_BEST)
     if entry["unjudged"]:
         names = listed(entry["unjudged"], language, "comma")
         yield say("decision.unjudged", count=len(entry["unjudged"]), systems=names)
