@@ -566,9 +566,11 @@ class Common:
         design = np.eye(size)[one] - np.eye(size)[other]
         weight = np.sqrt(groups)
         fitted = np.linalg.lstsq(design * weight[:, None], difference * weight, rcond=None)[0]
-        used = inside[one]
-        off = (groups * (height - fitted[one] - fitted[other]))[used].sum() / (2 * groups[used].sum())
-        rates[inside] = fitted[inside] + (off if level else 0.0)
+        rates[inside] = fitted[inside]
+        if level:
+            known = inside[one] & ~np.isnan(height)
+            off = (height - fitted[one] - fitted[other])[known] / 2
+            rates += np.average(off, weights=groups[known]) if known.any() else np.nan
         return rates
 
     @cached_property

@@ -86,7 +86,7 @@ def test_few_judged_groups_have_an_order_and_tests_but_no_probabilities():
     small = pd.DataFrame({"system": ["a", "b"], "satisfied": [5, 4], "violated": [0, 1], "judged": 5, "false": 1})
     assert Common.of_totals(small.assign(judged=[5, 4])).withheld is None  # judged whole
     assert Common.of_totals(small.assign(judged=[5, 3])).withheld is not None
-    assert Common.of_totals(small.assign(judged=[5, 0], false=[1, 0])).short == "one of the two has no judged group"
+    assert Common.of_totals(small.assign(judged=[5, 0], false=[1, 0])).short == "one of the systems has no judged group"
 
 
 def test_totals_compare_what_has_counts():
