@@ -220,7 +220,7 @@ class Report:
 
     @property
     def fs(self) -> Estimate:
-        """Share of all satisfied groups that are false, over the cells of which enough is judged."""
+        """Share of all satisfied groups that are false, over the cells that have judged groups."""
         return _estimate(self.document["overall"], "fs_rate", "fs")
 
     @property

@@ -25,7 +25,7 @@ from audit.reports.document import (
     unknown,
 )
 from audit.reports.primary import settle_primary
-from audit.statistics.comparison import LEAST, Common, PairedDifference, Sums, deviations, holm, of_products, opposed
+from audit.statistics.comparison import Common, PairedDifference, Sums, deviations, holm, of_products, opposed
 from audit.statistics.corrected import SHARES, Documents
 from audit.statistics.intervals import METHODS, PRIOR_POSTERIOR, SEQUENCE, Estimate, Estimator, Target, mid_p
 from audit.statistics.orders import TIED, letters_of, rank_systems
@@ -424,10 +424,10 @@ def compared(
     """The `ranking` of one relation's cells, without letters: those need the tests of the whole report.
 
     `common` are its common groups (None: rates alone are known), `draws` (draws, systems) those of `Common.draws`. The
-    rates of the entries are over the common groups. Systems with nothing satisfied or violated are left out of the
-    comparison. Where too few groups are judged nobody knows the ranking: p_best and ranks are None, with the reason.
+    rates of the entries are over the groups that are compared. Systems with nothing satisfied or violated are left out
+    of the comparison. Where too few groups are judged p_best and ranks are None, with the reason.
     """
-    reason = WITHOUT_COUNTS if common is None else common.short or (NO_PROBABILITIES if draws is None else None)
+    reason = WITHOUT_COUNTS if common is None else common.withheld or (NO_PROBABILITIES if draws is None else None)
     observed, genuine = rates_of(cells, common)
     has_rate = ~np.isnan(observed)
     entries: list[RankedEntry] = [
@@ -454,9 +454,10 @@ def compared(
 
 
 def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """(SR_o, SR_g) of one relation's systems in the order of its cells, over the common groups where they are known.
+    """(SR_o, SR_g) of one relation's systems in the order of its cells, over the groups that compare them.
 
-    With `relative` SR_g is known up to a constant where the sample says no more; too few judged groups leave it NaN.
+    With `relative` SR_g is known up to a constant where the sample says no more. A system that shares groups with none
+    that the others are compared with has the SR_o of its own groups, and no SR_g: it has no place in the order.
     """
     own = cells["sr_observed"].to_numpy(float)
     if common is None:
@@ -465,7 +466,7 @@ def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False)
     at = np.array([place.get(str(system), -1) for system in cells["system"]])
     rates = common.rates(relative and bool(np.isnan(common.sr_genuine).all()))
     observed, genuine = (np.where(at >= 0, rate[at], np.nan) for rate in rates)
-    return observed, genuine
+    return np.where((at >= 0) & np.isnan(observed), own, observed), genuine
 
 
 def decide(
@@ -504,8 +505,9 @@ def decide(
         ]
         rivals += [(rival, rival["p"]) for rival in relation["overtaking"] if rival["p"] is not None]
         if not common["stopping"]:
+            order = relation["order_genuine"]
             apart = [(pair["system"], pair["other"]) for pair in relation["pairs"] if pair["apart"]]
-            letters = letters_of(relation["order_genuine"], apart)
+            letters = letters_of(order, [pair for pair in apart if set(pair) <= set(order)])
             for entry in relation["ranking"]:
                 entry["letters"] = letters.get(entry["system"])
     for (rival, _), p in zip(rivals, holm([alone for _, alone in rivals]), strict=True):
@@ -583,6 +585,7 @@ def common_entry(common: Common | None, stopping: bool) -> CommonEntry | None:
     paired = common.outcomes is not None
     return {
         "groups": None if common.own else int(common.groups.min()),
+        "most_groups": None if common.own else int(common.most_shared),
         "deciding": common.deciding if paired else None,
         "judged": len(common.outcomes) if common.outcomes is not None else int(common.judged.min()),
         "stopping": stopping,

@@ -240,9 +240,10 @@ class CellAudit(TypedDict):
 
 
 class CommonEntry(TypedDict):
-    """The groups that apply to all systems of a relation, on which its order rests."""
+    """The groups that apply to all systems of a relation, and the most that two of them share."""
 
     groups: int | None
+    most_groups: int | None
     deciding: int | None
     judged: int | None
     stopping: bool

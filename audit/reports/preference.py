@@ -14,7 +14,7 @@ from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
 from audit.reports.document import Move, PreferenceEntry, PreferredSystem, ReportDocument, WeightedRanking
-from audit.statistics.comparison import LEAST, Common, weighted_draws
+from audit.statistics.comparison import ENOUGH_FOR_P_BEST, Common, weighted_draws
 from audit.statistics.intervals import Target
 from audit.statistics.orders import best_of, normalised, rank_systems, smallest_move
 from audit.statistics.rates import combine
@@ -218,7 +218,7 @@ def _few_judged(commons: Sequence[Common | None], systems: Sequence[str]) -> boo
         else:
             at = [common.systems.index(system) for system in systems]
             judged += [common.judged[at], common.satisfied[at]]
-    return bool(((judged[0] < LEAST) & (judged[0] < judged[1])).any())
+    return bool(((judged[0] < ENOUGH_FOR_P_BEST) & (judged[0] < judged[1])).any())
 
 
 def shown_ranking(ranked: WeightedRanking) -> list[PreferredSystem]:

@@ -436,7 +436,7 @@ def best_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
 def common_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
     """What the comparison of a relation's systems is about, and why it says nothing where it does not.
 
-    >>> common = {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}
+    >>> common = {"groups": 1200, "most_groups": 1200, "judged": 58, "deciding": 300, "reason": None}
     >>> common_text({"common": common, "order_observed": ["a", "b"]})
     'compared on the 1,200 groups that apply to all systems; 58 of the 300 that can tell them apart are judged'
     """
@@ -445,6 +445,8 @@ def common_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
         return ""
     own = common["groups"] is None
     parts = [phrase(language, "order.own_groups") if own else phrase(language, "order.common", count=common["groups"])]
+    if common["most_groups"] and common["groups"] != common["most_groups"]:
+        parts = [phrase(language, "order.by_pairs", most=common["most_groups"], count=common["groups"])]
     if common["deciding"] is not None:
         deciding = {"judged": count(common["judged"]), "deciding": count(common["deciding"])}
         parts.append(phrase(language, "order.deciding", **deciding))
@@ -611,6 +613,11 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
         notes.append(sensitivity_text(sensitivity, tasks, language))
     if "gold_error" in report:
         notes += _gold_error_notes(report["gold_error"], language)
+    too_few = [
+        relation["relation"] for relation in report["relations"] if relation["common"] and relation["common"]["reason"]
+    ]
+    if too_few and totals["judged"]:
+        notes.append(say("note.not_compared", count=totals["relations"], part=len(too_few), names=too_few))
     if other := [relation["relation"] for relation in report["relations"] if other_best(relation)]:
         notes.append(say("note.other_best", names=other))
     # While no carry error is measured, the signature's own note says how many of its questions wait.
