@@ -116,6 +116,8 @@ def score_line(entry: DecisionEntry, language: str = ENGLISH) -> str:
     return phrase(language, "decision.scores", rates=_few_of(rates, language)) if rates else ""
 
 
+HEADLINES = 2
+"""Headlines of the first lines: how many are judged and how many wait is in the full report, and in what to do next."""
 SYSTEMS_SHOWN = 6
 """Systems that a line of the first page names at most."""
 
@@ -134,8 +136,7 @@ def summary_lines(report: Report, language: str = ENGLISH) -> list[str]:
         about = [titled(report, entry, language)] if several else []
         lines.append(listed([*about, verdict(entry, language)], language, "colon") + phrase(language, "list.stop"))
         lines += [accuracy_line(entry, language), score_line(entry, language), *certainty_lines(entry, language)]
-    # How many are judged and how many wait is in the full report, and in what to do next.
-    lines += [f"{number} {sentence}" for number, sentence in headlines(report, language)[:2]]
+    lines += [f"{number} {sentence}" for number, sentence in headlines(report, language)[:HEADLINES]]
     for entry in report["decisions"]:
         lines += list(next_lines(report, entry, language))[:1]
     return [line for line in lines if line]

@@ -11,7 +11,7 @@ from audit.messages import ENGLISH, phrase
 from audit.reports import words
 from audit.reports.build import Report, cells_of
 from audit.reports.document import RelationResultEntry, ViolationTable
-from audit.reports.first_page import summary_lines
+from audit.reports.first_page import HEADLINES, summary_lines
 from audit.reports.judges import label_tables, own_line, part_lines
 from audit.reports.tables import aligned, cut_to, headed, left, right, wide
 from audit.reports.words import UNKNOWN, field_text
@@ -106,6 +106,7 @@ class _Text:
         blocks += [block for table in tables for block in table()]
         blocks += ["\n".join(lines) for section in sections if (lines := self.wrapped(section, ""))]
         sentences = [
+            *(f"{number} {rest}" for number, rest in words.headlines(report, language)[HEADLINES:]),
             *words.primary_lines(report, language),
             *(self.say("terminal.note", note=note) for note in words.notes_of(report, language)),
             *([self.legend()] if report["cells"] else []),
