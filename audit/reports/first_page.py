@@ -145,8 +145,6 @@ def summary_lines(report: Report, language: str = ENGLISH) -> list[str]:
 def change_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) -> Iterator[str]:
     """What counting false satisfactions changes for whoever chooses, in sentences."""
     say = partial(phrase, language)
-    if line := accuracy_line(entry, language):
-        yield line
     before, after = entry["best_observed"], entry["systems"]
     if before and after and entry["state"] != "one_system":
         same = "same" if set(before) == set(after) else ("kept" if set(before) <= set(after) else "changed")
