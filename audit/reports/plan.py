@@ -593,10 +593,11 @@ def _command(
 
 def _notes(counted: Counted, request: PlanRequest) -> list[str]:
     width = request.decide is None
-    blind = int(((counted.cells["judged"] == 0) | (counted.cells["false"].isna() & width)).sum())
+    cells = counted.cells[counted.cells["satisfied"] > 0]
+    blind = int(((cells["judged"] == 0) | (cells["false"].isna() & width)).sum())
     notes: list[str] = [message("note.plan_gold_only")] if request.domain == GOLD else []
     if blind:
-        whole = len(counted.cells)
+        whole = len(cells)
         notes.append(
             message("note.plan_guess", count=blind, whole=whole, rate=request.guess)
             if width

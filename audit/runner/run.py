@@ -424,7 +424,7 @@ def run(
         without_groups=without_groups,
         ends=_ends(sampled, [relation for relation in relations if relation.name in without_groups]),
         rejected=patiently(lambda: _rejected(engine, study.id, bound), watcher.says),
-        inapplicable=patiently(lambda: _inapplicable(engine, study.id), watcher.says),
+        inapplicable=patiently(lambda: _inapplicable(engine, study.id, by_id), watcher.says),
     )
     if budget.reached:
         inputs = patiently(lambda: _number_again(_shares(engine, study, again, retry=False)), watcher.says)
@@ -571,9 +571,9 @@ def _ask_again(
     AskingAgain(engine, study, systems, anew, counts, watcher, shares=shares).run(todo)
 
 
-def _inapplicable(engine: Engine, study: int) -> list[str]:
+def _inapplicable(engine: Engine, study: int, systems: Iterable[int]) -> list[str]:
     with engine.connect() as connection:
-        return inapplicable_notes(connection, [study])
+        return inapplicable_notes(connection, [study], systems)
 
 
 def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:

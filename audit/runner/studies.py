@@ -1,6 +1,6 @@
 """Making a study: its sources, and the rows of its relations and systems. Idempotent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
@@ -101,9 +101,11 @@ def make_study(engine: Engine, sampled: Sampled) -> StudyRow:
         return load_study(connection, study_id)
 
 
-def inapplicable_notes(connection: Connection, studies: Sequence[int]) -> list[str]:
-    """A sentence for each system and reason of `SYSTEM_REASONS` why groups of these studies are inapplicable: which
-    relations, how many groups."""
+def inapplicable_notes(
+    connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None
+) -> list[str]:
+    """A sentence for each system (of these ids) and reason of `SYSTEM_REASONS` why groups of these studies are
+    inapplicable: which relations, how many groups."""
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     relation, system = table_of(tables.Relation), table_of(tables.System)
     by_cell = (
@@ -116,6 +118,8 @@ def inapplicable_notes(connection: Connection, studies: Sequence[int]) -> list[s
         .where(group.c.study_id.in_(studies))
         .group_by(system.c.name, verdict.c.reason, relation.c.name)
     )
+    if systems is not None:
+        by_cell = by_cell.where(verdict.c.system_id.in_(list(systems)))
     cells: dict[tuple[str, str], dict[str, int]] = {}
     for name, reason, of_relation, number in connection.execute(by_cell):
         cells.setdefault((name, reason), {})[of_relation] = number
