@@ -122,7 +122,9 @@ def compared_groups(
             satisfied = outcome[np.ix_(inside, place)] == Outcome.SATISFIED
             if systems not in differing:
                 inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
-                of_sources, of_groups = (np.sort(pairs[differing_inputs.of(systems, pairs[:, 1]), 0]) for pairs in inputs)
+                of_sources, of_groups = (
+                    np.sort(pairs[differing_inputs.of(systems, pairs[:, 1]), 0]) for pairs in inputs
+                )
                 differing[systems] = of_sources, of_groups
             group, (sources, groups) = checks.groups(chosen)[:, place], differing[systems]
             identical = ~checks.own[chosen] & ~_among(source, sources) & ~_among(group[:, 0], groups)
