@@ -326,24 +326,23 @@ def roll_ups(cells: pd.DataFrame, certainty: Certainty, families: Mapping[tuple[
 
 
 def covered(cells: pd.DataFrame, certainty: Certainty) -> Covered:
-    """The share of false satisfactions over the cells that have judged groups, its interval, and what they cover.
+    """Return the share of false satisfactions over the cells that have an estimate, its interval, and what they cover.
 
-    `satisfied_covered` is their satisfied groups; rates are None where no cell counts.
+    Where no cell has one, but answers leave bounds, these are over all cells. `satisfied_covered` is the satisfied
+    groups of the cells that count; rates are None where nothing is known.
     """
-    names = ("satisfied", "violated", "judged", "false")
-    satisfied, violated, judged, false = (cells[name].to_numpy(float, na_value=np.nan) for name in names)
-    places = np.flatnonzero(~np.isnan(satisfied + violated + false) & (judged > 0) & (satisfied > 0))
+    satisfied, violated, rate = (
+        cells[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated", "fs_rate")
+    )
+    estimated = ~np.isnan(satisfied + violated + rate) & (satisfied > 0)
+    places = np.flatnonzero(estimated if estimated.any() else satisfied > 0)
     together = roll_up(cells, certainty, places.tolist())
+    known = together["fs_rate"] is not None or together["fs_least"] is not None
     return {
-        "sr_observed": together["sr_observed"],
-        "fs_rate": together["fs_rate"],
-        "fs_low": together["fs_low"],
-        "fs_high": together["fs_high"],
-        "sr_genuine": together["sr_genuine"],
-        "sr_genuine_low": together["sr_genuine_low"],
-        "sr_genuine_high": together["sr_genuine_high"],
-        "cells_covered": len(places),
-        "satisfied_covered": int(satisfied[places].sum()),
+        **{name: together[name] for name in (*GenuineRates.__annotations__, *Bounds.__annotations__)},  # type: ignore[typeddict-item]
+        "sr_observed": together["sr_observed"] if known else None,
+        "cells_covered": len(places) if known else 0,
+        "satisfied_covered": int(satisfied[places].sum()) if known else 0,
     }
 
 
@@ -515,6 +514,23 @@ def decide(
         rival |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
     for relation in relations:
         relation["best_changes_sure"] = any(rival["sure"] for rival in relation["overtaking"])
+        relation["best_sure"] = _surely_best(relation)
+
+
+def _surely_best(relation: RelationResultEntry) -> bool:
+    """Whether one system is surely better than every other one under a relation."""
+    if len(relation["best_genuine"]) != 1:
+        return False
+    (best,) = relation["best_genuine"]
+    beaten = {best}
+    for pair in relation["pairs"]:
+        if pair["apart"] and best in (pair["system"], pair["other"]):
+            ahead = (pair["difference"] or 0.0) > 0
+            if ahead == (pair["system"] == best):
+                beaten |= {pair["system"], pair["other"]}
+    if any(rival["sure"] and rival["system"] == best for rival in relation["overtaking"]):
+        beaten |= set(relation["best_observed"])
+    return beaten >= set(relation["order_observed"])
 
 
 def _overtakes(relation: RelationResultEntry, rival: str, delta: float) -> OvertakingEntry | None:

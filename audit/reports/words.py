@@ -406,10 +406,12 @@ def change_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
 def best_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
     """Who was best and who is or looks best, as far as that is known.
 
-    >>> orders = {"order_observed": ["a", "b"], "best_changes": True, "best_changes_sure": True}
-    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"]})
+    >>> orders = {"order_observed": ["a", "b", "c"], "best_observed": ["a"], "best_genuine": ["b"], "best_changes": True}
+    >>> best_text(orders | {"best_changes_sure": True, "best_sure": True})
     'was a, is b'
-    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"], "best_changes_sure": False})
+    >>> best_text(orders | {"best_changes_sure": True, "best_sure": False})
+    'was a, which is not the best; looks like b'
+    >>> best_text(orders | {"best_changes_sure": False, "best_sure": False})
     'was a, looks like b'
     """
     before, after = (
@@ -424,8 +426,10 @@ def best_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
         code = "unknown"
     elif not relation["best_changes"]:
         code = "of_these"
+    elif relation["best_changes_sure"]:
+        code = "sure" if relation["best_sure"] else "not_best"
     else:
-        code = "sure" if relation["best_changes_sure"] else "looks"
+        code = "looks"
     return phrase(language, f"best.{code}", before=before, after=after)
 
 
@@ -515,7 +519,7 @@ def headlines(report: Report, language: str = ENGLISH) -> list[tuple[str, str]]:
     if not totals["cells"]:
         return [("0", say("headline.nothing"))]
     lines = []
-    if totals["fs_rate"] is not None:
+    if totals["cells_covered"]:
         false = say(
             "headline.false",
             covered=count(totals["cells_covered"]),
@@ -570,7 +574,7 @@ def lenient_text(report: Report, language: str = ENGLISH) -> str:
 
 
 def share_covered(totals: OverallEntry) -> float | None:
-    """The share of all satisfied groups that is in the cells of which enough is judged."""
+    """The share of all satisfied groups that is in the cells that have an estimate."""
     covered, satisfied = totals["satisfied_covered"], totals["satisfied"]
     return covered / satisfied if covered is not None and satisfied else None
 
@@ -604,7 +608,7 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
     elif unestimated:
         notes.append(say("note.no_genuine"))
     sensitivity = report.get("sensitivity")
-    if sensitivity and sensitivity["share"] is not None:
+    if sensitivity and sensitivity["share"]:
         tasks = dict.fromkeys(str(entry["task"]) for entry in report["relations"])
         notes.append(sensitivity_text(sensitivity, tasks, language))
     if "gold_error" in report:

@@ -688,8 +688,13 @@ class Common:
 
     @property
     def withheld(self) -> str | None:
-        """Why there is no P(best) and no rank under this relation; see `withheld`."""
-        return withheld([self])
+        """Why there is no P(best) and no rank: too few judged groups, or no group that all systems share. None where
+        everything there is has been judged."""
+        if self.short or not self.groups.all():
+            return self.short or message("no_order.not_all_share")
+        if self.judged_groups >= ENOUGH_FOR_P_BEST or self.judged_whole:
+            return None
+        return message("no_order.not_enough", judged=self.judged_groups, least=ENOUGH_FOR_P_BEST)
 
     def differences(
         self,
@@ -724,7 +729,7 @@ class Common:
 
     def draws(self, target: Target, draws: int = DRAWS, seed: int = 0) -> np.ndarray | None:
         """Draws of SR_g, up to a constant that all systems share, as of `weighted_draws`; None where `withheld`."""
-        return weighted_draws([self], [1.0], self.systems, target, draws, seed)
+        return None if self.withheld else weighted_draws([self], [1.0], self.systems, target, draws, seed)
 
     def _errors(self, target: Target) -> "_Errors":
         """What is known of SR_o and R_FS, and how far off it may be.
@@ -825,20 +830,6 @@ class _Errors:
         )
 
 
-def withheld(commons: Sequence[Common]) -> str | None:
-    """Why there is no P(best) over these relations: too few judged groups, or no group that all systems share.
-
-    None where `ENOUGH_FOR_P_BEST` are judged in all, or everything there is.
-    """
-    for common in commons:
-        if common.short or not common.groups.all():
-            return common.short or message("no_order.not_all_share")
-    judged = sum(common.judged_groups for common in commons)
-    if judged >= ENOUGH_FOR_P_BEST or all(common.judged_whole for common in commons):
-        return None
-    return message("no_order.not_enough", judged=judged, least=ENOUGH_FOR_P_BEST)
-
-
 def weighted_draws(
     commons: Sequence[Common],
     weights: Sequence[float],
@@ -853,10 +844,10 @@ def weighted_draws(
     `systems` are those compared, each of which every one of `commons` has; `weights` (above 0) sum to 1. R_FS over all
     relations is drawn by `hierarchical_draws`. The errors of relations go together where these share sources, of the
     population where they share documents: by the sums over clusters of what each group adds (linearisation, as
-    `audit.statistics.comparison`), all relations at once. None where they are `withheld`, and where several relations
-    have groups whose sources nobody knows.
+    `audit.statistics.comparison`), all relations at once. None where not all systems share groups, and where several
+    relations have groups whose sources nobody knows.
     """
-    if withheld(commons):
+    if any(common.short or not common.groups.all() for common in commons):
         return None
     if len(commons) > 1 and any(common.source is None for common in commons):
         return None

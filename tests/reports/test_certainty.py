@@ -241,9 +241,9 @@ def test_unknown_weights_and_names(tmp_path, capsys):
 
 def test_all_forms_show_the_ranking(tmp_path, capsys):
     path = totals(tmp_path, *SURE)
-    assert main(["rerank", str(path), "--weights", "equal", "--delta", "0.01", "--target", "population"]) == 0
+    assert main(["rerank", str(path), "--weights", "equal", "--delta", "0.01", "--target", "population", "--full"]) == 0
     shown = capsys.readouterr().out
-    assert "sure: b rank 1 a " in shown
+    assert "chances to be best: b rank 1 a " in shown
     assert "1 of 2 relations have another best system for sure; no other looks changed." in shown
     assert "compared on each system's own groups" in shown
     assert "All together" in shown
