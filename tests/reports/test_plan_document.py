@@ -88,7 +88,7 @@ def test_a_contest_counts_only_informative_groups(build):
     assert (relation["common"], relation["informative"], relation["judged"]) == (45, 15, 0)
     assert (relation["decided"], relation["risk"], relation["order"]) == (False, None, [])
     stops = by_design(document)["always-valid"]
-    assert stops["questions"] < stops["questions_worst"] == 15
+    assert stops["questions"] == stops["questions_worst"] == 15  # P(best) needs all of so few
     assert by_design(document)["simple"]["questions"] > 30
     # There is one relation, so what it needs is what all need.
     assert relation["to_go"] == {name: design["to_go"] for name, design in by_design(document).items()}
