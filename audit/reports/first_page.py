@@ -69,7 +69,7 @@ def certainty_lines(entry: DecisionEntry, language: str = ENGLISH) -> Iterator[s
     chances = [
         f"{one['system']} {chance(one['p_best'])}" for one in by_rank(entry["ranking"]) if one["p_best"] is not None
     ]
-    if chances:
+    if len(chances) > 1:
         yield say("decision.chances", chances=listed(chances, language, "comma"))
     if entry["state"] == "open":
         yield say("decision.open_how", sure=percent(SURE, 0))

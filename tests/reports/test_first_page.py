@@ -46,8 +46,7 @@ def test_close_systems_are_not_decided(tmp_path):
 
 def test_without_answers_nobody_is_named(tmp_path):
     entry = decision(tmp_path, "MR1.1,a,1000,900,0,0", "MR1.1,b,1000,800,0,0")
-    assert (entry["state"], entry["systems"], entry["ranking"]) == ("unknown", [], [])
-    assert entry["left_out"] == ["MR1"]
+    assert (entry["state"], entry["systems"], entry["ranking"], entry["families"]) == ("unknown", [], [], [])
     assert verdict(entry) == "Which system is best is not known yet"
 
 
