@@ -49,11 +49,7 @@ def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) 
     # Outputs of one document count as their effective number.
     worth = float(answered.outputs if answered.worth is None else answered.worth)
     share = worth / max(answered.outputs, 1)
-    ends = (
-        mid_p(answered.right * share, worth, None, confidence=confidence)
-        if answered.outputs
-        else None
-    )
+    ends = mid_p(answered.right * share, worth, None, confidence=confidence) if answered.outputs else None
     (rates,) = rates_of(table, _totals_row(table), answered.system)
     return {
         "system": answered.system,

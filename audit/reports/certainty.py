@@ -339,7 +339,7 @@ def covered(cells: pd.DataFrame, certainty: Certainty) -> Covered:
     together = roll_up(cells, certainty, places.tolist())
     known = together["fs_rate"] is not None or together["fs_least"] is not None
     return {
-        **{name: together[name] for name in (*GenuineRates.__annotations__, *Bounds.__annotations__)},  # type: ignore[typeddict-item]
+        **{name: together[name] for name in (*GenuineRates.__annotations__, *Bounds.__annotations__)},  # type: ignore[typeddict-item, literal-required]
         "sr_observed": together["sr_observed"] if known else None,
         "cells_covered": len(places) if known else 0,
         "satisfied_covered": int(satisfied[places].sum()) if known else 0,

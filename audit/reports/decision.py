@@ -26,6 +26,8 @@ from audit.statistics.orders import TIED, best_of
 SURE, LIKELY, OUT = 0.95, 0.8, 0.01
 """Probability that no system is better, from which the best one is called sure, and likely; and below which one is
 out."""
+SURE_OF_FEW = 0.99
+"""As `SURE` where so few groups are judged that probabilities of .95 come true less often than they say."""
 _NO_RANKING: WeightedRanking = {"ranking": [], "winner_observed": [], "winner": [], "move": None, "withheld": False}
 
 
@@ -169,7 +171,8 @@ def _state(ranked: WeightedRanking) -> tuple[State, list[str]]:
     if best[0] not in chances:
         return "looks", list(best)
     # Systems within delta of each other are both best: several at once are sure only where their intervals say so.
-    sure = sorted(system for system, chance in chances.items() if chance >= SURE)
+    needed = SURE_OF_FEW if ranked["withheld"] else SURE
+    sure = sorted(system for system, chance in chances.items() if chance >= needed)
     if sure:
         return ("level" if len(sure) > 1 else "sure"), sure
     if chances[best[0]] >= LIKELY and not ranked["withheld"] and len(best) == 1:

@@ -92,16 +92,15 @@ def accuracy_line(entry: DecisionEntry, language: str = ENGLISH) -> str:
     accuracy = entry["accuracy"]
     if not accuracy:
         return ""
-    rates = [
-        f"{one['system']} {with_interval(one, 'accuracy', language, PERCENT)}" for one in accuracy["systems"]
-    ]
+    rates = [f"{one['system']} {with_interval(one, 'accuracy', language, PERCENT)}" for one in accuracy["systems"]]
     return phrase(language, "decision.accuracy", count=accuracy["texts"], rates=_few_of(rates, language))
 
 
 def score_line(entry: DecisionEntry, language: str = ENGLISH) -> str:
     """The genuine rates that the systems are compared by, best first, each after the reported one; empty without."""
     rows = sorted(
-        (one for one in entry["ranking"] if one["score"] is not None), key=lambda one: (-(one["score"] or 0), one["system"])
+        (one for one in entry["ranking"] if one["score"] is not None),
+        key=lambda one: (-(one["score"] or 0), one["system"]),
     )
     rates = [
         phrase(

@@ -406,7 +406,7 @@ def change_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
 def best_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
     """Who was best and who is or looks best, as far as that is known.
 
-    >>> orders = {"order_observed": ["a", "b", "c"], "best_observed": ["a"], "best_genuine": ["b"], "best_changes": True}
+    >>> orders = {"order_observed": ["a", "b"], "best_observed": ["a"], "best_genuine": ["b"], "best_changes": True}
     >>> best_text(orders | {"best_changes_sure": True, "best_sure": True})
     'was a, is b'
     >>> best_text(orders | {"best_changes_sure": True, "best_sure": False})

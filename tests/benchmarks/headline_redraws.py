@@ -85,8 +85,8 @@ def main():
         for name in arguments.population or POPULATIONS:
             engine, study, truth = population(folder, name)
             for size in SIZES:
-                print(row(name, size, measure(engine, study, truth, size, arguments.redraws), arguments.redraws), flush=True)
-            print(f"<!-- {name}: {({system: round(rate, 3) for system, rate in truth.items() if rate is not None})} -->")
+                ends = measure(engine, study, truth, size, arguments.redraws)
+                print(row(name, size, ends, arguments.redraws), flush=True)
 
 
 if __name__ == "__main__":
