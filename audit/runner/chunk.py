@@ -542,8 +542,7 @@ class Stored:
                 select(table).where(table.c.system_id == system, table.c.input_id.in_(piece)).order_by(table.c.attempt)
             )
             for row in connection.execute(query).mappings():
-                output = Output(row["label"], row["score"], row["text"], row["error"])
-                attempts[keys[row["input_id"]]] = row["attempt"], output
+                attempts[keys[row["input_id"]]] = row["attempt"], Output.stored(row)
         return attempts
 
     def is_tried_again(self, system: int, key: bytes) -> bool:
@@ -568,6 +567,7 @@ class Stored:
             "score": [output.score for output in outputs],
             "text": [output.text for output in outputs],
             "error": [output.error for output in outputs],
+            "details": [output.details for output in outputs],
         }
         new = insert_new(connection, tables.Output, rows)
         stored = dict(zip(ids, outputs, strict=True))

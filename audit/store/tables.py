@@ -260,6 +260,8 @@ class Output(SQLModel, table=True):
     score: float | None = None
     text: str | None = None
     error: str | None = None
+    details: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    """`audit.tasks.Output.details`."""
 
 
 class Repeat(SQLModel, table=True):
@@ -275,6 +277,7 @@ class Repeat(SQLModel, table=True):
     score: float | None = None
     text: str | None = None
     error: str | None = None
+    details: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
 
 
 class Group(SQLModel, table=True):
