@@ -63,8 +63,8 @@ def search(
     >>> def calm(text):
     ...     return "negative" if text.isupper() else "positive"
     >>> result = search(["A good film."], {"calm": calm}, ["MR1.4", "MR3.1"], budget=10, progress=False)
-    >>> result.found[0].violation.relation, result.unscored
-    ('MR3.1', ['MR1.4'])
+    >>> result.found[0].violation.relation
+    'MR3.1'
     """
     texts = corpus_of(corpus, task, unit, language, None, Reading(columns or {}, labels or {}))
     names = system_names([system] if isinstance(system, str) or not isinstance(system, Mapping) else system, texts)

@@ -198,6 +198,12 @@ class Outcome(IntEnum):
     """A follow-up breaks a limit of its relation (`audit.relations.validity`): the system was not asked about it."""
 
 
+NO_SCORE = "it needs a score, and the system returns none"
+SYSTEM_REASONS: Mapping[str, str] = {NO_SCORE: "no_score"}
+"""Reasons why a group is inapplicable that lie with the system and not with its texts -> code in the catalogue. Run and
+report count these groups by system (`audit.runner.studies.inapplicable_notes`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Outcome, the value that was compared (or None for labels), and why, where that is not plain."""

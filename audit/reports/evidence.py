@@ -56,7 +56,6 @@ from audit.false_satisfaction.resolution import (
 )
 from audit.false_satisfaction.slices import Sliced, slice_groups
 from audit.messages import message
-from audit.relations.registry import find_relation
 from audit.reports.certainty import KEY
 from audit.reports.document import (
     DisputesEntry,
@@ -73,7 +72,7 @@ from audit.reports.primary import Named
 from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
-from audit.runner.studies import unscored_notes
+from audit.runner.studies import inapplicable_notes
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import ALL, BLIND, INFORMATIVE
 from audit.statistics.intervals import Target
@@ -233,7 +232,7 @@ def signature(
                 for sample in counted.samples
                 if sample["domain"] != ALL
             ),
-            *_unscored(connection, counted),
+            *inapplicable_notes(connection, _ids(counted)),
             *([message("note.compares")] if any(compares) else []),
             *([message("note.holds_assumed")] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),
@@ -247,15 +246,6 @@ def _words(connection: Connection, counted: Counted) -> Signature:
     versions = {task: words.of(task).version for task in sorted({str(study["task"]) for study in counted.studies})}
     changed = {task: version for task, version in versions.items() if version}
     return {"words": changed} if changed else {}
-
-
-def _unscored(connection: Connection, counted: Counted) -> list[str]:
-    """What to say of systems without scores in cells of which no group is satisfied."""
-    counts = counted.cells
-    none = counted.keys.loc[counts[(counts["satisfied"] == 0) & (counts["violated"] > 0)].index]
-    columns = (none[name] for name in ("task", "relation", "system_id", "system"))
-    cells = [(find_relation(task, name), int(id), system) for task, name, id, system in zip(*columns, strict=True)]
-    return unscored_notes(connection, [(relation, id, system) for relation, id, system in cells if relation])
 
 
 def relation_entries(connection: Connection, ids: Sequence[int]) -> list[RelationEntry]:

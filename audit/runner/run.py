@@ -34,7 +34,7 @@ from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
 from audit.runner.preflight import Answered
 from audit.runner.repeats import Repeated, Repeats, asked_once, keep_calls, to_ask_again
-from audit.runner.studies import Sampled, StudyRow, first_inputs, make_study, relation_id, system_id, unscored_notes
+from audit.runner.studies import Sampled, StudyRow, first_inputs, inapplicable_notes, make_study, relation_id, system_id
 from audit.store import pieces, store_inputs, table_of, tables, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
@@ -134,8 +134,8 @@ class Ran:
     """Composition that applies to no source -> why, as a sentence."""
     rejected: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Relation with limits -> how many groups it has in the study, and how many of them are rejected."""
-    unscored: Sequence[str] = ()
-    """What to say of systems without scores under relations that compare them."""
+    inapplicable: Sequence[str] = ()
+    """A sentence for each system and reason why groups are inapplicable, such as a score that it does not return."""
 
     def as_json(self) -> dict[str, object]:
         """Counts, as the command `audit run` has them in JSON."""
@@ -197,7 +197,7 @@ class Ran:
                 f"{counted(self.counts.failed, 'input')} failed: the errors are stored and counted in the report; "
                 f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
             )
-        return [*lines, *self.unscored]
+        return [*lines, *self.inapplicable]
 
 
 def fitting(
@@ -424,7 +424,7 @@ def run(
         without_groups=without_groups,
         ends=_ends(sampled, [relation for relation in relations if relation.name in without_groups]),
         rejected=patiently(lambda: _rejected(engine, study.id, bound), watcher.says),
-        unscored=patiently(lambda: _unscored(engine, relations, by_id), watcher.says),
+        inapplicable=patiently(lambda: _inapplicable(engine, study.id), watcher.says),
     )
     if budget.reached:
         inputs = patiently(lambda: _number_again(_shares(engine, study, again, retry=False)), watcher.says)
@@ -571,11 +571,9 @@ def _ask_again(
     AskingAgain(engine, study, systems, anew, counts, watcher, shares=shares).run(todo)
 
 
-def _unscored(engine: Engine, relations: Sequence[Relation], systems: Mapping[int, Bound]) -> list[str]:
+def _inapplicable(engine: Engine, study: int) -> list[str]:
     with engine.connect() as connection:
-        return unscored_notes(
-            connection, [(relation, id, system.name) for id, system in systems.items() for relation in relations]
-        )
+        return inapplicable_notes(connection, [study])
 
 
 def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
