@@ -136,7 +136,7 @@ def inapplicable_notes(connection: Connection, studies: Sequence[int]) -> list[s
     cells: dict[tuple[str, str], dict[str, int]] = {}
     for name, reason, of_relation, number in connection.execute(by_cell):
         cells.setdefault((name, reason), {})[of_relation] = number
-    names = dict(connection.execute(select(system.c.id, system.c.name)).tuples().all())
+    names = {id: name for id, name in connection.execute(select(system.c.id, system.c.name))}
     cut = [
         message("note.cut", system=names[id], count=number)
         for id, number in sorted(cut_inputs(connection, studies).items())

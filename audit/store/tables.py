@@ -570,7 +570,7 @@ class JudgeAnswer(SQLModel, table=True):
     """A label of the task, or `unsure`; null: an error."""
     error: str | None = None
     text: str | None = None
-    """What the model wrote, where it could not be read as an answer."""
+    """What the model wrote beside an answer, its reasoning, or what it wrote that could not be read as one."""
     decided_at: datetime = moment()
 
 

@@ -77,6 +77,24 @@ def test_refusals_are_errors_with_what_was_said(ran, tmp_path):
     }
 
 
+@pytest.mark.parametrize("status", [402, 429])
+def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, toy_corpus, status):
+    said = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
+    spent = [Reply(said, status)] * 200
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+    with serving(lambda body, number: spent.pop() if number > 9 and spent else mood(body, number)) as server:
+        with InProcess() as executor:
+            args = [engine, toy_corpus(), [chat_file(server, tmp_path)], [get_relation("sentiment", "MR3.1")], executor]
+            first = run(*args)
+            assert first.counts.failed > 20 > 200 - len(spent)
+            assert "insufficient_quota" in first.first_error
+            spent.clear()
+            again = run(*args, retry_errors=True)
+    assert again.counts.retried == first.counts.failed
+    assert all(row.error is None for text, row in stored(engine).items() if "7" not in text)
+    engine.dispose()
+
+
 def test_what_was_said_beside_an_error_is_no_output(ran):
     """Neither for reports, nor for what differs between systems."""
     engine, _, _ = ran
