@@ -15,7 +15,7 @@ from audit.errors import AuditError, NotInstalled, first_line
 from audit.systems.base import System, missing, package_version
 from audit.systems.heads import HEADS, Head, Loaded
 from audit.systems.model_files import fingerprint_of, load_part, load_tokenizer, model_json, one_thread
-from audit.systems.pipeline_file import Described, described
+from audit.systems.pipeline_file import Described, described, labels_line, names_of
 from audit.systems.prompts import labels_together
 from audit.tasks import Input, Output, base_of, get_task
 
@@ -53,6 +53,11 @@ class Pipeline:
     def needs(self) -> str | None:
         """None when the packages are there, else the line that installs them."""
         return missing("torch", INSTALL) or missing("transformers", INSTALL)
+
+    def written_for(self, task: str) -> str | None:
+        """What a file says to make this model a system of another task, where its labels read like those of the task."""
+        line = labels_line(names_of(self._described.config), get_task(task).labels)
+        return f'task = "{task}" and {line}' if line else None
 
     def prepare(self) -> None:
         """Read the tokenizer, so that a model that cannot be asked is found before anything runs; the weights are

@@ -16,6 +16,7 @@ from tiny_models import bert_config, classifier, learn, save_tokenizer
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.runner.executors import Batch
+from audit.runner.run import refuse_misfits
 from audit.systems import get_system
 from audit.systems.heads import _Window, best_span, whole_words
 from audit.tasks import Input, Output
@@ -172,6 +173,20 @@ def test_labels_that_are_numbers_want_a_file(unnamed, tmp_path):
         get_system(file(tmp_path, more + 'labels = { LABEL_9 = "books" }'))
     with pytest.raises(BadFile, match=r"labels: 'cars' is no label of classification"):
         get_system(file(tmp_path, more + 'labels = { LABEL_0 = "cars" }'))
+
+
+def test_labels_in_short_are_told_as_the_lines_to_write(tmp_path, toy_corpus):
+    import transformers
+
+    folder = tmp_path / "short"
+    config = bert_config(save_tokenizer(folder), id2label={0: "NEG", 1: "POS"})
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    for name in (str(folder), file(tmp_path, f'model = "{folder}"').partition(":")[2]):
+        spec = f"transformers:{name}"
+        with pytest.raises(AuditError, match=r'task = "sentiment" and labels = .*NEG = "negative", POS = "positive"'):
+            refuse_misfits(toy_corpus(), {spec: get_system(spec)}, [])
+    with pytest.raises(BadFile, match=r'labels: nothing says .*NEG = "negative", POS = "positive"'):
+        get_system(file(tmp_path, f'model = "{folder}"\ntask = "sentiment"'))
 
 
 def test_names_of_labels_are_a_scheme(tmp_path):
