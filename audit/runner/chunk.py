@@ -330,9 +330,7 @@ class Chunk:
                 sent = [outputs[key] for key in keys]
             if members is None and group.verdict and group.verdict.outcome in (Outcome.SATISFIED, Outcome.VIOLATED):
                 roles = zip(group.keys, group.roles, strict=True)
-                group.verdict = (
-                    cut_verdict([outputs[key] for key, role in roles if role in COUNTED]) or group.verdict
-                )
+                group.verdict = cut_verdict([outputs[key] for key, role in roles if role in COUNTED]) or group.verdict
         self._walking = walking
         for system, inputs in wanted.items():
             self._requested[system].update(inputs)

@@ -119,8 +119,8 @@ def cut_inputs(connection: Connection, studies: Sequence[int]) -> dict[int, int]
 
 
 def inapplicable_notes(connection: Connection, studies: Sequence[int]) -> list[str]:
-    """A sentence for each system that read a part of some inputs, and for each system and reason of `SYSTEM_REASONS` why
-    groups of these studies are inapplicable: which relations, how many groups."""
+    """A sentence for each system that read a part of some inputs, and for each system and reason of `SYSTEM_REASONS`
+    why groups of these studies are inapplicable: which relations, how many groups."""
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     relation, system = table_of(tables.Relation), table_of(tables.System)
     by_cell = (
@@ -136,12 +136,10 @@ def inapplicable_notes(connection: Connection, studies: Sequence[int]) -> list[s
     cells: dict[tuple[str, str], dict[str, int]] = {}
     for name, reason, of_relation, number in connection.execute(by_cell):
         cells.setdefault((name, reason), {})[of_relation] = number
-    names = {id: name for id, name in connection.execute(select(system.c.id, system.c.name))}
-    cut = [
-        message("note.cut", system=names[id], count=number)
-        for id, number in sorted(cut_inputs(connection, studies).items())
-    ]
-    return cut + [
+    cut = cut_inputs(connection, studies)
+    names = connection.execute(select(system.c.id, system.c.name).where(system.c.id.in_(cut)))
+    notes: list[str] = [message("note.cut", system=name, count=cut[id]) for id, name in sorted(names.all())]
+    return notes + [
         message(
             f"inapplicable.{SYSTEM_REASONS[reason]}",
             system=name,

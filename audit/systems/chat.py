@@ -25,7 +25,8 @@ class Chat(OverHttp):
     """The model that a TOML file describes, as a `System` and an `AsynchronousSystem`: one input a conversation.
 
     What the model refuses, leaves unfinished or says unclearly is a stored error, with what it wrote as the text beside
-    it; what it reasoned is kept in the details of the output. Creating it reads the file and raises BadFile for what is wrong with it.
+    it; what it reasoned is kept in the details of the output. Creating it reads the file and raises BadFile for what is
+    wrong with it.
     """
 
     def __init__(self, path: str):

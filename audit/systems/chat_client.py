@@ -406,7 +406,8 @@ class ChatClient:
             reason = f"{what} was cut off at the most tokens that it may have (finish_reason length)"
             raise NoAnswer(reason, text or reasoning)
         if not answer.strip():
-            raise NoAnswer("only reasoning came, and no answer" if only else "the model's answer is empty", text or reasoning)
+            reason = "only reasoning came, and no answer" if only else "the model's answer is empty"
+            raise NoAnswer(reason, text or reasoning)
         return Reply(answer, usage, _tokens(choice.get("logprobs")), reasoning)
 
 

@@ -29,7 +29,7 @@ class Loaded:
 
 
 class Tokens(dict[str, list[int]]):
-    """The tokens of an input, and the details of its output (`audit.tasks.Output.details`) where they fill the model."""
+    """The tokens of an input, with the details of its output (`audit.tasks.Output`) where they fill the model."""
 
     details: Mapping[str, Any] | None = None
 

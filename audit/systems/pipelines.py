@@ -55,7 +55,7 @@ class Pipeline:
         return missing("torch", INSTALL) or missing("transformers", INSTALL)
 
     def written_for(self, task: str) -> str | None:
-        """What a file says to make this model a system of another task, where its labels read like those of the task."""
+        """What a file says to make this model do another task, where its labels read like those of the task."""
         line = labels_line(names_of(self._described.config), get_task(task).labels)
         return f'task = "{task}" and {line}' if line else None
 

@@ -89,12 +89,8 @@ class Output:
     details: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def stored(cls, row: Mapping[str, Any]) -> "Output":
-        """As the tables of outputs and of repeated calls have it.
-
-        >>> Output.stored({"label": "positive", "score": 0.5, "text": None, "error": None, "details": None}).score
-        0.5
-        """
+    def stored(cls, row: Any) -> "Output":
+        """As a row of the tables of outputs or of repeated calls has it, by the names of columns."""
         return cls(row["label"], row["score"], row["text"], row["error"], row["details"])
 
     @property

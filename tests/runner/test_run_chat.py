@@ -82,14 +82,17 @@ def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, to
     said = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
     spent = [Reply(said, status)] * 200
     engine = open_store(str(tmp_path / "audit.db"), create=True)
-    with serving(lambda body, number: spent.pop() if number > 9 and spent else mood(body, number)) as server:
-        with InProcess() as executor:
-            args = [engine, toy_corpus(), [chat_file(server, tmp_path)], [get_relation("sentiment", "MR3.1")], executor]
-            first = run(*args)
-            assert first.counts.failed > 20 > 200 - len(spent)
-            assert "insufficient_quota" in first.first_error
-            spent.clear()
-            again = run(*args, retry_errors=True)
+
+    def answer(body, number):
+        return spent.pop() if number > 9 and spent else mood(body, number)
+
+    with serving(answer) as server, InProcess() as executor:
+        args = [engine, toy_corpus(), [chat_file(server, tmp_path)], [get_relation("sentiment", "MR3.1")], executor]
+        first = run(*args)
+        assert first.counts.failed > 20 > 200 - len(spent)
+        assert "insufficient_quota" in first.first_error
+        spent.clear()
+        again = run(*args, retry_errors=True)
     assert again.counts.retried == first.counts.failed
     assert all(row.error is None for text, row in stored(engine).items() if "7" not in text)
     engine.dispose()

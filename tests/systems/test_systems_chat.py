@@ -241,7 +241,7 @@ def test_reasoning_alone_is_an_error_that_says_so(tmp_path, said, raw):
         (reply("Well", finish_reason="content_filter"), "content filter", "Well"),
         (reply('{"label":', finish_reason="length"), "cut off", '{"label":'),
         (reply(""), "answer is empty", ""),
-        (reply('{"label": "positive"} or {"label": "negative"}'), "differ", '{"label": "positive"} or {"label": "negative"}'),
+        (reply('{"label": "positive"} {"label": "negative"}'), "differ", '{"label": "positive"} {"label": "negative"}'),
     ],
 )
 def test_an_answer_that_is_none_is_an_error_with_what_was_written(tmp_path, said, error, raw):
@@ -259,8 +259,8 @@ def test_probabilities_become_scores(tmp_path):
     ran, server = outputs(tmp_path, lambda body, number: said, "logprobs = true")
     assert ran == [Output("negative", 0.740818)]  # e^-0.3: of the label's two tokens alone
     assert server.bodies[0]["logprobs"] is True
-    said["choices"][0]["message"]["content"] = f"<think>Is it negative?</think>{said['choices'][0]['message']['content']}"
-    listed[:0] = [{"token": token, "logprob": -9} for token in ("<think>", "Is it negative?", "</think>")]
+    said["choices"][0]["message"]["content"] = f"<think>Negative?</think>{''.join(token for token, _ in tokens)}"
+    listed[:0] = [{"token": token, "logprob": -9} for token in ("<think>", "Negative?", "</think>")]
     listed.append({"token": "<|im_end|>", "logprob": -9})
     assert outputs(tmp_path, lambda body, number: said, "logprobs = true")[0] == ran
     said["choices"][0]["logprobs"] = {"content": [{"token": "?", "logprob": -1}]}

@@ -45,9 +45,8 @@ class Returned:
         >>> Returned.of([Output("positive"), Output("negative")], 0.1)
         Returned(labels=('positive', 'negative'), scores=None, texts=None, errors=None, seconds=0.1)
         """
-        columns = zip(
-            *((output.label, output.score, output.text, output.error, output.details) for output in outputs), strict=True
-        )
+        rows = ((output.label, output.score, output.text, output.error, output.details) for output in outputs)
+        columns = zip(*rows, strict=True)
         filled = [column if any(value is not None for value in column) else None for column in columns]
         labels, scores, texts, errors, details = filled or (None,) * 5
         return cls(labels, scores, texts, errors, seconds, calls, details)
@@ -169,7 +168,7 @@ def _accepted(task: Task, output: Output) -> Output:
     if output.error:
         accepted = failed(output.error, output.text)
     elif output.score is not None and not math.isfinite(output.score):
-        accepted = failed(f"the score is {float(output.score)}, which is no number")
+        accepted = failed(f"score {float(output.score)} is not a number from 0 to 1")
     else:
         accepted = _plain(task.checked(output))
     return replace(accepted, details=_details(output.details)) if output.details else accepted
