@@ -47,6 +47,7 @@ from audit.messages import ENGLISH
 
 By = Literal["relation", "system", "language", "pair"] | None
 Repeats = Literal["first", "last", "majority"] | None
+Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not the first lines alone")]
 
 
 @command(
@@ -99,10 +100,12 @@ def report(
     html: Html = None,
     pdf: Pdf = None,
     language: Annotated[Literal["en", "zh"], chosen("of the text and of the files")] = "en",
+    full: Full = False,
 ) -> Reply:
-    """Observed and genuine rates of every cell with their intervals, and for each relation who is best before and
-    after. See the report (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the
-    corrected rates are `null`.
+    """Which system is best, how sure that is, and what is false of what was reported; `--full` shows the rates of every
+    cell with their intervals, and for each relation who is best before and after. See the report
+    (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the corrected rates are
+    `null`.
     """
     from audit.corpora.slices import column_slice
     from audit.reports.examples import EXAMPLES
@@ -125,20 +128,25 @@ def report(
         gold_error=GoldError.read(gold_error) if gold_error else None,
         examples=examples if examples is not None else EXAMPLES if html or pdf else 0,
     )
-    return reported(document, html, language, pdf)
+    return reported(document, html, language, pdf, full)
 
 
 def reported(
-    report: "ReportDocument", html: str | None = None, language: str = ENGLISH, pdf: str | None = None
+    report: "ReportDocument",
+    html: str | None = None,
+    language: str = ENGLISH,
+    pdf: str | None = None,
+    full: bool = False,
 ) -> Reply:
-    """The report, written as HTML or PDF where that was asked for; then it is not shown on the terminal, too."""
-    from audit.reports.terminal import to_terminal
+    """Return the report, or write it as HTML or PDF where a file was named; then the terminal does not show it, too."""
+    from audit.reports.terminal import first_lines, to_terminal
 
     if html:
         write_html(report, Path(html), language)
     if pdf:
         write_pdf(report, Path(pdf), language)
-    return Reply(report, None if html or pdf else lambda document: [to_terminal(document, language=language)])
+    shown = to_terminal if full else first_lines
+    return Reply(report, None if html or pdf else lambda document: [shown(document, language=language)])
 
 
 def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:
@@ -181,6 +189,7 @@ def rerank(
         ),
     ] = None,
     html: Html = None,
+    full: Full = False,
 ) -> Reply:
     """Corrects and ranks totals that were measured elsewhere. The file is a CSV with the columns `relation,system` and
     either `sr_observed,fs_rate` or `groups,satisfied,judged,false`, where `groups` is satisfied plus violated.
@@ -197,7 +206,7 @@ def rerank(
         weights=read_weights(weights) if weights else None,
         proxy=proxy,
     )
-    return reported(document, html)
+    return reported(document, html, full=full)
 
 
 @command(

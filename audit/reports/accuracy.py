@@ -47,9 +47,10 @@ def _entry(table: ViolationTable, right_outputs: RightOutputs | None, confidence
 
 def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) -> AccuracySystem:
     # Outputs of one document count as their effective number.
-    share = 1.0 if answered.worth is None else answered.worth / answered.outputs
+    worth = float(answered.outputs if answered.worth is None else answered.worth)
+    share = worth / max(answered.outputs, 1)
     ends = (
-        mid_p(answered.right * share, answered.outputs * share, None, confidence=confidence)
+        mid_p(answered.right * share, worth, None, confidence=confidence)
         if answered.outputs
         else None
     )
@@ -58,6 +59,7 @@ def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) 
         "system": answered.system,
         "outputs": answered.outputs,
         "right": answered.right,
+        "worth": worth,
         "accuracy": answered.right / answered.outputs if answered.outputs else None,
         "low": ends.low if ends else None,
         "high": ends.high if ends else None,

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -31,14 +31,14 @@ from audit.store.bulk import LIMIT, group_ids
 
 # Which groups tell the compared systems of a relation apart, in the order in which they are drawn.
 #
-# A group compares systems when it applies to all that were checked under its relation. Where all of them satisfy it
-# with identical outputs, or none does, it adds exactly 0 to every difference of their SR_g; the others are informative.
-# The design `informative` draws those alone, for all systems at once.
+# A group compares the systems that it applies to. Where these satisfy it with identical outputs, or none does, it adds
+# exactly 0 to every difference of their SR_g; the others are informative. The design `informative` draws those alone,
+# for all systems at once.
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The groups of one relation that apply to every system checked under it (two or more), in the drawn order.
+    """The groups of one relation that apply to all of these systems (two or more), in the drawn order.
 
     `number` and `source` (groups,) are the sources' random numbers, ascending, and ids; `group` (groups, systems) ids
     of groups; `satisfied` (groups, systems) is bool; `informative` (groups,) is False where a group adds 0 to every
@@ -90,11 +90,12 @@ def compared_groups(
     numbers: Numbers,
     differing_inputs: DifferingInputs,
     without: Collection[int] = (),
-) -> Iterator[Compared]:
-    """The comparison under every relation of a study that makes groups for two systems or more, by relation id.
+) -> Iterator[list[Compared]]:
+    """The comparisons under every relation of a study that makes groups for two systems or more, by relation id.
 
-    Compared are the systems with a satisfied or violated group under the relation, but for those `without` (ids);
-    `checks` hold the study's.
+    The first one is over the groups that apply to all compared systems; then comes one for each two of them that share
+    more groups than all do. Compared are the systems with a satisfied or violated group under the relation, but for
+    those `without` (ids); `checks` hold the study's.
     """
     differing: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
     inputs: tuple[np.ndarray, np.ndarray] | None = None
@@ -102,46 +103,57 @@ def compared_groups(
     for relation in np.unique(checks.relation[of_study]).tolist():
         rows = of_study[checks.relation[of_study] == relation]
         outcome = checks.outcome[rows]
-        satisfied = outcome == Outcome.SATISFIED
-        applies = satisfied | (outcome == Outcome.VIOLATED)
+        applies = (outcome == Outcome.SATISFIED) | (outcome == Outcome.VIOLATED)
         columns = np.flatnonzero(applies.any(axis=0) & ~np.isin(checks.systems, list(without)))
         if len(columns) < 2:
             continue
-        systems = tuple(checks.systems[at] for at in columns)
-        everywhere = applies[:, columns].all(axis=1)
-        rows, satisfied = rows[everywhere], satisfied[np.ix_(everywhere, columns)]
-        source = checks.source[rows]
-        number = numbers.of(source)
-        order = np.lexsort((source, number))
-        rows, satisfied, source, number = rows[order], satisfied[order], source[order], number[order]
-        if systems not in differing:
-            inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
-            of_sources, of_groups = (np.sort(pairs[differing_inputs.of(systems, pairs[:, 1]), 0]) for pairs in inputs)
-            differing[systems] = of_sources, of_groups
-        group, (sources, groups) = checks.groups(rows)[:, columns], differing[systems]
-        identical = ~checks.own[rows] & ~_among(source, sources) & ~_among(group[:, 0], groups)
-        decides = informative(satisfied, np.where(identical[:, None], 0, np.arange(len(systems))))
-        yield Compared(study, relation, systems, number, source, group, satisfied, decides)
+        several = applies[:, columns].sum(axis=1) > 1
+        rows, applies, outcome = rows[several], applies[several], outcome[several]
+        number = numbers.of(checks.source[rows])
+        order = np.lexsort((checks.source[rows], number))
+        rows, applies, outcome, number = rows[order], applies[order], outcome[order], number[order]
+        found: list[Compared] = []
+        for place in (columns, *(columns[list(pair)] for pair in combinations(range(len(columns)), 2))):
+            inside = applies[:, place].all(axis=1)
+            if found and inside.sum() == len(found[0].source):
+                continue
+            systems = tuple(checks.systems[at] for at in place)
+            chosen, source = rows[inside], checks.source[rows[inside]]
+            satisfied = outcome[np.ix_(inside, place)] == Outcome.SATISFIED
+            if systems not in differing:
+                inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
+                of_sources, of_groups = (np.sort(pairs[differing_inputs.of(systems, pairs[:, 1]), 0]) for pairs in inputs)
+                differing[systems] = of_sources, of_groups
+            group, (sources, groups) = checks.groups(chosen)[:, place], differing[systems]
+            identical = ~checks.own[chosen] & ~_among(source, sources) & ~_among(group[:, 0], groups)
+            decides = informative(satisfied, np.where(identical[:, None], 0, np.arange(len(systems))))
+            found.append(Compared(study, relation, systems, number[inside], source, group, satisfied, decides))
+        yield found
 
 
 def informative_lists(connection: Connection, checks: Checked, study: int, seed: int) -> Iterator[pd.DataFrame]:
     """The whole list of every relation that compares systems, for the design `informative`, relation by relation.
 
-    Columns relation_id, system_id, rank, group_id, source: a line for each system that satisfies an informative group,
-    and the rank (from 1) is the group's among the relation's informative ones, the same for all systems. A list may be
-    empty.
+    Columns relation_id, system_id, rank, group_id, source: a line for each system that satisfies a group which tells
+    it from another one, and the rank (from 1) is the group's among all such groups of the relation, the same for all
+    systems. A list may be empty.
     """
     numbers = Numbers.of_study(connection, study, seed)
-    for compared in compared_groups(connection, checks, study, numbers, DifferingInputs(connection)):
-        at, column = np.nonzero(compared.satisfied & compared.informative[:, None])
-        columns = {
-            "relation_id": np.full(len(at), compared.relation),
-            "system_id": np.array(compared.systems)[column],
-            "rank": np.cumsum(compared.informative)[at],
-            "group_id": compared.group[at, column],
-            "source": compared.source[at],
-        }
-        yield pd.DataFrame(columns)
+    for several in compared_groups(connection, checks, study, numbers, DifferingInputs(connection)):
+        parts = []
+        for compared in several:
+            at, column = np.nonzero(compared.satisfied & compared.informative[:, None])
+            columns = {
+                "relation_id": np.full(len(at), compared.relation),
+                "system_id": np.array(compared.systems)[column],
+                "group_id": compared.group[at, column],
+                "source": compared.source[at],
+                "number": compared.number[at],
+            }
+            parts.append(pd.DataFrame(columns))
+        listed = pd.concat(parts, ignore_index=True).drop_duplicates(["system_id", "group_id"])
+        listed = listed.sort_values(["number", "source"], kind="stable", ignore_index=True)
+        yield listed.assign(rank=listed.groupby(["number", "source"]).ngroup() + 1).drop(columns="number")
 
 
 def _inputs(connection: Connection, study: int, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -121,13 +121,15 @@ def test_pairs_are_answered_by_their_texts():
         study.answer(swapped.assign(label="zero", annotator="eve"))
 
 
-def test_a_run_and_a_report_say_that_a_system_without_scores_cannot_satisfy_a_relation():
+def test_a_run_and_a_report_count_the_groups_that_need_a_score_which_a_system_does_not_return():
     study = audit.run(FILMS, ["vader", by_keyword], ["MR1.4", "MR3.1"], progress=False)
-    (note,) = study.ran.unscored
-    assert note.startswith("by_keyword gives the score 1 to every text, or none. MR1.4 cannot be satisfied")
-    assert study.ran.lines()[-1] == note
-    assert [entry for entry in study.report().notes if "score" in entry] == [note]
-    assert not audit.run(FILMS, ["vader"], ["MR1.4", "MR3.1"], progress=False).ran.unscored
+    (note,) = study.ran.inapplicable
+    cells = {(cell.relation, cell.system): cell for cell in study.report().cells}
+    unscored = cells["MR1.4", "by_keyword"]
+    assert (unscored.satisfied, unscored.sr_observed, unscored.sr_genuine.value) == (0, None, None)
+    assert note.parameters == {"system": "by_keyword", "names": ("MR1.4",), "count": unscored.groups}
+    assert note in study.ran.lines() and note in study.report().notes
+    assert not audit.run(FILMS, ["vader"], ["MR1.4", "MR3.1"], progress=False).ran.inapplicable
 
 
 def reads_ten(text: str) -> Output:
