@@ -20,6 +20,7 @@ from audit.store import open_store, table_of, tables
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
 KEY = "sk-live-4711"
+REASONING = 'Or {"label": "neutral"}?'
 
 
 def mood(body, number):
@@ -27,7 +28,7 @@ def mood(body, number):
     text = body["messages"][-1]["content"]
     if "7" in text:
         return reply(None, refusal=f"I will not speak of this, {KEY}.")
-    return reply(json.dumps({"label": label_of(text)}))
+    return reply(f"<think>{REASONING}, {KEY}.</think>{json.dumps({'label': label_of(text)})}")
 
 
 def stored(engine):
@@ -59,7 +60,9 @@ def test_refusals_are_errors_with_what_was_said(ran, tmp_path):
     for row in refused.values():
         assert (row.error, row.label, row.score) == ("the model refused to answer", None, None)
         assert row.text == "I will not speak of this, ${SMALL_KEY}."
-    assert all(row.label == label_of(text) for text, row in rows.items() if text not in refused)
+    answered = {text: row for text, row in rows.items() if text not in refused}
+    assert all(row.label == label_of(text) for text, row in answered.items())
+    assert {row.details["reasoning"] for row in answered.values()} == {f"{REASONING}, ${{SMALL_KEY}}."}
     assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("audit.db*"))
     asked = [body["messages"][-1]["content"] for body in server.bodies]
