@@ -250,7 +250,7 @@ def compare_all(
         # The relation's place in its own study: other studies in the report move no probability of this one.
         seed = sum((entry["task"], entry["study"]) == key[:2] for entry in relations)
         draws = None if common is None or stopping or not size else common.draws(target, size, seed)
-        orders = compare_orders(standing.loc[group.index])
+        orders = (compare_orders if common is None else common.orders_of)(standing.loc[group.index])
         order_corrected, best_corrected = order_where_known(group, "sr_corrected") or (None, None)
         relations.append(
             {

@@ -76,12 +76,13 @@ def _decision(
     judged = set(of_task.loc[of_task["sr_genuine"].notna(), "system"])
     basis = _mean_over_families(cells, task, families)
     ranked, weights = _NO_RANKING, None
-    used = set(entries_of(cells)["relation"][basis.weight > 0])
+    used: set[str] = set()
     if preference is not None and preference["winner"] and set(preference["winner"]) <= set(systems):
         ranked, weights = preference, preference["source"]
         used = {relation for relation, share in preference["weights"].items() if share}
     elif basis.weight.any() and (len(judged) > 1 or len(systems) == 1):
         ranked = weighted_ranking(cells, commons, certainty, basis.weight, delta, stopping)
+        used = set(entries_of(cells)["relation"][basis.weight > 0])
     state, named = _state(ranked)
     if len(systems) == 1:
         state, named = "one_system", systems
@@ -93,9 +94,9 @@ def _decision(
         "state": state,
         "systems": named,
         "best_observed": ranked["winner_observed"] or [],
-        "families": [] if weights else list(basis.families),
+        "families": list(basis.families) if ranked["ranking"] and not weights else [],
         "relations": sorted(used, key=name_order),
-        "left_out": [] if weights else list(basis.left_out),
+        "left_out": list(basis.left_out) if ranked["ranking"] and not weights else [],
         "unjudged": unjudged_of(of_task),
         "out": [
             system

@@ -69,7 +69,7 @@ def certainty_lines(entry: DecisionEntry, language: str = ENGLISH) -> Iterator[s
     chances = [
         f"{one['system']} {chance(one['p_best'])}" for one in by_rank(entry["ranking"]) if one["p_best"] is not None
     ]
-    if chances:
+    if len(chances) > 1:
         yield say("decision.chances", chances=listed(chances, language, "comma"))
     if entry["state"] == "open":
         yield say("decision.open_how", sure=percent(SURE, 0))
@@ -145,8 +145,6 @@ def summary_lines(report: Report, language: str = ENGLISH) -> list[str]:
 def change_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) -> Iterator[str]:
     """What counting false satisfactions changes for whoever chooses, in sentences."""
     say = partial(phrase, language)
-    if line := accuracy_line(entry, language):
-        yield line
     before, after = entry["best_observed"], entry["systems"]
     if before and after and entry["state"] != "one_system":
         same = "same" if set(before) == set(after) else ("kept" if set(before) <= set(after) else "changed")

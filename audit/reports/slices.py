@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -44,7 +45,7 @@ from audit.statistics.slices import (
 LEVEL = 0.05
 """The false discovery rate up to which slices are found."""
 COVERED = 0.8
-"""The share of a slice's common groups that are under relations whose systems answers compare, for an order of systems."""
+"""The share of a slice's common groups under relations whose systems are compared, for an order of systems."""
 
 
 @dataclass(frozen=True)
@@ -308,8 +309,12 @@ def _fill_standings(
     entry["best_genuine"] = _best(genuine) or None
     for name in entry["slices"]:
         code = len(slices.names) if name is None else slices.names.index(name)
-        inside = [common.within(lambda source: slices.code[groups.place_of(source)] == code) for common in complete]
+        inside = [common.within(partial(_inside, groups, slices, code)) for common in complete]
         entry["standings"].append(_standing(entry, name, inside, how))
+
+
+def _inside(groups: StudyGroups, slices: StudySlices, code: int, source: np.ndarray) -> np.ndarray:
+    return np.asarray(slices.code[groups.place_of(source)] == code)
 
 
 def _standing(entry: SlicesEntry, name: str | None, commons: Sequence[Common], how: How) -> SliceStanding:

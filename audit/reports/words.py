@@ -601,7 +601,8 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
     totals = report["overall"]
     if any(entry.get("sr_least") is not None for entry in report["rollups"]):
         notes.append(say("note.bounds_together"))
-    unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in report["cells"])
+    checked = [cell for cell in report["cells"] if cell["sr_observed"] is not None]
+    unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in checked)
     bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
         notes.append(say("note.unestimated", part=unestimated, count=totals["cells"]))

@@ -336,7 +336,8 @@ def _output(value: object, task: Task) -> Output:
 def _say(output: Output) -> str:
     if output.absent:
         return "nothing"
-    return repr(output.text) if output.label is None else f"{output.label} ({output.score})"
+    said = repr(output.text) if output.label is None else output.label
+    return said if output.score is None else f"{said} ({output.score})"
 
 
 @dataclass(frozen=True)

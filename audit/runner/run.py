@@ -587,8 +587,9 @@ def _ask_again(
 def _of_systems(engine: Engine, study: int, systems: Mapping[int, Bound]) -> dict[str, Any]:
     """What a result has of its systems: why groups are inapplicable, and how many inputs were cut."""
     with engine.connect() as connection:
-        cut = {systems[id].name: number for id, number in cut_inputs(connection, [study]).items() if id in systems}
-        return {"inapplicable": inapplicable_notes(connection, [study]), "cut": cut}
+        cut = cut_inputs(connection, [study], systems)
+        notes = inapplicable_notes(connection, [study], systems)
+        return {"inapplicable": notes, "cut": {systems[id].name: number for id, number in cut.items()}}
 
 
 def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:

@@ -122,7 +122,9 @@ def compared_groups(
             satisfied = outcome[np.ix_(inside, place)] == Outcome.SATISFIED
             if systems not in differing:
                 inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
-                of_sources, of_groups = (np.sort(pairs[differing_inputs.of(systems, pairs[:, 1]), 0]) for pairs in inputs)
+                of_sources, of_groups = (
+                    np.sort(pairs[differing_inputs.of(systems, pairs[:, 1]), 0]) for pairs in inputs
+                )
                 differing[systems] = of_sources, of_groups
             group, (sources, groups) = checks.groups(chosen)[:, place], differing[systems]
             identical = ~checks.own[chosen] & ~_among(source, sources) & ~_among(group[:, 0], groups)
@@ -321,8 +323,8 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
     Where the study has grown since (more relations, or a run that went on), groups
     that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all. The
     design `informative` draws the first informative groups of each relation, for every system that satisfies them; a
-    drawn group that does not apply to a system run since, or on which all agree by now, compares nothing any more and
-    is left out. What audits were asked for before stays; questions that somebody has judged keep their protocol; no
+    drawn group on which all that it applies to agree by now compares nothing any more and is left out. What audits were
+    asked for before stays; questions that somebody has judged keep their protocol; no
     sample has two domains. A step of `audit.judging.samples`, which asks people about what is drawn. Raises AuditError
     for a study without satisfied groups and for another domain, and NothingToCompare; writes nothing then.
     """

@@ -552,10 +552,10 @@ class Common:
         for first, second in combinations(range(len(self.systems)), 2):
             part = self.of_pair(self.systems[first], self.systems[second])
             place = list(part.columns((self.systems[first], self.systems[second])))
-            one, other = getattr(part, rate)[place]
-            if not np.isnan(one - other):
-                height = float(getattr(part, level)[place].sum()) if level else 0.0
-                rows.append((first, second, float(part.groups[place].min()), one - other, height))
+            values = getattr(part, rate)[place]
+            if not np.isnan(values).any():
+                both = float(getattr(part, level)[place].sum()) if level else 0.0
+                rows.append((first, second, float(part.groups[place].min()), float(values[0] - values[1]), both))
         rates = np.full(len(self.systems), np.nan)
         if not rows:
             return rates
@@ -569,8 +569,8 @@ class Common:
         rates[inside] = fitted[inside]
         if level:
             known = inside[one] & ~np.isnan(height)
-            off = (height - fitted[one] - fitted[other])[known] / 2
-            rates += np.average(off, weights=groups[known]) if known.any() else np.nan
+            lift = (height - fitted[one] - fitted[other])[known] / 2
+            rates += np.average(lift, weights=groups[known]) if known.any() else np.nan
         return rates
 
     @cached_property
@@ -630,9 +630,14 @@ class Common:
 
     @property
     def orders(self) -> Orders:
-        """Order and best systems over the groups that are compared: what reports, replays and disputes say of them."""
+        """Order and best systems over the groups that are compared: what replays and disputes say of them."""
         observed, genuine = self.rates(relative=True)
-        return compare_orders(pd.DataFrame({"system": self.systems, "sr_observed": observed, "sr_genuine": genuine}))
+        return self.orders_of(pd.DataFrame({"system": self.systems, "sr_observed": observed, "sr_genuine": genuine}))
+
+    def orders_of(self, frame: pd.DataFrame) -> Orders:
+        """`compare_orders` of these systems; nobody is best of systems that no chain of shared groups joins."""
+        orders = compare_orders(frame)
+        return {**orders, "best_genuine": [], "best_changes": False} if np.isnan(self.sr_observed).any() else orders
 
     @property
     def by_false(self) -> tuple[np.ndarray, np.ndarray]:
@@ -665,24 +670,31 @@ class Common:
     @property
     def judged_groups(self) -> int:
         """Judged groups that P(best) rests on: those that decide, or those of the cell that has fewest."""
-        return int(self.judged.min()) if self.outcomes is None else len(self.outcomes)
+        if self.outcomes is not None:
+            return len(self.outcomes)
+        more = self.judged < self.satisfied
+        return int((self.judged[more] if more.any() else self.judged).min())
+
+    @property
+    def judged_whole(self) -> bool:
+        """Whether all groups that compare systems have been judged."""
+        if self.pairs:
+            return False
+        return bool(
+            self.deciding == len(self.outcomes)
+            if self.outcomes is not None
+            else self.judged.sum() >= self.satisfied.sum()
+        )
 
     @property
     def withheld(self) -> str | None:
-        """Why there is no P(best) and no rank: too few groups are judged, or not all systems share groups. Where all
-        groups there are have been judged nothing is withheld."""
+        """Why there is no P(best) and no rank: too few judged groups, or no group that all systems share. None where
+        everything there is has been judged."""
         if self.short or not self.groups.all():
             return self.short or message("no_order.not_all_share")
-        if self.outcomes is not None:
-            enough = self.judged_groups >= ENOUGH_FOR_P_BEST or (self._judged_whole and not self.pairs)
-        else:
-            enough = bool(((self.judged >= ENOUGH_FOR_P_BEST) | (self.judged >= self.satisfied)).all())
-        least = ENOUGH_FOR_P_BEST
-        return None if enough else message("no_order.not_enough", judged=self.judged_groups, least=least)
-
-    @property
-    def _judged_whole(self) -> bool:
-        return self.outcomes is not None and len(self.outcomes) == self.deciding
+        if self.judged_groups >= ENOUGH_FOR_P_BEST or self.judged_whole:
+            return None
+        return message("no_order.not_enough", judged=self.judged_groups, least=ENOUGH_FOR_P_BEST)
 
     def differences(
         self,
@@ -1265,7 +1277,7 @@ _LEAST, _MOST = 1e-3, 8.0
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """SR_g of one system minus that of another over the groups that they share under several relations, each group alike.
+    """SR_g of one system minus that of another over the groups they share under several relations, each group alike.
 
     `low` and `high` are its interval, `p` tests, two-sided, that it is no more than delta; None where the difference is
     known without error, or where nothing is known (`reason`). `relations` compare the two, of `compared`
@@ -1294,7 +1306,7 @@ def pooled_difference(
 ) -> Pooled:
     """The difference of two systems over all relations under which both were checked, the first minus the second.
 
-    `commons` are the relations' comparisons. A relation counts where the two can be compared (`Common.short`), and weighs
+    `commons` are the relations' comparisons. A relation counts where both can be compared (`Common.short`), and weighs
     as many groups as they share: the weights are those of this corpus. The interval is put together from the relations'
     own (MOVER, `audit.statistics.rates.combine`), with the correlations that clusters of sources show
     (`Sums.cautious`); where cells are drawn apart (the design `simple`, totals) they count as independent for the

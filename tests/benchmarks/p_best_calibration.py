@@ -8,6 +8,7 @@ Counted are the judged groups that decide; where these are all that there are, t
 """
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 from best_calibration import redrawn, whole
@@ -16,7 +17,7 @@ from scipy.special import ndtri
 from audit.statistics import comparison
 from audit.statistics.orders import rank_systems
 
-STEPS = (1, 5, 10, 15, 20, 30, 60, 10**6)
+STEPS = (1, 5, 10, 15, 20, 25, 30, 45, 60, 10**6)
 CLAIMS = ((0.8, 0.95), (0.95, 1.01))
 SIZES = (6, 12, 20, 60, 180)
 
@@ -54,7 +55,7 @@ def main(worlds):
     names = [f"P(best) {low:.2f}-{min(high, 1):.2f} | came true" for low, high in CLAIMS]
     print(f"| judged, deciding | {' | '.join(names)} | pairs | interval holds | p <= .05 | sign right |")
     print("|---" * (3 + 2 * len(CLAIMS) + 2) + "|")
-    for least, most in zip(STEPS, STEPS[1:], strict=False):
+    for least, most in pairwise(STEPS):
         inside = (said[:, 0] >= least) & (said[:, 0] < most)
         row = [f"{least} to {most - 1}" if most < 10**6 else f"{least} and more"]
         for low, high in CLAIMS:

@@ -127,8 +127,9 @@ def test_a_run_and_a_report_count_the_groups_that_need_a_score_which_a_system_do
     cells = {(cell.relation, cell.system): cell for cell in study.report().cells}
     unscored = cells["MR1.4", "by_keyword"]
     assert (unscored.satisfied, unscored.sr_observed, unscored.sr_genuine.value) == (0, None, None)
-    assert note.parameters == {"system": "by_keyword", "names": ("MR1.4",), "count": unscored.groups}
-    assert note in study.ran.lines() and note in study.report().notes
+    assert note.parameters == {"system": "by_keyword", "names": ["MR1.4"], "count": unscored.groups}
+    assert note in study.ran.lines()
+    assert note in study.report().notes
     assert not audit.run(FILMS, ["vader"], ["MR1.4", "MR3.1"], progress=False).ran.inapplicable
 
 

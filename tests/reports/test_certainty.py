@@ -298,7 +298,12 @@ def test_few_judged_groups_withhold_the_probability_alone():
     assert first["order_genuine"] == second["order_genuine"] == ["b", "a"]
     assert first["pairs"][0]["low"] < 0 < first["pairs"][0]["high"]
     assert (first["pairs"][0]["p_holm"], first["pairs"][0]["apart"]) == (pytest.approx(0.5, abs=0.4), False)
-    assert [[one["p_best"] is None for one in entry["ranking"]] for entry in (first, second)] == [[True] * 2, [False] * 2]
+    assert [one["p_best"] is None for entry in (first, second) for one in entry["ranking"]] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_sequences_have_no_letters_and_no_probabilities():
