@@ -199,7 +199,8 @@ class Outcome(IntEnum):
 
 
 NO_SCORE = "it needs a score, and the system returns none"
-SYSTEM_REASONS: Mapping[str, str] = {NO_SCORE: "no_score"}
+CUT = "the system reads the same of every member: the rest is cut off"
+SYSTEM_REASONS: Mapping[str, str] = {NO_SCORE: "no_score", CUT: "cut"}
 """Reasons why a group is inapplicable that lie with the system and not with its texts -> code in the catalogue. Run and
 report count these groups by system (`audit.runner.studies.inapplicable_notes`)."""
 
@@ -211,6 +212,21 @@ class Verdict:
     outcome: Outcome
     value: float | None = None
     reason: str | None = None
+
+
+def cut_verdict(outputs: Sequence[Output]) -> Verdict | None:
+    """The verdict on a group whose members were the same to the system, since the rest of the texts was cut off; None
+    where they were not. `outputs` are those of its members that count.
+
+    >>> short, long = Output("positive", details={"read": "a1"}), Output("positive", details={"read": "a1", "cut": 7})
+    >>> cut_verdict([short, long]).outcome.name, cut_verdict([short, short]), cut_verdict([Output("positive"), long])
+    ('INAPPLICABLE', None, None)
+    """
+    details = [output.details or {} for output in outputs]
+    if not any(detail.get("cut") for detail in details) or len(outputs) < 2:
+        return None
+    reads = {detail.get("read") for detail in details}
+    return Verdict(Outcome.INAPPLICABLE, reason=CUT) if len(reads) == 1 and None not in reads else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,8 @@ class SystemEntry(TypedDict):
     name: str
     version: str
     settings: dict[str, Any]
+    cut: NotRequired[int]
+    """Inputs of which it read a part, since they are too long for it; absent where it read all."""
 
 
 class RelationEntry(TypedDict):

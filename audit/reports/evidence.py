@@ -72,7 +72,7 @@ from audit.reports.primary import Named
 from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
-from audit.runner.studies import inapplicable_notes
+from audit.runner.studies import cut_inputs, inapplicable_notes
 from audit.sampling.audits import audits_of
 from audit.sampling.designs import ALL, BLIND, INFORMATIVE
 from audit.statistics.intervals import Target
@@ -194,7 +194,12 @@ def signature(
     `lacking` is that of `never_gold`.
     """
     answers, about_groups = _answer_counts(connection, whose, asked_by(connection, _ids(counted)))
-    systems = system_entries(connection, counted.checks.systems)
+    cut = cut_inputs(connection, _ids(counted))
+    ids = sorted(counted.checks.systems)
+    systems: list[SystemEntry] = [
+        {**entry, "cut": cut[id]} if id in cut else entry
+        for id, entry in zip(ids, system_entries(connection, ids), strict=True)
+    ]
     audited = {sample["id"]: audits_of(connection, int(str(sample["id"]))).groups for sample in counted.samples}
     missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
     compares = [sample["design"] == INFORMATIVE for sample in counted.samples]

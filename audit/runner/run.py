@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from itertools import islice, product
+from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, literal_column, select
 
@@ -34,7 +35,16 @@ from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
 from audit.runner.preflight import Answered
 from audit.runner.repeats import Repeated, Repeats, asked_once, keep_calls, to_ask_again
-from audit.runner.studies import Sampled, StudyRow, first_inputs, inapplicable_notes, make_study, relation_id, system_id
+from audit.runner.studies import (
+    Sampled,
+    StudyRow,
+    cut_inputs,
+    first_inputs,
+    inapplicable_notes,
+    make_study,
+    relation_id,
+    system_id,
+)
 from audit.store import pieces, store_inputs, table_of, tables, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
@@ -136,6 +146,8 @@ class Ran:
     """Relation with limits -> how many groups it has in the study, and how many of them are rejected."""
     inapplicable: Sequence[str] = ()
     """A sentence for each system and reason why groups are inapplicable, such as a score that it does not return."""
+    cut: Mapping[str, int] = field(default_factory=dict)
+    """System -> inputs of the study of which it read a part, since they are too long for it."""
 
     def as_json(self) -> dict[str, object]:
         """Counts, as the command `audit run` has them in JSON."""
@@ -149,6 +161,7 @@ class Ran:
             **{name: value for name, value in asdict(self.counts).items() if name not in ("outcomes", "sources")},
             **self.counts.outcomes,
             "left": self.left,
+            "cut": dict(self.cut),
             "relations_without_groups": self.without_groups,
             "rejected_by_relation": {
                 name: {"groups": groups, "rejected": rejected} for name, (groups, rejected) in self.rejected.items()
@@ -424,7 +437,7 @@ def run(
         without_groups=without_groups,
         ends=_ends(sampled, [relation for relation in relations if relation.name in without_groups]),
         rejected=patiently(lambda: _rejected(engine, study.id, bound), watcher.says),
-        inapplicable=patiently(lambda: _inapplicable(engine, study.id, by_id), watcher.says),
+        **patiently(lambda: _of_systems(engine, study.id, by_id), watcher.says),
     )
     if budget.reached:
         inputs = patiently(lambda: _number_again(_shares(engine, study, again, retry=False)), watcher.says)
@@ -571,9 +584,12 @@ def _ask_again(
     AskingAgain(engine, study, systems, anew, counts, watcher, shares=shares).run(todo)
 
 
-def _inapplicable(engine: Engine, study: int, systems: Iterable[int]) -> list[str]:
+def _of_systems(engine: Engine, study: int, systems: Mapping[int, Bound]) -> dict[str, Any]:
+    """What a result has of its systems: why groups are inapplicable, and how many inputs were cut."""
     with engine.connect() as connection:
-        return inapplicable_notes(connection, [study], systems)
+        cut = cut_inputs(connection, [study], systems)
+        notes = inapplicable_notes(connection, [study], systems)
+        return {"inapplicable": notes, "cut": {systems[id].name: number for id, number in cut.items()}}
 
 
 def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
@@ -623,6 +639,11 @@ def _advice(spec: str, system: System, task: str) -> str:
     for other in system.tasks:
         if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
             return f"these are the same labels in another order, which is another task: write {other} for the corpus"
+    if written := getattr(system, "written_for", lambda _: None)(task):
+        if spec.endswith(".toml"):
+            return f"write {written} in its file"
+        model = spec.partition(":")[2]
+        return f'write a file with model = "{model}", {written}, and name that: transformers:FILE.toml'
     if is_own(spec):
         return f'say what your own does, as in classify.tasks = ("{task}",)'
     if spec.endswith(".toml"):

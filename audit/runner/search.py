@@ -25,7 +25,7 @@ from audit.corpora.base import Corpus, Row, languages_of
 from audit.errors import AuditError
 from audit.new_files import write_rows
 from audit.relations import Fixed, Outcome, Relation, Source, Verdict, compose
-from audit.relations.base import Seen, Words
+from audit.relations.base import Seen, Words, cut_verdict
 from audit.relations.expect import same_interval
 from audit.relations.validity import Fitted, broken
 from audit.runner.budget import Budget, meter_of
@@ -417,7 +417,8 @@ class _Searching:
         if relation is None or walk.output is None or any(output.error or output.absent for output in outputs):
             return None
         try:
-            verdict = relation.verdict([walk.output, *outputs], candidate.note)
+            every = [walk.output, *outputs]
+            verdict = cut_verdict(every) or relation.verdict(every, candidate.note)
         except Exception as problem:
             raise_failed(relation.name, problem)
         return _Tried(candidate, outputs, verdict, _fall(relation, walk.output, outputs, verdict))

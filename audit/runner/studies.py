@@ -101,11 +101,32 @@ def make_study(engine: Engine, sampled: Sampled) -> StudyRow:
         return load_study(connection, study_id)
 
 
+def cut_inputs(
+    connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None
+) -> dict[int, int]:
+    """System (of these ids) -> inputs in groups of these studies of which it read a part, where there are any."""
+    group, member, output = (table_of(model) for model in (tables.Group, tables.Member, tables.Output))
+    in_studies = (
+        select(member.c.group_id)
+        .join(group, group.c.id == member.c.group_id)
+        .where(member.c.input_id == output.c.input_id, group.c.study_id.in_(studies))
+        .exists()
+    )
+    query = (
+        select(output.c.system_id, func.count(output.c.input_id.distinct()))
+        .where(output.c.details.is_not(None), output.c.details["cut"].as_integer() > 0, in_studies)
+        .group_by(output.c.system_id)
+    )
+    if systems is not None:
+        query = query.where(output.c.system_id.in_(list(systems)))
+    return {int(system): int(number) for system, number in connection.execute(query)}
+
+
 def inapplicable_notes(
     connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None
 ) -> list[str]:
-    """A sentence for each system (of these ids) and reason of `SYSTEM_REASONS` why groups of these studies are
-    inapplicable: which relations, how many groups."""
+    """A sentence for each system (of these ids) that read a part of some inputs, and for each system and reason of
+    `SYSTEM_REASONS` why groups of these studies are inapplicable: which relations, how many groups."""
     group, verdict = table_of(tables.Group), table_of(tables.Verdict)
     relation, system = table_of(tables.Relation), table_of(tables.System)
     by_cell = (
@@ -123,7 +144,10 @@ def inapplicable_notes(
     cells: dict[tuple[str, str], dict[str, int]] = {}
     for name, reason, of_relation, number in connection.execute(by_cell):
         cells.setdefault((name, reason), {})[of_relation] = number
-    return [
+    cut = cut_inputs(connection, studies, systems)
+    names = connection.execute(select(system.c.id, system.c.name).where(system.c.id.in_(list(cut))))
+    notes: list[str] = [message("note.cut", system=name, count=cut[id]) for id, name in sorted(names.all())]
+    return notes + [
         message(
             f"inapplicable.{SYSTEM_REASONS[reason]}",
             system=name,

@@ -260,6 +260,8 @@ class Output(SQLModel, table=True):
     score: float | None = None
     text: str | None = None
     error: str | None = None
+    details: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    """`audit.tasks.Output.details`."""
 
 
 class Repeat(SQLModel, table=True):
@@ -275,6 +277,7 @@ class Repeat(SQLModel, table=True):
     score: float | None = None
     text: str | None = None
     error: str | None = None
+    details: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
 
 
 class Group(SQLModel, table=True):
@@ -567,7 +570,7 @@ class JudgeAnswer(SQLModel, table=True):
     """A label of the task, or `unsure`; null: an error."""
     error: str | None = None
     text: str | None = None
-    """What the model wrote, where it could not be read as an answer."""
+    """What the model wrote beside an answer, its reasoning, or what it wrote that could not be read as one."""
     decided_at: datetime = moment()
 
 

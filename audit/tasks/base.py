@@ -74,6 +74,10 @@ class Output:
     translation may be nothing at all (`absent`): the system does not translate that pair of languages, or nobody
     recorded what it said. That is no error: groups with such an output are inapplicable.
 
+    `details` are kept beside the output, and compared by nobody: `reasoning`, what a language model wrote before its
+    answer; and of an input that fills what the system can read, `read`, the part that it read, and `cut`, how much was
+    left out, if anything. A group whose members were the same after the cut is inapplicable.
+
     >>> Output().absent, Output(text="").absent
     (True, False)
     """
@@ -82,6 +86,12 @@ class Output:
     score: float | None = None
     text: str | None = None
     error: str | None = None
+    details: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def stored(cls, row: Any) -> "Output":
+        """As a row of the tables of outputs or of repeated calls has it, by the names of columns."""
+        return cls(row["label"], row["score"], row["text"], row["error"], row["details"])
 
     @property
     def absent(self) -> bool:

@@ -11,8 +11,10 @@ import pytest
 
 import audit
 from audit.library import components
-from audit.relations import registry
+from audit.relations import Member, registry
+from audit.relations.base import nothing
 from audit.systems import SYSTEMS
+from audit.tasks import Input, Output
 
 FILMS = [
     ("A good film with a fine cast.", "positive"),
@@ -129,6 +131,39 @@ def test_a_run_and_a_report_count_the_groups_that_need_a_score_which_a_system_do
     assert note in study.ran.lines()
     assert note in study.report().notes
     assert not audit.run(FILMS, ["vader"], ["MR1.4", "MR3.1"], progress=False).ran.inapplicable
+
+
+def reads_ten(text: str) -> Output:
+    """A system that reads ten characters of a text, and says so."""
+    details = {"read": text[:10], "cut": len(text[10:])} if len(text) >= 10 else None
+    return Output(by_keyword(text[:10]), 0.5, details=details)
+
+
+def test_a_change_behind_the_cut_of_a_system_is_no_evidence_and_is_counted():
+    @audit.relation("MINE.2", check=audit.equivalent, preserves="label")
+    def longer(text: str) -> str:
+        """The same with more behind it."""
+        return f"{text} That is all."
+
+    @registry.chained("MINE.3", task="sentiment", family="toys", unit="sentence", carry=nothing)
+    def asking(source, choices):
+        """As MINE.2, after a look at another output."""
+        output, _ = yield [Member("source", source.input), Member("probe", Input.of("Good?"))]
+        (follow_up,) = yield [Member("follow_up", Input.of(f"{source.input.text} That is all."))]
+        return audit.equivalent([output, follow_up])
+
+    texts = ["Short.", "Good film.", "A film that goes on and on."]  # the second just fits
+    study = audit.run(texts, [reads_ten, by_keyword], ["MINE.2", "MINE.3"], progress=False)
+    assert study.ran.counts.outcomes | {"error": 0, "rejected": 0} == {
+        "satisfied": 2 * 3 + 2 * 1, "violated": 0, "inapplicable": 2 * 2, "error": 0, "rejected": 0,
+    }  # fmt: skip
+    assert study.ran.cut == study.ran.as_json()["cut"] == {"reads_ten": 4}
+    report = study.report()
+    assert {(cell["system"], cell["satisfied"], cell["inapplicable"]) for cell in report.document["cells"]} == {
+        ("reads_ten", 1, 2), ("by_keyword", 3, 0),
+    }  # fmt: skip
+    assert [system.get("cut") for system in report.document["signature"]["systems"]] == [None, 4]
+    assert sum("cut off" in note for note in report.notes) == sum("cut off" in line for line in study.ran.lines()) == 2
 
 
 @pytest.mark.parametrize(
