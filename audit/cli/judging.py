@@ -65,6 +65,14 @@ def sample(
     ] = None,
     seed: Annotated[int | None, whole_number("of the draw (default: the study's)", "S")] = None,
     annotators: Annotated[int, whole_number("how many people answer each question", "N")] = 2,
+    quorum: Annotated[
+        str | None,
+        text(
+            "votes that settle a question: majority (more than half) or all; for every sample of the database "
+            "(default: what they have; at first majority)",
+            "QUORUM",
+        ),
+    ] = None,
     protocol: Annotated[
         str | None,
         text("how they answer: blind, shown or random (default: what the sample has; of a new one blind)", "PROTOCOL"),
@@ -105,7 +113,7 @@ def sample(
 
     exclusive(("--per-relation", per_relation), ("--share", share), required=True)
     audits = Audits(audit_groups, audit_follow_ups, audit_answers)
-    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, protocol, domain)
+    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, protocol, domain, quorum)
     engine = open_database(db)
     comparison = primary_named(primary, primary_relation)
     resolved = resolve(engine, comparison, study) if comparison else {}

@@ -188,6 +188,7 @@ class Study:
         audit_follow_ups: float = 0.1,
         protocol: str | None = None,
         domain: str | None = None,
+        quorum: str | None = None,
     ) -> "Study":
         """Draw satisfied groups of each relation and system for judging: a number of each, or a share.
 
@@ -200,7 +201,7 @@ class Study:
             raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
         audits = Audits(audit_groups, audit_follow_ups)
         size = Size(per_relation, share)
-        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, protocol, domain))
+        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, protocol, domain, quorum))
         return self
 
     @checked_arguments
