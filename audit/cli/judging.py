@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from audit.cli.console import Reply, checking_too, table, tell
 from audit.cli.options import (
@@ -16,6 +16,7 @@ from audit.cli.options import (
     Names,
     Study,
     Task,
+    chosen,
     command,
     decimal,
     exclusive,
@@ -205,6 +206,7 @@ def gold(db: Database = DATABASE) -> Reply:
     "labels from elsewhere (CSV, Label Studio) as annotators' votes",
     "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative",
     "audit import-labels project-7.json --control sentiment",
+    "audit import-labels decided.csv --as adjudicator --annotator ada",
 )
 def import_labels(
     file: Annotated[str, place("FILE", "the CSV (.csv) or Label Studio's JSON (.json)")],
@@ -225,11 +227,14 @@ def import_labels(
     control: Annotated[
         str | None, text("the name of the Choices tag that is meant, where tasks of Label Studio have several", "TAG")
     ] = None,
+    role: Annotated[
+        Literal["annotator", "adjudicator"], chosen("votes of annotators, or decisions of adjudicators", None, "--as")
+    ] = "annotator",
     study: Study = None,
 ) -> Reply:
     """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A CSV has the
     columns `label`, and `text` (of a pair `text_b`, too) or `row`, `output` where people judge outputs, and perhaps
-    `annotator` and `language`.
+    `annotator`, `language` and, of decisions, `reason`. A decision goes before all votes on its question.
     """
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import import_labels, read_labels, renamed_labels
@@ -238,7 +243,7 @@ def import_labels(
     labels = read_labels(file, control)
     engine = open_database(db)
     imported = import_labels(
-        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study
+        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study, role=role
     )
     waiting, _ = queue_length(engine)
     lines = [

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exists, func, or_, select
 
 from audit.annotation.accounts import note, reading_as_manager
 from audit.annotation.answers import (
@@ -260,6 +260,8 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[Row[Any]], lis
     if choice.below is not None:
         version = adjudication.c.guideline
         conditions.append(or_(version.is_(None), version < choice.below))
+    if not choice.elsewhere:
+        conditions.append(func.coalesce(adjudication.c.guideline, -1) != ELSEWHERE)
     adjudications = _rows_of(connection, adjudication, stands(adjudication), *conditions)
     return judgements, [row for row in adjudications if not choice.labels or set(choice.labels) & set(row.allowed)]
 
