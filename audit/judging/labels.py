@@ -25,6 +25,7 @@ from audit.annotation.questions import Subject, asks_pairs, gold_labels, kind_of
 from audit.errors import AuditError, BadFile
 from audit.files import SHOWN, first_lines, parse_json, read_table, read_text
 from audit.judging.unit import Work, unit_of_work
+from audit.keys import normal_text
 from audit.messages import message
 from audit.store import insert_new, need_study, pieces, tables
 from audit.store.core import (
@@ -158,10 +159,10 @@ def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
     """What a row, or a task's data, says of the input that its label is about, and why, as parameters of `Label`."""
     texts = takewhile(lambda text: isinstance(text, str) and text.strip(), map(row.get, _TEXTS))
     return {
-        "texts": tuple(str(text).strip() for text in texts),
+        "texts": tuple(normal_text(str(text)) for text in texts),
         "language": str(row.get("language") or "") or None,
         "target": str(row.get("target_language") or "") or None,
-        "output": str(row.get("output") or "").strip() or None,
+        "output": normal_text(str(row.get("output") or "")) or None,
         "reason": str(row.get("reason") or "").strip(),
     }
 
@@ -562,22 +563,19 @@ def _questions(
     """The question of each label, or why there is none; and how many questions were made."""
     by_key = _ids(connection, question, {label.question for label in file.labels if label.question is not None})
     translates = base_of(task.name) == "translation"
-    keys = {
+    asked = {
         position: Input.of(
             *label.texts[: task.texts],
             language=label.language or language,
             target=label.target if translates else None,
-        ).key
+        )
         for position, label in enumerate(file.labels)
         if label.question is None and label.row is None
     }
-    inputs = _ids(connection, input_table, set(keys.values()))
-    elsewhere = _in_other_languages(
-        connection, {position: file.labels[position] for position, key in keys.items() if key not in inputs}, task
-    )
+    inputs, elsewhere = _inputs(connection, asked)
     rows = _rows(connection, file, task, study_id)
     input_ids = [
-        rows.get(label.row) if label.row is not None else inputs.get(keys.get(position, b""))
+        rows.get(label.row) if label.row is not None else inputs.get(position)
         for position, label in enumerate(file.labels)
     ]
     present = {input_id for input_id in input_ids if input_id is not None}
@@ -601,29 +599,44 @@ def _questions(
     return questions, opened
 
 
-def _in_other_languages(connection: Connection, missing: Mapping[int, Label], task: Task) -> dict[int, str]:
-    """Of texts that the database does not have in their language, by position: that it has them in another."""
+def _inputs(connection: Connection, asked: Mapping[int, Input]) -> tuple[dict[int, int], dict[int, str]]:
+    """The stored input of each of these, by position: the same, or one whose texts have the same normal form.
+
+    And of those that are stored in another language alone, the reason why they are not taken.
+    """
+    ids = _ids(connection, input_table, {given.key for given in asked.values()})
+    found = {position: ids[given.key] for position, given in asked.items() if given.key in ids}
+    missing = {position: given for position, given in asked.items() if position not in found}
     if not missing:
-        return {}
-    reasons: dict[int, str] = {}
-    for (stored,) in connection.execute(select(input_table.c.languages).distinct()):
-        languages = tuple(stored.split(","))
-        keys = {position: Input(label.texts[: task.texts], languages).key for position, label in missing.items()}
-        present = _ids(connection, input_table, set(keys.values()))
-        reason = NOT_IN_LANGUAGE.format("-".join(dict.fromkeys(languages)))
-        reasons |= {position: reason for position, key in keys.items() if key in present}
-    return reasons
+        return found, {}
+    # Recorded texts are stored as a system saw them, with the blanks at their ends: these are gone through.
+    wanted = {given.texts for given in missing.values()}
+    stored: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
+    columns = (input_table.c.id, input_table.c.texts, input_table.c.languages)
+    for id, texts, languages in connection.execute(select(*columns).order_by(input_table.c.id.desc())):
+        if (form := tuple(map(normal_text, texts))) in wanted:
+            stored.setdefault(form, {})[tuple(languages.split(","))] = int(id)
+    reasons = {}
+    for position, given in missing.items():
+        by_languages = stored.get(given.texts, {})
+        if given.languages in by_languages:
+            found[position] = by_languages[given.languages]
+        elif by_languages:
+            reasons[position] = NOT_IN_LANGUAGE.format("-".join(dict.fromkeys(next(iter(by_languages)))))
+    return found, reasons
 
 
 def _outputs(connection: Connection, inputs: Iterable[int]) -> dict[tuple[int, str | None], str]:
-    """The texts that systems returned for these inputs, by input and text without spaces at its ends."""
+    """The texts that systems returned for these inputs, by input and normal form of the text."""
     table = output_table
     outputs: dict[tuple[int, str | None], str] = {}
     for piece in pieces(inputs):
         query = select(table.c.input_id, table.c.text).where(
             table.c.input_id.in_(piece), table.c.text.is_not(None), table.c.error.is_(None)
         )
-        outputs.update(((int(input_id), text.strip()), text) for input_id, text in connection.execute(query.distinct()))
+        outputs.update(
+            ((int(input_id), normal_text(text)), text) for input_id, text in connection.execute(query.distinct())
+        )
     return outputs
 
 
