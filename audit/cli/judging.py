@@ -260,6 +260,8 @@ def import_labels(
             f"{counted(imported.too_few, 'question')} answered by fewer people than are asked (audit sample "
             "--annotators): those labels count once others have answered, too."
         )
+    if imported.disputed:
+        lines.append(f"{counted(imported.disputed, 'question')} not settled by all answers: for an adjudicator.")
     lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit report --db {db}"]
     return Reply(asdict(imported) | {"waiting": waiting}, lines)
 

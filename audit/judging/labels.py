@@ -14,10 +14,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import Connection, Engine, Row, Table, func, select, union
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, func, select, union
 
 from audit.annotation.accounts import GOLD, ROLES, gold_id, stored_name
-from audit.annotation.answers import UNSURE, command
+from audit.annotation.answers import UNSURE, command, is_disputed
 from audit.annotation.causes import OTHER_REASON, REASONS
 from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
@@ -300,6 +300,8 @@ class Imported:
     """Questions that were made for them."""
     too_few: int
     """Questions that these labels are about and fewer people have answered than are asked: they stay open."""
+    disputed: int
+    """Questions that these labels are about, whose answers do not settle them: they wait for an adjudicator."""
     unmatched: dict[str, int]
     """Labels that were not used, by reason."""
     first: dict[str, str]
@@ -355,7 +357,8 @@ def import_labels(
         added, changed = (_decide if role == "adjudicator" else _vote)(work, matched, people)
         work.finish()
         questions = {question_id for _, question_id in matched.chosen}
-        too_few = _open(connection, questions) if role == "annotator" else 0
+        too_few = _count(connection, questions, question.c.filled.is_(False)) if role == "annotator" else 0
+        disputed = _count(connection, questions, is_disputed())
     return Imported(
         labels=len(file.labels),
         added=added,
@@ -364,6 +367,7 @@ def import_labels(
         repeated=matched.repeated,
         opened=opened,
         too_few=too_few,
+        disputed=disputed,
         unmatched=dict(matched.unmatched),
         first=matched.first,
         without=file.without,
@@ -410,12 +414,9 @@ def _matched(
     return matched
 
 
-def _open(connection: Connection, ids: Iterable[int]) -> int:
-    """How many of these questions fewer people have answered than are asked."""
-    return sum(
-        count_rows(connection, question, question.c.id.in_(piece), question.c.filled.is_(False))
-        for piece in pieces(sorted(ids))
-    )
+def _count(connection: Connection, ids: Iterable[int], condition: ColumnElement[bool]) -> int:
+    """How many of these questions meet a condition."""
+    return sum(count_rows(connection, question, question.c.id.in_(piece), condition) for piece in pieces(sorted(ids)))
 
 
 def _vote(work: Work, matched: _Matched, people: Mapping[str, int]) -> tuple[int, int]:
