@@ -78,6 +78,8 @@ def _decoy() -> str:
 
 
 ROLES = ("annotator", "adjudicator", "manager")
+DELETED = "deleted-"
+"""Begins the name that stands in place of a deleted person's."""
 ADJUDICATORS = ("adjudicator", "manager")
 """Who settles questions, checks and inspects answers, and gives causes."""
 GOLD = "gold"
@@ -134,9 +136,9 @@ def stored_name(written: str) -> str:
 
 
 def checked_name(name: str) -> str:
-    """The stored name of an account. Raises AuditError for what cannot be one."""
+    """The stored name of an annotator. Raises AuditError for what cannot be one."""
     name = stored_name(name)
-    if not name or name == GOLD or len(name) > 80 or not name.isprintable():
+    if not name or name == GOLD or name.startswith(DELETED) or len(name) > 80 or not name.isprintable():
         raise AuditError(message("account.bad_name", name=name[:80], gold=GOLD))
     return name
 
@@ -799,9 +801,7 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
         if row.id == by:
             raise AuditError(message("account.own_deletion"))
         need_another_manager(connection, Account(row.id, row.name, row.role))
-        new_name = f"deleted-{row.id}"
-        while connection.execute(select(annotator.c.id).where(annotator.c.name == new_name)).first():
-            new_name += "-again"  # somebody chose that name for an account
+        new_name = f"{DELETED}{row.id}"
         empty = {"name": new_name, "password": None, "languages": "", "disabled": True}
         connection.execute(annotator.update().where(annotator.c.id == row.id).values(empty))
         connection.execute(delete(lease).where(lease.c.annotator_id == row.id))

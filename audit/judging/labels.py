@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, func, select, union
 
-from audit.annotation.accounts import GOLD, ROLES, gold_id, stored_name
+from audit.annotation.accounts import ROLES, checked_name, gold_id
 from audit.annotation.answers import UNSURE, command, is_disputed
 from audit.annotation.causes import OTHER_REASON, REASONS
 from audit.annotation.deferral import check_comment
@@ -522,18 +522,8 @@ def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
             message("labels.several_annotators", file=file.path, count=len(names)),
             parameter="annotator",
         )
-    written = {
-        name: checked_annotator(str(name if annotator is None else annotator)) for name in sorted(names, key=str)
-    }
+    written = {name: checked_name(str(name if annotator is None else annotator)) for name in sorted(names, key=str)}
     return [written[label.annotator] for label in file.labels]
-
-
-def checked_annotator(name: str) -> str:
-    """The stored name of who gave labels elsewhere. Raises AuditError for what cannot be one."""
-    name = stored_name(name)
-    if not name or len(name) > 80 or not name.isprintable() or name == GOLD or name.startswith("deleted-"):
-        raise AuditError(message("labels.bad_annotator", name=name[:80], gold=GOLD), parameter="annotator")
-    return name
 
 
 def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> list[str]:

@@ -169,7 +169,7 @@ def test_an_annotator_who_contradicts_themselves_says_nothing(engine, csv):
         ("text,label\na,one\nb,two", {"annotator": "x"}, r"2 of 2 labels are wrong, so nothing was used:\n  line 2: "),
         ("text,label\na,positive", {}, "does not say who gave the labels; name them with annotator=NAME"),
         ("text,label,annotator\na,positive,x\nb,positive,y", {"annotator": "z"}, "the file names 2 annotators"),
-        ("text,label\na,positive", {"annotator": "gold"}, "annotator 'gold': must be 1 to 80"),
+        ("text,label\na,positive", {"annotator": "gold"}, "name 'gold': must be 1 to 80"),
         ("text,label\na,positive", {"annotator": "deleted-3"}, "not begin with 'deleted-'"),
         ("text,label\nFilm 1 was fine.,positive", {"annotator": "anna"}, "'anna' is an account that somebody uses"),
         ("text,label\na,positive", {"annotator": "x", "task": "weather"}, "unknown task 'weather'"),
