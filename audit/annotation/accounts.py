@@ -13,6 +13,7 @@ from functools import cache
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, delete, func, or_, select
 from sqlmodel import SQLModel
@@ -77,6 +78,8 @@ def _decoy() -> str:
 
 
 ROLES = ("annotator", "adjudicator", "manager")
+DELETED = "deleted-"
+"""Begins the name that stands in place of a deleted person's."""
 ADJUDICATORS = ("adjudicator", "manager")
 """Who settles questions, checks and inspects answers, and gives causes."""
 GOLD = "gold"
@@ -123,10 +126,19 @@ def add_account(
     return account
 
 
+def stored_name(written: str) -> str:
+    """The name of an annotator as it is stored and looked up: neither case nor blanks around it tell people apart.
+
+    >>> stored_name(" Ann@X.test ")
+    'ann@x.test'
+    """
+    return normalize("NFC", written.strip().casefold())
+
+
 def checked_name(name: str) -> str:
-    """The name of an account without blanks around it. Raises AuditError for what cannot be one."""
-    name = name.strip()
-    if not name or name == GOLD or len(name) > 80 or not name.isprintable():
+    """The stored name of an annotator. Raises AuditError for what cannot be one."""
+    name = stored_name(name)
+    if not name or name == GOLD or name.startswith(DELETED) or len(name) > 80 or not name.isprintable():
         raise AuditError(message("account.bad_name", name=name[:80], gold=GOLD))
     return name
 
@@ -164,7 +176,7 @@ def add_person(connection: Connection, name: str, role: str, password_hash: str 
 def log_in(engine: Engine, name: str, password: str) -> Account:
     """The account of this name and password. Raises NotAllowed with one message for every reason."""
     # No account has a name that cannot be printed, and PostgreSQL refuses a NUL byte in a question.
-    printable_name = name.strip() if name.strip().isprintable() else ""
+    printable_name = stored_name(name) if name.strip().isprintable() else ""
     with engine.connect() as connection:
         row = connection.execute(select(annotator).where(annotator.c.name == printable_name)).mappings().first()
     right = matches(password, row["password"] if row else None)
@@ -499,6 +511,7 @@ def network(address: str) -> str:
 
 def _limits(name: str, address: str, browser: bytes | None) -> dict[bytes, int]:
     """The free tries by key; whose own they are comes first."""
+    name = stored_name(name)
     network_of_address = network(address)
     own = {} if browser is None else {_key("browser", browser.hex()): BY_ACCOUNT}
     return {
@@ -537,7 +550,7 @@ def name_in(claims: Mapping[str, Any], claim: str = CLAIM) -> str:
         raise NotAllowed(message("account.no_claim", claim=claim))
     if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
         raise NotAllowed(message("account.address_not_verified", address=value))
-    return value.strip()
+    return stored_name(value)
 
 
 def account_of_identity(
@@ -754,7 +767,7 @@ def need_another_manager(connection: Connection, account: Account) -> None:
 
 
 def _person_named(connection: Connection, name: str) -> Account:
-    people = _people(connection, annotator.c.name == name)
+    people = _people(connection, annotator.c.name == stored_name(name))
     if not people:
         raise AuditError(message("account.absent", name=name))
     return people[0]
@@ -782,15 +795,13 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
     for the last manager, and where a manager would delete the account they use.
     """
     with changing_accounts(engine, by) as connection:
-        row = connection.execute(select(annotator).where(annotator.c.name == name.strip())).first()
+        row = connection.execute(select(annotator).where(annotator.c.name == stored_name(name))).first()
         if row is None or row.role not in ROLES:
             raise AuditError(message("account.no_person", name=name))
         if row.id == by:
             raise AuditError(message("account.own_deletion"))
         need_another_manager(connection, Account(row.id, row.name, row.role))
-        new_name = f"deleted-{row.id}"
-        while connection.execute(select(annotator.c.id).where(annotator.c.name == new_name)).first():
-            new_name += "-again"  # somebody chose that name for an account
+        new_name = f"{DELETED}{row.id}"
         empty = {"name": new_name, "password": None, "languages": "", "disabled": True}
         connection.execute(annotator.update().where(annotator.c.id == row.id).values(empty))
         connection.execute(delete(lease).where(lease.c.annotator_id == row.id))

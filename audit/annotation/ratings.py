@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 from sqlalchemy import ColumnElement, Engine, or_, select
 
-from audit.annotation.accounts import reading_as_manager
+from audit.annotation.accounts import reading_as_manager, stored_name
 from audit.annotation.answers import UNSURE, is_vote
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
@@ -62,6 +62,7 @@ def read_ratings(path: str | Path, also: Sequence[str] = ()) -> Rated:
             bad.append((line, message("ratings.empty_column", column=empty[0])))
     refuse_bad_rows(path, bad, number)
     frame = pd.DataFrame([row for _, row in rows], columns=needed).assign(line=[line for line, _ in rows])
+    frame["annotator"] = frame["annotator"].map(stored_name)
     return Rated(frame, None, (), {"file": path.name, "sha": fingerprint(text.splitlines())})
 
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from audit.cli.console import Reply, checking_too, table, tell
 from audit.cli.options import (
@@ -16,6 +16,7 @@ from audit.cli.options import (
     Names,
     Study,
     Task,
+    chosen,
     command,
     decimal,
     exclusive,
@@ -65,6 +66,14 @@ def sample(
     ] = None,
     seed: Annotated[int | None, whole_number("of the draw (default: the study's)", "S")] = None,
     annotators: Annotated[int, whole_number("how many people answer each question", "N")] = 2,
+    quorum: Annotated[
+        str | None,
+        text(
+            "votes that settle a question: majority (more than half) or all; for every sample of the database "
+            "(default: what they have; at first majority)",
+            "QUORUM",
+        ),
+    ] = None,
     protocol: Annotated[
         str | None,
         text("how they answer: blind, shown or random (default: what the sample has; of a new one blind)", "PROTOCOL"),
@@ -105,7 +114,7 @@ def sample(
 
     exclusive(("--per-relation", per_relation), ("--share", share), required=True)
     audits = Audits(audit_groups, audit_follow_ups, audit_answers)
-    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, protocol, domain)
+    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, protocol, domain, quorum)
     engine = open_database(db)
     comparison = primary_named(primary, primary_relation)
     resolved = resolve(engine, comparison, study) if comparison else {}
@@ -197,6 +206,7 @@ def gold(db: Database = DATABASE) -> Reply:
     "labels from elsewhere (CSV, Label Studio) as annotators' votes",
     "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative",
     "audit import-labels project-7.json --control sentiment",
+    "audit import-labels decided.csv --as adjudicator --annotator ada",
 )
 def import_labels(
     file: Annotated[str, place("FILE", "the CSV (.csv) or Label Studio's JSON (.json)")],
@@ -217,11 +227,14 @@ def import_labels(
     control: Annotated[
         str | None, text("the name of the Choices tag that is meant, where tasks of Label Studio have several", "TAG")
     ] = None,
+    role: Annotated[
+        Literal["annotator", "adjudicator"], chosen("votes of annotators, or decisions of adjudicators", None, "--as")
+    ] = "annotator",
     study: Study = None,
 ) -> Reply:
     """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A CSV has the
     columns `label`, and `text` (of a pair `text_b`, too) or `row`, `output` where people judge outputs, and perhaps
-    `annotator` and `language`.
+    `annotator`, `language` and, of decisions, `reason`. A decision goes before all votes on its question.
     """
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import import_labels, read_labels, renamed_labels
@@ -230,7 +243,7 @@ def import_labels(
     labels = read_labels(file, control)
     engine = open_database(db)
     imported = import_labels(
-        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study
+        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study, role=role
     )
     waiting, _ = queue_length(engine)
     lines = [
@@ -247,6 +260,8 @@ def import_labels(
             f"{counted(imported.too_few, 'question')} answered by fewer people than are asked (audit sample "
             "--annotators): those labels count once others have answered, too."
         )
+    if imported.disputed:
+        lines.append(f"{counted(imported.disputed, 'question')} not settled by all answers: for an adjudicator.")
     lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit report --db {db}"]
     return Reply(asdict(imported) | {"waiting": waiting}, lines)
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
 from audit.files import Excessive, parse_json, read_text, refuse_bad_rows, unstorable
-from audit.keys import canonical, fingerprint
+from audit.keys import canonical, fingerprint, normal_text
 from audit.messages import joined, message
 from audit.tasks import (
     TASKS,
@@ -389,7 +389,7 @@ def _checked_rows(path: Path, records: list[_Record], texts: tuple[str, ...], ta
             Row(
                 key,
                 Input.of(
-                    *(columns[name].strip() for name in texts),
+                    *(normal_text(columns[name]) for name in texts),
                     language=columns.get("language", "").strip() or language,
                     target=columns.get(_TARGET, "").strip() or None if task == "translation" else None,
                 ),

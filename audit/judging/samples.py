@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 
 import pandas as pd
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from audit.judging.unit import unit_of_work
+from audit.sampling.designs import quorum_of
 from audit.sampling.draw import Drawn, SampleRequest, draw_changed, draw_studies
+from audit.store.core import question
 
 
 def draw_all(engine: Engine, request: SampleRequest, study: int | None = None, *, by: int | None = None) -> list[Drawn]:
@@ -19,7 +21,11 @@ def draw_all(engine: Engine, request: SampleRequest, study: int | None = None, *
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         work.ask_anew()
-        return draw_studies(work.connection, request, study)
+        quorum = quorum_of(work.connection)
+        drawn = draw_studies(work.connection, request, study)
+        if quorum_of(work.connection) != quorum:
+            work.settle_anew(work.connection.execute(select(question.c.id).where(question.c.filled)).scalars())
+        return drawn
 
 
 def draw(engine: Engine, study_id: int, request: SampleRequest, *, by: int | None = None) -> Drawn:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 from sqlalchemy import Engine
 
+from audit.annotation.accounts import stored_name
 from audit.annotation.ratings import RATING, Rated, stored_ratings
 from audit.errors import AuditError, UnknownName
 from audit.keys import fingerprint
@@ -486,6 +487,7 @@ def agreement(
         row = int(ratings[RATING].isna().any(axis=1).to_numpy().argmax()) + 1
         raise AuditError(f"ratings, row {row}: a field is empty; leave the row out where nobody judged")
     frame = ratings[RATING].astype(str).reset_index(drop=True)
+    frame["annotator"] = frame["annotator"].map(stored_name)
     repeated = frame.duplicated(["item", "annotator"]).to_numpy()
     if repeated.any():
         row = int(repeated.argmax())

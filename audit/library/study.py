@@ -21,7 +21,7 @@ from audit.corpora.slices import SliceFunction, column_slice
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
-from audit.judging.labels import answer_with_gold, frame_labels, import_labels, read_labels
+from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.samples import draw_all
 from audit.library.components import Texts, corpus_of, judge_of, system_names
 from audit.library.results import Agreement, Report, stored_agreement
@@ -188,6 +188,7 @@ class Study:
         audit_follow_ups: float = 0.1,
         protocol: str | None = None,
         domain: str | None = None,
+        quorum: str | None = None,
     ) -> "Study":
         """Draw satisfied groups of each relation and system for judging: a number of each, or a share.
 
@@ -200,7 +201,7 @@ class Study:
             raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
         audits = Audits(audit_groups, audit_follow_ups)
         size = Size(per_relation, share)
-        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, protocol, domain))
+        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, protocol, domain, quorum))
         return self
 
     @checked_arguments
@@ -210,13 +211,21 @@ class Study:
         return self
 
     @checked_arguments
-    def answer(self, labels: pd.DataFrame | str | Path, *, language: str = "en", task: str | None = None) -> "Study":
+    def answer(
+        self,
+        labels: pd.DataFrame | str | Path,
+        *,
+        language: str = "en",
+        task: str | None = None,
+        role: Role = "annotator",
+    ) -> "Study":
         """Store labels that people gave, as a frame, a CSV or Label Studio's JSON: each is a vote of its annotator.
 
         Its columns: text, label, annotator; as in a file of a corpus, `text_b` where the task compares two
         texts, `target_language` where it translates; `output` where people judge outputs; `language` where not all are
         in the one given; or `row`, the id of a source, in place of texts. The frame of `questions`, without the rows
-        about groups, has all but labels and annotators. A text that no source or follow-up has is refused. Raises
+        about groups, has all but labels and annotators. With `role="adjudicator"` labels are decisions, which go before
+        all votes; a column `reason` says why. A text that no source or follow-up has is refused. Raises
         AuditError with the rows that are wrong; nothing is stored then. Two labels of one annotator for a text are not
         used, with a warning.
 
@@ -229,6 +238,7 @@ class Study:
             task=task,
             language=language,
             all_known="study.questions() has the texts that are asked about",
+            role=role,
         )
         for reason, number in imported.unmatched.items():
             warnings.warn(f"{number:,} labels are not used, first {imported.first[reason]}: {reason}", stacklevel=3)

@@ -80,6 +80,7 @@ class SampleEntry(TypedDict):
     audit_answers: NotRequired[float]
     protocol: NotRequired[str]
     domain: NotRequired[str]
+    quorum: NotRequired[str]
 
 
 class SystemEntry(TypedDict):

@@ -74,7 +74,7 @@ from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
 from audit.runner.studies import cut_inputs, inapplicable_notes
 from audit.sampling.audits import audits_of
-from audit.sampling.designs import ALL, BLIND, INFORMATIVE
+from audit.sampling.designs import ALL, BLIND, INFORMATIVE, MAJORITY
 from audit.statistics.intervals import Target
 from audit.store import snapshot, table_of, tables
 from audit.store.brought import absent_plugins
@@ -87,7 +87,7 @@ ESTIMATORS = (
     "longest settled beginning of each cell's draw",
     "comparisons only: longest settled beginning of each relation's informative groups",
 )
-_USUAL = (("protocol", BLIND), ("domain", ALL))
+_USUAL = (("protocol", BLIND), ("domain", ALL), ("quorum", MAJORITY))
 """Settings of a sample that its signature leaves out, because they are the usual ones."""
 METHOD = "plain means over judged groups by arm; MOVER over exact intervals at the effective size of sources"
 """What a signature says of the estimator."""

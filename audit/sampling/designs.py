@@ -158,6 +158,29 @@ class Terms:
     study: int = 0
 
 
+MAJORITY, UNANIMOUS = QUORUMS = ("majority", "all")
+"""How many of a question's votes settle it: more than half of them, or all. Questions are shared by the studies of a
+database, so all its samples have the same quorum."""
+
+
+def check_quorum(name: str) -> str:
+    """The name, if a sample may have this quorum. Raises UnknownName, which lists all."""
+    if name not in QUORUMS:
+        raise UnknownName("quorum", name, list(QUORUMS))
+    return name
+
+
+def quorum_of(connection: Connection) -> str:
+    """The quorum of the samples; `majority` where nothing was drawn yet."""
+    return str(connection.execute(select(stored_quorum())).scalar_one())
+
+
+def stored_quorum() -> ColumnElement[str]:
+    """`quorum_of` as a column of a query."""
+    sample = table_of(tables.Sample)
+    return func.coalesce(select(sample.c.quorum).limit(1).scalar_subquery(), MAJORITY)
+
+
 def check_protocol(name: str) -> str:
     """The name, if a sample may have this protocol. Raises UnknownName, which lists all."""
     if name not in PROTOCOLS:

@@ -22,7 +22,9 @@ from audit.sampling.designs import (
     Numbers,
     check_domain,
     check_protocol,
+    check_quorum,
     get_design,
+    quorum_of,
     within,
 )
 from audit.statistics.comparison import informative
@@ -237,7 +239,8 @@ class SampleRequest:
     `seed` None is the study's own. `audits` says what is asked beyond what settles the groups; of the design
     `informative`, which only compares systems, there are none. `protocol` says how people answer and `domain` which
     sources are drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new one means `blind`
-    and `all`. Raises UnknownName for a design, a protocol or a domain, and AuditError for a number of annotators or
+    and `all`. `quorum` says how many votes settle a question, in all samples of the database; None keeps it.
+    Raises UnknownName for a design, a protocol, a domain or a quorum, and AuditError for a number of annotators or
     audits that do not go with the design: a wrong name is refused before anything is read.
     """
 
@@ -248,12 +251,15 @@ class SampleRequest:
     audits: Audits = field(default_factory=Audits)
     protocol: str | None = None
     domain: str | None = None
+    quorum: str | None = None
 
     def __post_init__(self) -> None:
         if self.protocol is not None:
             check_protocol(self.protocol)
         if self.domain is not None:
             check_domain(self.domain)
+        if self.quorum is not None:
+            check_quorum(self.quorum)
         if self.design != INFORMATIVE:
             get_design(self.design)
         if self.annotators < 1:
@@ -515,7 +521,9 @@ def _domain(connection: Connection, key: Mapping[str, Any], domain: str | None) 
 def _sample(connection: Connection, key: Mapping[str, Any], request: SampleRequest, domain: str) -> tuple[int, str]:
     """The sample's id and its protocol."""
     table = table_of(tables.Sample)
-    values = {"annotators": request.annotators, "drawn_at": tables.now()}
+    quorum = request.quorum or quorum_of(connection)
+    connection.execute(table.update().values(quorum=quorum))
+    values = {"annotators": request.annotators, "quorum": quorum, "drawn_at": tables.now()}
     values |= {"protocol": request.protocol} if request.protocol else {}
     insert_new(connection, tables.Sample, [{**key, "protocol": BLIND, "domain": domain, **values}])
     where = and_(*(table.c[name] == value for name, value in key.items()))

@@ -342,6 +342,8 @@ class Sample(SQLModel, table=True):
     protocol: str = Field(default="blind", sa_column_kwargs={"server_default": "blind"})
     """How people answer: `blind`, each alone; `shown`, each but the first sees what was answered before; `random`, one
     or the other by source."""
+    quorum: str = Field(default="majority", sa_column_kwargs={"server_default": "majority"})
+    """How many of a question's votes settle it: a `majority`, or `all`. The same in all samples of a database."""
     drawn_at: datetime = moment()
 
 

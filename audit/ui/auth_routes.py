@@ -36,6 +36,7 @@ from audit.annotation.accounts import (
     new_token,
     open_login,
     own_account,
+    stored_name,
 )
 from audit.annotation.invitations import FIRST, Invitation, invitation_of, join
 from audit.errors import AuditError, NotAllowed
@@ -527,8 +528,8 @@ class LoginRoutes(Forms):
         sent_token = request.cookies.get(settings.form_cookie_name(), "")
         visit.need_form(sent_token)
         token = new_token()
-        browser = await to_thread.run_sync(_known_browser, request.cookies, name.strip())
-        tried = (name.strip(), visit.address, browser)
+        browser = await to_thread.run_sync(_known_browser, request.cookies, stored_name(name))
+        tried = (name, visit.address, browser)
         # Nothing is waited for between these three: of two forms with one token, one is let in.
         if not self._forms.is_fresh(sent_token):
             raise Refusal(403, "welcome.old_form")

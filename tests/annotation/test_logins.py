@@ -205,7 +205,7 @@ def test_two_managers_who_disable_each_other_at_once_leave_one(engine, who):
     ] == failed
 
 
-@pytest.mark.parametrize("name", ["nobody", "gold", "", "Ann"])
+@pytest.mark.parametrize("name", ["nobody", "gold", ""])
 def test_an_unknown_name_is_said(engine, who, name):
     for change in (disable_account, enable_account, lambda engine, name: set_password(engine, name, PASSWORD)):
         with pytest.raises(AuditError, match="there is no account"):
@@ -413,7 +413,7 @@ def test_an_identity_logs_in_the_account_of_its_name(engine, ann):
 
 
 def test_another_claim_can_name_the_account(engine, ann):
-    odd = claims(email="other@example.org", preferred_username="ann@example.org")
+    odd = claims(email="other@example.org", preferred_username="Ann@Example.org")
     assert account_of_identity(engine, odd, "preferred_username", LIMITS) == ann
 
 
@@ -421,7 +421,6 @@ def test_another_claim_can_name_the_account(engine, ann):
     ("changed", "says"),
     [
         ({"email": "eve@example.org"}, "there is no account 'eve@example.org'"),
-        ({"email": "Ann@example.org"}, "there is no account"),
         ({"email": "gold"}, "there is no account"),
         ({"email": None}, "sent no claim 'email'"),
         ({"email": ["ann@example.org"]}, "sent no claim 'email'"),

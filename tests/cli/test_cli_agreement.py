@@ -75,7 +75,7 @@ def test_items_with_one_judgement_are_left_out_and_counted(answered):
     report = answered("agreement", "--ratings", shared("krippendorff_2011"), "--by", "pair")
     assert (report["items"], report["left_out"], report["ratings"]) == (11, 1, 41)
     assert report["notes"][0].startswith("1 of 12 items has one judgement only")
-    assert [part["value"] for part in report["groups"]] == ["A, B", "A, C", "A, D", "B, C", "B, D", "C, D"]
+    assert [part["value"] for part in report["groups"]] == ["a, b", "a, c", "a, d", "b, c", "b, d", "c, d"]
     alone = {part["value"]: part["coefficients"][1] for part in report["groups"]}
     for pair in report["pairs"]:
         same = alone[f"{pair['one']}, {pair['other']}"]
