@@ -1,11 +1,11 @@
 """How often systems are right about the sources themselves, where these have gold labels or settled answers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import Connection, Engine, Row, case, func, select
+from sqlalchemy import Connection, Engine, case, func, select
 
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.resolution import Whose, known_answers
@@ -86,7 +86,7 @@ def _of_study(
     return RightOutputs(study, sources, tuple(of_systems), by=by)
 
 
-Hits = Iterable[Row[tuple[int, str | None, int, int]] | tuple[int, str | None, int, int]]
+Hits = list[tuple[int, str | None, int, int]]
 """System, cluster, texts with an output, and on how many of them it is right."""
 
 
@@ -113,7 +113,7 @@ def _by_gold(connection: Connection, study: int) -> tuple[int, Hits]:
         .group_by(output.c.system_id, text.c.cluster)
     )
     texts = int(connection.execute(select(func.count()).select_from(text)).scalar_one())
-    return texts, connection.execute(query).all() if texts else ()
+    return texts, [(system, cluster, number, hits) for system, cluster, number, hits in connection.execute(query)]
 
 
 def _by_people(connection: Connection, study: int, task: str) -> tuple[int, Hits]:

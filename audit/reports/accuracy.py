@@ -22,7 +22,8 @@ def accuracy_entries(
     document. `order_*` are the systems, best first (ties by name), by each of the three; None where one system lacks
     the rate. Without gold `systems` is empty, with the reason.
     """
-    counts: dict[int | str | None, RightOutputs] = {outputs.study: outputs for outputs in right_outputs if outputs.by == "gold"}
+    by_gold = [outputs for outputs in right_outputs if outputs.by == "gold"]
+    counts: dict[int | str | None, RightOutputs] = {outputs.study: outputs for outputs in by_gold}
     return [_entry(table, counts.get(table["study"]), confidence) for table in violations]
 
 
