@@ -167,7 +167,7 @@ def sample(
 
 
 @command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
-def gold(db: Database = DATABASE) -> Reply:
+def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     """Lets the gold labels of the corpora answer the questions they can, under the name `gold`, apart from people,
     whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
     nothing about it.
@@ -176,7 +176,7 @@ def gold(db: Database = DATABASE) -> Reply:
     from audit.judging.labels import answer_with_gold
 
     engine = open_database(db)
-    gold = answer_with_gold(engine)
+    gold = answer_with_gold(engine, study)
     waiting, audits = queue_length(engine)
     lines = [f"Gold answers {gold.answered:,} of {gold.questions:,} questions ({gold.added:,} new)."]
     if gold.contradictory:

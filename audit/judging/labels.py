@@ -13,13 +13,14 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, Row, Table, func, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, func, select, true
 
 from audit.annotation.accounts import GOLD, gold_id
 from audit.annotation.answers import UNSURE, command
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import Subject, asks_pairs, gold_labels, kind_of, question_ids, question_key
 from audit.errors import AuditError, BadFile
+from audit.false_satisfaction.questions import asked_by
 from audit.files import SHOWN, first_lines, parse_json, read_table, read_text
 from audit.judging.unit import unit_of_work
 from audit.messages import message
@@ -700,8 +701,9 @@ class GoldAnswers:
     """Questions about an output for a source with a gold label: ignored, since gold says nothing about outputs."""
 
 
-def answer_with_gold(engine: Engine, *, by: int | None = None) -> GoldAnswers:
-    """Answer every question about an input that is a source with a gold label. Repeating it adds nothing.
+def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | None = None) -> GoldAnswers:
+    """Answer every question about an input that is a source with a gold label: those that a study asks, with the labels
+    of its own sources, or those of all studies (None). Repeating it adds nothing.
 
     Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None).
     """
@@ -709,25 +711,32 @@ def answer_with_gold(engine: Engine, *, by: int | None = None) -> GoldAnswers:
         work.hold_all()
         connection = work.connection
         labels = gold_labels(connection)
-        subjects = _questions_about(connection, labels)
+        among: ColumnElement[bool] = true()
+        about_own = among
+        if study_id is not None:
+            need_study(connection, study_id)
+            among = asked_by(connection, [study_id])
+            labelled = select(source.c.input_id).where(source.c.study_id == study_id, source.c.gold.is_not(None))
+            about_own = and_(among, question.c.input_id.in_(labelled))
         gold = gold_id(connection)
-        own = select(judgement.c.question_id).where(judgement.c.annotator_id == gold)
-        before = set(connection.execute(own).scalars())
+        subjects = _questions_about(connection, labels, about_own)
+        answered = select(judgement.c.question_id).join(question, question.c.id == judgement.c.question_id)
+        before = set(connection.execute(answered.where(judgement.c.annotator_id == gold, among)).scalars())
         clear = {id: next(iter(labels[key])) for id, key in subjects.items() if len(labels[key]) == 1}
         row = {"annotator_id": gold, "round": 1, "guideline": 0, "client": command("gold"), "decided_at": tables.now()}
         new = [row | {"question_id": id, "answer": label} for id, label in clear.items() if id not in before]
         work.add(tables.Judgement, new)
-        total = count_rows(connection, question, question.c.kind == "input")
-        pairs = len(_questions_about(connection, labels, "pair"))
+        total = count_rows(connection, question, question.c.kind == "input", among)
+        pairs = len(_questions_about(connection, labels, about_own, "pair"))
     contradictory = sum(len(labels[key]) > 1 for key in subjects.values())
     return GoldAnswers(total, len(before | set(clear)), len(new), contradictory, pairs)
 
 
 def _questions_about(
-    connection: Connection, subjects: Collection[tuple[str, int]], kind: str = "input"
+    connection: Connection, subjects: Collection[tuple[str, int]], among: ColumnElement[bool], kind: str = "input"
 ) -> dict[int, tuple[str, int]]:
-    """Questions of this kind about these inputs: question id -> (task, input)."""
-    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == kind)
+    """Questions of this kind about these inputs that meet a condition: question id -> (task, input)."""
+    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == kind, among)
     return {
         id: (task, input_id)
         for piece in pieces({input_id for _, input_id in subjects})
