@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sqlalchemy import Connection, Engine, case, func, select
+from sqlalchemy import Connection, Engine, case, func, select, true
 
-from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.cells import Counted, StudyRow
 from audit.false_satisfaction.resolution import Whose, known_answers
 from audit.messages import message
 from audit.sampling.designs import has_clear_gold
@@ -59,18 +59,17 @@ def right_outputs(database: Engine | Connection, counted: Counted, whose: Whose 
     keys = counted.keys[["study_id", "system_id", "system"]].drop_duplicates()
     with snapshot(database) as connection:
         return [
-            _of_study(connection, study["id"], study["task"], keys[keys["study_id"] == study["id"]].values, whose)
+            _of_study(connection, study, keys[keys["study_id"] == study["id"]].values, whose)
             for study in counted.studies
         ]
 
 
-def _of_study(
-    connection: Connection, study: int, task: str, systems: Sequence[Sequence[object]], whose: Whose
-) -> RightOutputs:
+def _of_study(connection: Connection, row: StudyRow, systems: Sequence[Sequence[object]], whose: Whose) -> RightOutputs:
+    study, task = row["id"], row["task"]
     if get_task(task).question_kind == "pair":
         return RightOutputs(study, 0, (), PAIRS)
     by: Literal["gold", "people"] = "gold"
-    sources, rows = _by_gold(connection, study)
+    sources, rows = _by_gold(connection, study, row["imported"])
     if not sources and whose != "gold":
         by = "people"
         sources, rows = _by_people(connection, study, task)
@@ -90,12 +89,15 @@ Hits = list[tuple[int, str | None, int, int]]
 """System, cluster, texts with an output, and on how many of them it is right."""
 
 
-def _by_gold(connection: Connection, study: int) -> tuple[int, Hits]:
+def _by_gold(connection: Connection, study: int, imported: bool) -> tuple[int, Hits]:
     """How many texts have a clear gold label, and the hits. Counted where they are, which is twice as quick."""
-    source, output = table_of(tables.Source), table_of(tables.Output)
+    source, output, group = table_of(tables.Source), table_of(tables.Output), table_of(tables.Group)
+    # In an imported study a row without groups is a follow-up that brought its own label.
+    grouped = select(group.c.source_id).where(group.c.study_id == study)
+    is_source = source.c.id.in_(grouped) if imported else true()
     text = (
         select(source.c.input_id, func.min(source.c.gold).label("gold"), func.min(source.c.cluster).label("cluster"))
-        .where(has_clear_gold(study))
+        .where(has_clear_gold(study), is_source)
         .group_by(source.c.input_id)
         .subquery()
     )

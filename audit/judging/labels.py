@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, func, select, true
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exists, func, select, true
 
 from audit.annotation.accounts import GOLD, gold_id
 from audit.annotation.answers import UNSURE, command
@@ -25,7 +25,8 @@ from audit.files import SHOWN, first_lines, parse_json, read_table, read_text
 from audit.judging.unit import unit_of_work
 from audit.messages import message
 from audit.store import insert_new, need_study, pieces, tables
-from audit.store.core import annotator, count_rows, input_table, judgement, question, sample, source, study
+from audit.store.bulk import LIMIT
+from audit.store.core import annotator, count_rows, group, input_table, judgement, question, sample, source, study
 from audit.store.core import output as output_table
 from audit.tasks import Input, Task, base_of, get_task, label_reader, labels_to_write, matches, text_columns
 from audit.tasks.classification import PLUS
@@ -710,6 +711,7 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
+        _ask_labelled_follow_ups(connection)
         labels = gold_labels(connection)
         among: ColumnElement[bool] = true()
         about_own = among
@@ -730,6 +732,23 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
         pairs = len(_questions_about(connection, labels, about_own, "pair"))
     contradictory = sum(len(labels[key]) > 1 for key in subjects.values())
     return GoldAnswers(total, len(before | set(clear)), len(new), contradictory, pairs)
+
+
+def _ask_labelled_follow_ups(connection: Connection) -> None:
+    """Make questions of the follow-ups that came with a gold label of their own, rows without groups of imported
+    studies: also where an answer is carried to them, for an answer of their own goes before that."""
+    first = source.c.id * LIMIT**2  # groups are found by the ids that a source's have
+    grouped = exists().where(group.c.id.between(first, first + LIMIT**2 - 1))
+    query = (
+        select(study.c.task, source.c.input_id)
+        .join(study, study.c.id == source.c.study_id)
+        .where(study.c.imported, source.c.gold.is_not(None), ~grouped)
+    )
+    subjects: dict[str, set[Subject]] = {}
+    for task, input_id in connection.execute(query):
+        subjects.setdefault(task, set()).add((task, input_id, None))
+    for task, of_task in subjects.items():
+        _create_questions(connection, get_task(task), of_task)
 
 
 def _questions_about(
