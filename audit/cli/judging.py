@@ -61,10 +61,18 @@ def sample(
     share: Annotated[float | None, decimal("this share of them, rounded up (this or --per-relation)", "0.01")] = None,
     design: Annotated[str, text("shared, simple, or informative (to compare systems only)", "DESIGN")] = "shared",
     domain: Annotated[
-        str | None, text("all (default), or gold: sources with a gold label only, for work with gold alone", "DOMAIN")
+        str | None,
+        text(
+            "all, or gold: sources with a gold label only (default: all, or gold where only some have one and nobody "
+            "has an account or was asked for with --annotators)",
+            "DOMAIN",
+        ),
     ] = None,
     seed: Annotated[int | None, whole_number("of the draw (default: the study's)", "S")] = None,
-    annotators: Annotated[int, whole_number("how many people answer each question", "N")] = 2,
+    annotators: Annotated[
+        int | None,
+        whole_number("how many people answer each question (default: as the sample has it; of a new one 2)", "N"),
+    ] = None,
     protocol: Annotated[
         str | None,
         text("how they answer: blind, shown or random (default: what the sample has; of a new one blind)", "PROTOCOL"),
@@ -128,7 +136,8 @@ def sample(
         if draw.audited_groups
     ]
     lines += [
-        f"Study {draw.study}: drawn from the sources with a gold label; what is estimated is about these."
+        f"Study {draw.study}: drawn from the sources with a gold label alone; what is estimated is about these. Where "
+        "people answer, too, draw with --domain all and another --seed."
         for draw in drawn
         if draw.domain == GOLD
     ]

@@ -1,24 +1,31 @@
 """`audit sample`: draw satisfied groups, and ask people what these wait for, in one unit of work."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
+from audit.annotation.accounts import is_person
 from audit.judging.unit import unit_of_work
 from audit.sampling.draw import Drawn, SampleRequest, draw_changed, draw_studies
+from audit.store.core import annotator
 
 
 def draw_all(engine: Engine, request: SampleRequest, study: int | None = None, *, by: int | None = None) -> list[Drawn]:
     """Draw the first groups of each cell of one study, or of all that have satisfied groups, and open the questions
     that they wait for.
 
-    Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None). Raises
-    what `audit.sampling.draw.draw_studies` raises; nothing is changed then.
+    Where the request names no number of annotators and nobody has an account, gold is `alone` (`SampleRequest`). Asked
+    for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None). Raises what
+    `audit.sampling.draw.draw_studies` raises; nothing is changed then.
     """
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         work.ask_anew()
+        people = select(annotator.c.id).where(is_person(annotator)).limit(1)
+        if request.annotators is None and work.connection.execute(people).first() is None:
+            request = replace(request, alone=True)
         return draw_studies(work.connection, request, study)
 
 
