@@ -183,6 +183,7 @@ def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     """
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import answer_with_gold
+    from audit.judging.samples import gold_alone, undrawn
 
     engine = open_database(db)
     gold = answer_with_gold(engine, study)
@@ -195,8 +196,14 @@ def gold(db: Database = DATABASE, study: Study = None) -> Reply:
             f"{gold.pairs:,} questions ask whether an output is right for a text with a gold label; that label says "
             "nothing about an output, so people must answer."
         )
-    behind = checking_too(audits)
-    lines += [f"{waiting:,} questions wait for people.{behind}", f"Next: audit report --db {db}"]
+    lines.append(f"{waiting:,} questions wait for people.{checking_too(audits)}")
+    if gold.answered and gold_alone(engine) and (left := undrawn(engine)):
+        lines += [
+            f"{left:,} satisfied groups are not drawn. Gold answers at no cost: draw all, then run this again.",
+            f"Next: audit sample --share 1 --db {db}",
+        ]
+    else:
+        lines.append(f"Next: audit report --db {db}")
     return Reply(asdict(gold) | {"waiting": waiting, "audits": audits}, lines)
 
 
@@ -233,6 +240,7 @@ def import_labels(
     `annotator` and `language`.
     """
     from audit.false_satisfaction.questions import queue_length
+    from audit.judging.adjudications import open_disputes
     from audit.judging.labels import import_labels, read_labels, renamed_labels
 
     renames = renamed_labels(renamed)
@@ -256,8 +264,13 @@ def import_labels(
             f"{counted(imported.too_few, 'question')} answered by fewer people than are asked (audit sample "
             "--annotators): those labels count once others have answered, too."
         )
-    lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit report --db {db}"]
-    return Reply(asdict(imported) | {"waiting": waiting}, lines)
+    with engine.connect() as connection:
+        disputes = len(open_disputes(connection))
+    lines.append(f"{waiting:,} questions wait for an answer.")
+    if disputes:
+        lines.append(f"On {counted(disputes, 'question')} people disagree: an adjudicator decides, in the app.")
+    lines.append(f"Next: audit {'app' if disputes else 'report'} --db {db}")
+    return Reply(asdict(imported) | {"waiting": waiting, "disputes": disputes}, lines)
 
 
 @command(

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pandas as pd
-from sqlalchemy import Engine, select
+from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import is_person
+from audit.false_satisfaction.cells import count
 from audit.judging.unit import unit_of_work
 from audit.sampling.draw import Drawn, SampleRequest, draw_changed, draw_studies
 from audit.store.core import annotator
+from audit.store.queries import has_gold
 
 
 def draw_all(engine: Engine, request: SampleRequest, study: int | None = None, *, by: int | None = None) -> list[Drawn]:
@@ -23,10 +25,27 @@ def draw_all(engine: Engine, request: SampleRequest, study: int | None = None, *
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         work.ask_anew()
-        people = select(annotator.c.id).where(is_person(annotator)).limit(1)
-        if request.annotators is None and work.connection.execute(people).first() is None:
+        if request.annotators is None and not _has_people(work.connection):
             request = replace(request, alone=True)
         return draw_studies(work.connection, request, study)
+
+
+def gold_alone(engine: Engine) -> bool:
+    """Whether there is gold, and nobody else to answer: no person has an account."""
+    with engine.connect() as connection:
+        return has_gold(engine) and not _has_people(connection)
+
+
+def undrawn(engine: Engine) -> int:
+    """How many satisfied groups of studies with gold are not drawn, from the sources that their samples draw from."""
+    counted = count(engine, "gold")
+    studies = [study["id"] for study in counted.studies if study["has_gold"]]
+    cells = counted.cells[counted.keys["study_id"].isin(studies)]
+    return int((cells["satisfied"] - cells["drawn"]).sum())
+
+
+def _has_people(connection: Connection) -> bool:
+    return connection.execute(select(annotator.c.id).where(is_person(annotator)).limit(1)).first() is not None
 
 
 def draw(engine: Engine, study_id: int, request: SampleRequest, *, by: int | None = None) -> Drawn:
