@@ -62,10 +62,18 @@ def sample(
     share: Annotated[float | None, decimal("this share of them, rounded up (this or --per-relation)", "0.01")] = None,
     design: Annotated[str, text("shared, simple, or informative (to compare systems only)", "DESIGN")] = "shared",
     domain: Annotated[
-        str | None, text("all (default), or gold: sources with a gold label only, for work with gold alone", "DOMAIN")
+        str | None,
+        text(
+            "all, or gold: sources with a gold label only (default: all, or gold where only some have one and nobody "
+            "has an account or was asked for with --annotators)",
+            "DOMAIN",
+        ),
     ] = None,
     seed: Annotated[int | None, whole_number("of the draw (default: the study's)", "S")] = None,
-    annotators: Annotated[int, whole_number("how many people answer each question", "N")] = 2,
+    annotators: Annotated[
+        int | None,
+        whole_number("how many people answer each question (default: as the sample has it; of a new one 2)", "N"),
+    ] = None,
     quorum: Annotated[
         str | None,
         text(
@@ -137,7 +145,8 @@ def sample(
         if draw.audited_groups
     ]
     lines += [
-        f"Study {draw.study}: drawn from the sources with a gold label; what is estimated is about these."
+        f"Study {draw.study}: drawn from the sources with a gold label alone; what is estimated is about these. Where "
+        "people answer, too, draw with --domain all and another --seed."
         for draw in drawn
         if draw.domain == GOLD
     ]
@@ -176,16 +185,17 @@ def sample(
 
 
 @command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
-def gold(db: Database = DATABASE) -> Reply:
+def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     """Lets the gold labels of the corpora answer the questions they can, under the name `gold`, apart from people,
     whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
     nothing about it.
     """
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import answer_with_gold
+    from audit.judging.samples import gold_alone, undrawn
 
     engine = open_database(db)
-    gold = answer_with_gold(engine)
+    gold = answer_with_gold(engine, study)
     waiting, audits = queue_length(engine)
     lines = [f"Gold answers {gold.answered:,} of {gold.questions:,} questions ({gold.added:,} new)."]
     if gold.contradictory:
@@ -195,8 +205,14 @@ def gold(db: Database = DATABASE) -> Reply:
             f"{gold.pairs:,} questions ask whether an output is right for a text with a gold label; that label says "
             "nothing about an output, so people must answer."
         )
-    behind = checking_too(audits)
-    lines += [f"{waiting:,} questions wait for people.{behind}", f"Next: audit report --db {db}"]
+    lines.append(f"{waiting:,} questions wait for people.{checking_too(audits)}")
+    if gold.answered and gold_alone(engine) and (left := undrawn(engine)):
+        lines += [
+            f"{left:,} satisfied groups are not drawn. Gold answers at no cost: draw all, then run this again.",
+            f"Next: audit sample --share 1 --db {db}",
+        ]
+    else:
+        lines.append(f"Next: audit report --db {db}")
     return Reply(asdict(gold) | {"waiting": waiting, "audits": audits}, lines)
 
 
@@ -237,6 +253,7 @@ def import_labels(
     `annotator`, `language` and, of decisions, `reason`. A decision goes before all votes on its question.
     """
     from audit.false_satisfaction.questions import queue_length
+    from audit.judging.adjudications import open_disputes
     from audit.judging.labels import import_labels, read_labels, renamed_labels
 
     renames = renamed_labels(renamed)
@@ -261,8 +278,11 @@ def import_labels(
             "--annotators): those labels count once others have answered, too."
         )
     if imported.disputed:
-        lines.append(f"{counted(imported.disputed, 'question')} not settled by all answers: for an adjudicator.")
-    lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit report --db {db}"]
+        lines.append(f"On {counted(imported.disputed, 'question')} people disagree: an adjudicator decides, in the app.")
+    with engine.connect() as connection:
+        disputes = open_disputes(connection)
+    lines.append(f"{waiting:,} questions wait for an answer.")
+    lines.append(f"Next: audit {'app' if disputes else 'report'} --db {db}")
     return Reply(asdict(imported) | {"waiting": waiting}, lines)
 
 

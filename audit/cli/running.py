@@ -321,7 +321,7 @@ def run(
             version = guideline_in_force(connection, of_task, get_task(of_task).question_kind).version
         lines.append(f"Annotators read the words that you gave: version {version} of the guideline of {of_task}.")
     if any(len(study.without_groups) < len(study.relations) for study in ran):
-        lines.append(f"Next: audit sample --db {db} --per-relation 60")
+        lines.append(_next(opened(), db))
     return Reply(documents if len(documents) > 1 else documents[0], lines)
 
 
@@ -400,7 +400,9 @@ def of_gold(corpus: Any) -> list[str]:
     if columns:
         lines.append(f"Columns kept as attributes, and not taken for gold: {', '.join(columns)}.")
     if 0 < labelled < len(rows):
-        lines.append("To work with gold alone, draw with `audit sample --domain gold`.")
+        lines.append(
+            "Where people answer, too, draw with `audit sample --annotators 2`; else only these are drawn from."
+        )
     return lines
 
 
@@ -505,7 +507,8 @@ def import_run(
     from audit.runner.imported import import_run, read_run
 
     groups = read_run(file)
-    imported = import_run(open_database(db, create=True), groups, seed)
+    engine = open_database(db, create=True)
+    imported = import_run(engine, groups, seed)
     counts = asdict(imported)
     document = {name: value for name, value in counts.items() if name != "outcomes"} | imported.outcomes
     if imported.new:
@@ -516,7 +519,15 @@ def import_run(
         ]
     else:
         lines = [f"This file was imported before, as study {imported.study}; nothing was changed."]
-    return Reply(document, [*lines, f"Next: audit sample --db {db} --per-relation 60"])
+    return Reply(document, [*lines, _next(engine, db)])
+
+
+def _next(engine: Any, db: str) -> str:
+    """What comes after a run: a sample of all where gold alone answers, at no cost, else one for people."""
+    from audit.judging.samples import gold_alone
+
+    size = "--share 1" if gold_alone(engine) else "--per-relation 60"
+    return f"Next: audit sample --db {db} {size}"
 
 
 @command(

@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, func, select, union
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exists, func, select, true, union
 
 from audit.annotation.accounts import ROLES, checked_name, gold_id
 from audit.annotation.answers import UNSURE, command, is_disputed
@@ -23,15 +23,18 @@ from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import Subject, asks_pairs, gold_labels, kind_of, question_ids, question_key
 from audit.errors import AuditError, BadFile
+from audit.false_satisfaction.questions import asked_by
 from audit.files import SHOWN, first_lines, parse_json, read_table, read_text
 from audit.judging.unit import Work, unit_of_work
 from audit.keys import normal_text
 from audit.messages import message
 from audit.store import insert_new, need_study, pieces, tables
+from audit.store.bulk import LIMIT
 from audit.store.core import (
     adjudication,
     annotator,
     count_rows,
+    group,
     input_table,
     judgement,
     question,
@@ -766,34 +769,60 @@ class GoldAnswers:
     """Questions about an output for a source with a gold label: ignored, since gold says nothing about outputs."""
 
 
-def answer_with_gold(engine: Engine, *, by: int | None = None) -> GoldAnswers:
-    """Answer every question about an input that is a source with a gold label. Repeating it adds nothing.
+def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | None = None) -> GoldAnswers:
+    """Answer every question about an input that is a source with a gold label: those that a study asks, with the labels
+    of its own sources, or those of all studies (None). Repeating it adds nothing.
 
     Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None).
     """
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
+        _ask_labelled_follow_ups(connection)
         labels = gold_labels(connection)
-        subjects = _questions_about(connection, labels)
+        among: ColumnElement[bool] = true()
+        about_own = among
+        if study_id is not None:
+            need_study(connection, study_id)
+            among = asked_by(connection, [study_id])
+            labelled = select(source.c.input_id).where(source.c.study_id == study_id, source.c.gold.is_not(None))
+            about_own = and_(among, question.c.input_id.in_(labelled))
         gold = gold_id(connection)
-        own = select(judgement.c.question_id).where(judgement.c.annotator_id == gold)
-        before = set(connection.execute(own).scalars())
+        subjects = _questions_about(connection, labels, about_own)
+        answered = select(judgement.c.question_id).join(question, question.c.id == judgement.c.question_id)
+        before = set(connection.execute(answered.where(judgement.c.annotator_id == gold, among)).scalars())
         clear = {id: next(iter(labels[key])) for id, key in subjects.items() if len(labels[key]) == 1}
         row = {"annotator_id": gold, "round": 1, "guideline": 0, "client": command("gold"), "decided_at": tables.now()}
         new = [row | {"question_id": id, "answer": label} for id, label in clear.items() if id not in before]
         work.add(tables.Judgement, new)
-        total = count_rows(connection, question, question.c.kind == "input")
-        pairs = len(_questions_about(connection, labels, "pair"))
+        total = count_rows(connection, question, question.c.kind == "input", among)
+        pairs = len(_questions_about(connection, labels, about_own, "pair"))
     contradictory = sum(len(labels[key]) > 1 for key in subjects.values())
     return GoldAnswers(total, len(before | set(clear)), len(new), contradictory, pairs)
 
 
+def _ask_labelled_follow_ups(connection: Connection) -> None:
+    """Make questions of the follow-ups that came with a gold label of their own, rows without groups of imported
+    studies: also where an answer is carried to them, for an answer of their own goes before that."""
+    first = source.c.id * LIMIT**2  # groups are found by the ids that a source's have
+    grouped = exists().where(group.c.id.between(first, first + LIMIT**2 - 1))
+    query = (
+        select(study.c.task, source.c.input_id)
+        .join(study, study.c.id == source.c.study_id)
+        .where(study.c.imported, source.c.gold.is_not(None), ~grouped)
+    )
+    subjects: dict[str, set[Subject]] = {}
+    for task, input_id in connection.execute(query):
+        subjects.setdefault(task, set()).add((task, input_id, None))
+    for task, of_task in subjects.items():
+        _create_questions(connection, get_task(task), of_task)
+
+
 def _questions_about(
-    connection: Connection, subjects: Collection[tuple[str, int]], kind: str = "input"
+    connection: Connection, subjects: Collection[tuple[str, int]], among: ColumnElement[bool], kind: str = "input"
 ) -> dict[int, tuple[str, int]]:
-    """Questions of this kind about these inputs: question id -> (task, input)."""
-    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == kind)
+    """Questions of this kind about these inputs that meet a condition: question id -> (task, input)."""
+    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == kind, among)
     return {
         id: (task, input_id)
         for piece in pieces({input_id for _, input_id in subjects})

@@ -183,7 +183,7 @@ class Study:
         *,
         design: str = "shared",
         seed: int | None = None,
-        annotators: int = 2,
+        annotators: int | None = None,
         audit_groups: int = 0,
         audit_follow_ups: float = 0.1,
         protocol: str | None = None,
@@ -193,7 +193,9 @@ class Study:
         """Draw satisfied groups of each relation and system for judging: a number of each, or a share.
 
         60 of each where neither is said. More can be drawn later: what was drawn stays. `domain="gold"` draws from the
-        sources with a gold label alone. Other parameters are those of `audit sample`. Raises AuditError.
+        sources with a gold label alone; so does a new sample, and its report says so, where only some have one, nobody
+        has an account or has answered, and no number of `annotators` is given (2 where it is needed). Other parameters
+        are those of `audit sample`. Raises AuditError.
         """
         if per_relation is None and share is None:
             per_relation = 60

@@ -165,14 +165,19 @@ def stays(*answers: str) -> Carry:
     return Carry(_Among(answers))
 
 
-def declared(carries: str | Sequence[str]) -> Carry:
-    """What somebody declares of a relation that is no code of ours: `everything`, `nothing`, or labels that stay.
+def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carry:
+    """The carry that a file declares of a relation: `everything`, `nothing`, labels that stay, or, by label, those
+    that are then right of the follow-up.
 
     Equal declarations give equal carries. Raises AuditError for another word.
 
     >>> declared("everything") == unchanged, declared(["positive"]) == stays("positive")
     (True, True)
+    >>> declared({"yes": ["no"]}) == maps({"yes": ["no"]})
+    True
     """
+    if isinstance(carries, Mapping):
+        return maps(carries)
     if not isinstance(carries, str):
         return stays(*sorted(carries))
     if carries not in ("everything", "nothing"):

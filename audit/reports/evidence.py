@@ -167,7 +167,7 @@ def evidence(
             disputes=disputes(connection, asked_by(connection, _ids(counted))),
             plans=plan_adherence(connection, counted.studies, counted.samples),
             arms=arms,
-            accuracy=right_outputs(connection, counted),
+            accuracy=right_outputs(connection, counted, whose),
             sliced=slice_groups(connection, counted, slicings, clusters) if slicings else None,
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
             lenient=read_lenient(connection, counted, drawn, whose, lacking, compared) if lacking else None,

@@ -16,6 +16,7 @@ from audit.errors import UnknownName
 from audit.keys import uniform, uniforms
 from audit.store import Checked, integers, rows_among, table_of, tables
 from audit.store.bulk import LIMIT
+from audit.tasks import get_task
 
 Design = Callable[[str, str], tuple[str, ...]]
 """(names of a cell's relation and system) -> what its numbers are drawn from."""
@@ -133,6 +134,17 @@ def has_clear_gold(study: int) -> ColumnElement[bool]:
         .having(func.count(other.c.gold.distinct()) == 1)
     )
     return and_(source.c.study_id == study, source.c.gold.is_not(None), source.c.input_id.in_(clear))
+
+
+def has_gold_in_part(connection: Connection, study: int) -> bool:
+    """Whether gold answers what is asked about some sources of a study, and not about others."""
+    source, of = table_of(tables.Source), table_of(tables.Study)
+    task = connection.execute(select(of.c.task).where(of.c.id == study)).scalar_one()
+    if get_task(task).question_kind == "pair":
+        return False
+    sources = select(func.count()).select_from(source)
+    clear = int(connection.execute(sources.where(has_clear_gold(study))).scalar_one())
+    return 0 < clear < int(connection.execute(sources.where(source.c.study_id == study)).scalar_one())
 
 
 # Protocols: whether people answer each alone, or see what was answered before; and which sources get which.

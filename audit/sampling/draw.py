@@ -18,6 +18,7 @@ from audit.sampling.designs import (
     ALL,
     BLIND,
     CHANGED,
+    GOLD,
     INFORMATIVE,
     Numbers,
     check_domain,
@@ -25,6 +26,7 @@ from audit.sampling.designs import (
     check_quorum,
     get_design,
     quorum_of,
+    has_gold_in_part,
     within,
 )
 from audit.statistics.comparison import informative
@@ -237,21 +239,24 @@ class SampleRequest:
     """What to draw, and how people are asked about it.
 
     `seed` None is the study's own. `audits` says what is asked beyond what settles the groups; of the design
-    `informative`, which only compares systems, there are none. `protocol` says how people answer and `domain` which
-    sources are drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new one means `blind`
-    and `all`. `quorum` says how many votes settle a question, in all samples of the database; None keeps it.
-    Raises UnknownName for a design, a protocol, a domain or a quorum, and AuditError for a number of annotators or
-    audits that do not go with the design: a wrong name is refused before anything is read.
+    `informative`, which only compares systems, there are none. `annotators` answer each question, `protocol` says how,
+    and `domain` which sources are drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new
+    one means 2, `blind`, and `all`, or `gold` where gold is there `alone` and has labels for some sources only: what it
+    cannot settle would end every cell's counts. `quorum` says how many votes settle a question, in all samples of the
+    database; None keeps it. Raises UnknownName for a design, a protocol, a domain or a quorum, and AuditError for a
+    number of annotators or audits that do not go with the design: wrong names are refused before any reading.
     """
 
     size: Size
     design: str = "shared"
     seed: int | None = None
-    annotators: int = 2
+    annotators: int | None = 2
     audits: Audits = field(default_factory=Audits)
     protocol: str | None = None
     domain: str | None = None
     quorum: str | None = None
+    alone: bool = False
+    """Whether nobody but gold is there to answer."""
 
     def __post_init__(self) -> None:
         if self.protocol is not None:
@@ -262,7 +267,7 @@ class SampleRequest:
             check_quorum(self.quorum)
         if self.design != INFORMATIVE:
             get_design(self.design)
-        if self.annotators < 1:
+        if self.annotators is not None and self.annotators < 1:
             raise AuditError(message("draw.bad_annotators", number=self.annotators), parameter="annotators")
         if self.design == INFORMATIVE and (self.audits.groups or self.audits.answers):
             parameter = ("audit_groups", "audit_answers")
@@ -339,7 +344,7 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         study = table_of(tables.Study)
         seed = int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
     key = {"study_id": study_id, "design": design, "seed": seed}
-    domain = _domain(connection, key, request.domain)
+    domain = _domain(connection, key, request)
     checks = within(connection, checked(connection, [study_id]), study_id, domain)
     alone: tuple[str, ...] = ()
     if design == INFORMATIVE:
@@ -501,8 +506,9 @@ def _unfinished(connection: Connection, study_id: int) -> bool:
     return least is not None and least * size < sources
 
 
-def _domain(connection: Connection, key: Mapping[str, Any], domain: str | None) -> str:
+def _domain(connection: Connection, key: Mapping[str, Any], request: SampleRequest) -> str:
     """The domain of the sample that is there, or of a new one. Raises AuditError where it has another one."""
+    domain = request.domain
     before = connection.execute(select(table_of(tables.Sample).c.domain).filter_by(**key)).scalar()
     if before is not None and domain not in (None, before):
         raise AuditError(
@@ -515,6 +521,8 @@ def _domain(connection: Connection, key: Mapping[str, Any], domain: str | None) 
                 domain=domain,
             )
         )
+    if domain is None and before is None and request.alone and has_gold_in_part(connection, key["study_id"]):
+        return GOLD
     return domain or before or ALL
 
 
@@ -523,9 +531,10 @@ def _sample(connection: Connection, key: Mapping[str, Any], request: SampleReque
     table = table_of(tables.Sample)
     quorum = request.quorum or quorum_of(connection)
     connection.execute(table.update().values(quorum=quorum))
-    values = {"annotators": request.annotators, "quorum": quorum, "drawn_at": tables.now()}
-    values |= {"protocol": request.protocol} if request.protocol else {}
-    insert_new(connection, tables.Sample, [{**key, "protocol": BLIND, "domain": domain, **values}])
+    chosen = {"annotators": request.annotators, "protocol": request.protocol}
+    values = {"drawn_at": tables.now(), "quorum": quorum}
+    values |= {name: value for name, value in chosen.items() if value is not None}
+    insert_new(connection, tables.Sample, [{**key, "annotators": 2, "protocol": BLIND, "domain": domain, **values}])
     where = and_(*(table.c[name] == value for name, value in key.items()))
     connection.execute(table.update().where(where).values(**values))
     id, protocol = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()

@@ -469,7 +469,7 @@ def carry_out(
     gold = None
     if plan.judging["gold"]:
         begin("gold")
-        gold = answer_with_gold(engine, by=by)
+        gold = answer_with_gold(engine, ran.study.id, by=by)
     return CarriedOut(plan.name, ran, drawn, gold, *queue_length(engine))
 
 

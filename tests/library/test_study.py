@@ -58,6 +58,22 @@ def test_a_study_from_texts_to_report():
     assert study.questions().empty
 
 
+def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
+    shouted()
+    texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]
+    study = audit.run(texts, [by_keyword], ["MINE.1"], progress=False)
+    report = study.sample(60).answer_with_gold().report()
+    assert (report.cells[0].judged, report.cells[0].fs.value) == (54, 0.0)
+    assert any("with a gold label alone" in note for note in report.notes)
+    # Where people are asked, too, they are asked about all texts, and what gold alone settles is no rate but bounds.
+    everyone = audit.run(texts, [by_keyword], ["MINE.1"], progress=False).sample(60, annotators=1).answer_with_gold()
+    assert len(everyone.questions()) == 6
+    (cell,) = everyone.report().document["cells"]
+    assert (cell["drawn"], cell["judged"] < 54) == (60, True)
+    by_label = everyone.answer(everyone.questions().assign(label="positive", annotator="anna")).report()
+    assert by_label.cells[0].judged == 60
+
+
 def test_the_report_of_a_stored_study_is_the_same_when_it_is_opened(tmp_path: Path):
     store = tmp_path / "films.db"
     study = audit.run(FILMS, {"words": by_keyword}, ["MR3.1"], store=store, progress=False)
