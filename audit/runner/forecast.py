@@ -165,6 +165,10 @@ def forecasts(
         spec: _Tally(system, _own_id(engine, system), repeats=1 if asked_once(system) else repeats)
         for spec, system in systems_by_spec.items()
     }
+    if engine is not None:
+        for trial in preflight.stored_trials(engine, systems_by_spec, studies[0][0].corpus.task, repeats > 1):
+            tally = tallies[trial.spec]
+            tally.sending += tally.meter.of(list(trial.inputs.values()))
     for sampled, relations in studies:
         _Following(sampled, relations, tallies, engine, retry_errors).follow(executor)
     return [tally.forecast() for tally in tallies.values()]

@@ -270,11 +270,11 @@ def test_systems_are_told_apart_by_what_they_do():
     def other(text: str) -> str:
         return "negative"
 
-    assert components.source_version(exact) != components.source_version(other)
-    assert components.source_version(exact) == components.source_version(exact)
+    assert code_version(exact) != code_version(other)
+    assert code_version(exact) == code_version(exact)
     namespace: dict = {}
     exec("def a(text): return 'positive'\ndef b(text): return 'negative'\nc = a", namespace)
-    versions = [components.source_version(namespace[name]) for name in "abc"]
+    versions = [code_version(namespace[name]) for name in "abc"]
     assert versions[0] != versions[1]
     assert versions[0] == versions[2]
 
