@@ -240,8 +240,8 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
     return name
 
 
-# What a run itself changes in an object (a model that is loaded when it is first asked, a cache, a counter) makes no other
-# system of it.
+# What a run itself changes in an object (a model that is loaded when it is first asked, a cache, a counter) makes no
+# other system of it.
 
 _offered: dict[str, tuple[object, CodeVersion]] = {}
 """The systems of the caller's that have no version of their own, with the one that they run under, by name."""

@@ -5,7 +5,7 @@ that had no answer and is made again (too many at once, a connection that broke)
 the price in a system's file. A batch that does not fit any more is cut to what fits.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from audit.errors import AuditError

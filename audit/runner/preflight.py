@@ -8,7 +8,7 @@ A system that has outputs in the database is asked three of their inputs again: 
 answers otherwise, and its outputs must not be mixed with the stored ones, or taken for them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isclose
@@ -33,6 +33,8 @@ from audit.tasks import Input, Output, get_task
 
 FIRST = 3
 """Inputs that a system answers before a run."""
+AGAIN = 3
+"""Stored inputs, at most, that it is asked again."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,8 @@ def _stored_trial(connection: Connection, spec: str, system: System, task: str, 
     found = _spread(connection, tables.Output, id, task) or (
         _spread(connection, tables.Repeat, id, task) if by_calls else {}
     )
-    inputs, outputs = ({key: pair[at] for key, pair in found.items()} for at in (0, 1))
+    inputs = {key: item for key, (item, _) in found.items()}
+    outputs = {key: output for key, (_, output) in found.items()}
     may_differ |= getattr(system, "deterministic", None) is not True and (several or by_calls)
     return StoredTrial(spec, system, inputs, outputs, may_differ)
 
@@ -201,7 +204,7 @@ def _spread(
     upwards, downwards = table.c.input_id, table.c.input_id.desc()
     places = ((first, upwards), ((first + last) // 2, upwards), (last, downwards))
     found: dict[bytes, tuple[Input, Output]] = {}
-    for place, order in places[: FIRST if ids[0] is not None else 0]:
+    for place, order in places[: AGAIN if ids[0] is not None else 0]:
         beyond = table.c.input_id >= place if order is upwards else table.c.input_id <= place
         near = [
             (Input.stored(row["texts"], row["languages"]), Output(row["label"], row["score"], row["text"]))

@@ -96,7 +96,9 @@ class _Reader:
             if one is kind or _is_own(one.__module__):
                 self.parts += _source(one)
             if _is_own(one.__module__):
-                members = (getattr(member, "__func__", getattr(member, "fget", member)) for member in vars(one).values())
+                members = (
+                    getattr(member, "__func__", getattr(member, "fget", member)) for member in vars(one).values()
+                )
                 for function in members:
                     if isinstance(function, FunctionType):
                         self._follow(function)
@@ -140,7 +142,7 @@ class _Reader:
 
 def _constant(value: Any) -> str:
     """A constant in one spelling, whatever the order of dicts and sets. Raises TypeError for anything else."""
-    if value is None or isinstance(value, str | bytes | int | float | complex):
+    if value is None or value is ... or isinstance(value, str | bytes | int | float | complex):
         return repr(value)
     if isinstance(value, re.Pattern):
         return repr((value.pattern, value.flags))
@@ -173,17 +175,17 @@ def _source(defined: Any) -> list[str]:
         codes = [member.__code__ for member in vars(defined).values() if isinstance(member, FunctionType)]
         return [defined.__qualname__, *chain.from_iterable(map(_compiled, codes))]
     code = getattr(defined, "__code__", None)
-    return [f"{getattr(defined, '__module__', '')}.{getattr(defined, '__qualname__', '')}"] if code is None else _compiled(code)
+    return (
+        [f"{getattr(defined, '__module__', '')}.{getattr(defined, '__qualname__', '')}"]
+        if code is None
+        else _compiled(code)
+    )
 
 
 def _compiled(code: CodeType) -> list[str]:
     nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     constants = tuple(constant for constant in code.co_consts if not isinstance(constant, CodeType))
-    return [code.co_code.hex(), *code.co_names, _constants(constants), *chain.from_iterable(map(_compiled, nested))]
-
-
-def _constants(values: tuple[Any, ...]) -> str:
-    return _constant(tuple(None if value is ... else value for value in values))
+    return [code.co_code.hex(), *code.co_names, _constant(constants), *chain.from_iterable(map(_compiled, nested))]
 
 
 _INSTALLED = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "site-packages", "dist-packages")
@@ -204,7 +206,9 @@ def _state(value: object) -> str:
 
     class Hasher(NumpyHasher):  # type: ignore[misc]
         def save(self, obj: Any) -> None:
-            if isinstance(obj, frozenset):
+            if isinstance(obj, dict) and "_stop_words_id" in obj:  # of scikit-learn's vectorizers: an address
+                obj = {name: value for name, value in obj.items() if name != "_stop_words_id"}
+            elif isinstance(obj, frozenset):
                 obj = set(obj)  # of which joblib knows that the order is chance
             elif callable(getattr(obj, "detach", None)) and callable(getattr(obj, "numpy", None)):
                 obj = obj.detach().cpu().numpy()  # a tensor pickles its address

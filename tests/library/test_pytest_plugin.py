@@ -39,15 +39,17 @@ def test_by_hand(audit_study):
 def loaded():
     """What a run imports stays: pytester forgets what tests in this process import, which numpy does not survive."""
     import audit
-    from audit.systems.versions import code_version
     from audit.library.metamorphic import _key
     from audit.relations import registry
     from audit.reports.compare import check_relation
     from audit.systems import SYSTEMS
+    from audit.systems.versions import code_version
 
     with registry.RELATIONS.restored(), SYSTEMS.restored():
         study = audit.run(["A film."], {"sure": sure}, ["MR3.1"], progress=False)
-        check_relation(study.engine, study.ran.study.id, "sure", code_version(sure).version, _key("sentiment", "MR3.1", {}))
+        check_relation(
+            study.engine, study.ran.study.id, "sure", code_version(sure).version, _key("sentiment", "MR3.1", {})
+        )
         study.close()
         yield
 
@@ -165,9 +167,9 @@ def test_mistakes_are_told():
 
 def test_a_failure_has_the_genuine_rate_where_somebody_judged():
     import audit
-    from audit.systems.versions import code_version
     from audit.library.metamorphic import _failure, _key
     from audit.reports.compare import check_relation
+    from audit.systems.versions import code_version
 
     films = [(f"Film {n} is {label}.", label) for n, label in enumerate(["positive", "negative"] * 4)]
     with audit.run(films, {"sure": sure}, ["MR3.1"], progress=False) as study:
@@ -218,5 +220,7 @@ def test_a_product_that_broke_fails_although_outputs_are_kept(pytester):
     broken.stdout.fnmatch_lines(["MR3.1: 2 of 3 groups are violated*"])
     other = tested(model="film")
     other.assert_outcomes(failed=1)
-    other.stdout.fnmatch_lines(["system test_product now answers 'positive' to *; give the system another `version`, *"])
+    other.stdout.fnmatch_lines(
+        ["system test_product now answers 'positive' to *; give the system another `version`, *"]
+    )
     tested(model="film", more=", version='2'").assert_outcomes(passed=1)

@@ -20,6 +20,8 @@ from audit.runner.run import AllFailed, fitting, run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):

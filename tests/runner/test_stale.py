@@ -147,7 +147,9 @@ def test_stored_inputs_are_asked_again_and_another_answer_stops_the_run(ran, ans
     for name, value in (("word", "film"), ("moved", 0.1)):
         before = getattr(answering, name)
         setattr(answering, name, value)
-        with pytest.raises(audit.AuditError, match=r"(?s)system mine now answers .* to '.*', and .* is stored for version"):
+        with pytest.raises(
+            audit.AuditError, match=r"(?s)system mine now answers .* to '.*', and .* is stored for version"
+        ):
             run()
         assert answering.calls <= 33
         setattr(answering, name, before)
