@@ -99,7 +99,10 @@ def run(
     `repeats` each system is asked each input so often, which shows how often it contradicts itself; what counts is the
     output of its `first` call, or with `take="majority"` what most calls say.
 
-    Before anything is stored, each system answers three inputs. A run stops before more than `max_calls` requests go to
+    Before anything is stored, each system answers three inputs. One that has outputs in the store is asked three of
+    their inputs again, and where it answers otherwise (a label, a text, a score by more than 0.001) the run stops: the
+    outputs are another model's, and the system needs another `version`, or the run another store. One that may do so
+    by chance (`deterministic = False`, `repeats`) is named in a warning. A run stops before more than `max_calls` requests go to
     other machines, or more than `max_cost` is spent by the prices in their files, with a warning; `ran.left` says how
     many sources are left, and the same call goes on. Raises AuditError for whatever cannot be run, before anything is
     stored.

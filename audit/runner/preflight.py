@@ -71,9 +71,8 @@ def unanswered(engine: Engine, wanted: Iterable[Trial]) -> list[Trial]:
     """The trials of systems that have no output in a database yet for the inputs that they would be given."""
 
     def is_new(connection: Connection, trial: Trial) -> bool:
-        system, output = trial.system, table_of(tables.Output)
-        key = {"name": system.name, "version": system.version, "settings": canonical(dict(system.settings))}
-        system_id, ids = id_of(connection, tables.System, **key), find_inputs(connection, list(trial.inputs))
+        output, system_id = table_of(tables.Output), own_id(connection, trial.system)
+        ids = find_inputs(connection, list(trial.inputs))
         if system_id is None or not ids:
             return True
         # A system whose majority counts has calls without outputs of its own.
@@ -85,6 +84,12 @@ def unanswered(engine: Engine, wanted: Iterable[Trial]) -> list[Trial]:
 
     with engine.connect() as connection:
         return [trial for trial in wanted if is_new(connection, trial)]
+
+
+def own_id(connection: Connection, system: System) -> int | None:
+    """The id of a system in a database; None where it has no output there."""
+    settings = canonical(dict(system.settings))
+    return id_of(connection, tables.System, name=system.name, version=system.version, settings=settings)
 
 
 def answers(
@@ -167,19 +172,17 @@ def stored_trials(engine: Engine, systems: Mapping[str, System], task: str, seve
 
 
 def _stored_trial(connection: Connection, spec: str, system: System, task: str, several: bool) -> StoredTrial:
-    key = {"name": system.name, "version": system.version, "settings": canonical(dict(system.settings))}
-    id = id_of(connection, tables.System, **key)
-    may_differ = getattr(system, "deterministic", None) is False
+    id = own_id(connection, system)
     if id is None:
         return StoredTrial(spec, system, {}, {})
     by_calls = has_calls(connection, id)
-    found = _spread(connection, tables.Output, id, task) or (
-        _spread(connection, tables.Repeat, id, task) if by_calls else {}
-    )
+    found = _spread(connection, tables.Output, id, task)
+    if not found and by_calls:  # of a system whose majority counts there are calls alone
+        found = _spread(connection, tables.Repeat, id, task)
     inputs = {key: item for key, (item, _) in found.items()}
     outputs = {key: output for key, (_, output) in found.items()}
-    may_differ |= getattr(system, "deterministic", None) is not True and (several or by_calls)
-    return StoredTrial(spec, system, inputs, outputs, may_differ)
+    steady: bool | None = getattr(system, "deterministic", None)
+    return StoredTrial(spec, system, inputs, outputs, not steady if steady is not None else several or by_calls)
 
 
 def _spread(
