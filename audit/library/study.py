@@ -102,10 +102,10 @@ def run(
     Before anything is stored, each system answers three inputs. One that has outputs in the store is asked three of
     their inputs again, and where it answers otherwise (a label, a text, a score by more than 0.001) the run stops: the
     outputs are another model's, and the system needs another `version`, or the run another store. One that may do so
-    by chance (`deterministic = False`, `repeats`) is named in a warning. A run stops before more than `max_calls` requests go to
-    other machines, or more than `max_cost` is spent by the prices in their files, with a warning; `ran.left` says how
-    many sources are left, and the same call goes on. Raises AuditError for whatever cannot be run, before anything is
-    stored.
+    by chance (`deterministic = False`, `repeats`) is named in a warning. A run stops before more than `max_calls`
+    requests go to other machines, or more than `max_cost` is spent by the prices in their files, with a warning;
+    `ran.left` says how many sources are left, and the same call goes on. Raises AuditError for whatever cannot be run,
+    before anything is stored.
 
     >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR1.1", "MR3.1"])
     >>> study

@@ -108,8 +108,9 @@ def without_version(spec: str) -> str:
     """
     bare, _, version = spec.rpartition("@")
     is_version = bare and version.isprintable() and 0 < len(version) <= _LONGEST and not set(version) & set("/:# ")
-    whole = Path(spec.partition(":")[2])
-    return bare if is_version and SYSTEMS.find(spec) is None and not whole.exists() else spec
+    argument = spec.partition(":")[2]
+    is_whole = SYSTEMS.find(spec) is not None or (argument and Path(argument).exists())
+    return bare if is_version and not is_whole else spec
 
 
 def _get_system(spec: str, seconds: float | None) -> System:

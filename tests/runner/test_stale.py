@@ -205,7 +205,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(system="mine:classify", db="films.db", workers=0):
+def run(system="reading:classify", db="films.db", workers=0):
     return ["run", "--corpus", "films.csv", "--relations", "MR3.1", "--systems", system, "--db", db,
             "--workers", str(workers), "--json"]  # fmt: skip
 
@@ -224,16 +224,16 @@ def test_a_model_file_that_was_replaced_stops_the_run(folder, capsys):
         shown = capsys.readouterr()
         return [json.loads(shown.out)[name] for name in ("executed", "stored")] if status == 0 else shown.err
 
-    Path("mine.py").write_text(SLOWLY)
+    Path("reading.py").write_text(SLOWLY)
     assert command() == [24, 0]
     assert command() == [0, 0]
     Path("model.txt").write_text("film")
     sentence = command()
-    assert "audit: system mine:classify now answers 'positive' to 'F" in sentence
-    assert "name it with another version, as in mine:classify@2, or use another database" in sentence
-    assert command("mine:classify@2") == [24, 0]
-    assert command("mine:classify@2", "films.db", 1) == [0, 0]
-    assert command("mine:classify", "new.db") == [24, 0]
+    assert "audit: system reading:classify now answers 'positive' to 'F" in sentence
+    assert "name it with another version, as in reading:classify@2, or use another database" in sentence
+    assert command("reading:classify@2") == [24, 0]
+    assert command("reading:classify@2", "films.db", 1) == [0, 0]
+    assert command("reading:classify", "new.db") == [24, 0]
 
 
 def test_a_model_file_that_is_read_at_the_import_is_another_version(folder):
