@@ -241,8 +241,9 @@ def run(
     ] = "first",
 ) -> Reply:
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
-    and stores. Before that each system answers three inputs, or nothing is stored. A run that --max-calls or --max-cost
-    stops ends with status 3; the same again goes on.
+    and stores. Before that each system answers three inputs, or nothing is stored; a system with stored outputs is
+    asked three of them again, and the run stops where it answers differently now (name it NAME@VERSION then). A run
+    that --max-calls or --max-cost stops ends with status 3; the same again goes on.
     """
     from audit.annotation.guidelines import guideline_in_force
     from audit.annotation.words import set_words

@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from audit.corpora.base import Unit
 from audit.corpora.files import Reading
 from audit.errors import AuditError
-from audit.library.components import Texts, corpus_of, system_names
+from audit.library.components import Texts, corpus_of, system_names, using
 from audit.relations import Fixed
 from audit.relations.registry import with_lines
 from audit.runner.budget import Budget
@@ -88,7 +88,7 @@ def search(
             return engines[0]
 
         try:
-            with executor_of(workers) as executor, bar as watcher:
+            with executor_of(workers) as executor, bar as watcher, using(names):
                 return search_corpus(
                     opened, texts, names[0], chosen, executor, request,
                     seed=seed, limit=limit, watcher=watcher, time_limit=time_limit,

@@ -6,6 +6,7 @@ import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from audit.false_satisfaction.resolution import Whose
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
 from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.samples import draw_all
-from audit.library.components import Texts, corpus_of, judge_of, system_names
+from audit.library.components import Texts, corpus_of, judge_of, system_names, using
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.messages import counted
 from audit.relations import Outcome
@@ -98,10 +99,13 @@ def run(
     `repeats` each system is asked each input so often, which shows how often it contradicts itself; what counts is the
     output of its `first` call, or with `take="majority"` what most calls say.
 
-    Before anything is stored, each system answers three inputs. A run stops before more than `max_calls` requests go to
-    other machines, or more than `max_cost` is spent by the prices in their files, with a warning; `ran.left` says how
-    many sources are left, and the same call goes on. Raises AuditError for whatever cannot be run, before anything is
-    stored.
+    Before anything is stored, each system answers three inputs. One that has outputs in the store is asked three of
+    their inputs again, and where it answers otherwise (a label, a text, a score by more than 0.001) the run stops: the
+    outputs are another model's, and the system needs another `version`, or the run another store. One that may do so
+    by chance (`deterministic = False`, `repeats`) is named in a warning. A run stops before more than `max_calls`
+    requests go to other machines, or more than `max_cost` is spent by the prices in their files, with a warning;
+    `ran.left` says how many sources are left, and the same call goes on. Raises AuditError for whatever cannot be run,
+    before anything is stored.
 
     >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR1.1", "MR3.1"])
     >>> study
@@ -129,9 +133,10 @@ def run(
     file = file_of(str(store))
     is_new = file is not None and not file.exists()
     budget = Budget(max_calls, max_cost)
+    budget.asked = ASKED.get(budget.asked)
     bar = Bar(corpus.name, leave=False, say=_warn) if progress else nullcontext(_Warner())
     try:
-        with executor_of(workers) as executor, bar as watcher:
+        with executor_of(workers) as executor, bar as watcher, using(names):
             ran = run_study(
                 database, corpus, names, fitting_relations, executor,
                 seed=seed, limit=limit, watcher=watcher, time_limit=time_limit, first=is_new,
@@ -145,6 +150,10 @@ def run(
             shutil.rmtree(folder, ignore_errors=True)
         raise
     return Study(database(), str(store), ran, folder)
+
+
+ASKED: ContextVar[set[str]] = ContextVar("asked")
+"""The systems that stored inputs need not be asked of again: tests of one session share them (`Budget.asked`)."""
 
 
 class _Warner(Watcher):

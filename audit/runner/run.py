@@ -135,6 +135,8 @@ class Ran:
     counts: Counts
     relations: list[str]
     systems: list[str]
+    versions: list[str]
+    """Of these systems, in their order."""
     first_error: str | None = None
     left: int = 0
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
@@ -402,7 +404,7 @@ def run(
     _say_remarks(corpus, systems_by_spec, relations, repeats, watcher)
     with Asynchronous(apart) if any(map(is_asynchronous, systems_by_spec.values())) else nullcontext() as waiting:
         way = Way(executor, waiting, time_limit, apart, watcher, budget)
-        answered = way.first_answers(systems_by_spec, sampled, None if first else opened)
+        answered = way.first_answers(systems_by_spec, sampled, None if first else opened, repeats.number > 1)
         engine = opened if isinstance(opened, Engine) else opened()
         study = patiently(lambda: make_study(engine, sampled), watcher.says)
         bound, by_id, fresh = written(
@@ -430,6 +432,7 @@ def run(
         counts,
         [relation.name for relation in relations],
         [system.name for system in systems_by_spec.values()],
+        [system.version for system in systems_by_spec.values()],
         counts.first_error,
         left=sum(map(study.size, patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)))
         if budget.reached
@@ -469,11 +472,17 @@ class Way:
             self.is_prepared = True
 
     def first_answers(
-        self, systems: Mapping[str, System], sampled: Sampled, opened: Engine | Callable[[], Engine] | None
+        self,
+        systems: Mapping[str, System],
+        sampled: Sampled,
+        opened: Engine | Callable[[], Engine] | None,
+        several: bool = False,
     ) -> Answered:
         """What systems say of the first inputs of a study, where a database (None: there is none) has nothing of them.
 
-        Raises AuditError where one has nothing but errors.
+        Those that have outputs in it are asked for some of these again, once in a command. `several` says that each
+        input is asked several times. Raises AuditError where a system has nothing but errors, and where it answers
+        otherwise than is stored: the outputs are another model's.
         """
         languages = languages_of(sampled.corpus)
         lacks = {spec: lacks_of(system, languages) for spec, system in systems.items()}
@@ -484,16 +493,29 @@ class Way:
             wanted = preflight.trials(systems, lacks, inputs)
             return wanted if engine is None else preflight.unanswered(engine, wanted)
 
-        wanted = patiently(untried, self.watcher.says)
-        if not wanted and opened is not None:
+        def stored() -> list[preflight.StoredTrial]:
+            unasked = {spec: system for spec, system in systems.items() if spec not in self.budget.asked}
+            return preflight.stored_trials(engine, unasked, sampled.corpus.task, several) if engine is not None else []
+
+        wanted, again = patiently(untried, self.watcher.says), patiently(stored, self.watcher.says)
+        if not wanted and not again and opened is not None:
             return {}
         self.prepare(systems)
-        meters = {meter: list(trial.inputs.values()) for trial in wanted if (meter := meter_of(trial.system))}
-        check_first(self.budget, meters)
+        trials: list[preflight.Trial] = [*again, *wanted]
+        metered = [
+            (meter, list(trial.inputs.values())) for trial in trials if (meter := meter_of(trial.system)) is not None
+        ]
+        check_first(self.budget, metered)
         executors = {spec: self.executor_of(system) for spec, system in systems.items()}
-        answered = preflight.answers(wanted, sampled.corpus.task, executors, self.limit, sampled.corpus.unit)
-        for remark in preflight.remarks(answered):
+
+        def answers(asked: Sequence[preflight.Trial]) -> Answered:
+            return preflight.answers(asked, sampled.corpus.task, executors, self.limit, sampled.corpus.unit)
+
+        remarks = preflight.check_stored(again, answers(again))
+        answered = answers(wanted)
+        for remark in [*remarks, *preflight.checked_first(wanted, answered)]:
             self.watcher.says(remark)
+        self.budget.asked.update(systems)
         return answered
 
     def executor_of(self, system: System) -> Executor:

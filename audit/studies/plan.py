@@ -37,7 +37,7 @@ from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, QUO
 from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, get_target
 from audit.studies.deviations import primary_named
-from audit.systems import all_systems
+from audit.systems import all_systems, without_version
 from audit.tasks import TASKS, OwnWords, get_task, matches
 from audit.tasks.repeated import FIRST, TAKES
 from audit.tasks.words import ANY
@@ -356,7 +356,7 @@ def unregistered_keys(
         refusals["study.corpus"] = message(
             "plan_file.not_registered", value=short(study["corpus"]), names=corpora, advice=advice
         )
-    if unregistered := [name for name in study["systems"] if name not in systems]:
+    if unregistered := [name for name in study["systems"] if without_version(name) not in systems]:
         refusals["study.systems"] = message(
             "plan_file.not_registered", value=short(unregistered[0]), names=systems, advice=advice
         )

@@ -40,6 +40,9 @@ class Chat(OverHttp):
         self.name, self.version, self.tasks = description.name, description.version, (description.task,)
         self.languages = description.between.read if description.between else description.spoken
         self.settings: Mapping[str, object] = description.settings
+        self.deterministic = description.deterministic
+        if self.deterministic is None and description.temperature != 0:
+            self.deterministic = False
         self.summary = f"language model {description.model} over HTTP, {description.url}"
         self.keep(path, description, description.address, description.variables)
         self.client = ChatClient(path, description)

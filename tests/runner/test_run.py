@@ -24,6 +24,8 @@ from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 from audit.tasks import Output, get_task
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):

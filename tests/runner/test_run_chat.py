@@ -17,6 +17,8 @@ from audit.runner.run import run
 from audit.sampling.draw import DifferingInputs
 from audit.store import open_store, table_of, tables
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
 KEY = "sk-live-4711"

@@ -14,6 +14,8 @@ from audit.errors import AuditError
 from audit.runner.search import SearchRequest, share_changed
 from audit.tasks import Input
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 NAMES = ["x", "y", "z", "long"]
 
 

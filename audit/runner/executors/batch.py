@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from audit.errors import AuditError, BadOutput
 from audit.keys import canonical, fingerprint
-from audit.systems import get_system, offered
+from audit.systems import get_system, is_own, offered
 from audit.systems.base import System
 from audit.systems.foreign import contained, message, shown
 from audit.tasks import Input, Output, Task, get_task
@@ -91,9 +91,10 @@ def check_same(spec: str, first: Identity | None, again: Identity) -> None:
         return
     differ = [name for name in Identity._fields if getattr(first, name) != getattr(again, name)]
     was, now = (", ".join(f"{name} {shown(getattr(identity, name))}" for name in differ) for identity in (first, again))
+    own = "; give it a `version` where it holds what differs each time, such as a time" if is_own(spec) else ""
     raise AuditError(
         f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
-        "from the same packages and files on every machine"
+        f"from the same packages and files on every machine{own}"
     )
 
 
