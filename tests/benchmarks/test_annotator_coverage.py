@@ -17,9 +17,12 @@ def test_agreement_covers_where_a_label_is_rare(world):
     assert found["alpha"][2] < 1.1
 
 
-@pytest.mark.parametrize("world", [(60, 3, 0.95, 0.99), (40, 4, 0.9, 0.99)])
-def test_accuracies_cover_and_are_no_points(world):
-    covered, points, width = dawid_skene_coverage(world, (0.6, 0.4), 40)
+@pytest.mark.parametrize(
+    ("world", "shares"),
+    [((60, 3, 0.95, 0.99), (0.6, 0.4)), ((40, 4, 0.9, 0.99), (0.6, 0.4)), ((400, 3, 0.8, 0.8), (0.5, 0.5, 0))],
+)
+def test_accuracies_cover_and_are_no_points(world, shares):
+    covered, points, width = dawid_skene_coverage(world, shares, 40)
     assert covered >= 0.9
     assert points == 0
     assert width < 0.2
