@@ -4,6 +4,7 @@ import pytest
 from agreement_coverage import World, coverage
 from annotator_coverage import carry_coverage, dawid_skene_coverage, drifts, struck
 from estimator_bias import proxy_bias, rejected
+from spot_check_coverage import coverage as spot_check_coverage
 
 pytestmark = pytest.mark.slow
 
@@ -56,3 +57,9 @@ def test_clustered_tests_of_ten_sentences():
     f, tukey = rejected(10, 3, 2, 300)
     assert f <= 0.07
     assert tukey <= 0.1
+
+
+def test_spot_checks_cover_on_a_grid():
+    found = spot_check_coverage(repeats=12)
+    assert (found["held"] >= 0.9).all()
+    assert found["uncorrected"].min() < 0.6

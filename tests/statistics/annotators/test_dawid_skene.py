@@ -10,7 +10,8 @@ from audit.errors import AuditError
 from audit.statistics import annotators
 from audit.statistics.annotators import dawid_skene
 
-PATIENTS = Path(__file__).parents[3].parent / "shared" / "data" / "agreement" / "dawid_skene_1979.csv"
+SHARED = Path(__file__).parents[3].parent / "shared" / "data"
+PATIENTS = SHARED / "agreement" / "dawid_skene_1979.csv"
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,18 @@ def test_a_label_that_is_said_and_never_true_is_no_class_of_its_own():
     assert (low <= 0.8).all()
     assert (high >= 0.8).all()
     assert (high - low < 0.08).all()
+
+
+def test_ten_people_who_rated_hate_speech_are_as_competent_as_gold_says():
+    folder = SHARED / "hatecheck"
+    if not folder.exists():
+        pytest.skip("the shared data (hatecheck) are not here")
+    ratings, gold = pd.read_csv(folder / "ratings.csv"), pd.read_csv(folder / "gold.csv")
+    found = dawid_skene(ratings, draws=300)
+    right = ratings["label"].eq(ratings["item"].map(gold.set_index("item")["gold"]))
+    truth = right.groupby(ratings["annotator"]).mean()[list(found.annotators)]
+    low, high = found.accuracy_interval
+    assert ((low <= truth) & (truth <= high)).sum() >= 9
 
 
 def test_somebody_who_always_says_the_opposite_is_still_useful():
