@@ -1,6 +1,7 @@
 """Accounts and roles. Every write elsewhere asks `require` again, in its own transaction."""
 
 import json
+import math
 import secrets
 import threading
 import time
@@ -424,30 +425,27 @@ def _valid_login() -> Select[Any]:
     )
 
 
-# How often passwords may be tried: wrong ones make whoever tries wait, at most a minute each time.
+# How often passwords may be tried: wrong ones make the next try wait, at most a minute.
 #
-# A browser that has logged in to an account before waits for its own wrong passwords alone, so that nobody who guesses
-# at an account keeps its owner out. All others wait by name and address together, by address, and, so that guesses from
-# many addresses are slow as well, by name. Source: OWASP, Slow Down Online Guessing Attacks with Device Cookies.
+# Failures are counted by name and address together, and by address alone. Never by name alone: then a stranger could
+# keep the owner of an account out from everywhere.
 #
 # The counts are kept in the process, not in the database: strangers can then neither fill a table nor hold its lock,
 # and Streamlit serves an app from one process anyway. A restart forgets them, which gives away a few tries.
 
 BY_ACCOUNT = 5
-"""Wrong passwords for one name, from one address or one browser, before the next has to wait."""
+"""Wrong passwords for one name from one address before the next has to wait."""
 BY_ADDRESS = 50
 """Wrong passwords from one address: a whole team may share one."""
-BY_NAME = 50
-"""Wrong passwords for one name, from all addresses together."""
 LONGEST_WAIT = 60
-"""Seconds between two tries, at most: nobody is shut out of an account for good because others guess at it."""
+"""Seconds between two tries, at most."""
 FORGET = 900
 """Seconds after the last wrong password, after which a count begins anew."""
 _MOST = 20_000
 
 
 class Attempts:
-    """Tries by name and by address. Safe among threads.
+    """Tries by name and address, and by address. Safe among threads.
 
     `clock` gives seconds. A try counts from its beginning, so that many at once are not all the first.
 
@@ -459,41 +457,47 @@ class Attempts:
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock = clock
         self._lock = threading.Lock()
-        self._counts: OrderedDict[bytes, tuple[int, float, float]] = OrderedDict()
-        """(number, when the next may begin, when the last began) by key; the one longest unused first."""
+        self._counts: OrderedDict[tuple[str, ...], tuple[int, float]] = OrderedDict()
+        """(number, when the last began) by key; the one longest unused first."""
 
-    def begin(self, name: str, address: str, browser: bytes | None = None) -> int:
-        """Count a try and return 0, or return the whole seconds that are left to wait and count nothing.
-
-        `browser`: the key of a login to this very account that the browser had before; None for one that had none.
-        """
+    def begin(self, name: str, address: str) -> int:
+        """Count a try and return 0, or return the whole seconds that are left to wait and count nothing."""
         moment = self._clock()
-        limits = _limits(name, address, browser)
         with self._lock:
-            # A wrong password of a known browser counts everywhere, but the browser waits for its own alone.
-            waits = list(limits)[: 1 if browser is not None else None]
-            wait = max(self._counts.get(key, (0, 0.0, 0.0))[1] for key in waits) - moment
+            counted = {key: self._count(key, moment) for key in _keys(name, address)}
+            wait = max(last + _pause(key, number) for key, (number, last) in counted.items()) - moment
             if wait > 0:
-                return int(wait + 0.999)
-            for key, free in limits.items():
-                number, _, last = self._counts.pop(key, (0, 0.0, moment))
-                number = 1 if moment - last > FORGET else number + 1
-                pause = min(LONGEST_WAIT, 2 ** min(number - free + 1, 10)) if number >= free else 0
-                self._counts[key] = (number, moment + pause, moment)
+                return math.ceil(wait)
+            for key, (number, _) in counted.items():
+                self._counts[key] = (number + 1, moment)
+                self._counts.move_to_end(key)
             while len(self._counts) > _MOST:
                 self._counts.popitem(last=False)
         return 0
 
-    def succeed(self, name: str, address: str, browser: bytes | None = None) -> None:
-        """The password was right: this browser, or this name from this address, begins anew; what others share with it,
-        the address and the name, gets its try back."""
-        first, *shared = _limits(name, address, browser).items()
+    def succeed(self, name: str, address: str) -> None:
+        """The password was right: the name begins anew at this address, and the address gets its try back."""
+        own, shared = _keys(name, address)
         with self._lock:
-            self._counts.pop(first[0], None)
-            for key, free in shared:
-                number, until, last = self._counts.get(key, (0, 0.0, 0.0))
-                if number:
-                    self._counts[key] = (number - 1, until if number > free else 0.0, last)
+            self._counts.pop(own, None)
+            number, last = self._counts.get(shared, (0, 0.0))
+            if number:
+                self._counts[shared] = (number - 1, last)
+
+    def _count(self, key: tuple[str, ...], moment: float) -> tuple[int, float]:
+        number, last = self._counts.get(key, (0, moment))
+        return (0, moment) if moment - last > FORGET else (number, last)
+
+
+def _keys(name: str, address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The keys of name and address, and of the address. No account has a longer name: a megabyte is not kept."""
+    return (network(address), name.strip()[:80].casefold()), (network(address),)
+
+
+def _pause(key: tuple[str, ...], number: int) -> int:
+    """Seconds to wait after so many wrong passwords."""
+    free = BY_ADDRESS if len(key) == 1 else BY_ACCOUNT
+    return min(LONGEST_WAIT, 2 ** min(number - free + 1, 10)) if number >= free else 0
 
 
 def network(address: str) -> str:
@@ -507,24 +511,6 @@ def network(address: str) -> str:
     except ValueError:
         return address
     return str(int(parsed) >> 64) if isinstance(parsed, IPv6Address) else str(parsed)
-
-
-def _limits(name: str, address: str, browser: bytes | None) -> dict[bytes, int]:
-    """The free tries by key; whose own they are comes first."""
-    name = stored_name(name)
-    network_of_address = network(address)
-    own = {} if browser is None else {_key("browser", browser.hex()): BY_ACCOUNT}
-    return {
-        **own,
-        _key("name and address", f"{network_of_address} {name}"): BY_ACCOUNT,
-        _key("address", network_of_address): BY_ADDRESS,
-        _key("name", name): BY_NAME,
-    }
-
-
-def _key(kind: str, value: str) -> bytes:
-    """A key of fixed length, also for a name of a megabyte."""
-    return sha256(f"{kind}:{value}".encode("utf-8", "replace")).digest()
 
 
 # From an identity provider's claims to an account: OpenID Connect, as `st.login` reads it.

@@ -278,7 +278,9 @@ def import_labels(
             "--annotators): those labels count once others have answered, too."
         )
     if imported.disputed:
-        lines.append(f"On {counted(imported.disputed, 'question')} people disagree: an adjudicator decides, in the app.")
+        lines.append(
+            f"On {counted(imported.disputed, 'question')} people disagree: an adjudicator decides, in the app."
+        )
     with engine.connect() as connection:
         disputes = open_disputes(connection)
     lines.append(f"{waiting:,} questions wait for an answer.")

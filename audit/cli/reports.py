@@ -383,13 +383,11 @@ def annotators(
     task: Task = None,
     draws: Annotated[int, whole_number("draws of the posterior for the intervals", "N")] = 1000,
     seed: Annotated[int, whole_number("of these draws", "S")] = 0,
-    adjudicator: Annotated[float, decimal("how often an adjudicator is right, for protocol", "A")] = 1.0,
 ) -> Reply:
     """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
     (docs/reference/agreement.md). Repeated ratings count as they are.
     """
     from audit.annotation.ratings import need_two, read_ratings, stored_ratings
-    from audit.false_satisfaction.opinions import answered_outputs
     from audit.reports.quality import annotators_lines, annotators_report
 
     exclusive(("--db", db), ("--ratings", ratings))
@@ -397,20 +395,14 @@ def annotators(
         raise AuditError(f"--draws {draws}: must be from 0 (no intervals) to 100000")
     if seed < 0:
         raise AuditError(f"--seed {seed}: must be at least 0")
-    if not 0 <= adjudicator <= 1:
-        raise AuditError(f"--adjudicator {adjudicator}: must be a share from 0 to 1 of right answers")
     if ratings and task is not None:
         raise AuditError("--task is for a database; a file of ratings has no task")
-    outputs = None
     if ratings:
         rated = read_ratings(ratings)
         need_two(rated, ratings)
     else:
-        engine = open_database(db or DATABASE)
-        rated = stored_ratings(engine, task)
-        outputs = answered_outputs(engine, str(rated.origin["task"]))
-    report = annotators_report(rated, draws, seed, outputs, adjudicator)
-    return Reply(report, annotators_lines)
+        rated = stored_ratings(open_database(db or DATABASE), task)
+    return Reply(annotators_report(rated, draws, seed), annotators_lines)
 
 
 KINDS: dict[str, Literal["input", "pair", "group"]] = {"inputs": "input", "pairs": "pair", "groups": "group"}

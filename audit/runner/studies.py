@@ -101,9 +101,7 @@ def make_study(engine: Engine, sampled: Sampled) -> StudyRow:
         return load_study(connection, study_id)
 
 
-def cut_inputs(
-    connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None
-) -> dict[int, int]:
+def cut_inputs(connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None) -> dict[int, int]:
     """System (of these ids) -> inputs in groups of these studies of which it read a part, where there are any."""
     group, member, output = (table_of(model) for model in (tables.Group, tables.Member, tables.Output))
     in_studies = (

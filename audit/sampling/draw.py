@@ -25,8 +25,8 @@ from audit.sampling.designs import (
     check_protocol,
     check_quorum,
     get_design,
-    quorum_of,
     has_gold_in_part,
+    quorum_of,
     within,
 )
 from audit.statistics.comparison import informative
