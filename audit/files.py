@@ -1,18 +1,30 @@
 """Reading the user's files, and the JSON and TOML of others: one message for each thing that can be wrong with them."""
 
 import csv
+import gzip
 import io
 import json
 import math
 import os
+import re
 import stat
 import tomllib
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NoReturn
+import zipfile
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from itertools import chain, islice
+from pathlib import Path, PurePath
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from audit.errors import BadFile, BadRow
+from audit.errors import BadFile, BadRow, first_line, installed_extras
+from audit.keys import canonical, fingerprint
 from audit.messages import Message, joined, message
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 10
 """How many bad rows a message lists; it always says how many there are."""
@@ -27,7 +39,7 @@ class Excessive(ValueError):
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a UTF-8 file, with or without byte order mark.
+    """The text of a file in UTF-8, with or without byte order mark, or in UTF-16.
 
     Raises BadFile: absent, unreadable, empty, no ordinary file, or in another encoding (says line and byte).
     """
@@ -165,18 +177,10 @@ def text_of(path: str | Path, content: bytes) -> str:
     >>> text_of("own.csv", b"\xef\xbb\xbftext")
     'text'
     """
-    path = Path(path)
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadFile(message("file.utf16", file=path))
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        # The BOM, where there is one, is not counted by the decoder.
-        at = problem.start + (3 if content.startswith(b"\xef\xbb\xbf") else 0)
-        line = content.count(b"\n", 0, at) + 1
-        raise BadFile(
-            message("file.not_utf8_how", file=path, line=line, at=at, byte=content[at], name=path.name)
-        ) from problem
+        text = content.decode(_encoding(content[:4])).removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        _refuse_encoding(path, content)
     if not text.strip():
         raise BadFile(message("file.empty", file=path))
     return text
@@ -190,51 +194,11 @@ def unstorable(text: str) -> str | None:
     """
     if "\0" in text:
         return message("file.nul_byte")
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
         return message("file.surrogate")
     return None
-
-
-def read_table(path: str | Path, text: str, wanted: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The header of a CSV, and every row that is not blank with the number of its first line; fields are stripped.
-
-    `wanted` says which columns are needed. Raises BadRow where this is not CSV, BadFile for a header alone, a column
-    that is there twice, and nothing at all.
-    """
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[tuple[int, list[str]]] = []
-    line = 1
-    try:
-        for row in reader:
-            if any(field.strip() for field in row):
-                rows.append((line, [field.strip() for field in row]))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise BadRow(path, line, message("file.not_csv", reason=error)) from None
-    if not rows:
-        raise BadFile(message("file.empty_wanted", file=path, wanted=wanted))
-    header = rows[0][1]
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise BadFile(message("file.column_twice", file=path, line=rows[0][0], column=twice[0]))
-    if len(rows) == 1:
-        raise BadFile(message("file.only_header", file=path))
-    return header, rows[1:]
-
-
-def read_rows(
-    path: str | Path, text: str, wanted: str
-) -> tuple[list[str], list[tuple[int, dict[str, str]]], list[tuple[int, str]]]:
-    """As `read_table`, with rows by column; those with more or fewer fields than the header are in the third list, with
-    the reason, as `refuse_bad_rows` takes them."""
-    header, rows = read_table(path, text, wanted)
-    whole = [(line, dict(zip(header, fields, strict=True))) for line, fields in rows if len(fields) == len(header)]
-    bad: list[tuple[int, str]] = [
-        (line, message("file.fields", count=len(fields), expected=len(header)))
-        for line, fields in rows
-        if len(fields) != len(header)
-    ]
-    return header, whole, bad
 
 
 def refuse_bad_rows(path: str | Path, bad: Sequence[tuple[int, str]], rows: int, parameter: str = "") -> None:
@@ -259,3 +223,420 @@ def first_lines(lines: Sequence[str], most: int) -> str:
     """The first of some lines as one text, and how many more there are."""
     more = [message("list.more", count=len(lines) - most)] if len(lines) > most else []
     return joined("list.lines", [*lines[:most], *more])
+
+
+# Tables of the user's: one reader for corpora, labels, ratings and all else that has rows and columns.
+
+PIECE = 20_000
+"""Rows that are in memory at once, of a table that is read in pieces."""
+LARGE = 20 << 20
+"""Bytes above which a file shows a progress bar and is not kept in memory."""
+MISSING = frozenset({"", "NA", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"})
+"""What R, Excel, pandas and SQL write where a label is missing. "none" in small letters is a label of audit's."""
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".xlsx", ".parquet")
+_PACKED = (".gz", ".zip")
+_LONGEST_FIELD = 4_000_000
+"""Characters of one field of a CSV: a longer one is a quotation mark that nobody closed."""
+
+
+def is_table_name(name: str) -> bool:
+    """Whether a name ends as those of the tables that `read_pieces` reads.
+
+    >>> is_table_name("reviews.CSV.gz"), is_table_name("imdb")
+    (True, False)
+    """
+    suffixes = [suffix.lower() for suffix in PurePath(name).suffixes]
+    return bool(suffixes) and (suffixes[-1] in _TABLES or suffixes[-1] in _PACKED)
+
+
+def read_table(
+    path: str | Path,
+    needed: Sequence[str],
+    optional: Iterable[str] = (),
+    *,
+    columns: Mapping[str, str] = MappingProxyType({}),
+    content: bytes | None = None,
+    may_be_empty: Collection[str] = (),
+    bad: list[tuple[int, str]] | None = None,
+) -> "pd.DataFrame":
+    """The `needed` columns of a table and those of `optional` that it has, as text: a field that is missing is "".
+
+    The index has the line of each row. Names count in any case; `columns` has our name -> the file's. `content` is what
+    the file holds, where it was read already. Raises BadFile for a file that cannot be read, lacks a needed column, has
+    one twice or has no rows; BadRow or BadFile for rows with another number of fields, or an empty needed one, unless
+    these are to be added to `bad`.
+    """
+    import pandas as pd
+
+    wrong: list[tuple[int, str]] = [] if bad is None else bad
+    pieces = list(read_pieces(path, wrong, content, [theirs for ours, theirs in columns.items() if ours != LABEL]))
+    raw = pd.concat(pieces)
+    if raw.columns.empty:  # JSONL of which no line could be read
+        refuse_bad_rows(path, wrong, len(wrong))
+    wanted = list(dict.fromkeys([*needed, *optional]))
+    found = named_columns(path, list(raw.columns), wanted, columns)
+    wide = len(found.get(LABEL, ())) > 1  # the columns of labels are the annotators
+    if lacking := [name for name in needed if name not in found and not (wide and name == "annotator")]:
+        missing = message("file.columns_missing", file=path, columns=lacking, present=list(raw.columns), needed=needed)
+        hint = [message("file.several_label_columns")] if LABEL in lacking else []
+        raise BadFile(joined("list.also", [missing, *hint]), parameter="columns")
+    frame = pd.DataFrame({name: raw.iloc[:, found[name][0]] for name in wanted if name in found}, dtype=object)
+    if LABEL in found:
+        frame = _votes(path, frame, raw, found[LABEL], wrong)
+    frame = frame.fillna("").map(as_text)
+    for name in (name for name in needed if name not in may_be_empty):
+        empty = frame[name] == ""
+        wrong += [(line, message("file.empty_column", column=name)) for line in frame.index[empty]]
+        frame = frame[~empty]
+    if bad is None:
+        refuse_bad_rows(path, wrong, len(raw) + len({line for line, _ in wrong} - set(raw.index)))
+    return frame
+
+
+LABEL = "label"
+"""The column that may be several of a file, one for each annotator (`label=ann+ben`), and may hold lists."""
+
+
+def named_columns(
+    path: str | Path, written: Sequence[str], wanted: Iterable[str], columns: Mapping[str, str]
+) -> dict[str, list[int]]:
+    """Where the columns with our names are among those of a file; LABEL may be in several. Raises BadFile for one that
+    `columns` names and the file does not have, and for one that is there twice."""
+    plain = [name.casefold() for name in written]
+    taken = {theirs.casefold() for theirs in columns.values()}
+    found: dict[str, list[int]] = {}
+    for ours in wanted:
+        theirs = columns.get(ours)
+        if theirs is None and ours.casefold() in taken:
+            continue  # it is read as another column
+        names = [theirs or ours]
+        if ours == LABEL and names[0].casefold() not in plain:
+            names = names[0].split("+")
+        places = [place for name in names for place in _places(name.strip(), written, plain, theirs is not None)]
+        if theirs is not None and len(places) < len(names):
+            raise BadFile(
+                message("file.no_such_column", file=path, column=theirs, columns=[*map(repr, written)]),
+                parameter="columns",
+            )
+        if len(places) > len(names):
+            raise BadFile(message("file.column_twice", file=path, column=names[0]))
+        if places:
+            found[ours] = places
+    return found
+
+
+def _places(name: str, written: Sequence[str], plain: Sequence[str], as_written: bool) -> list[int]:
+    """Where a column is: as it is written, if it was named so, else in any case."""
+    exact = [place for place, other in enumerate(written) if other == name] if as_written else []
+    return exact or [place for place, other in enumerate(plain) if other == name.casefold()]
+
+
+def _votes(
+    path: str | Path, frame: "pd.DataFrame", raw: "pd.DataFrame", places: Sequence[int], bad: list[tuple[int, str]]
+) -> "pd.DataFrame":
+    """The frame with a row for each label: of each of several columns, and of each annotator of a list of them."""
+    import pandas as pd
+
+    if len(places) > 1:
+        by_annotator = [frame.assign(annotator=raw.columns[at], label=raw.iloc[:, at]) for at in places]
+        frame = pd.concat(by_annotator).sort_index(kind="stable")
+    if "annotator" in frame:
+        both = frame[[LABEL, "annotator"]].map(lambda value: len(value) if isinstance(value, list) else None)
+        many = both["annotator"].notna()
+        uneven = many & (both["annotator"] != both[LABEL])
+        bad += [(line, message("file.uneven_lists")) for line in frame.index[uneven]]
+        if many.any():
+            frame = frame[~uneven].explode([LABEL, "annotator"])
+    return frame
+
+
+def sha_of(path: str | Path) -> str:
+    """Names what a file holds, for signatures; the line ends of a text make no difference."""
+    content = read_bytes(path)
+    try:
+        return fingerprint(content.decode("utf-8-sig").splitlines())
+    except UnicodeDecodeError:
+        return fingerprint([content.decode("latin-1")])
+
+
+def as_text(value: object) -> str:
+    """A field as text: of a list its texts with + between them, as tasks write several labels of one text.
+
+    >>> as_text(["late", "rude"]), as_text(3), as_text("as it is ")
+    ('late+rude', '3', 'as it is')
+    """
+    if isinstance(value, str):
+        return value.strip()
+    return "+".join(map(as_text, value)) if isinstance(value, list) else canonical(value)
+
+
+def first_spelling(values: "pd.Series") -> "pd.Series":
+    """Texts that differ in case alone as the first of them is written: the rule for labels and names everywhere."""
+    return values.groupby(values.str.casefold(), sort=False).transform("first")
+
+
+def read_pieces(
+    path: str | Path, bad: list[tuple[int, str]], content: bytes | None = None, joined_columns: Iterable[str] = ()
+) -> Iterator["pd.DataFrame"]:
+    """The rows of a table in frames of `PIECE` rows at most, at least one: columns as they are written, the index the
+    line of each row (of a sheet the row, of one JSON array or a Parquet file the number).
+
+    Fields are text without spaces at their ends; None where JSON or Parquet has none; lists and objects as they are.
+    Reads CSV with the separator that its first line shows (comma, semicolon, tab, bar), JSONL, one JSON array, Excel's
+    first sheet and Parquet, by the end of the name, also in .gz and in a .zip of one file; in UTF-8 or UTF-16. Columns
+    without a name are left out, and so are blank rows; `joined_columns`, as "model+item", are added as one. Rows that
+    cannot be read are added to `bad` with the reason. Raises BadFile, and BadRow where quotation marks do not match.
+    """
+    import pandas as pd
+
+    joins = {name: parts for name in joined_columns if len(parts := [part.strip() for part in name.split("+")]) > 1}
+    some = False
+    with _unpacked(path, content) as (name, stream, bar):
+        kind = _kind(path, name)
+        if kind == ".parquet":
+            with installed_extras():
+                import_module("pyarrow")
+            frames: Iterable[pd.DataFrame] = [plain_frame(_binary(path, pd.read_parquet, stream), path)]
+        elif kind == ".xlsx":
+            frames = _framed(path, _sheet(path, stream), bad)
+        else:
+            # Held here: it closes the file when nobody holds it.
+            text = io.TextIOWrapper(stream, _encoding(stream.peek(4)[:4]), newline=None)
+            own = _SEPARATORS.get(kind)
+            frames = _framed(path, _delimited(path, text, own), bad) if own else _objects(path, text, bad)
+        try:
+            for frame in frames:
+                for joined_name, parts in joins.items():
+                    if joined_name not in frame and set(parts) <= set(frame.columns):
+                        frame[joined_name] = frame[parts].fillna("").map(as_text).agg(" ".join, axis=1)
+                bar()
+                some = some or bool(len(frame))
+                yield frame
+        except UnicodeDecodeError:
+            _refuse_encoding(path, content)
+    if not some and not bad:
+        raise BadFile(message("file.no_rows", file=path))
+
+
+def plain_frame(frame: "pd.DataFrame", name: str | Path) -> "pd.DataFrame":
+    """A frame of any types with the fields that `read_pieces` gives; its rows are counted from 1. Raises BadRow, which
+    calls it by its `name`, for half a character."""
+    import pandas as pd
+
+    columns = {at: [_plain(value) for value in frame.iloc[:, at]] for at in range(frame.shape[1])}
+    for row, values in enumerate(zip(*columns.values(), strict=True), start=1):
+        for value in values:
+            if isinstance(value, str) and not value.isascii() and (fault := unstorable(value.replace("\0", ""))):
+                raise BadRow(name, row, fault)
+    index = pd.RangeIndex(1, len(frame) + 1)
+    return pd.DataFrame(columns, index=index, dtype=object).set_axis([str(name).strip() for name in frame], axis=1)
+
+
+def _plain(value: Any) -> Any:
+    """A field as text, list or dict; None where there is none."""
+    if isinstance(value, str):
+        return value.strip()
+    value = value.tolist() if hasattr(value, "tolist") else value  # NumPy's
+    if value is None or type(value).__name__ == "NAType" or value != value:
+        return None
+    if isinstance(value, list | tuple):
+        return list(value)
+    return value if isinstance(value, dict) else canonical(value) if isinstance(value, int | float) else str(value)
+
+
+@contextmanager
+def _unpacked(path: str | Path, content: bytes | None) -> Iterator[tuple[str, io.BufferedReader, Callable[[], object]]]:
+    """The name of a table, its bytes, and what shows how far they are read."""
+    if content is None:
+        refuse_no_file(path)
+    with ExitStack() as stack:
+        try:
+            raw: Any = io.BytesIO(content) if content is not None else stack.enter_context(open(path, "rb"))
+            size = 0 if content is not None else os.stat(path).st_size
+            name, packed = PurePath(path).name, raw
+            if name.lower().endswith(".gz"):
+                name, packed = name[:-3], gzip.GzipFile(fileobj=raw)
+            elif name.lower().endswith(".zip"):
+                archive = stack.enter_context(zipfile.ZipFile(raw))
+                names = [entry for entry in archive.namelist() if not entry.endswith("/") and "__MACOSX" not in entry]
+                if len(names) != 1:
+                    raise BadFile(message("file.zip_of_many", file=path, count=len(names)))
+                name, packed = names[0], archive.open(names[0])
+            if size <= LARGE:
+                yield name, io.BufferedReader(packed), lambda: None
+                return
+            from tqdm import tqdm
+
+            bar = tqdm(total=size, unit="B", unit_scale=True, desc=name, leave=False, disable=None)
+            stack.callback(bar.close)
+            yield name, io.BufferedReader(packed), lambda: bar.update(raw.tell() - bar.n)
+        except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as problem:
+            reason = getattr(problem, "strerror", None) or problem
+            raise BadFile(message("file.unreadable", file=path, reason=reason)) from problem
+
+
+def _kind(path: str | Path, name: str) -> str:
+    suffix = PurePath(name).suffix.lower()
+    if suffix not in _TABLES:
+        raise BadFile(message("file.bad_suffix", file=path, suffixes=_TABLES, packed=_PACKED))
+    return suffix
+
+
+def _encoding(start: bytes) -> str:
+    """UTF-8 or UTF-16, by the first bytes of a file: a table in UTF-16 begins with a mark or a letter of ASCII."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    if len(start) > 1 and not start[0] and start[1]:
+        return "utf-16-be"
+    return "utf-16-le" if len(start) > 3 and start[0] and not start[1] and not start[3] else "utf-8-sig"
+
+
+def _refuse_encoding(path: str | Path, content: bytes | None) -> NoReturn:
+    """Raise BadFile for what is no UTF-8, with how the line reads in the encoding that it may have."""
+    with _unpacked(path, content) as (name, stream, _):
+        if _encoding(stream.peek(4)[:4]) != "utf-8-sig":
+            raise BadFile(message("file.not_utf16", file=path))
+        at = 0
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as problem:
+                encoding = _likely_encoding(line)
+                before = len(line[: problem.start].decode(encoding, "replace"))
+                shown = line.decode(encoding, "replace")[max(0, before - 20) :][:40].strip()
+                place = {"line": number, "at": at + problem.start, "byte": line[problem.start]}
+                raise BadFile(
+                    message("file.not_utf8", file=path, encoding=encoding, shown=shown, name=name, **place)
+                ) from None
+            at += len(line)
+    raise AssertionError(f"{path} is UTF-8")
+
+
+def _likely_encoding(line: bytes) -> str:
+    """GB18030 where a line reads as usual Chinese characters, else Windows-1252, in which nearly all bytes read.
+
+    >>> _likely_encoding("很好".encode("gb18030")), _likely_encoding("crème brûlée".encode("cp1252"))
+    ('GB18030', 'WINDOWS-1252')
+    """
+    try:
+        line.decode("gb18030").encode("gb2312")
+    except UnicodeError:
+        return "WINDOWS-1252"
+    return "GB18030"
+
+
+_Line = tuple[int, list[str]]
+
+
+def _delimited(path: str | Path, text: Iterable[str], own: str) -> Iterator[_Line]:
+    """The rows of a CSV, blank ones too, with the line that each begins on; the separator is the one that is most
+    often in the first line, outside quotation marks."""
+    lines = iter(text)
+    head = []
+    for line in lines:
+        head.append(line)
+        if line.strip():
+            break
+    bare = re.sub('"[^"]*"', "", head[-1] if head else "")
+    mark = max(",;\t|", key=lambda mark: (bare.count(mark), mark == own))
+    reader = csv.reader(chain(head, lines), delimiter=mark, strict=True)
+    started, limit = 1, csv.field_size_limit()
+    while True:
+        csv.field_size_limit(_LONGEST_FIELD)  # of the whole process: it gets its own back before anything else runs
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as problem:
+            # From here on nobody can tell rows apart, so this is the only row to report.
+            raise BadRow(path, started, message("file.not_csv", reason=problem)) from problem
+        finally:
+            csv.field_size_limit(limit)
+        yield started, row
+        started = reader.line_num + 1
+
+
+def _sheet(path: str | Path, stream: io.BufferedReader) -> Iterator[_Line]:
+    """The rows of the first sheet of an Excel file."""
+    import pandas as pd
+
+    with installed_extras():
+        import_module("openpyxl")
+    frame = _binary(path, pd.read_excel, stream, header=None, dtype=str, na_filter=False)
+    yield from enumerate(frame.to_numpy().tolist(), start=1)
+
+
+def _binary(path: str | Path, read: "Callable[..., pd.DataFrame]", *what: Any, **how: Any) -> "pd.DataFrame":
+    """What a reader of pandas says; BadFile where the file is not what its name says."""
+    try:
+        return read(*what, **how)
+    except (ValueError, KeyError, TypeError) as problem:
+        raise BadFile(message("file.unreadable", file=path, reason=first_line(problem))) from problem
+
+
+def _framed(path: str | Path, rows: Iterator[_Line], bad: list[tuple[int, str]]) -> Iterator["pd.DataFrame"]:
+    """Rows below a header as frames; those of another length go to `bad`."""
+    import pandas as pd
+
+    stripped = ((line, [field.strip() for field in row]) for line, row in rows)
+    filled = ((line, row) for line, row in stripped if any(row))
+    _, header = next(filled, (0, list[str]()))
+    if not header:
+        raise BadFile(message("file.empty", file=path))
+    named = [at for at, name in enumerate(header) if name]
+    while piece := list(islice(filled, PIECE)):
+        whole: list[_Line] = []
+        for line, row in piece:
+            if len(row) == len(header) or (len(row) > len(header) and not any(row[len(header) :])):
+                whole.append((line, [row[at] for at in named] if len(named) < len(row) else row))
+            else:
+                reason = message("file.fields", count=len(row), expected=len(header), names=header)
+                bad.append((line, reason))
+        index = pd.Index([line for line, _ in whole], dtype="int64")
+        yield pd.DataFrame([row for _, row in whole], index, [header[at] for at in named], dtype=object)
+
+
+def _objects(path: str | Path, text: io.TextIOWrapper, bad: list[tuple[int, str]]) -> Iterator["pd.DataFrame"]:
+    """The objects of JSON, one a line or all in one array, as frames; what is no object goes to `bad`."""
+    import pandas as pd
+
+    head = text.readline()
+    while head and not head.strip() and (line := text.readline()):
+        head += line
+    if not head.strip():
+        raise BadFile(message("file.empty", file=path))
+    lines: Iterable[str] = text
+    values: Iterator[tuple[int, Any]] | None = None
+    if not isinstance(_parsed(head), dict):
+        content = head + text.read()
+        if isinstance(whole := _parsed(content), dict):
+            raise BadFile(message("file.one_object", file=path))
+        values = enumerate(whole, start=1) if isinstance(whole, list) else None
+        head, lines = "", content.splitlines(keepends=True)
+    numbered = enumerate(chain(head.splitlines(keepends=True), lines), start=1)
+    values = values or ((line, _parsed(written)) for line, written in numbered if written.strip())
+    while piece := list(islice(values, PIECE)):
+        objects: list[tuple[int, dict[str, Any]]] = []
+        for number, value in piece:
+            if not isinstance(value, dict):
+                reason = value if isinstance(value, Message) else message("file.no_object", type=type(value).__name__)
+                bad.append((number, reason))
+            elif fault := unstorable(canonical(value)):  # half a character: pandas cannot hold it either
+                bad.append((number, fault))
+            else:
+                objects.append((number, value))
+        names = list(dict.fromkeys(name for _, value in objects for name in value))
+        cells = [[_plain(value.get(name)) for name in names] for _, value in objects]
+        index = pd.Index([number for number, _ in objects], dtype="int64")
+        yield pd.DataFrame(cells, index, [name.strip() for name in names], dtype=object)
+
+
+def _parsed(text: str) -> Any:
+    """What JSON says; a message where it is none."""
+    try:
+        return parse_json(text)
+    except Excessive as problem:
+        return problem.args[0]
+    except ValueError as problem:
+        return message("file.line_not_json", reason=problem)

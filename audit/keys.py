@@ -91,9 +91,12 @@ def canonical(value: object) -> str:
     >>> canonical({"b": 1, "a": [2]})
     '{"a":[2],"b":1}'
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _CANONICAL.encode(value)
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def fingerprint(rows: Iterable[str]) -> str:
     """Twelve hexadecimal digits that name a list of strings."""
-    return digest(*rows).hex()[:12]
+    return _state(rows).hexdigest()[:12]

@@ -1,13 +1,17 @@
 """JSON, TOML and files of others: each thing that can be wrong with them is a sentence, and nothing hangs."""
 
+import gzip
+import io
 import json
 import os
 import socket
+import zipfile
 
+import pandas as pd
 import pytest
 
-from audit.errors import BadFile
-from audit.files import Excessive, parse_json, read_bytes, read_json, read_text, toml_of
+from audit.errors import BadFile, BadRow
+from audit.files import Excessive, parse_json, read_bytes, read_json, read_table, read_text, toml_of
 
 
 @pytest.mark.parametrize(
@@ -86,3 +90,120 @@ def test_what_is_no_file_is_refused_without_waiting(tmp_path, monkeypatch, read)
         ):
             with pytest.raises(BadFile, match=says):
                 read(name)
+
+
+# Tables: every form of the same rows is read alike, and what cannot be read says why.
+
+ROWS = [('It\'s "good", really; yes|no', "positive"), ("床很软。\nIch mag es\tnicht.", "negative")]
+FRAME = pd.DataFrame(ROWS, columns=["Text ", "Gold"])
+
+
+def _delimited(separator: str) -> str:
+    return FRAME.to_csv(index=False, sep=separator, lineterminator="\r\n")
+
+
+def _zipped(content: bytes, *names: str) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in names:
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def _binary(write) -> bytes:
+    content = io.BytesIO()
+    write(content)
+    return content.getvalue()
+
+
+OBJECTS = FRAME.to_dict("records")
+CSV = _delimited(",").encode()
+FORMS = {
+    "commas.csv": CSV,
+    "mark.csv": b"\xef\xbb\xbf" + CSV,
+    "semicolons.csv": _delimited(";").encode(),
+    "tabs.csv": _delimited("\t").encode(),
+    "bars.csv": _delimited("|").encode(),
+    "a.tsv": _delimited("\t").encode(),
+    "utf16.csv": _delimited("\t").encode("utf-16"),
+    "little.csv": CSV.decode().encode("utf-16-le"),
+    "big.csv": CSV.decode().encode("utf-16-be"),
+    "blank.csv": b"\r\n" + CSV + b",\r\n  , \r\n",
+    "trailing.csv": "".join(
+        line + ",," + end for line, end in [('Text,Gold', "\n"), ('"It\'s ""good"", really; yes|no",positive', "\n"),
+                                            ('"床很软。\nIch mag es\tnicht.",negative', "\n")]
+    ).encode(),
+    "lines.jsonl": "\n".join(json.dumps(row) for row in OBJECTS).encode(),
+    "array.jsonl": json.dumps(OBJECTS, indent=1).encode(),
+    "array.json": json.dumps(OBJECTS).encode(),
+    "a.csv.gz": gzip.compress(CSV),
+    "a.zip": _zipped(CSV, "a.csv"),
+    "a.xlsx": _binary(lambda to: FRAME.to_excel(to, index=False)),
+    "a.parquet": _binary(FRAME.to_parquet),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_table_is_read_alike(name, tmp_path):
+    (tmp_path / name).write_bytes(FORMS[name])
+    for table in (
+        read_table(tmp_path / name, ["text"], ["GOLD", "absent"]),
+        read_table(name, ["text"], ["GOLD"], content=FORMS[name]),
+    ):
+        assert table.columns.tolist() == ["text", "GOLD"]
+        assert [*table.itertuples(index=False, name=None)] == ROWS
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.csv", "text\n这家店的服务很好。\n".encode("gb18030"), "line 2: byte 5 .* as GB18030 it reads '这家店的服务很好。'"),
+        ("a.csv", "text\nA crème brûlée.\n".encode("cp1252"), "as WINDOWS-1252 it reads 'A crème brûlée.'.* iconv"),
+        ("a.csv", b"\xff\xfea", "begins as UTF-16"),
+        ("a.csv", b"text,text\na,b\n", "column 'text' twice"),
+        ("a.csv", b"Text,TEXT\na,b\n", "column 'text' twice"),
+        ("a.csv", b"text,gold\na\n", "line 2: 1 field where the header has 2"),
+        ("a.csv", b"text,gold\na,b,c\n", "line 2: 3 fields where the header has 2"),
+        ("a.csv", b"text\n ,\n", "no rows"),
+        ("a.csv", b"review\na\n", r"column\(s\) text missing.*there are review"),
+        ("a.json", b'{"text": "a",\n "b": 1}', "one JSON object"),
+        ("a.jsonl", b'{"text": "a"}\n{"text": \n', "line 2: not JSON"),
+        ("a.json", b'[{"text": "a"}, 3]', "line 2: a JSON int"),
+        ("a.gz", gzip.compress(b"text\na\n"), "must end in .csv"),
+        ("a.csv.gz", b"text\na\n", "cannot be read"),
+        ("a.zip", _zipped(CSV, "a.csv", "b.csv"), "2 files in it"),
+        ("a.zip", CSV, "cannot be read"),
+        ("a.xlsx", CSV, "cannot be read"),
+        ("a.parquet", CSV, "cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_table_that_cannot_be_read_says_why(name, content, says):
+    with pytest.raises((BadFile, BadRow), match=says):
+        read_table(name, ["text"], content=content)
+
+
+def test_columns_of_ones_own_do_not_matter():
+    content = b",Text,note,note,\n0,a,x,y,\n1,b,x,y,z\n"
+    assert read_table("a.csv", ["text"], content=content)["text"].tolist() == ["a", "b"]
+
+
+def test_columns_are_read_as_they_are_named():
+    content = b"Label,text,review,model,nr\nold,a,A,m,1\n"
+    columns = {"text": "Review", "item": "model+nr"}
+    table = read_table("a.csv", ["text", "item", "label"], columns=columns, content=content)
+    assert table.iloc[0].tolist() == ["A", "m 1", "old"]
+
+
+def test_lists_of_labels_are_several_labels_of_a_text_or_one_of_each_annotator():
+    lines = b'{"text": "a", "label": ["x", "y"]}\n{"text": "b", "label": []}'
+    assert read_table("a.jsonl", ["text"], ["label"], content=lines)["label"].tolist() == ["x+y", ""]
+    lines = b'{"text": "a", "q": ["x", "y"], "by": ["ann", "ben"]}\n{"text": "b", "q": ["x"], "by": ["ben"]}'
+    columns = {"label": "q", "annotator": "by"}
+    table = read_table("a.jsonl", ["text", "label"], ["annotator"], columns=columns, content=lines)
+    assert table["label"].tolist() == ["x", "y", "x"]
+    assert table["annotator"].tolist() == ["ann", "ben", "ben"]
+
+
+def test_lines_are_those_of_the_file(tmp_path):
+    content = b'text,x\n"a\nb",1\n\nc,2\n'
+    assert read_table("a.csv", ["text"], content=content).index.tolist() == [2, 5]

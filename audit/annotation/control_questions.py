@@ -54,8 +54,8 @@ from audit.annotation.questions import (
 )
 from audit.annotation.settings import JudgingSettings, exempt_up_to, set_settings, settings_of
 from audit.annotation.words import words_of
-from audit.errors import AuditError, BadFile, Refused
-from audit.files import read_rows, read_text, refuse_bad_rows
+from audit.errors import AuditError, Refused
+from audit.files import read_table, refuse_bad_rows
 from audit.keys import fingerprint, normal_text, uniform
 from audit.messages import message
 from audit.store import input_ids, insert_new, pieces, tables, upsert
@@ -97,32 +97,27 @@ class KnownText:
 
 
 def read_known(path: str | Path, task: str = "sentiment", language: str = "en") -> list[KnownText]:
-    """The texts of a UTF-8 CSV with their answers; several right answers of a text have `|` between them.
+    """The texts of a table with their answers; several right answers of a text have `|` between them.
 
     `language` is that of rows without one. Raises BadFile for a file that cannot be used, BadRow for one wrong row
     (file, line, reason) and BadFile that lists the first ten where there are several.
     """
-    return parse_known(path, read_text(path), task, language)
+    return parse_known(path, None, task, language)
 
 
-def parse_known(name: str | Path, text: str, task: str = "sentiment", language: str = "en") -> list[KnownText]:
+def parse_known(
+    name: str | Path, content: bytes | None, task: str = "sentiment", language: str = "en"
+) -> list[KnownText]:
     """As `read_known`, of the content of a file; `name` is for messages.
 
-    >>> parse_known("own.csv", "text,answer\\nA fine film.,positive|neutral")[0].allowed
+    >>> parse_known("own.csv", b"text,answer\\nA fine film.,positive|neutral")[0].allowed
     ('positive', 'neutral')
     """
-    header, rows, bad = read_rows(name, text, message("known.wanted"))
+    texts, bad = text_columns(get_task(task).texts), list[tuple[int, str]]()
+    needed = (*texts, "answer")
+    table = read_table(name, needed, FILE_COLUMNS[2:], content=content, may_be_empty=needed, bad=bad)
+    rows = [*zip(table.index, table.to_dict("records"), strict=True)]
     number = len(rows) + len(bad)
-    texts = text_columns(get_task(task).texts)
-    missing = [column for column in (*texts, "answer") if column not in header]
-    unknown_columns = [column for column in header if column not in (*texts, *FILE_COLUMNS[2:])]
-    if missing or unknown_columns:
-        problem = (
-            message("file.columns_missing", columns=missing)
-            if missing
-            else message("file.unknown_column", column=unknown_columns[0])
-        )
-        raise BadFile(message("file.advised", file=name, reason=problem, advice=message("known.wanted")))
     labels, several, spelled = labels_of(task, "input"), takes_several([task]), label_reader(get_task(task))
     texts_read: list[KnownText] = []
     lines: dict[bytes, int] = {}

@@ -38,7 +38,7 @@ def people_of(
     for line, fields in rows:
         try:
             if len(fields) > len(header):
-                raise AuditError(message("file.fields", count=len(fields), expected=len(header)))
+                raise AuditError(message("file.fields", count=len(fields), expected=len(header), names=header))
             row = dict(zip(header, fields, strict=False))
             people.append(Invitee(row.get("name", ""), _terms(row, terms, roles, by_name), line))
         except AuditError as problem:

@@ -1,8 +1,9 @@
-"""Who gave which item which label: from a CSV, or from the judgements in a database."""
+"""Who gave which item which label: from a table, or from the judgements in a database."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import pandas as pd
@@ -12,8 +13,7 @@ from audit.annotation.accounts import reading_as_manager, stored_name
 from audit.annotation.answers import UNSURE, is_vote
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
-from audit.files import read_rows, read_text, refuse_bad_rows
-from audit.keys import fingerprint
+from audit.files import LABEL, MISSING, first_spelling, read_table, refuse_bad_rows, sha_of
 from audit.messages import joined, message
 from audit.statistics.agreement import number_of
 from audit.store.core import annotator, draw, input_table, judgement, member, question, relation, system
@@ -41,29 +41,33 @@ class Rated:
     origin: dict[str, object]
 
 
-def read_ratings(path: str | Path, also: Sequence[str] = ()) -> Rated:
-    """The ratings of a UTF-8 CSV with the columns item, annotator, label and those of `also`; others are ignored.
+def read_ratings(
+    path: str | Path, also: Sequence[str] = (), columns: Mapping[str, str] = MappingProxyType({})
+) -> Rated:
+    """The ratings of a table with the columns item, annotator, label and those of `also`; others are ignored.
 
-    Raises BadFile when the file is missing, empty, not UTF-8 or lacks columns, BadRow for one row with an empty or
-    missing field (file, line, column), and BadFile that lists the first ten where there are several.
+    `columns` has our name -> the file's, where it has another; `label` may be several columns with + between them, one
+    for each annotator. Labels that differ in case alone are one, and so are names. A label that is
+    empty or written as missing (NA, null) is none; a note counts them. Raises BadFile when the file cannot be read or
+    lacks columns, BadRow for one row with an empty or missing field (file, line, column), and BadFile that lists the
+    first ten where there are several.
     """
     path = Path(path)
-    text = read_text(path)
-    needed = [*RATING, *also]
-    expected = message("file.needed", columns=needed)
-    header, rows, bad = read_rows(path, text, expected)
-    number = len(rows) + len(bad)
-    missing = [name for name in needed if name not in header]
-    if missing:
-        reason = message("file.columns_missing", columns=missing)
-        raise BadFile(message("file.advised", file=path, reason=reason, advice=expected))
-    for line, row in rows:
-        if empty := [name for name in needed if not row[name]]:
-            bad.append((line, message("ratings.empty_column", column=empty[0])))
-    refuse_bad_rows(path, bad, number)
-    frame = pd.DataFrame([row for _, row in rows], columns=needed).assign(line=[line for line, _ in rows])
+    for name in columns:
+        if name not in (*RATING, *also):
+            raise AuditError(
+                message("corpus_file.unknown_column", column=name, allowed=[*RATING, *also]), parameter="columns"
+            )
+    table = read_table(path, [*RATING, *also], columns=columns, may_be_empty=[LABEL])
+    missing = table[LABEL].isin(MISSING)
+    written = sorted(filter(None, table.loc[missing, LABEL].unique())) or [message("ratings.nothing")]
+    notes = [message("ratings.missing", count=int(missing.sum()), whole=len(table), written=written)]
+    frame = table[~missing].rename_axis("line").reset_index()[[*RATING, *also, "line"]]
+    if frame.empty:
+        raise BadFile(message("file.no_rows", file=path))
     frame["annotator"] = frame["annotator"].map(stored_name)
-    return Rated(frame, None, (), {"file": path.name, "sha": fingerprint(text.splitlines())})
+    frame[LABEL] = first_spelling(frame[LABEL])
+    return Rated(frame, None, tuple(notes if missing.any() else ()), {"file": path.name, "sha": sha_of(path)})
 
 
 def once(rated: Rated, repeats: Repeats | None, path: str | Path) -> Rated:

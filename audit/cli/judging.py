@@ -28,6 +28,7 @@ from audit.cli.options import (
     numbered,
     open_database,
     place,
+    settings_of,
     text,
     whole_number,
 )
@@ -219,13 +220,13 @@ def gold(db: Database = DATABASE, study: Study = None) -> Reply:
 @command(
     "import-labels",
     JUDGE,
-    "labels from elsewhere (CSV, Label Studio) as annotators' votes",
+    "labels from elsewhere (tables, Label Studio and others) as annotators' votes",
     "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative",
-    "audit import-labels project-7.json --control sentiment",
     "audit import-labels decided.csv --as adjudicator --annotator ada",
+    "audit import-labels project-7.json --columns text=review,label=sentiment",
 )
 def import_labels(
-    file: Annotated[str, place("FILE", "the CSV (.csv) or Label Studio's JSON (.json)")],
+    file: Annotated[str, place("FILE", "a CSV, TSV, JSONL, JSON, Excel or Parquet file")],
     db: Database = DATABASE,
     annotator: Annotated[
         str | None, text("who gave the labels, where the file names nobody or a single annotator", "NAME")
@@ -240,15 +241,18 @@ def import_labels(
     ] = NONE,
     task: Task = None,
     language: Annotated[str, language_code("of the texts, where the file has no such column", "CODE")] = "en",
-    control: Annotated[
-        str | None, text("the name of the Choices tag that is meant, where tasks of Label Studio have several", "TAG")
-    ] = None,
     role: Annotated[
         Literal["annotator", "adjudicator"], chosen("votes of annotators, or decisions of adjudicators", None, "--as")
     ] = "annotator",
+    columns: Annotated[
+        Names,
+        listed(
+            "of a file with other names: ours=theirs; label=A+B are several columns, one an annotator", "ours=theirs"
+        ),
+    ] = NONE,
     study: Study = None,
 ) -> Reply:
-    """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A CSV has the
+    """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A file has the
     columns `label`, and `text` (of a pair `text_b`, too) or `row`, `output` where people judge outputs, and perhaps
     `annotator`, `language` and, of decisions, `reason`. A decision goes before all votes on its question.
     """
@@ -257,7 +261,7 @@ def import_labels(
     from audit.judging.labels import import_labels, read_labels, renamed_labels
 
     renames = renamed_labels(renamed)
-    labels = read_labels(file, control)
+    labels = read_labels(file, settings_of("--columns", columns))
     engine = open_database(db)
     imported = import_labels(
         engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study, role=role

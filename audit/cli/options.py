@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from difflib import get_close_matches
 from functools import wraps
@@ -584,3 +584,20 @@ def _is_sqlite(file: str) -> bool:
             return content.read(len(_MAGIC)) == _MAGIC
     except OSError:
         return False
+
+
+def settings_of(option: str, pairs: Sequence[str], empty: bool = False) -> dict[str, str]:
+    """What NAME=VALUE pairs say; a value may be left `empty`. Raises AuditError for another form, and a name twice.
+
+    >>> settings_of("--columns", ["text=review", "gold=stars"])
+    {'text': 'review', 'gold': 'stars'}
+    """
+    values: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        if not name or not equals or not (value or empty):
+            raise AuditError(f"{option} {pair!r}: expected NAME=VALUE, several with commas between them")
+        if name in values:
+            raise AuditError(f"{option}: {name!r} is named twice; name each once")
+        values[name] = value
+    return values

@@ -35,6 +35,7 @@ from audit.cli.options import (
     open_database,
     place,
     read_from,
+    settings_of,
     text,
     whole_number,
     written_to,
@@ -284,7 +285,13 @@ def plan(
 )
 def agreement(
     db: Annotated[str | None, text("the database (default: audit.db)", "PATH|URL")] = None,
-    ratings: Annotated[str | None, read_from("a CSV in place of a database", "FILE")] = None,
+    ratings: Annotated[str | None, read_from("a table in place of a database", "FILE")] = None,
+    columns: Annotated[
+        Names,
+        listed(
+            "of ratings with other names: ours=theirs; label=A+B are several columns, one an annotator", "ours=theirs"
+        ),
+    ] = NONE,
     about: Annotated[
         Literal["labels", "false", "groups"],
         chosen("labels, whether drawn groups are false, or whether relations hold in groups"),
@@ -304,15 +311,15 @@ def agreement(
     task: Task = None,
 ) -> Reply:
     """How far annotators agree: percent, one kappa, alpha and AC1, with 95 % intervals; see agreement
-    (docs/reference/agreement.md). From the judgements of a database, or from a UTF-8 CSV with the columns
-    `item,annotator,label` and one row a judgement.
+    (docs/reference/agreement.md). From the judgements of a database, or from a table with the columns
+    `item,annotator,label` and one row a judgement, or a column for each annotator.
     """
     from audit.annotation.ratings import need_numbers
     from audit.reports.agreement import agreement_lines, agreement_report
 
     exclusive(("--db", db), ("--ratings", ratings))
     rated, parts = (
-        _from_file(ratings, about, by, repeats, task)
+        _from_file(ratings, about, by, repeats, task, settings_of("--columns", columns))
         if ratings
         else _from_store(db or DATABASE, about, by, repeats, task)
     )
@@ -322,7 +329,7 @@ def agreement(
     return Reply(report, agreement_lines)
 
 
-def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | None) -> Any:
+def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | None, columns: dict[str, str]) -> Any:
     from audit.annotation.ratings import need_two, once, read_ratings
 
     if about != "labels":
@@ -332,7 +339,7 @@ def _from_file(ratings: str, about: str, by: By, repeats: Repeats, task: str | N
     if task is not None:
         raise AuditError("--task is for a database; a file of ratings has no task")
     column = None if by == "pair" else by
-    rated = once(read_ratings(ratings, [column] if column else []), repeats, ratings)
+    rated = once(read_ratings(ratings, [column] if column else [], columns), repeats, ratings)
     need_two(rated, ratings)
     parts = _parts(rated, column)
     return rated, parts
@@ -378,8 +385,9 @@ def _from_store(db: str, about: str, by: By, repeats: Repeats, task: str | None)
 def annotators(
     db: Annotated[str | None, text("the database (default: audit.db)", "PATH|URL")] = None,
     ratings: Annotated[
-        str | None, read_from("a CSV with the columns item,annotator,label in place of a database", "FILE")
+        str | None, read_from("a table with the columns item,annotator,label in place of a database", "FILE")
     ] = None,
+    columns: Annotated[Names, listed("of ratings with other names", "ours=theirs")] = NONE,
     task: Task = None,
     draws: Annotated[int, whole_number("draws of the posterior for the intervals", "N")] = 1000,
     seed: Annotated[int, whole_number("of these draws", "S")] = 0,
@@ -398,7 +406,7 @@ def annotators(
     if ratings and task is not None:
         raise AuditError("--task is for a database; a file of ratings has no task")
     if ratings:
-        rated = read_ratings(ratings)
+        rated = read_ratings(ratings, columns=settings_of("--columns", columns))
         need_two(rated, ratings)
     else:
         rated = stored_ratings(open_database(db or DATABASE), task)

@@ -33,6 +33,7 @@ from audit.cli.options import (
     open_database,
     place,
     read_from,
+    settings_of,
     text,
     whole_number,
     written_to,
@@ -395,12 +396,11 @@ def of_gold(corpus: Any) -> list[str]:
 
     if not isinstance(corpus, FileCorpus):
         return []
-    rows, columns = list(corpus.rows()), dict.fromkeys(name for row in corpus.rows() for name in row.attributes)
-    labelled = sum(row.gold is not None for row in rows)
-    lines = [f"{labelled:,} of {len(rows):,} rows have a gold label."]
-    if columns:
-        lines.append(f"Columns kept as attributes, and not taken for gold: {', '.join(columns)}.")
-    if 0 < labelled < len(rows):
+    rows = corpus.size() or 0
+    lines = [f"{corpus.labelled:,} of {rows:,} rows have a gold label."]
+    if corpus.attributes:
+        lines.append(f"Columns kept as attributes, and not taken for gold: {', '.join(corpus.attributes)}.")
+    if 0 < corpus.labelled < rows:
         lines.append(
             "Where people answer, too, draw with `audit sample --annotators 2`; else only these are drawn from."
         )
@@ -428,23 +428,6 @@ def reading_of(columns: Sequence[str], labels: Sequence[str]) -> "Reading":
     from audit.corpora import Reading
 
     return Reading(settings_of("--columns", columns), settings_of("--labels", labels, empty=True))
-
-
-def settings_of(option: str, pairs: Sequence[str], empty: bool = False) -> dict[str, str]:
-    """What NAME=VALUE pairs say; a value may be left `empty`. Raises AuditError for another form, and a name twice.
-
-    >>> settings_of("--columns", ["text=review", "gold=stars"])
-    {'text': 'review', 'gold': 'stars'}
-    """
-    values: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = (part.strip() for part in pair.partition("="))
-        if not name or not equals or not (value or empty):
-            raise AuditError(f"{option} {pair!r}: expected NAME=VALUE, several with commas between them")
-        if name in values:
-            raise AuditError(f"{option}: {name!r} is named twice; name each once")
-        values[name] = value
-    return values
 
 
 def parameters(settings: Sequence[str]) -> dict[str, dict[str, object]]:

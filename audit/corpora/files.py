@@ -1,4 +1,4 @@
-"""The user's own texts: a CSV or JSONL file, checked as a whole before anything is used.
+"""The user's own texts: a table, checked as a whole before anything is used.
 
 Columns: `text`, and for pairs of texts `text_b`, or what the task calls them (`premise` and `hypothesis`); optionally
 `id`, `gold`, `language`, `document` (the id of the document a text was cut from), and for translation
@@ -6,22 +6,29 @@ Columns: `text`, and for pairs of texts `text_b`, or what the task calls them (`
 with other names or labels is read by a `Reading`, which is offered where one can be guessed and never taken unasked.
 """
 
-import csv
-import io
 import math
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from audit.corpora.base import Row, Unit
 from audit.errors import AuditError, BadFile, BadRow
-from audit.files import Excessive, parse_json, read_text, refuse_bad_rows, unstorable
+from audit.files import (
+    LARGE,
+    MISSING,
+    as_text,
+    is_table_name,
+    plain_frame,
+    read_pieces,
+    refuse_bad_rows,
+    refuse_no_file,
+    unstorable,
+)
 from audit.keys import canonical, fingerprint, normal_text
 from audit.messages import joined, message
 from audit.tasks import (
@@ -50,7 +57,6 @@ _KNOWN = ("id", "gold", "language", "document")
 _TARGET = "target_language"
 _MOST_LABELS = 100
 """Labels of a scheme that is made from the gold labels of a file: where there are more, they are no labels."""
-_SUFFIXES = {".csv": ",", ".tsv": "\t", ".jsonl": None, ".ndjson": None}
 
 
 Gold = Callable[[str], "str | None"]
@@ -82,12 +88,12 @@ _LABEL_WORDS = {
     "contradiction": ("contradict", "contradicts", "contradictory", "c", "no", "false"),
 }
 """How labels of ours are often written, in small letters: for guesses as well."""
-_NUMBERED = (
-    {"0": "negative", "1": "positive"},
-    {"-1": "negative", "0": "neutral", "1": "positive"},
-    {"1": "negative", "2": "negative", "3": "neutral", "4": "positive", "5": "positive"},
+_NUMBERED: tuple[Mapping[float, str], ...] = (
+    {0: "negative", 1: "positive"},
+    {-1: "negative", 0: "neutral", 1: "positive"},
+    {1: "negative", 2: "negative", 3: "neutral", 4: "positive", 5: "positive"},
 )
-"""What numbers stand for where a file has at least two of them, and no others."""
+"""What numbers stand for where a file has both ends of a scale, and no others."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +146,10 @@ class Reading:
 
     def refuse_unused(self, path: Path, names: Sequence[str]) -> None:
         """Raise BadFile where the file has not the columns that were named."""
-        if absent := [name for name in self.columns.values() if name not in names]:
+        present = {name.casefold() for name in names}
+        if absent := [name for name in self.columns.values() if name.casefold() not in present]:
             raise BadFile(
-                message("corpus_file.no_such_column", file=path, column=absent[0], columns=list(map(repr, names))),
+                message("file.no_such_column", file=path, column=absent[0], columns=list(map(repr, names))),
                 parameter="columns",
             )
 
@@ -160,9 +167,10 @@ class _Names:
         reading.refuse_unused(path, written)
         own = dict(zip(text_names(get_task(task)), self.texts, strict=False))
         ours = {
-            theirs: own.get(name, "document" if name == CLUSTER else name) for name, theirs in reading.columns.items()
+            theirs.casefold(): own.get(name, "document" if name == CLUSTER else name)
+            for name, theirs in reading.columns.items()
         }
-        plain = [name.lower() for name in written if name not in ours]
+        plain = [name.casefold() for name in written if name.casefold() not in ours]
         aliases = own if not any(text in plain or text in ours.values() for text in self.texts) else {}
         self._ours = ours
         self._aliases = aliases
@@ -170,36 +178,30 @@ class _Names:
     def of(self, column: str) -> str:
         """Our name of a column; the user's own keep theirs. One that has a name of ours, which another column is read
         for, is an attribute."""
-        if column in self._ours:
-            return self._ours[column]
-        name = column.lower()
+        name = column.casefold()
+        if name in self._ours:
+            return self._ours[name]
         name = self._aliases.get(name, name)
         if name in self._ours.values():
             return f"{column} (own)"
-        return name if name in (*_KNOWN, *self.texts) else column
-
-
-class _Record(NamedTuple):
-    """A line as read: its number in the file, its columns, and what is wrong with it, if it could not be read."""
-
-    line: int
-    columns: dict[str, str]
-    reason: str | None = None
+        return name if name in (*_KNOWN, _TARGET, *self.texts) else column
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a corpus name is meant as a file: it has one of our suffixes or is there."""
-    return Path(name).suffix.lower() in _SUFFIXES or os.path.isfile(name)  # Path's raises for very long names
+    """Whether a corpus name is meant as a file: it ends as a table does or is there."""
+    return is_table_name(name) or os.path.isfile(name)  # Path's raises for very long names
 
 
 class FileCorpus:
-    """The rows of a CSV or JSONL file of the user's.
+    """The rows of a table of the user's: CSV, TSV, JSONL, a JSON array, Excel or Parquet (`audit.files.read_pieces`).
 
     `unit` is "document" when the median text of the first 200 has more than one sentence, unless it is given. Rows are
     keyed by their id, or by their number (from 1) in a file without ids. `reading` says what its columns and labels
-    stand for. Classification without a scheme takes the file's own gold labels, sorted, for the scheme. Raises BadFile
-    or, for a single bad row, BadRow; then no row is usable. Raises AuditError for a language that is no code, and for a
-    reading that does not fit the task.
+    stand for. Classification without a scheme takes the file's own gold labels, sorted, for the scheme. `content` is
+    what the file holds, where it was read already. Raises BadFile or, for a single bad row, BadRow; then no row is
+    usable. Raises AuditError for a language that is no code, and for a reading that does not fit the task.
+
+    A file above `LARGE` bytes is not kept in memory: its rows are read again when they are wanted.
 
     >>> FileCorpus("absent.csv")
     Traceback (most recent call last):
@@ -213,51 +215,171 @@ class FileCorpus:
         unit: Unit | None = None,
         language: str | None = None,
         reading: Reading = AS_IT_IS,
+        content: bytes | None = None,
     ):
-        _check_language(language)
-        reading.check(task)
         self.path = Path(path)
         self.name = self.path.name
-        self._fill(_read(self.path, task, reading), task, unit, language, reading)
+        self._content = content
+        if content is None:
+            refuse_no_file(path)
+        self._fill(task, unit, language, reading, keep=content is not None or self.path.stat().st_size <= LARGE)
 
-    def _fill(
-        self, records: "list[_Record]", task: str, unit: Unit | None, language: str | None, reading: Reading
-    ) -> None:
-        written = {gold for record in records if (gold := record.columns.get("gold", "").strip())}
-        reading.refuse_unused_labels(self.path, written)
-        for record in records:
-            if gold := record.columns.get("gold", "").strip():
-                record.columns["gold"] = reading.label(gold)
-        self.task = _with_scheme(self.path, records) if task == "classification" else task
-        self._rows = _checked_rows(self.path, records, text_columns(get_task(task).texts), self.task, language or "en")
-        counted = Counter(row.input.languages[0] for row in self._rows)
+    def _pieces(self, bad: list[tuple[int, str]]) -> "Iterator[pd.DataFrame]":
+        return read_pieces(self.path, bad, self._content, self._reading.columns.values())
+
+    def _fill(self, task: str, unit: Unit | None, language: str | None, reading: Reading, keep: bool = True) -> None:
+        if language is not None and not is_code(language):
+            raise AuditError(message("wrong.language", language=language))
+        reading.check(task)
+        self.task, self._reading, self._default = task, reading, language or "en"
+        self.attributes: tuple[str, ...] = ()
+        """The user's own columns, which are kept and not looked at."""
+        self.labelled = 0
+        """Rows with a gold label."""
+        self._number = 0
+        self._kept: list[pd.DataFrame] | None = None
+        counted: Counter[str] = Counter()
+        pieces: list[pd.DataFrame] = []
+        self._fingerprint = fingerprint(self._checked(counted, pieces if keep else None))
+        self._kept = pieces if keep else None
         self.languages = tuple(code for code, _ in counted.most_common())
         self.language = language or self.languages[0]
-        self.unit: Unit = unit or unit_of(self._rows)
-        self.has_gold = any(row.gold is not None for row in self._rows)
-        self.summary = f"{len(self._rows):,} {self.unit}s of {self.path}"
+        self.unit: Unit = unit or unit_of(list(islice(self.rows(), _LOOKED_AT)))
+        self.has_gold = self.labelled > 0
+        self.summary = f"{self._number:,} {self.unit}s of {self.path}"
+
+    def _checked(self, counted: Counter[str], kept: "list[pd.DataFrame] | None") -> Iterator[str]:
+        """What names the content: a text for each row, after which all rows are checked and counted.
+
+        Raises what the class does, at the end.
+        """
+        bad: list[tuple[int, str]] = []
+        golds: dict[str, list[int]] = {}
+        ids: list[pd.Series] = []
+        for piece in self._named(bad):
+            self._number += len(piece)
+            bad += _wrong(piece, self._texts)
+            for gold, lines in piece.groupby("gold", sort=False).groups.items():
+                golds.setdefault(str(gold), []).extend(lines)
+            ids += [piece["id"]] if self._has_ids else []
+            counted.update(piece["language"])
+            self.attributes = tuple(dict.fromkeys([*self.attributes, *self._own(piece)]))
+            if kept is not None:
+                kept.append(piece)
+            meant = {gold: self._reading.label(gold).casefold() for gold in piece["gold"].unique()}
+            for key, texts, languages, gold, cluster, own in self._fields(piece):
+                yield canonical([key, texts, languages, meant[gold], cluster, own])
+        number = self._number + len(bad)
+        self._labels, wrong = self._read_gold(golds)
+        bad += wrong + _repeated(ids)
+        bad = list(dict(reversed(bad)).items())  # the first reason of each row
+        if wrong:
+            unknown = {gold for gold, label in self._labels.items() if gold and label is None}
+            _refuse_gold(self.path, bad, number, {self._reading.label(gold) for gold in unknown} - {""}, self.task)
+        refuse_bad_rows(self.path, bad, number)
+        if not self._number:
+            raise BadFile(message("file.no_rows", file=self.path))
+
+    def _named(self, bad: list[tuple[int, str]]) -> "Iterator[pd.DataFrame]":
+        """The pieces of the table with our names of its columns; those that every corpus may have are there, as text.
+        Raises BadFile for a column of ours that is missing or there twice."""
+        import pandas as pd
+
+        names: _Names | None = None
+        number = 1
+        for piece in self._pieces(bad):
+            if names is None:
+                names = _Names(self.path, list(piece.columns), self.task, self._reading)
+                self._texts = names.texts
+                self._need_texts(piece, names)
+                self._has_ids = "id" in map(names.of, piece.columns)
+            piece = piece.loc[:, ~piece.columns.duplicated()].rename(columns=names.of)
+            for name in (*_KNOWN, *self._texts):
+                piece[name] = piece.get(name)
+            for name in _KNOWN:
+                texts = ["" if value is None else as_text(value) for value in piece[name]]
+                piece[name] = pd.Series(texts, piece.index, dtype=object)
+            if not self._has_ids:
+                ids = [str(row) for row in range(number, number + len(piece))]
+                piece["id"] = pd.Series(ids, piece.index, dtype=object)
+            number += len(piece)
+            piece["language"] = piece["language"].where(piece["language"] != "", self._default)
+            yield piece
+
+    def _need_texts(self, piece: "pd.DataFrame", names: "_Names") -> None:
+        """Raise BadFile where a column of texts is missing, with the one that may be meant, or a column of ours is
+        there twice."""
+        written = list(map(str, piece.columns))
+        ours = [names.of(name) for name in written]
+        for name in (*names.texts, *_KNOWN, _TARGET):
+            if ours.count(name) > 1:
+                raise BadFile(message("file.column_twice", file=self.path, column=name))
+        # JSONL of which no line could be read has no columns, and a better reason.
+        if written and (missing := [name for name in names.texts if name not in ours]):
+            hint = offered_columns(written, _lines(piece), self.task)
+            lacking = message("corpus_file.no_column", name=self.path, column=missing[0], columns=map(repr, written))
+            raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
+
+    def _read_gold(self, golds: Mapping[str, list[int]]) -> tuple[dict[str, str | None], list[tuple[int, str]]]:
+        """The label that each gold of the file stands for, and the rows whose gold stands for none. Takes the scheme
+        from them where there is none. Raises BadFile for a reading of labels that are not there."""
+        written = [gold for gold in golds if gold]
+        self._reading.refuse_unused_labels(self.path, written)
+        meant = {gold: self._reading.label(gold) for gold in golds}
+        if self.task == "classification":
+            self.task = _with_scheme(self.path, [label for label in meant.values() if label], self._reading)
+        label_of, bad = gold_of(self.task), list[tuple[int, str]]()
+        labels = {gold: label_of(label) if label else None for gold, label in meant.items()}
+        for gold, label in meant.items():
+            self.labelled += len(golds[gold]) if label else 0
+            if label and (reason := _gold_reason(label, labels[gold], self.task)):
+                bad += zip(golds[gold], repeat(reason))
+        return labels, bad
+
+    def _own(self, piece: "pd.DataFrame") -> list[str]:
+        return [name for name in piece.columns if name not in (*_KNOWN, *self._texts)]
+
+    def _fields(
+        self, piece: "pd.DataFrame"
+    ) -> Iterator[tuple[str, tuple[str, ...], tuple[str, str], str, str, dict[str, str]]]:
+        """Of each row: its key, texts, language and target language, gold, cluster and attributes."""
+        names = self._own(piece)
+        targets = piece[_TARGET].fillna("") if _TARGET in piece and self.task == "translation" else repeat("")
+        own = zip(*(piece[name] for name in names), strict=True) if names else repeat(())
+        texts = zip(*(piece[name] for name in self._texts), strict=True)
+        columns = (
+            piece["id"],
+            texts,
+            zip(piece["language"], targets, strict=False),
+            piece["gold"],
+            piece["document"],
+            own,
+        )
+        for key, text, languages, gold, cluster, values in zip(*columns, strict=False):
+            yield (
+                key,
+                text,
+                languages,
+                gold,
+                cluster,
+                {name: _value(value) for name, value in zip(names, values, strict=True) if value is not None},
+            )
 
     def needs(self) -> str | None:
         return None
 
     def size(self) -> int | None:
-        return len(self._rows)
+        return self._number
 
     def fingerprint(self) -> str:
         """Names what the rows say; neither the file's name nor its line ends count."""
-        parts = (
-            [row.key, *row.input.texts, *row.input.languages, row.gold, row.cluster, dict(row.attributes)]
-            for row in self._rows
-        )
-        return fingerprint(canonical(part) for part in parts)
+        return self._fingerprint
 
     def rows(self) -> Iterator[Row]:
-        return iter(self._rows)
-
-
-def _check_language(language: str | None) -> None:
-    if language is not None and not is_code(language):
-        raise AuditError(message("wrong.language", language=language))
+        for piece in self._named([]) if self._kept is None else self._kept:
+            for key, texts, (language, target), gold, cluster, own in self._fields(piece):
+                subject = Input.of(*map(normal_text, texts), language=language, target=target or None)
+                yield Row(key, subject, self._labels[gold], cluster or None, own)
 
 
 class FrameCorpus(FileCorpus):
@@ -279,45 +401,17 @@ class FrameCorpus(FileCorpus):
         language: str | None = None,
         reading: Reading = AS_IT_IS,
     ):
-        _check_language(language)
-        reading.check(task)
         self.path = Path(name)
         self.name = name
-        written = [str(column) for column in frame.columns]
-        names = _Names(self.path, written, task, reading)
-        columns = [names.of(column) for column in written]
-        if len(frame) and (missing := [column for column in names.texts if column not in columns]):
-            lacking = message(
-                "corpus_file.no_column",
-                name=name,
-                column=missing[0],
-                columns=list(map(repr, columns)) or message("list.none"),
-            )
-            lines = [[str(value) for value in row] for row in frame.head(_LOOKED_AT).itertuples(index=False)]
-            raise AuditError(
-                joined("list.also", [lacking, *offered_columns(written, lines, task)]), parameter="columns"
-            )
-        if doubled := [column for column in columns if columns.count(column) > 1]:
-            raise AuditError(message("corpus_file.column_twice", name=name, column=doubled[0]))
-        fields = frame.astype(object).where(frame.notna(), None).itertuples(index=False, name=None)
-        records = [
-            _Record(
-                row,
-                {
-                    column: value if isinstance(value, str) else _value(_plain(value))
-                    for column, value in zip(columns, values, strict=True)
-                    if value is not None
-                },
-            )
-            for row, values in enumerate(fields, start=1)
-        ]
-        self._fill(records, task, unit, language, reading)
+        self._frame = plain_frame(frame, name)
+        self._fill(task, unit, language, reading)
+
+    def _pieces(self, bad: list[tuple[int, str]]) -> "Iterator[pd.DataFrame]":
+        return iter([self._frame])
 
 
-def _plain(value: object) -> object:
-    """A number of NumPy's as Python's; what JSON has no word for as text."""
-    value = value.item() if hasattr(value, "item") else value
-    return value if isinstance(value, str | int | float | bool | list | dict) else str(value)
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else canonical(value)
 
 
 def unit_of(rows: Sequence[Row]) -> Unit:
@@ -327,12 +421,14 @@ def unit_of(rows: Sequence[Row]) -> Unit:
     return "document" if sentences[len(sentences) // 2] > 1 else "sentence"
 
 
-def _with_scheme(path: Path, records: list[_Record]) -> str:
+def _with_scheme(path: Path, golds: Sequence[str], reading: Reading) -> str:
     """The task with the labels that the column gold has, each as it is written first. Raises BadFile."""
     labels: dict[str, str] = {}
-    for record in records:
-        if gold := record.columns.get("gold", "").strip():
-            labels.setdefault(gold.casefold(), gold)
+    for gold in golds:
+        labels.setdefault(gold.casefold(), gold)
+    if missing := sorted(MISSING.intersection(golds) - set(reading.labels.values())):
+        pairs = ",".join(f"{name}=" for name in missing)
+        raise BadFile(message("corpus_file.missing_labels", file=path, labels=missing, pairs=pairs), parameter="labels")
     if labels and len(labels) < 2:
         raise BadFile(message("corpus_file.one_label", file=path, label=next(iter(labels.values()))))
     if not labels:
@@ -365,51 +461,47 @@ def gold_of(task: str) -> Gold:
     return read
 
 
-def _checked_rows(path: Path, records: list[_Record], texts: tuple[str, ...], task: str, language: str) -> list[Row]:
-    """Every record as a row. Raises BadRow for one wrong record, BadFile for several or for none at all."""
-    label_of = gold_of(task)
-    first: dict[str, int] = {}
-    rows: list[Row] = []
-    bad: list[tuple[int, str]] = []
-    with_ids = any("id" in record.columns for record in records)
-    for number, (line, columns, unreadable) in enumerate(records, start=1):
-        key = columns.get("id", "").strip() if with_ids else str(number)
-        gold = columns.get("gold", "").strip()
-        label = label_of(gold) if gold else None
-        reason = unreadable or _reason(columns, texts, key)
-        if reason is None and gold:
-            reason = _gold_reason(gold, label, task)
-        if reason is None and key in first:
-            reason = message("corpus_file.id_twice", id=key, line=first[key])
-        if reason is not None:
-            bad.append((line, reason))
-            continue
-        first[key] = line
-        rows.append(
-            Row(
-                key,
-                Input.of(
-                    *(normal_text(columns[name]) for name in texts),
-                    language=columns.get("language", "").strip() or language,
-                    target=columns.get(_TARGET, "").strip() or None if task == "translation" else None,
-                ),
-                label,
-                columns.get("document", "").strip() or None,
-                {name: value for name, value in columns.items() if name not in (*_KNOWN, *texts)},
+def _repeated(ids: "Sequence[pd.Series]") -> list[tuple[int, str]]:
+    """The rows whose id an earlier one has, with the reason."""
+    import pandas as pd
+
+    if not ids:
+        return []
+    every = pd.concat(ids)
+    first = every.drop_duplicates()
+    line_of = dict(zip(first, first.index, strict=True))
+    again = every[every.duplicated() & (every != "")]
+    return [(line, message("corpus_file.id_twice", id=id, line=line_of[id])) for line, id in again.items()]
+
+
+def _wrong(piece: "pd.DataFrame", texts: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The rows of a piece that cannot be used, with each reason but those of gold."""
+    for name in texts:
+        kinds = piece[name].map(type)
+        for line in piece.index[piece[name].isna()]:
+            yield line, message("corpus_file.no_text", column=name)
+        for line, value in piece[name][kinds.isin([list, dict])].items():
+            yield line, message("corpus_file.no_string", column=name, example=canonical(value)[:40])
+    for name in piece.columns:
+        column = piece[name].dropna()
+        if unstorable("".join(map(_value, column))):
+            faults = ((line, unstorable(_value(value))) for line, value in column.items())
+            yield from (
+                (line, message("corpus_file.unstorable", column=name, what=fault)) for line, fault in faults if fault
             )
-        )
-    if unknown := {gold for record in records if (gold := _unknown(record, label_of))}:
-        _refuse_gold(path, bad, len(records), unknown, task)
-    refuse_bad_rows(path, bad, len(records))
-    if not rows:
-        raise BadFile(message("corpus_file.no_rows", file=path))
-    return rows
-
-
-def _unknown(record: _Record, label_of: Gold) -> str:
-    """The gold of a record where it stands for no label, else nothing."""
-    gold = record.columns.get("gold", "").strip()
-    return gold if gold and label_of(gold) is None else ""
+    for name in texts:
+        column = piece[name][piece[name].map(lambda value: isinstance(value, str))]
+        for line in column.index[column == ""]:
+            yield line, message("corpus_file.empty_text", column=name)
+        for line, text in column[column.map(len) > LONGEST // 4].items():
+            if (size := len(text.encode("utf-8", "surrogatepass"))) > LONGEST:
+                yield line, message("corpus_file.long_text", column=name, size=size, most=LONGEST)
+    for language in piece["language"].unique():
+        if not is_code(language):
+            reason = message("wrong.language", language=language)
+            yield from ((line, reason) for line in piece.index[piece["language"] == language])
+    for line in piece.index[piece["id"] == ""]:
+        yield line, message("corpus_file.empty_id")
 
 
 def _refuse_gold(path: Path, bad: Sequence[tuple[int, str]], number: int, unknown: set[str], task: str) -> None:
@@ -437,12 +529,14 @@ def offered_labels(unknown: Collection[str], task: str) -> list[str]:
         several := _several(unknown, labels if base_of(task) == "classification" else ())
     ):
         return [message("corpus_file.offer_task", task=f"classification/{several}")]
-    numbered = next((scale for scale in _NUMBERED if len(unknown) > 1 and set(unknown) <= scale.keys()), {})
-    numbered = numbered if set(numbered.values()) <= set(labels) else {}
-    guess = {gold: numbered.get(gold) or _label_meant(gold, labels) for gold in sorted(unknown)}
-    if all(guess.values()):
+    guess = _guessed(unknown, labels)
+    if all(label is not None for label in guess.values()):
         pairs = ",".join(f"{gold}={label}" for gold, label in guess.items())
         return [message("corpus_file.offer_labels", labels=pairs, task=base_of(task))]
+    numbers = [gold for gold in guess if _number(gold) is not None]
+    if labels and numbers and len(numbers) == sum(gold not in MISSING for gold in guess):
+        pairs = ",".join(f"{gold}={'LABEL' if gold in numbers else ''}" for gold in guess)
+        return [message("corpus_file.offer_to_fill", labels=pairs)] if len(guess) > 1 else []
     lowered = {gold.casefold() for gold in unknown}
     others = (entry for entry in (*TASKS.values(), *map(get_task, map("classification/{}".format, SCHEMES))))
     for other in others:
@@ -468,11 +562,36 @@ def _several(unknown: Collection[str], labels: Sequence[str]) -> str:
     return "+".join(sorted(parts)) if 2 <= len(parts) <= MOST_TOGETHER else ""
 
 
-def _label_meant(gold: str, labels: Sequence[str]) -> str:
-    """The only label of these that is often written so; empty where there is none, or are several."""
+def _guessed(unknown: Collection[str], labels: Sequence[str]) -> dict[str, str | None]:
+    """Each label of a file, sorted, and the task's that it seems to stand for: "" where it says that there is none,
+    None where nothing is clear.
+
+    >>> _guessed({"5", "1", "NA"}, ["positive", "neutral", "negative"])
+    {'1': 'negative', '5': 'positive', 'NA': ''}
+    """
+    numbers = {gold: number for gold in unknown if (number := _number(gold)) is not None}
+    values = set(numbers.values())
+    fits = (scale for scale in _NUMBERED if {min(scale), max(scale)} <= values <= scale.keys())
+    scale: Mapping[float, str] = next((scale for scale in fits if set(scale.values()) <= set(labels)), {})
+    return {
+        gold: "" if gold in MISSING else scale.get(numbers.get(gold, math.nan)) or _label_meant(gold, labels)
+        for gold in sorted(unknown)
+    }
+
+
+def _number(gold: str) -> float | None:
+    try:
+        number = float(gold)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _label_meant(gold: str, labels: Sequence[str]) -> str | None:
+    """The only label of these that is often written so; None where there is none, or are several."""
     word = gold.casefold()
     near = [label for label in labels if word == label.casefold() or word in _LABEL_WORDS.get(label, ())]
-    return near[0] if len(near) == 1 else ""
+    return near[0] if len(near) == 1 else None
 
 
 def offered_columns(names: Sequence[str], lines: Sequence[Sequence[str]], task: str) -> list[str]:
@@ -526,37 +645,9 @@ def _gold_reason(gold: str, label: str | None, task: str) -> str | None:
     return None
 
 
-def _reason(columns: dict[str, str], texts: tuple[str, ...], key: str) -> str | None:
-    """What is wrong with a record that could be read, but for its gold, or None."""
-    for name in texts:
-        if name not in columns:
-            return message("corpus_file.no_text", column=name)
-    for name, value in columns.items():
-        if fault := unstorable(value):
-            return message("corpus_file.unstorable", column=name, what=fault)
-    for name in texts:
-        if not columns[name].strip():
-            return message("corpus_file.empty_text", column=name)
-        size = len(columns[name].encode("utf-8"))
-        if size > LONGEST:
-            return message("corpus_file.long_text", column=name, size=size, most=LONGEST)
-    if (language := columns.get("language", "").strip()) and not is_code(language):
-        return message("wrong.language", language=language)
-    if not key:
-        return message("corpus_file.empty_id")
-    return None
-
-
-def _read(path: Path, task: str, reading: Reading, content: str | None = None) -> list[_Record]:
-    """The records of a file, or of `content`, which has been read already and has the file's name."""
-    suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise BadFile(message("corpus_file.bad_suffix", file=path, suffixes=_SUFFIXES))
-    text = read_text(path) if content is None else content
-    separator = _SUFFIXES[suffix]
-    if separator is None:
-        return _jsonl(path, text, task, reading)
-    return _csv(path, text, separator, task, reading)
+def _lines(piece: "pd.DataFrame") -> list[list[str]]:
+    """The first rows of a piece, as text."""
+    return [[as_text("" if value is None else value) for value in row] for row in piece.head(_LOOKED_AT).to_numpy()]
 
 
 class Header(NamedTuple):
@@ -572,46 +663,20 @@ class Header(NamedTuple):
     """A gold label of the file -> the task's, where these are written in another way and it is clear which is meant."""
 
 
-def header_of(name: str, content: str, task: str) -> Header:
-    r"""What the first lines of a file say, to be confirmed by whoever brings it; `content` is its text.
+def header_of(name: str, content: bytes, task: str) -> Header:
+    r"""What the first lines of a file say, to be confirmed by whoever brings it; `content` is what it holds.
 
-    Raises BadFile for a name without one of our suffixes, and for content that has no rows.
+    Raises BadFile for a name that does not end as a table's, and for content that has no rows.
 
-    >>> header_of("a.csv", "nr,review,label\n1,It is good.,pos\n2,It is bad.,neg\n", "sentiment").meant
+    >>> header_of("a.csv", b"nr,review,label\n1,It is good.,pos\n2,It is bad.,neg\n", "sentiment").meant
     {'text': 'review', 'gold': 'label'}
     """
-    suffix = Path(name).suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise BadFile(message("corpus_file.bad_suffix", file=name, suffixes=_SUFFIXES))
-    separator = _SUFFIXES[suffix]
-    if separator is None:
-        columns, lines = _json_fields(content)
-    else:
-        rows = _first_rows(content, separator)
-        columns, lines = [field.strip() for field in (rows or [[]])[0]], rows[1:]
+    piece = next(read_pieces(name, [], content))
+    columns, lines = list(piece.columns), _lines(piece)
     if not columns or not lines:
-        raise BadFile(message("corpus_file.no_rows", file=name))
+        raise BadFile(message("file.no_rows", file=name))
     meant = _meant(columns, lines, task)
     return Header(columns, lines, meant, _labels_meant(columns, lines, meant.get("gold"), task))
-
-
-def _first_rows(content: str, separator: str) -> list[list[str]]:
-    limit = csv.field_size_limit(len(content) + 1)
-    try:
-        rows: list[list[str]] = []
-        with suppress(csv.Error):  # reading the file as a whole says where
-            reader = csv.reader(io.StringIO(content, newline=None), delimiter=separator)
-            rows.extend(row for row in islice(reader, _LOOKED_AT) if row)
-        return rows
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _json_fields(content: str) -> tuple[list[str], list[list[str]]]:
-    objects = [_json_object(line) for line in islice(content.split("\n"), _LOOKED_AT) if line.strip()]
-    usable = [value for value in objects if isinstance(value, dict)]
-    columns = list(dict.fromkeys(name for value in usable for name in value))
-    return columns, [[_value(value.get(name, "")) for name in columns] for value in usable]
 
 
 def _meant(columns: Sequence[str], lines: Sequence[Sequence[str]], task: str) -> dict[str, str]:
@@ -643,121 +708,6 @@ def _labels_meant(
     if gold is None or not labels:
         return {}
     at = columns.index(gold)
-    written = {line[at].strip() for line in lines if at < len(line) and line[at].strip()}
     label_of = gold_of(task)
-    unknown = sorted(label for label in written if label_of(label) is None)
-    scale = next((scale for scale in _NUMBERED if len(unknown) > 1 and set(unknown) <= scale.keys()), {})
-    meant = {label: scale.get(label) or _label_meant(label, labels) for label in unknown}
-    return {label: ours for label, ours in meant.items() if ours in labels}
-
-
-class TextCorpus(FileCorpus):
-    r"""The rows of a file whose text is at hand: `content` of the file `file`, which says by its suffix how to read it.
-
-    `name` is the name of the corpus, and stands for the file in messages. Raises as `FileCorpus` does.
-
-    >>> TextCorpus("text,gold\nIt is good.,positive\n", "mine", "mine.csv").summary
-    '1 sentences of mine.csv'
-    """
-
-    def __init__(
-        self,
-        content: str,
-        name: str,
-        file: str,
-        task: str = "sentiment",
-        unit: Unit | None = None,
-        language: str | None = None,
-        reading: Reading = AS_IT_IS,
-    ):
-        _check_language(language)
-        reading.check(task)
-        self.path = Path(file)
-        self.name = name
-        self._fill(_read(self.path, task, reading, content), task, unit, language, reading)
-
-
-def _csv(path: Path, text: str, separator: str, task: str, reading: Reading) -> list[_Record]:
-    limit = csv.field_size_limit(len(text) + 1)
-    started = 1
-    try:
-        reader = csv.reader(io.StringIO(text, newline=None), delimiter=separator, strict=True)
-        written = [name.strip() for name in next(reader)]
-        names = _header(path, written, separator, _Names(path, written, task, reading), text, task)
-        records: list[_Record] = []
-        started = reader.line_num + 1
-        for values in reader:
-            line, started = started, reader.line_num + 1
-            if not values:
-                continue
-            if len(values) == len(names):
-                records.append(_Record(line, dict(zip(names, values, strict=True))))
-            else:
-                reason = message(
-                    "corpus_file.columns", count=len(values), expected=len(names), names=names, mark=separator
-                )
-                records.append(_Record(line, {}, reason))
-        return records
-    except csv.Error as problem:
-        # From here on nobody can tell rows apart, so this is the only row to report.
-        raise BadRow(path, started, message("corpus_file.quotation", reason=problem)) from problem
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _header(path: Path, written: list[str], separator: str, names: _Names, content: str, task: str) -> list[str]:
-    columns = [names.of(name) for name in written]
-    if missing := [name for name in names.texts if name not in columns]:
-        hint: list[str] = []
-        for other in ",;\t|":
-            if other != separator and any(other in name for name in written):
-                hint = [message("corpus_file.separator", mark=other, needed=separator)]
-        if not hint:
-            lines = islice(csv.reader(io.StringIO(content, newline=None), delimiter=separator), 1, _LOOKED_AT)
-            hint = offered_columns(written, list(lines), task)
-        lacking = message("corpus_file.header", file=path, column=missing[0], columns=map(repr, written))
-        raise BadFile(joined("list.also", [lacking, *hint]), parameter="columns" if hint else "")
-    doubled = sorted({name for name in columns if columns.count(name) > 1})
-    if doubled:
-        raise BadFile(message("corpus_file.header_twice", file=path, column=doubled[0]))
-    return columns
-
-
-def _jsonl(path: Path, text: str, task: str, reading: Reading) -> list[_Record]:
-    lines = [(number, _json_object(line)) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    objects = [value for _, value in lines if isinstance(value, dict)]
-    written = list(dict.fromkeys(name for value in objects for name in value))
-    names = _Names(path, written, task, reading)
-    columns = [names.of(name) for name in written]
-    if missing := [name for name in names.texts if name not in columns]:
-        fields = [[str(value.get(name, "")) for name in written] for value in objects[:_LOOKED_AT]]
-        if offer := offered_columns(written, fields, task):  # else every row says what it lacks
-            lacking = message("corpus_file.no_column", name=path, column=missing[0], columns=list(map(repr, written)))
-            raise BadFile(joined("list.also", [lacking, *offer]), parameter="columns")
-    return [
-        _Record(number, {}, value) if isinstance(value, str) else _json_record(number, value, names)
-        for number, value in lines
-    ]
-
-
-def _json_object(line: str) -> dict[str, Any] | str:
-    """The object of a line, or what is wrong with it."""
-    try:
-        value = parse_json(line)
-    except Excessive as problem:
-        return str(problem.args[0])
-    except ValueError as problem:
-        return message("corpus_file.line_not_json", reason=problem)
-    return value if isinstance(value, dict) else message("corpus_file.line_no_object", type=type(value).__name__)
-
-
-def _json_record(number: int, value: Mapping[str, Any], names: _Names) -> _Record:
-    columns = {names.of(name): field for name, field in value.items() if field is not None}
-    if not_texts := [name for name in names.texts if not isinstance(columns.get(name, ""), str)]:
-        example = canonical(columns[not_texts[0]])[:40]
-        return _Record(number, {}, message("corpus_file.no_string", column=not_texts[0], example=example))
-    return _Record(number, {name: _value(field) for name, field in columns.items()})
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else canonical(value)
+    unknown = {line[at] for line in lines if line[at] and label_of(line[at]) is None}
+    return {label: ours for label, ours in _guessed(unknown, labels).items() if ours}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from audit.corpora.base import Corpus, Row, Unit, languages_of
 from audit.corpora.files import unit_of
 from audit.errors import AuditError, BadFile
-from audit.files import read_table, read_text
+from audit.files import read_table, refuse_no_file, sha_of
 from audit.keys import canonical, digest, fingerprint
 from audit.messages import counted
 from audit.tasks import Input, get_task
@@ -168,7 +168,7 @@ def read_recording(path: str | Path) -> Recording:
 
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
-        read_text(path)  # says what is wrong with it
+        refuse_no_file(path)
         return [path]
     files = sorted(file for file in path.iterdir() if file.suffix.lower() == ".csv" and file.is_file())
     if not files:
@@ -201,24 +201,28 @@ class _Rows:
 
     def __init__(self, file: Path):
         self.file = file
-        self.header, self._lines = read_table(file, read_text(file), _WANTED)
+        self._bad: list[tuple[int, str]] = []
+        self._table = read_table(file, (), (*PLAIN, *CHAINS), bad=self._bad)
+        self.header = list(self._table.columns)
         if not set(PLAIN) <= set(self.header) and not set(CHAINS) <= set(self.header):
             wanted = CHAINS if {"pivot", "alternate"} & set(self.header) else PLAIN
             missing = [name for name in wanted if name not in self.header]
             raise BadFile(
-                f"{file}: the first line has no column {missing[0]!r}; it has {', '.join(map(repr, self.header))}, "
-                f"needed are {','.join(wanted)}"
+                f"{file}: the first line has no column {missing[0]!r}; of ours it has "
+                f"{', '.join(map(repr, self.header)) or 'none'}, needed are {','.join(wanted)}"
             )
 
     def rows(self, recording: Recording, needed: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield the rows that have all needed fields, with where they stand; count the others as problems."""
-        for line, fields in self._lines:
+        recording.rows += len(self._bad)
+        for line, _ in self._bad:
+            recording.note("malformed", f"{self.file.name}, line {line}")
+        for line, row in zip(self._table.index, self._table.to_dict("records"), strict=True):
             recording.rows += 1
             where = f"{self.file.name}, line {line}"
-            if len(fields) != len(self.header) or any(_HALF.search(value) for value in fields):
+            if any(map(_HALF.search, row.values())):
                 recording.note("malformed", where)
                 continue
-            row = dict(zip(self.header, fields, strict=True))
             if not all(row[name] for name in needed):
                 recording.note("empty", where)
                 continue
@@ -493,7 +497,7 @@ class Chains:
 
 
 def read_chains(path: str | Path, distinct: bool = False) -> Chains:
-    """Read a CSV (UTF-8, with a header) with the columns of `NEEDED`, and where it has them of `WANTED` and `SCORES`.
+    """Read a table with the columns of `NEEDED`, and where it has them of `WANTED` and `SCORES`.
 
     Rows with an empty system, target or text, and of another length than the header are left out; rows that repeat
     another in all these columns are, too, with `distinct`. All else is used as it is. Raises BadFile for a file that is
@@ -506,16 +510,14 @@ def read_chains(path: str | Path, distinct: bool = False) -> Chains:
     import pandas as pd
 
     path = Path(path)
-    text = read_text(path)
-    wanted = f"needed are {', '.join(NEEDED)}, and wanted {', '.join((*WANTED, *SCORES))}"
-    header, lines = read_table(path, text, wanted)
-    missing = [name for name in NEEDED if name not in header]
-    if missing:
-        raise BadFile(f"{path}: column(s) {', '.join(missing)} missing; {wanted}")
+    bad: list[tuple[int, str]] = []
+    table = read_table(path, NEEDED, (*WANTED, *SCORES), may_be_empty=NEEDED, bad=bad)
     oddities = _Odd()
-    records = list(_records(header, lines, oddities))
+    oddities.add("fields", [line for line, _ in bad], False, "have another number of fields than the header")
+    records = list(_records(table, oddities))
+    number = len(table) + len(bad)
     if not records:
-        raise BadFile(f"{path}: none of the {len(lines):,} rows has all of {', '.join(NEEDED)}")
+        raise BadFile(f"{path}: none of the {number:,} rows has all of {', '.join(NEEDED)}")
     frame = pd.DataFrame(records, columns=["line", *COLUMNS, *SCORES])
     frame[list(SCORES)] = frame[list(SCORES)].astype(float)
     repeated = frame.duplicated([*COLUMNS, *SCORES])
@@ -523,8 +525,8 @@ def read_chains(path: str | Path, distinct: bool = False) -> Chains:
     frame = frame[~repeated].reset_index(drop=True) if distinct else frame
     for kind, rows, says in _odd_rows(frame):
         oddities.add(kind, frame.loc[rows, "line"], True, says)
-    lacking = tuple(name for name in (*WANTED, *SCORES) if name not in header)
-    return Chains(path.name, fingerprint(text.splitlines()), len(lines), frame, lacking, tuple(oddities))
+    lacking = tuple(name for name in (*WANTED, *SCORES) if name not in table)
+    return Chains(path.name, sha_of(path), number, frame, lacking, tuple(oddities))
 
 
 class _Odd:
@@ -542,18 +544,14 @@ class _Odd:
                 yield Oddity(kind, len(lines), min(lines), used, says)
 
 
-def _records(header: list[str], lines: list[tuple[int, list[str]]], oddities: _Odd) -> Iterator[dict[str, object]]:
-    for line, fields in lines:
-        if len(fields) != len(header):
-            oddities.add("fields", [line], False, f"have another number of fields than the header's {len(header)}")
-            continue
-        row = dict(zip(header, fields, strict=True))
+def _records(table: "pd.DataFrame", oddities: _Odd) -> Iterator[dict[str, object]]:
+    for line, row in zip(table.index, table.to_dict("records"), strict=True):
         empty = [name for name in NEEDED if not row[name]]
         if empty:
             oddities.add(f"empty {empty[0]}", [line], False, f"have no {empty[0]}")
             continue
         for name in WANTED:
-            if name in header and not row[name]:
+            if name in row and not row[name]:
                 oddities.add(f"empty {name}", [line], True, f"have no {name}")
         record: dict[str, object] = {"line": line} | {name: row.get(name, "") for name in COLUMNS}
         for name in SCORES:

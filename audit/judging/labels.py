@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exists, func, select, true, union
@@ -24,7 +25,7 @@ from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import Subject, asks_pairs, gold_labels, kind_of, question_ids, question_key
 from audit.errors import AuditError, BadFile
 from audit.false_satisfaction.questions import asked_by
-from audit.files import SHOWN, first_lines, parse_json, read_table, read_text
+from audit.files import MISSING, SHOWN, as_text, first_lines, parse_json, plain_frame, read_table, read_text
 from audit.judging.unit import Work, unit_of_work
 from audit.keys import normal_text
 from audit.messages import message
@@ -85,22 +86,38 @@ class Labels:
     without: dict[str, int]
 
 
-def read_labels(path: str | Path, control: str | None = None) -> Labels:
-    """The labels of a CSV (`.csv`) or of Label Studio's JSON (`.json`).
+def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType({})) -> Labels:
+    """The labels of a table, or of Label Studio's JSON.
 
-    `control` names the Choices tag that is meant, where tasks have several. Raises BadFile for a file that cannot be
-    read, is of another kind or has entries that cannot be understood (with their lines or tasks, ten at most).
+    `columns` has our name -> the file's, of `COLUMNS`: of a table a column (`label` may be several with + between them,
+    one for each annotator), of Label Studio a name in a task's data, and for `label` the Choices tag that is meant,
+    where tasks have several. Raises BadFile for a file that cannot be read, is of another kind or has entries that
+    cannot be understood (with their lines or tasks, ten at most).
     """
     path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in (".csv", ".json"):
-        raise BadFile(message("labels.bad_suffix", file=path))
-    text = read_text(path)
-    if kind == ".json":
-        return _label_studio(path, text, control)
-    if control is not None:
-        raise BadFile(message("labels.control_in_csv", file=path), parameter="control")
-    return _csv(path, text)
+    if unknown := [name for name in columns if name not in COLUMNS]:
+        raise AuditError(message("corpus_file.unknown_column", column=unknown[0], allowed=COLUMNS), parameter="columns")
+    if path.suffix.lower() == ".json" and (tasks := _tasks(path)) is not None:
+        return _label_studio(path, tasks, columns)
+    bad: list[tuple[int, str]] = []
+    table = read_table(path, ["label"], COLUMNS, columns=columns, may_be_empty=["label"], bad=bad)
+    return _checked(path, table, [(f"line {line}", reason) for line, reason in bad], "line")
+
+
+COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", "target_language", "answer")
+"""What a file of labels may say. `answer` is Prodigy's: a label that was rejected or ignored is none."""
+
+
+def _tasks(path: Path) -> list[dict[str, Any]] | None:
+    """The tasks of Label Studio's JSON; None where the file is anything else, such as its JSON-MIN."""
+    try:
+        tasks = parse_json(read_text(path))
+    except ValueError:
+        return None  # reading it as a table says why
+    is_theirs = isinstance(tasks, list) and any(
+        isinstance(task, dict) and isinstance(task.get("data"), dict) for task in tasks
+    )
+    return tasks if is_theirs else None
 
 
 def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: str = "") -> None:
@@ -113,49 +130,40 @@ def refuse(path: Path, bad: Sequence[tuple[str, str]], number: int, parameter: s
         raise BadFile(wrong, parameter=parameter)
 
 
-def _csv(path: Path, text: str) -> Labels:
-    header, rows = read_table(path, text, message("labels.wanted"))
-    return _checked(path, header, [(f"line {line}", fields) for line, fields in rows])
-
-
 def frame_labels(frame: "pd.DataFrame", name: str = "labels") -> Labels:
-    """The labels of a frame with the columns of a CSV, `annotator` among them; messages call it by its `name`.
+    """The labels of a frame with the columns of a table, `annotator` among them; messages call it by its `name`.
 
     Raises BadFile for a column that is missing, fields that are, and a frame without rows.
     """
-    header = [str(column).strip() for column in frame.columns]
-    if missing := [column for column in ("label", "annotator") if column not in header]:
-        columns = header or message("list.none")
+    plain = plain_frame(frame, name)
+    if missing := [column for column in ("label", "annotator") if column not in plain]:
+        columns = list(plain.columns) or message("list.none")
         raise BadFile(message("labels.no_column", name=name, column=missing[0], columns=columns))
-    if frame.empty:
+    if plain.empty:
         raise BadFile(message("labels.no_rows", name=name))
-    fields = frame.astype(object).where(frame.notna(), "").itertuples(index=False, name=None)
-    rows = [(f"row {number}", [str(value).strip() for value in row]) for number, row in enumerate(fields, start=1)]
-    return _checked(Path(name), header, rows)
+    return _checked(Path(name), plain.fillna("").map(as_text), [], "row")
 
 
-def _checked(path: Path, header: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> Labels:
-    """The labels of rows, each with its place for messages."""
-    if "label" not in header or ("text" in header) == ("row" in header):
-        raise BadFile(message("labels.columns", file=path, columns=header, wanted=message("labels.wanted")))
-    bad: list[tuple[str, str]] = []
+def _checked(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], place: str) -> Labels:
+    """The labels of a table; `bad` are rows that cannot be read, `place` is what a row is called."""
+    if ("text" in table) == ("row" in table):
+        raise BadFile(message("labels.columns", file=path, columns=list(table.columns)), parameter="columns")
     labels: list[Label] = []
-    empty = 0
-    for where, fields in rows:
-        if len(fields) != len(header):
-            bad.append((where, message("file.fields", count=len(fields), expected=len(header))))
-            continue
-        row = dict(zip(header, fields, strict=True))
+    without: Counter[str] = Counter()
+    for line, row in zip(table.index, table.to_dict("records"), strict=True):
+        where = f"{place} {line}"
         if not (row.get("text") or row.get("row")):
             bad.append((where, "the column text or row is empty"))
+        elif row["label"] in MISSING:
+            without["no label"] += 1
+        elif row.get("answer", "accept") != "accept":
+            without["not accepted"] += 1
         elif row.get("annotator") == "":
             bad.append((where, "the column annotator is empty; every label needs somebody who gave it"))
-        elif not row["label"]:
-            empty += 1
         else:
             labels.append(Label(where, row["label"], row.get("annotator"), row=row.get("row"), **_subject(row)))
-    refuse(path, bad, len(rows))
-    return Labels(path, labels, {"no label": empty} if empty else {})
+    refuse(path, bad, len(table) + len(bad))
+    return Labels(path, labels, dict(without))
 
 
 def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,35 +178,31 @@ def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _label_studio(path: Path, text: str, control: str | None) -> Labels:
-    try:
-        tasks = parse_json(text)
-    except ValueError as problem:
-        raise BadFile(
-            message("file.not_json", file=path, reason=problem, advice=message("labels.export_json"))
-        ) from None
-    if not isinstance(tasks, list) or not all(isinstance(task, dict) and "data" in task for task in tasks):
-        raise BadFile(message("labels.no_tasks", file=path))
+def _label_studio(path: Path, tasks: list[dict[str, Any]], columns: Mapping[str, str]) -> Labels:
+    names = {ours: theirs for ours, theirs in columns.items() if ours != "label"}
     bad: list[tuple[str, str]] = []
     labels: list[Label] = []
     without: Counter[str] = Counter()
     for number, task in enumerate(tasks, start=1):
+        task = task if isinstance(task, dict) else {}
         where = f"task {task.get('id', number)}"
         annotations = task.get("annotations")
-        if not isinstance(annotations, list) or not isinstance(task["data"], dict):
+        data = task.get("data")
+        if not isinstance(annotations, list) or not isinstance(data, dict):
             bad.append((where, "no list of annotations, or no data; export the format JSON, not JSON-MIN"))
             continue
+        data = data | {ours: data.get(theirs) for ours, theirs in names.items()}
         if not annotations:
             without["not annotated"] += 1
         for annotation in annotations:
-            label = _annotation(where, task["data"], annotation, control)
+            label = _annotation(where, data, annotation, columns.get("label"))
             if isinstance(label, Label):
                 labels.append(label)
             elif label in (_SKIPPED, _EMPTY, _OURS):
                 without[label] += 1
             else:
                 bad.append((where, label))
-    refuse(path, bad, len(tasks), parameter="control")
+    refuse(path, bad, len(tasks), parameter="columns")
     return Labels(path, labels, dict(without))
 
 
@@ -207,7 +211,7 @@ _EMPTY = "no choice made"
 _OURS = "exported by audit, and not changed since"
 
 
-def _annotation(where: str, data: dict[str, Any], annotation: Any, control: str | None) -> Label | str:
+def _annotation(where: str, data: dict[str, Any], annotation: Any, tag: str | None) -> Label | str:
     """The label of one annotation, or why there is none."""
     if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
         return "an annotation without a list of results"
@@ -217,10 +221,10 @@ def _annotation(where: str, data: dict[str, Any], annotation: Any, control: str 
         result for result in annotation["result"] if isinstance(result, dict) and result.get("type") == "choices"
     ]
     tags = sorted({str(result.get("from_name")) for result in results})
-    if control is not None:
-        results = [result for result in results if result.get("from_name") == control]
+    if tag is not None:
+        results = [result for result in results if result.get("from_name") == tag]
     elif len(tags) > 1:
-        return f"choices of several tags ({', '.join(tags)}); choose one with control=TAG"
+        return f"choices of several tags ({', '.join(tags)}); choose one with columns=label=TAG"
     chosen = [result.get("value", {}).get("choices") for result in results if isinstance(result.get("value"), dict)]
     if not any(chosen):
         return _EMPTY
@@ -231,7 +235,7 @@ def _annotation(where: str, data: dict[str, Any], annotation: Any, control: str 
         return _OURS
     key, text = data.get(QUESTION), data.get("text")
     if not isinstance(key, str) and not isinstance(text, str):
-        return "the data has no text under the name 'text'"
+        return f"the data has no text under the name 'text'; it has {', '.join(data)}: name it with columns=text=NAME"
     try:
         question = bytes.fromhex(key) if isinstance(key, str) else None
         decided, shown = _times(annotation)

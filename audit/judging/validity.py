@@ -18,8 +18,8 @@ from audit.annotation.answers import SCALES, UNSURE, command, is_counted
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import RATINGS
 from audit.annotation.scales import drawn_members
-from audit.errors import AuditError, BadFile
-from audit.files import read_rows, read_text, refuse_bad_rows
+from audit.errors import AuditError
+from audit.files import read_table, refuse_bad_rows
 from audit.judging.labels import current_judgements, elsewhere_accounts
 from audit.judging.unit import unit_of_work
 from audit.keys import uniform
@@ -185,16 +185,14 @@ class RatingFile:
 
 
 def read_ratings_given(path: str | Path) -> RatingFile:
-    """A CSV with the columns id, plausibility and grammaticality; others are ignored.
+    """A table with the columns id, plausibility and grammaticality; others are ignored.
 
     Raises BadFile or BadRow for a file that cannot be read, or lacks columns.
     """
     path = Path(path)
-    header, rows, bad = read_rows(path, read_text(path), message("validity.wanted"))
-    if missing := [name for name in (ID, *SCALES) if name not in header]:
-        reason = message("file.columns_missing", columns=missing)
-        raise BadFile(message("file.advised", file=path, reason=reason, advice=message("validity.wanted")))
-    return RatingFile(path, rows, bad)
+    bad: list[tuple[int, str]] = []
+    table = read_table(path, (ID, *SCALES), may_be_empty=(ID, *SCALES), bad=bad)
+    return RatingFile(path, [*zip(table.index, table.to_dict("records"), strict=True)], bad)
 
 
 def import_ratings(

@@ -229,23 +229,24 @@ class Study:
         language: str = "en",
         task: str | None = None,
         role: Role = "annotator",
+        columns: Mapping[str, str] | None = None,
     ) -> "Study":
-        """Store labels that people gave, as a frame, a CSV or Label Studio's JSON: each is a vote of its annotator.
+        """Store labels that people gave, as a frame, a table or Label Studio's JSON: each is a vote of its annotator.
 
         Its columns: text, label, annotator; as in a file of a corpus, `text_b` where the task compares two
         texts, `target_language` where it translates; `output` where people judge outputs; `language` where not all are
-        in the one given; or `row`, the id of a source, in place of texts. The frame of `questions`, without the rows
-        about groups, has all but labels and annotators. With `role="adjudicator"` labels are decisions, which go before
-        all votes; a column `reason` says why. A text that no source or follow-up has is refused. Raises
-        AuditError with the rows that are wrong; nothing is stored then. Two labels of one annotator for a text are not
-        used, with a warning.
+        in the one given; or `row`, the id of a source, in place of texts. `columns` has our name -> the file's, where
+        that has another. The frame of `questions`, without the rows about groups, has all but labels and annotators.
+        With `role="adjudicator"` labels are decisions, which go before all votes; a column `reason` says why. A text
+        that no source or follow-up has is refused. Raises AuditError with the rows that are wrong; nothing is stored
+        then. Two labels of one annotator for a text are not used, with a warning.
 
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1, annotators=1)
         >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
         """
         imported = import_labels(
             self.engine,
-            frame_labels(labels) if isinstance(labels, pd.DataFrame) else read_labels(labels),
+            frame_labels(labels) if isinstance(labels, pd.DataFrame) else read_labels(labels, columns or {}),
             task=task,
             language=language,
             all_known="study.questions() has the texts that are asked about",

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from audit.errors import BadFile, UnknownName
-from audit.files import read_table, read_text, refuse_bad_rows
+from audit.files import read_table, refuse_bad_rows
 from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
@@ -70,28 +70,19 @@ def read_weights(name: str) -> Weights:
     path = Path(name)
     if not path.exists():
         raise BadFile(message("weights.no_profile", name=name, profiles=PROFILES))
-    header, rows = read_table(path, read_text(path), message("weights.needed"))
-    for column in ("relation", "weight"):
-        if header.count(column) != 1:
-            raise BadFile(message("weights.one_column", file=path, column=column, columns=header))
-    relation_column, weight_column = header.index("relation"), header.index("weight")
-    weights: dict[str, float] = {}
     faulty_rows: list[tuple[int, str]] = []
-    for number, row in rows:
-        if len(row) != len(header):
-            faulty_rows.append((number, message("file.fields", count=len(row), expected=len(header))))
-            continue
-        relation, text = row[relation_column], row[weight_column]
+    rows = read_table(path, ("relation", "weight"), may_be_empty=("weight",), bad=faulty_rows)
+    number_of_rows = len(rows) + len(faulty_rows)
+    weights: dict[str, float] = {}
+    for number, relation, text in zip(rows.index, rows["relation"], rows["weight"], strict=True):
         weight = _number(text)
-        if not relation:
-            faulty_rows.append((number, "column relation is empty"))
-        elif relation in weights:
+        if relation in weights:
             faulty_rows.append((number, f"relation {relation} is there twice"))
         elif weight is None:
             faulty_rows.append((number, f"column weight is {text!r}; allowed are numbers from 0"))
         else:
             weights[relation] = weight
-    refuse_bad_rows(path, faulty_rows, len(rows))
+    refuse_bad_rows(path, faulty_rows, number_of_rows)
     if not sum(weights.values()):
         raise BadFile(message("weights.none_above", file=path))
     return Weights(path.name, weights)

@@ -11,8 +11,7 @@ import pandas as pd
 
 import audit
 from audit.errors import BadFile, BadRow
-from audit.files import read_table, read_text, refuse_bad_rows
-from audit.keys import fingerprint
+from audit.files import read_table, refuse_bad_rows, sha_of
 from audit.reports.build import Groups, Report, build_report
 from audit.reports.document import Signature
 from audit.reports.preference import Weights
@@ -40,7 +39,7 @@ def rerank(
     weights: Weights | None = None,
     proxy: str | None = None,
 ) -> Report:
-    """The report of a CSV of totals (UTF-8, with a header line).
+    """The report of a table of totals.
 
     Columns: relation, system, and either sr_observed and fs_rate (fractions; no intervals can be given) or, preferred
     where both are there, groups, satisfied, judged and false (counts; groups = satisfied + violated; judged = satisfied
@@ -65,16 +64,17 @@ def rerank(
     target = get_target(target, interval, bool(proxy))
     check_proxies(names, interval, target)
     method = get_method(interval, target)
-    text = read_text(path)
-    header, lines = read_table(path, text, _needed_columns())
-    by_counts = _form(path, header)
-    if proxy and (lacking := [name for name in (*COUNT_COLUMNS, *JUDGE_COLUMNS) if name not in header]):
+    faulty_rows: list[tuple[int, str]] = []
+    optional = ("task", "family", *RATE_COLUMNS, *COUNT_COLUMNS, *JUDGE_COLUMNS, "judge_asked")
+    table = read_table(path, ("relation", "system"), optional, bad=faulty_rows)
+    by_counts = _form(path, list(table.columns))
+    if proxy and (lacking := [name for name in (*COUNT_COLUMNS, *JUDGE_COLUMNS) if name not in table]):
         raise BadFile(f"{path}: column(s) {', '.join(lacking)} missing; proxy needs the judge's counts")
-    cells = list(_cells(path, header, lines, by_counts, bool(proxy)))
+    cells = list(_cells(path, table, faulty_rows, by_counts, bool(proxy)))
     signature: Signature = {
         "audit": audit.__version__,
         "file": path.name,
-        "sha": fingerprint(text.splitlines()),
+        "sha": sha_of(path),
         **settings_of(interval if by_counts else None, target, delta, weights, names),
         "confidence": confidence if by_counts else None,
         "notes": [] if by_counts else ["The file has rates without counts, so intervals cannot be given."],
@@ -115,18 +115,14 @@ def _form(path: Path, header: list[str]) -> bool:
 
 
 def _cells(
-    path: Path, header: list[str], lines: list[tuple[int, list[str]]], by_counts: bool, judge: bool = False
+    path: Path, table: pd.DataFrame, faulty_rows: list[tuple[int, str]], by_counts: bool, judge: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Every row as a cell. Raises after the last row, so that the user sees up to ten mistakes at once."""
     seen: dict[tuple[str, str, str], int] = {}
-    faulty_rows: list[BadRow] = []
-    cells = []
-    for line, fields in lines:
+    rows, cells = len(table) + len(faulty_rows), []
+    for line, row in zip(table.index, table.to_dict("records"), strict=True):
         try:
-            if len(fields) != len(header):
-                raise BadRow(path, line, f"{len(fields)} fields where the header has {len(header)}")
-            row = dict(zip(header, fields, strict=True))
-            cell = _names(path, line, row)
+            cell = _names(row)
             key = (cell["task"], cell["relation"], cell["system"])
             if key in seen:
                 raise BadRow(path, line, f"relation {key[1]} and system {key[2]} are already on line {seen[key]}")
@@ -134,15 +130,12 @@ def _cells(
             cell |= _counts(path, line, row) if by_counts else _rates(path, line, row)
             cells.append(cell | (_with_judge(path, line, row, cell) if judge else {}))
         except BadRow as error:
-            faulty_rows.append(error)
-    refuse_bad_rows(path, [(error.line, error.reason) for error in faulty_rows], len(lines))
+            faulty_rows.append((error.line, error.reason))
+    refuse_bad_rows(path, faulty_rows, rows)
     yield from cells
 
 
-def _names(path: Path, line: int, row: Mapping[str, str]) -> dict[str, Any]:
-    for name in ("relation", "system"):
-        if not row[name]:
-            raise BadRow(path, line, f"column {name} is empty")
+def _names(row: Mapping[str, str]) -> dict[str, Any]:
     cell: dict[str, Any] = {
         "task": row.get("task") or "sentiment",
         "relation": row["relation"],

@@ -14,9 +14,9 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
 import audit
-from audit.errors import AuditError, BadFile, NotInstalled, UnknownName
+from audit.errors import AuditError, NotInstalled, UnknownName
 from audit.false_satisfaction.cells import ground_of
-from audit.files import read_table, read_text, refuse_bad_rows
+from audit.files import read_table
 from audit.keys import fingerprint
 from audit.messages import message
 from audit.relations import Outcome
@@ -307,30 +307,17 @@ class References:
 
 
 def read_references(path: str | Path, *, synonyms: bool = True) -> References:
-    """Read a UTF-8 CSV with the columns source, reference and target_language; others are ignored.
+    """Read a table with the columns source, reference and target_language; others are ignored.
 
     A text may have several references. Raises BadFile where the file is missing, empty or lacks a column, BadRow (or
     BadFile, for several) where a field is empty.
     """
-    header, rows = read_table(path, read_text(path), f"needed are the columns {', '.join(_NEEDED)}")
-    lacking = [name for name in _NEEDED if name not in header]
-    if lacking:
-        raise BadFile(f"{path}: column(s) {', '.join(lacking)} missing; needed are {', '.join(_NEEDED)}")
     texts: dict[tuple[str, str], list[str]] = {}
-    faulty_rows, repeated = [], 0
-    for line, fields in rows:
-        if len(fields) != len(header):
-            faulty_rows.append((line, f"{len(fields)} fields where the header has {len(header)}"))
-            continue
-        row = dict(zip(header, fields, strict=True))
-        empty = next((name for name in _NEEDED if not row[name]), None)
-        if empty:
-            faulty_rows.append((line, f"column {empty} is empty"))
-            continue
+    repeated = 0
+    for row in read_table(path, _NEEDED).to_dict("records"):
         references = texts.setdefault((row["source"], row["target_language"]), [])
         repeated += row["reference"] in references
         references += [row["reference"]] if row["reference"] not in references else []
-    refuse_bad_rows(path, faulty_rows, len(rows))
     return References(
         Path(path).name, {key: tuple(references) for key, references in texts.items()}, repeated, synonyms
     )

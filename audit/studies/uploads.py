@@ -1,7 +1,7 @@
 """Texts that a manager uploaded: a corpus that lives in the database, so that a plan may name it as any other.
 
-What is stored is the file's text and how it is read, as rows of `setting`: `corpus/NAME` says what it is, and
-`corpus-text/NAME` has the text, read only when its rows are wanted. A corpus never changes: other texts are another
+What is stored is the file's rows as JSONL and how they are read, as rows of `setting`: `corpus/NAME` says what it is,
+and `corpus-text/NAME` has the rows, read only when they are wanted. A corpus never changes: other texts are another
 corpus, with another name. So the study that a plan describes is the same wherever its database is.
 """
 
@@ -15,10 +15,11 @@ from sqlalchemy.exc import IntegrityError
 
 from audit.annotation.accounts import note, require_manager, writing_as_manager
 from audit.corpora import Corpus, Reading, Row, Unit, all_corpora
-from audit.corpora.files import AS_IT_IS, TextCorpus, is_file_name
+from audit.corpora.files import AS_IT_IS, FileCorpus, is_file_name
 from audit.corpora.recordings import check_targets
 from audit.errors import AuditError, Refused
-from audit.files import text_of
+from audit.files import read_pieces
+from audit.keys import canonical
 from audit.messages import message
 from audit.store import reading
 from audit.store.core import setting
@@ -31,6 +32,7 @@ TEXT_PREFIX = "corpus-text/"
 LONGEST_NAME = 60
 LARGEST = 5 << 20
 """Bytes of a file. Larger ones are for the command line, where the file is."""
+_STORED_AS = "stored.jsonl"
 ACTION = "texts uploaded"
 
 
@@ -73,7 +75,7 @@ class UploadedCorpus:
             query = select(setting.c.value).where(setting.c.name == f"{TEXT_PREFIX}{self.name}")
             text = str(connection.execute(query).scalar_one())
         own = Reading(self.columns, self.labels)
-        return TextCorpus(text, self.name, self.file, self.task, self.unit, self.language, own).rows()
+        return FileCorpus(_STORED_AS, self.task, self.unit, self.language, own, text.encode()).rows()
 
 
 @dataclass(frozen=True)
@@ -87,15 +89,18 @@ class File:
     language: str | None = None
     unit: Unit | None = None
 
-    def text(self) -> str:
-        """Its text. Raises BadFile for what is too large or no text."""
-        return uploaded_text(self.name, self.content)
+    def lines(self) -> str:
+        """Its rows as JSONL."""
+        pieces = read_pieces(self.name, [], self.content)
+        rows = (row for piece in pieces for row in piece.to_dict("records"))
+        present = ({name: value for name, value in row.items() if value is not None} for row in rows)
+        return "".join(f"{canonical(row)}\n" for row in present)
 
-    def corpus(self, name: str = "") -> TextCorpus:
-        """Its texts as a corpus of this name, not stored. Raises as `FileCorpus` does."""
+    def corpus(self) -> FileCorpus:
+        """Its texts as a corpus, not stored. Raises as `FileCorpus` does, and AuditError for what is too large."""
+        refuse_large(self.name, self.content)
         corpus = _checked(
-            self.text(),
-            name or self.name,
+            self.content,
             self.name,
             self.task,
             self.unit,
@@ -110,24 +115,22 @@ class File:
 
 @lru_cache(maxsize=4)
 def _checked(
-    text: str,
+    content: bytes,
     name: str,
-    file: str,
     task: str,
     unit: Unit | None,
     language: str | None,
     columns: tuple[tuple[str, str], ...],
     labels: tuple[tuple[str, str], ...],
-) -> TextCorpus:
+) -> FileCorpus:
     """A form shows the same file again after each click: it is read once."""
-    return TextCorpus(text, name, file, task, unit, language, Reading(dict(columns), dict(labels)))
+    return FileCorpus(name, task, unit, language, Reading(dict(columns), dict(labels)), content)
 
 
-def uploaded_text(name: str, content: bytes) -> str:
-    """The text of a file that was sent. Raises AuditError for what is larger than `LARGEST`, BadFile for no text."""
+def refuse_large(name: str, content: bytes) -> None:
+    """Raise AuditError for a file that is larger than `LARGEST`."""
     if len(content) > LARGEST:
         raise AuditError(message("upload.large", name=name[:80], most=LARGEST))
-    return text_of(name, content)
 
 
 def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None) -> UploadedCorpus:
@@ -139,7 +142,7 @@ def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None
     """
     name = name.strip()
     _check_name(name)
-    corpus = file.corpus(name)
+    corpus = file.corpus()
     row = {
         "file": file.name,
         "task": corpus.task,
@@ -158,7 +161,7 @@ def store_corpus(engine: Engine, name: str, file: File, *, by: int | None = None
             if present is not None and (present.content != row["content"] or present.task != row["task"]):
                 raise Refused(message("upload.name_taken", name=name))
             if present is None:
-                rows = [(f"{PREFIX}{name}", row), (f"{TEXT_PREFIX}{name}", file.text())]
+                rows = [(f"{PREFIX}{name}", row), (f"{TEXT_PREFIX}{name}", file.lines())]
                 connection.execute(setting.insert(), [{"name": key, "value": value} for key, value in rows])
                 note(connection, by, ACTION, rows=corpus.size(), task=corpus.task)
     except IntegrityError:

@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from audit.corpora.files import Header, Reading, gold_of, header_of
 from audit.errors import AuditError
-from audit.studies.uploads import LARGEST, LONGEST_NAME, File, store_corpus, uploaded_text
+from audit.studies.uploads import LARGEST, LONGEST_NAME, File, refuse_large, store_corpus
 from audit.tasks import get_task, text_columns, text_names
 from audit.ui import session
 from audit.ui.language import label_name, plain, t, task_name
@@ -26,7 +26,7 @@ _MOST_LABELS = 12
 def upload_texts(engine: Engine, account_id: int, tasks: Sequence[str]) -> None:
     """The upload of a file, what its columns and labels stand for, its first rows, and the button that stores it."""
     st.caption(t("own_texts.what", size=f"{LARGEST >> 20}"))
-    file = st.file_uploader(t("own_texts.file"), type=["csv", "tsv", "jsonl"], key=_FILE)
+    file = st.file_uploader(t("own_texts.file"), type=["csv", "tsv", "jsonl", "json", "xlsx", "parquet"], key=_FILE)
     if file is None:
         return
     name, content = PurePath(file.name).name[-80:], file.getvalue()
@@ -34,8 +34,8 @@ def upload_texts(engine: Engine, account_id: int, tasks: Sequence[str]) -> None:
     with left:
         task = st.selectbox(t("field.task"), tasks, format_func=task_name, key="own-texts-task")
     with session.showing_refusals():
-        text = uploaded_text(name, content)
-        header = header_of(name, text, task)
+        refuse_large(name, content)
+        header = header_of(name, content, task)
         with right:
             language = st.text_input(
                 t("own_texts.language"), value=_language(header), max_chars=20, key=f"own-texts-language-{file.file_id}"

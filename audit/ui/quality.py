@@ -27,7 +27,6 @@ from audit.annotation.settings import BOUNDS, CHOICES, Bounds, change_settings, 
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.browse import Contradiction, Side, contradictions
 from audit.false_satisfaction.questions import asked_by
-from audit.files import text_of
 from audit.judging.deferral import refer
 from audit.messages import message
 from audit.relations import get_relation
@@ -250,7 +249,7 @@ def _show_upload_form(engine: Engine, account_id: int) -> None:
         with session.changing(engine, account_id):
             if file.size > LARGEST_UPLOAD << 20:  # the browser's limit is the browser's
                 raise AuditError(message("known.large_file", size=file.size, most=LARGEST_UPLOAD << 20))
-            items = parse_known(file.name, text_of(file.name, file.getvalue()), task)
+            items = parse_known(file.name, file.getvalue(), task)
             added = add_known(engine, purpose, items, task=task, by=account_id)
             session.done(t("known.added", added=added.added, changed=added.changed))
 

@@ -42,23 +42,39 @@ def test_attributes_that_are_asked_for(written):
     [
         ("", "the file is empty"),
         ("\n  \n", "the file is empty"),
-        ("item,annotator,label\n", "a header but no row"),
+        ("item,annotator,label\n", "the file has no rows"),
         ("item,annotator\n1,a\n", r"column\(s\) label missing; needed are item, annotator, label"),
-        ("item,item,annotator,label\n1,1,a,x\n", "column 'item' is there twice"),
+        ("item,item,annotator,label\n1,1,a,x\n", "the column 'item' twice"),
         ("item,annotator,label\n1,a\n", "line 2: 2 fields where the header has 3"),
-        ("item,annotator,label\n1,a,\n", "line 2: column label is empty; leave the row out"),
+        ("item,annotator,label\n1,a,\n", "the file has no rows"),
         (
             "item,annotator,label\n1,,x\n,b,x\n",
-            "2 of 2 rows are wrong, so nothing was used:\n  line 2: column annotator",
+            "2 of 2 rows are wrong, so nothing was used:\n  line 2: the column annotator",
         ),
-        ('item,annotator,label\n1,a,"x\n', "this is not CSV"),
+        ('item,annotator,label\n1,a,"x\n', "is a quotation mark not closed"),
         ("item,annotator,label\n1,a,sch\xf6n\n".encode("latin-1"), "line 2: byte 28 .0xf6. is not UTF-8"),
-        ("item,annotator,label\n1,a,x\n".encode("utf-16"), "the file is UTF-16; save it as UTF-8"),
     ],
 )
 def test_files_that_cannot_be_used_say_why(written, content, says):
     with pytest.raises((BadFile, BadRow), match=says):
         read_ratings(written(content))
+
+
+def test_labels_and_names_count_in_any_case_and_missing_labels_are_left_out(written):
+    path = written("Item;Annotator;Label\n1;Ann;Yes\n1;ben;yes\n2;ann;NA\n2;Ben;no\n3;Ann;\n3;ben;none\n")
+    rated = read_ratings(path)
+    assert rows(rated) == [
+        ("1", "Ann", "Yes"), ("1", "ben", "Yes"), ("2", "ben", "no"), ("3", "ben", "none")
+    ]  # fmt: skip
+    assert rated.notes == ("2 of 6 ratings have no label (NA) and are left out.",)
+
+
+def test_a_wide_table_has_a_column_for_each_annotator(written):
+    path = written("model,nr,person_1,person_2\na,1,x,y\nb,1,x,\n")
+    rated = read_ratings(path, columns={"item": "model+nr", "label": "person_1+person_2"})
+    assert rows(rated) == [("a 1", "person_1", "x"), ("a 1", "person_2", "y"), ("b 1", "person_1", "x")]
+    with pytest.raises(BadFile, match=r"no column 'person_1[+]who', which columns names"):
+        read_ratings(path, columns={"item": "nr", "label": "person_1+who"})
 
 
 def test_a_file_that_is_not_there(tmp_path):

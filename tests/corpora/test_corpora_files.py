@@ -78,7 +78,7 @@ def test_bom_and_new_lines_in_texts(tmp_path: Path) -> None:
     corpus = get_corpus(_file(tmp_path, b'\xef\xbb\xbftext,x\r\n"One.\r\nTwo\xe2\x80\xa8three.",\x0by\r\n'))
     (row,) = corpus.rows()
     assert row.input.text == "One.\nTwo\u2028three."
-    assert row.attributes == {"x": "\x0by"}
+    assert row.attributes == {"x": "y"}
 
 
 def test_the_fingerprint_names_the_content(tmp_path: Path) -> None:
@@ -93,14 +93,13 @@ def test_the_fingerprint_names_the_content(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "line", "reason"),
     [
-        ("text\nA.\n   \nB.\n,", None, "rows are wrong"),
         ("text,id\nA.,1\n ,2\n", 3, "the text is empty"),
         ("id,text\na,A.\nb,B.\na,C.\n", 4, "the id 'a' is already that of line 2"),
         ("id,text\na,A.\n,B.\n", 3, "the id is empty"),
         ("text,gold\nA.,good\n", 2, "the gold label 'good' is unknown; allowed are positive, neutral, negative"),
-        ("text,gold\nA.,positive\nB.\n", 3, "1 column, but the first line names 2"),
-        ("text,gold\nwell, no,positive\n", 2, "3 columns, but the first line names 2"),
-        ('text,gold\n"A.\nB.",positive\nC\n', 4, "1 column"),
+        ("text,gold\nA.,positive\nB.\n", 3, "1 field where the header has 2"),
+        ("text,gold\nwell, no,positive\n", 2, "3 fields where the header has 2"),
+        ('text,gold\n"A.\nB.",positive\nC\n', 4, "1 field"),
         ('text\nA.\n"B.\nC.\n', 3, "is a quotation mark not closed"),
         ("text\nA\0B\n", 2, "NUL byte"),
         ("text\n" + "a" * 1_000_001 + "\n", 2, "the text has 1,000,001 bytes, at most 1,000,000"),
@@ -124,7 +123,7 @@ def test_a_bad_row_of_a_csv(tmp_path: Path, content: str, line: int | None, reas
         ('{"text": "A."}\n["B."]\n', 2, "a JSON list"),
         ('{"text": "A."}\n{"txt": "B."}\n', 2, "there is no text"),
         ('{"text": null}\n', 1, "there is no text"),
-        ('{"text": 5}\n', 1, "it must be a string"),
+        ('{"text": ["A.", "B."]}\n', 1, "it must be a string"),
         ('{"text": "A.", "id": 1}\n{"text": "B."}\n', 2, "the id is empty"),
         ('{"text": "A.", "gold": 1}\n', 1, "the gold label '1' is unknown"),
         ('{"text": "A\\u0000"}\n', 1, "NUL byte"),
@@ -155,12 +154,10 @@ def test_several_bad_rows_are_counted_and_ten_are_shown(tmp_path: Path) -> None:
         ("mine.csv", "", "the file is empty"),
         ("mine.csv", " \n\n", "the file is empty"),
         ("mine.csv", "text,gold\n", "the file has no rows"),
-        ("mine.csv", "review,gold\nA.,positive\n", "no column 'text'; it has: 'review', 'gold'"),
-        ("mine.csv", "text;gold\nA.;positive\n", "separated by ';', but ',' is needed"),
+        ("mine.csv", "review,gold\nA.,positive\n", "no column 'text'; it has 'review', 'gold'"),
         ("mine.csv", "text,Text\nA.,B.\n", "has the column 'text' twice"),
         ("mine.csv", b"text\nGood.\nCaf\xe9.\n", "line 3: byte 14 (0xe9) is not UTF-8"),
         ("mine.csv", b"\xef\xbb\xbftext\nCaf\xe9.\n", "line 2: byte 11 (0xe9) is not UTF-8"),
-        ("mine.csv", "text\nA.\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
         ("mine.jsonl", "\n", "the file is empty"),
         ("mine.txt", "A.", "the name must end in .csv"),
     ],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
 from audit.corpora.files import gold_of
-from audit.errors import BadFile, BadRow
+from audit.errors import AuditError, BadFile, BadRow
 from audit.tasks.similarity import LEVELS, level_of
 
 
@@ -53,9 +53,9 @@ def test_a_wrong_pair_says_so(tmp_path: Path, text: str, reason: str) -> None:
         get_corpus(_file(tmp_path, text), "similarity")
 
 
-@pytest.mark.parametrize("line", ['{"text": "a"}', '{"text": "a", "text_b": 2}'])
+@pytest.mark.parametrize("line", ['{"text": "a"}', '{"text": "a", "text_b": ["b"]}'])
 def test_a_wrong_pair_as_json_says_so(tmp_path: Path, line: str) -> None:
-    with pytest.raises(BadRow, match="text_b"):
+    with pytest.raises(AuditError, match="text_b"):
         get_corpus(_file(tmp_path, line, "own.jsonl"), "similarity")
 
 

@@ -12,6 +12,7 @@ from audit.cli import main as command
 from audit.corpora import FileCorpus, Reading, get_corpus
 from audit.corpora.files import FrameCorpus, offered_columns, offered_labels
 from audit.errors import AuditError
+from audit.messages import message
 from audit.studies.plan import read_plan, read_plan_bytes, to_toml
 
 REVIEWS = "nr,review,label,author\n1,It is good.,pos,Ann\n2,It is bad.,NEG,Ben\n3,It is there.,meh,Ann\n"
@@ -80,6 +81,9 @@ def test_what_is_meant_is_offered_and_not_taken(reviews):
         ({"1", "-1"}, "sentiment", ["labels=-1=negative,1=positive reads them as those of sentiment"]),
         ({"1", "5"}, "sentiment", ["labels=1=negative,5=positive reads them as those of sentiment"]),
         ({"1"}, "sentiment", []),
+        ({"1", "2"}, "sentiment", [message("corpus_file.offer_to_fill", labels="1=LABEL,2=LABEL")]),
+        ({"0.0", "1.0"}, "sentiment", ["labels=0.0=negative,1.0=positive reads them as those of sentiment"]),
+        ({"NA", "neg"}, "sentiment", ["labels=NA=,neg=negative reads them as those of sentiment"]),
         ({"climate", "other"}, "sentiment", ["the task that fits is task=classification/climate-topics"]),
         ({"billing", "late"}, "sentiment", ["the task that fits is task=classification/billing,late"]),
         ({"late"}, "classification/a,b", ["the task that fits is task=classification/a,b,late"]),

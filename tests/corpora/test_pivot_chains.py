@@ -85,10 +85,10 @@ def test_wanted_columns_may_be_absent(written):
 @pytest.mark.parametrize(
     ("lines", "head", "says"),
     [
-        ((), HEAD, "no row below"),
+        ((), HEAD, "no rows"),
         (("a,b",), "system,source", r"column\(s\) target, direct, alternate missing; needed are system, target"),
         ((",S,fr,zh,甲,乙,1,1,1",), HEAD, "none of the 1 rows has all of system, target, direct, alternate"),
-        (('a,"S',), HEAD, "not CSV"),
+        (('a,"S',), HEAD, "quotation mark"),
     ],
 )
 def test_what_cannot_be_used_is_refused(written, lines, head, says):

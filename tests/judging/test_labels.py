@@ -8,7 +8,7 @@ from sqlalchemy import select
 from audit import run
 from audit.annotation.accounts import list_accounts, log_in
 from audit.annotation.answers import counting_votes
-from audit.errors import AuditError, BadFile, NotAllowed
+from audit.errors import AuditError, BadFile, BadRow, NotAllowed
 from audit.judging.labels import (
     CONTRADICTORY,
     NO_QUESTION,
@@ -203,8 +203,8 @@ def test_only_a_manager_imports_by_account(engine, csv):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("text,gold\na,positive", "the columns are text, gold; needed are label and text or row"),
-        ("text,row,label\na,1,positive", "one of the two"),
+        ("text,gold\na,positive", r"column\(s\) label missing; needed are label, and there are text, gold"),
+        ("text,row,label\na,1,positive", "either text or row"),
         ("text,label\n,positive", "line 2: the column text or row is empty"),
         ("text,label,annotator\na,positive,", "line 2: the column annotator is empty"),
         ("text,label\na", "line 2: 1 field where the header has 2"),
@@ -217,14 +217,14 @@ def test_csvs_that_are_none(csv, text, message):
 
 
 def test_files_of_another_kind_or_encoding(csv, tmp_path):
-    with pytest.raises(BadFile, match=r"must end in \.csv or \.json"):
+    with pytest.raises(BadFile, match=r"must end in \.csv"):
         read_labels(csv("text,label\na,positive", "labels.txt"))
     (tmp_path / "a.csv").write_bytes("text,label\né,positive".encode("latin-1"))
     with pytest.raises(BadFile, match=r"a\.csv, line 2: byte 11 \(0xe9\) is not UTF-8"):
         read_labels(tmp_path / "a.csv")
-    with pytest.raises(BadFile, match="control names a tag of Label Studio"):
-        read_labels(csv("text,label\na,positive"), control="x")
-    assert read_labels(csv("text,label\na,\nb,positive")).without == {"no label": 1}
+    with pytest.raises(AuditError, match="columns 'tag'"):
+        read_labels(csv("text,label\na,positive"), {"tag": "x"})
+    assert read_labels(csv("text,label\na,\nb,positive\nc,NA")).without == {"no label": 2}
 
 
 def test_label_studio(engine, studio):
@@ -256,10 +256,10 @@ def test_several_choices_of_label_studio(studio):
     other = dict(two["annotations"][0]["result"][0]) | {"from_name": "irony", "value": {"choices": ["yes"]}}
     two["annotations"][0]["result"].append(other)
     with pytest.raises(
-        BadFile, match=r"task 3: choices of several tags \(irony, sentiment\); choose one with control=TAG"
+        BadFile, match=r"task 3: choices of several tags \(irony, sentiment\); choose one with columns=label=TAG"
     ):
         read_labels(studio(two))
-    assert [label.label for label in read_labels(studio(two), "irony").labels] == ["yes"]
+    assert [label.label for label in read_labels(studio(two), {"label": "irony"}).labels] == ["yes"]
     many = task("a", "positive")
     many["annotations"][0]["result"][0]["value"]["choices"].append("negative")
     assert read_labels(studio(many)).labels[-1].label == "positive+negative", "where a text may have several labels"
@@ -272,14 +272,14 @@ def test_several_choices_of_label_studio(studio):
     ("text", "message"),
     [
         ("{", "not JSON"),
-        ("{}", "not a list of tasks with data"),
-        ('[{"text": "a", "sentiment": "Positive"}]', "not a list of tasks with data"),
+        ('[{"text": "a", "sentiment": "Positive"}]', r"column\(s\) label missing; .* columns=OURS=THEIRS"),
+        ('[{"data": {"review": "a"}, "annotations": []}, 3]', "task 2: no list of annotations"),
         ('[{"data": {"text": "a"}, "annotations": 3}]', "task 1: no list of annotations"),
         ('[{"data": {"text": "a"}, "annotations": [3]}]', "task 1: an annotation without a list of results"),
     ],
 )
 def test_json_that_is_not_label_studios(csv, text, message):
-    with pytest.raises(BadFile, match=message):
+    with pytest.raises((BadFile, BadRow), match=message):
         read_labels(csv(text, "a.json"))
 
 

@@ -158,7 +158,7 @@ def test_lines_are_counted_through_quoted_line_breaks(tmp_path):
     [
         ("", "the file is empty"),
         ("\n\n", "the file is empty"),
-        (RATES, "there is a header but no row"),
+        (RATES, "the file has no rows"),
         ("relation,sr_observed,fs_rate\nMR1,1,0\n", "column(s) system missing"),
         ("relation,system\nMR1,a\n", "groups, satisfied, judged, false or column(s) sr_observed, fs_rate missing"),
         ("relation,system,sr_observed\nMR1,a,1\n", "column(s) fs_rate missing"),
@@ -167,10 +167,9 @@ def test_lines_are_counted_through_quoted_line_breaks(tmp_path):
             "relation,system,sr_observed,judged\nMR1,a,1,1\n",
             "column(s) groups, satisfied, false or column(s) fs_rate missing",
         ),
-        ("relation,system,system,sr_observed,fs_rate\nMR1,a,a,1,0\n", "'system' is there twice"),
+        ("relation,system,system,sr_observed,fs_rate\nMR1,a,a,1,0\n", "column 'system' twice"),
         (RATES.encode() + b"MR1,a,1,0\nMR1,caf\xe9,1,0\n", "line 3: byte 53 (0xe9) is not UTF-8"),
-        (RATES.encode("utf-16"), "save it as UTF-8"),
-        (RATES + 'MR1,"a,1,0\n', "not CSV"),
+        (RATES + 'MR1,"a,1,0\n', "quotation mark"),
     ],
 )
 def test_a_bad_file(tmp_path, content, says):

@@ -51,7 +51,7 @@ def boss(engine: Engine) -> int:
     ],
 )  # fmt: skip
 def test_columns_and_labels_are_guessed(name, content, task, meant, labels) -> None:
-    header = header_of(name, content, task)
+    header = header_of(name, content.encode(), task)
     assert header.meant == meant
     assert header.labels == labels
 
@@ -61,7 +61,7 @@ def test_columns_and_labels_are_guessed(name, content, task, meant, labels) -> N
 )
 def test_a_file_without_rows_or_of_another_kind_is_refused(name: str, content: str) -> None:
     with pytest.raises(BadFile):
-        header_of(name, content, "sentiment")
+        header_of(name, content.encode(), "sentiment")
 
 
 def test_texts_are_stored_once_and_read_as_the_file_is(engine: Engine, boss: int, tmp_path: Path) -> None:

@@ -129,12 +129,12 @@ def test_what_is_wrong_is_counted_and_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("header", "rows", "says"),
     [
-        (HEADER.replace("translation", "output"), ROWS, "past.csv: the first line has no column 'translation'; it has"),
+        (HEADER.replace("translation", "output"), ROWS, "past.csv: the first line has no column 'translation'"),
         ("system,source,pivot,target,alternate", ["a,b,es,fr,c"], "has no column 'direct'"),
         ("system,source,pivot,target,direct,alternate", ["a,b,es,fr,c,d"], "chains alone do not say"),
         (HEADER, ["google,en,es,It is late.,"], "none of its 1 rows can be used .*1 row with an empty field"),
-        (HEADER, [], "there is a header but no row"),
-        (HEADER, ['google,en,es,"It is late.,x'], "this is not CSV"),
+        (HEADER, [], "the file has no rows"),
+        (HEADER, ['google,en,es,"It is late.,x'], "quotation mark"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path, header, rows, says):
