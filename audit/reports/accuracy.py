@@ -53,12 +53,8 @@ def accuracy_interval(answered: SystemAccuracy, confidence: float = 0.95) -> Int
     """
     if not answered.outputs:
         return None
-    worth = _worth(answered)
+    worth = answered.outputs if answered.worth is None else answered.worth
     return mid_p(answered.right / answered.outputs * worth, worth, None, confidence=confidence)
-
-
-def _worth(answered: SystemAccuracy) -> float:
-    return float(answered.outputs if answered.worth is None else answered.worth)
 
 
 def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) -> AccuracySystem:
@@ -68,7 +64,6 @@ def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) 
         "system": answered.system,
         "outputs": answered.outputs,
         "right": answered.right,
-        "worth": _worth(answered),
         "accuracy": answered.right / answered.outputs if answered.outputs else None,
         "low": ends.low if ends else None,
         "high": ends.high if ends else None,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from audit.false_satisfaction.accuracy import RightOutputs
 from audit.relations.registry import name_order
 from audit.reports.certainty import Certainty
 from audit.reports.document import (
-    AccuracyEntry,
     DecisionAccuracy,
     DecisionEntry,
     PreferenceEntry,
@@ -181,25 +181,31 @@ def _state(ranked: WeightedRanking) -> tuple[State, list[str]]:
     return "open", [entry["system"] for entry in sorted(rivals, key=lambda entry: -(entry["p_best"] or 0.0))]
 
 
-def add_accuracy(report: ReportDocument) -> None:
-    """Put the accuracy of the systems, from `report["accuracy"]`, beside the decision of each task."""
+def add_accuracy(report: ReportDocument, right_outputs: Sequence[RightOutputs]) -> None:
+    """Put the accuracy of the systems on the sources beside the decision of each task.
+
+    Gold's labels go before the answers of people, which are about drawn sources alone.
+    """
+    task_of = {table["study"]: table["task"] for table in report["violations"]}
     for decision in report["decisions"]:
-        entries = [entry for entry in report["accuracy"] if entry["task"] == decision["task"] and entry["systems"]]
-        decision["accuracy"] = _accuracy(entries, decision["systems"])
+        studies = [outputs for outputs in right_outputs if task_of.get(outputs.study) == decision["task"]]
+        by = next((by for by in ("gold", "people") if any(one.by == by and one.systems for one in studies)), None)
+        decision["accuracy"] = _accuracy([one for one in studies if one.by == by], decision["systems"])
 
 
-def _accuracy(entries: Sequence[AccuracyEntry], chosen: Sequence[str]) -> DecisionAccuracy | None:
-    """The accuracy of every system over these studies together; None where no source has a gold label.
+def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str]) -> DecisionAccuracy | None:
+    """The accuracy of every system over these studies together; None where no source has a label.
 
     `best` is named only where it is none of the `chosen`: there accuracy orders the systems otherwise. It is told
     `apart` where the interval of its lead over the best of these is above 0, the two taken as independent, which is
     cautious of systems that are asked the same texts.
     """
     counts: dict[str, tuple[int, int, float]] = {}
-    for entry in entries:
-        for system in entry["systems"]:
-            right, outputs, worth = counts.get(system["system"], (0, 0, 0.0))
-            counts[system["system"]] = right + system["right"], outputs + system["outputs"], worth + system["worth"]
+    for study in studies:
+        for system in study.systems:
+            right, outputs, worth = counts.get(system.system, (0, 0, 0.0))
+            more = float(system.outputs if system.worth is None else system.worth)
+            counts[system.system] = right + system.right, outputs + system.outputs, worth + more
     rows = {
         system: (right / outputs, mid_p(right / outputs * worth, worth, None), outputs)
         for system, (right, outputs, worth) in counts.items()
@@ -216,6 +222,7 @@ def _accuracy(entries: Sequence[AccuracyEntry], chosen: Sequence[str]) -> Decisi
         apart = first[0] - second[0] > below + TIED
     return {
         "texts": max(outputs for _, _, outputs in rows.values()),
+        "by": studies[0].by,
         "systems": [
             {"system": system, "outputs": outputs, "accuracy": rate, "low": ends.low, "high": ends.high}
             for system, (rate, ends, outputs) in sorted(rows.items(), key=lambda item: (-item[1][0], item[0]))

@@ -530,8 +530,6 @@ class AccuracySystem(TypedDict):
     system: str
     outputs: int
     right: int
-    worth: float
-    """What the outputs are worth as independent ones, where sources come in documents."""
     accuracy: Rate
     low: Rate
     high: Rate
@@ -848,7 +846,7 @@ class PreferenceEntry(WeightedRanking):
 
 
 class DecisionAccuracySystem(TypedDict):
-    """A system's share of right outputs among the sources with a gold label."""
+    """A system's share of right outputs among the sources that have a label."""
 
     system: str
     outputs: int
@@ -862,6 +860,7 @@ class DecisionAccuracy(TypedDict):
     them, and is empty otherwise; `apart`: their lead is beyond chance."""
 
     texts: int
+    by: Literal["gold", "people"]
     systems: list[DecisionAccuracySystem]
     best: list[str]
     apart: bool
@@ -893,7 +892,7 @@ class DecisionEntry(TypedDict):
     """The file or profile of the user's weights; null: families alike."""
     ranking: list[PreferredSystem]
     accuracy: DecisionAccuracy | None
-    """null: no source has a gold label."""
+    """null: no source has a gold label or an answer."""
 
 
 class ExampleMember(TypedDict):

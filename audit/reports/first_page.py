@@ -88,12 +88,13 @@ def certainty_lines(entry: DecisionEntry, language: str = ENGLISH) -> Iterator[s
 
 
 def accuracy_line(entry: DecisionEntry, language: str = ENGLISH) -> str:
-    """The accuracy of the systems on the sources with a gold label, best first; empty where there is none."""
+    """The accuracy of the systems on the sources with a label, best first; empty where there is none."""
     accuracy = entry["accuracy"]
     if not accuracy:
         return ""
     rates = [f"{one['system']} {with_interval(one, 'accuracy', language, PERCENT)}" for one in accuracy["systems"]]
-    return phrase(language, "decision.accuracy", count=accuracy["texts"], rates=_few_of(rates, language))
+    code = f"decision.accuracy_{accuracy['by']}"
+    return phrase(language, code, count=accuracy["texts"], rates=_few_of(rates, language))
 
 
 def score_line(entry: DecisionEntry, language: str = ENGLISH) -> str:

@@ -131,7 +131,7 @@ def report_of(
     if gold_error is not None and basis.resting is not None:
         report["gold_error"] = gold_error_entry(counted, basis.resting, gold_error, report["overall"], target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
-    add_accuracy(report)
+    add_accuracy(report, basis.accuracy)
     if basis.examples:
         report["examples"] = list(basis.examples)
     if basis.repeats:

@@ -10,6 +10,7 @@ import pytest
 import audit
 from audit.cli import main
 from audit.errors import NotInstalled
+from audit.false_satisfaction.accuracy import RightOutputs, SystemAccuracy
 from audit.messages import phrase
 from audit.reports.build import build_report
 from audit.reports.decision import add_accuracy
@@ -98,12 +99,8 @@ def test_a_more_accurate_system_is_named_in_the_first_sentence(tmp_path, right, 
     path = tmp_path / "totals.csv"
     path.write_text(HEAD + "MR1.1,a,1000,900,300,15\nMR1.1,b,1000,800,300,150\n", encoding="utf-8")
     report = rerank(path)
-    of_systems = [
-        {"system": name, "outputs": 100, "right": number, "worth": 100.0}
-        for name, number in zip("ab", right, strict=True)
-    ]
-    report["accuracy"] = [{"task": "sentiment", "systems": of_systems}]
-    add_accuracy(report)
+    systems = tuple(SystemAccuracy(name, 100, number) for name, number in zip("ab", right, strict=True))
+    add_accuracy(report, [RightOutputs(None, 100, systems)])
     (entry,) = report["decisions"]
     assert entry["systems"] == ["a"]
     assert (entry["accuracy"]["best"], entry["accuracy"]["apart"]) == (named, apart)
