@@ -15,7 +15,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exists, func, select, true, union
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    Table,
+    and_,
+    cast,
+    exists,
+    func,
+    select,
+    true,
+    union,
+)
 
 from audit.annotation.accounts import ROLES, checked_name, gold_id
 from audit.annotation.answers import UNSURE, command, is_disputed
@@ -808,7 +822,7 @@ def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | N
 def _ask_labelled_follow_ups(connection: Connection) -> None:
     """Make questions of the follow-ups that came with a gold label of their own, rows without groups of imported
     studies: also where an answer is carried to them, for an answer of their own goes before that."""
-    first = source.c.id * LIMIT**2  # groups are found by the ids that a source's have
+    first = cast(source.c.id, BigInteger) * LIMIT**2  # the least id that a group of the source can have
     grouped = exists().where(group.c.id.between(first, first + LIMIT**2 - 1))
     query = (
         select(study.c.task, source.c.input_id)
