@@ -393,8 +393,8 @@ class ChatClient:
         self.used += (usage := _usage(document.get("usage")))
         text = self.service.without_secrets(_text_of(written), least=8)
         answer, aloud = without_reasoning(text)
-        beside = next((part for name in _REASONING if isinstance(part := written.get(name), str)), "")
-        reasoning = "\n".join(filter(None, [self.service.without_secrets(beside, least=8).strip(), aloud]))
+        beside = self.service.without_secrets(_reasoning_of(written), least=8).strip()
+        reasoning = "\n".join(filter(None, [beside, aloud]))
         only = bool(reasoning) and not answer.strip()
         if refusal := written.get("refusal"):
             raise NoAnswer("the model refused to answer", self.service.without_secrets(str(refusal), least=8))
@@ -411,10 +411,6 @@ class ChatClient:
         return Reply(answer, usage, _tokens(choice.get("logprobs")), reasoning)
 
 
-_REASONING = ("reasoning_content", "reasoning")
-"""Where endpoints that know that a model reasons put it, beside its answer."""
-
-
 def _text_of(written: Mapping[str, Any]) -> str:
     """What a model wrote: its content, in one piece or several, or the arguments of the function that it calls."""
     calls = written.get("tool_calls")
@@ -423,11 +419,24 @@ def _text_of(written: Mapping[str, Any]) -> str:
         return arguments if isinstance(arguments, str) else json.dumps(arguments)
     content = written.get("content")
     if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, dict) and part.get("type", "text") == "text"]
-        content = "".join(str(part.get("text", "")) for part in parts)  # others are its reasoning
+        content = "".join(str(part.get("text", "")) for part in content if _is_text(part))
     if content is not None and not isinstance(content, str):
         raise BadOutput(f"the content of a message must be a text, the answer has {kind(content)}")
     return content or ""
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type", "text") == "text"
+
+
+def _reasoning_of(written: Mapping[str, Any]) -> str:
+    """What a model reasoned, where the endpoint tells it apart: beside the content, or in parts of it."""
+    for beside in (written.get("reasoning_content"), written.get("reasoning")):
+        if isinstance(beside, str):
+            return beside
+    content = written.get("content")
+    parts = [part for part in content if not _is_text(part)] if isinstance(content, list) else []
+    return json.dumps(parts, ensure_ascii=False) if parts else ""
 
 
 def _usage(counted: Any) -> Usage:

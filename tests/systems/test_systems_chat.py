@@ -212,6 +212,13 @@ def test_reasoning_is_kept_and_is_no_answer(tmp_path, said):
     assert translated.text in ("Llueve.", "negative", "Negative.")
 
 
+def test_parts_of_a_message_that_are_reasoning_are_no_answer(tmp_path):
+    parts = [{"type": "thinking", "thinking": '{"label": "positive"}?'}, {"type": "text", "text": "negative"}]
+    (output,) = outputs(tmp_path, lambda body, number: reply(parts))[0]
+    assert output == Output("negative")
+    assert "positive" in output.details["reasoning"]
+
+
 @pytest.mark.parametrize(
     ("said", "raw"),
     [
