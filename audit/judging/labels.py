@@ -118,7 +118,7 @@ def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType(
     return _checked(path, table, [(f"line {line}", reason) for line, reason in bad], "line")
 
 
-COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", "target_language", "answer")
+COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", "target_language", "answer", "reason")
 """What a file of labels may say. `answer` is Prodigy's: a label that was rejected or ignored is none."""
 
 
