@@ -186,9 +186,8 @@ def test_an_unknown_name_says_what_is_there() -> None:
 
 def test_several_bad_rows_are_said_with_their_reasons() -> None:
     with pytest.raises(BadFile) as refused:
-        refuse_bad_rows(
-            "own.csv", [(2, message("file.fields", count=1, expected=3, names=["a", "b", "c"])), (5, "no text")], 7
-        )
+        fields = message("file.fields", count=1, expected=3, names=["a", "b", "c"])
+        refuse_bad_rows("own.csv", [(2, fields), (5, "no text")], 7)
     assert said(refused.value.sentence, "zh").splitlines() == [
         "own.csv：7 行中有 2 行有误，因此全部未采用：",
         "  第 2 行：有 1 个字段，而表头有 3 个（a、b、c）；含有分隔符的文本请加引号",

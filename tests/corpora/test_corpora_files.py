@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
-from audit.corpora.files import FileCorpus
+from audit.corpora.files import FileCorpus, Reading
 from audit.errors import AuditError, BadFile, BadRow
 
 
@@ -176,6 +176,33 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(BadFile, match="cannot be read"):
         get_corpus(tmp_path / "folder.csv")
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_a_large_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_ids: bool) -> None:
+    lines = [{"text": f"Text {n}.", "gold": "positive" if n % 3 else ""} for n in range(50)]
+    lines = [
+        line | ({"id": f"r{n}"} if with_ids else {}) | ({"late": n} if n > 30 else {}) for n, line in enumerate(lines)
+    ]
+    path = _file(tmp_path, "\n".join(map(json.dumps, lines)), "mine.jsonl")
+    whole = FileCorpus(path)
+    monkeypatch.setattr("audit.files.PIECE", 7)
+    monkeypatch.setattr("audit.corpora.files.LARGE", 0)
+    pieces = FileCorpus(path)
+    assert list(pieces.rows()) == list(pieces.rows()) == list(whole.rows())
+    assert pieces.fingerprint() == whole.fingerprint()
+    assert (pieces.size(), pieces.labelled, pieces.attributes) == (50, 33, ("late",))
+    path.write_text(path.read_text() + "\n" + json.dumps(lines[3] | {"text": ""}))
+    with pytest.raises(BadRow, match="line 51: the text is empty"):
+        FileCorpus(path)
+
+
+def test_gold_that_says_missing_is_offered_as_none(tmp_path: Path) -> None:
+    path = _file(tmp_path, "text,gold\nNA,a\nnull,b\nIt is.,NA\n")
+    with pytest.raises(BadFile, match="labels=NA= reads them so"):
+        FileCorpus(path, "classification")
+    corpus = FileCorpus(path, "classification", reading=Reading(labels={"NA": ""}))
+    assert [(row.input.text, row.gold) for row in corpus.rows()] == [("NA", "a"), ("null", "b"), ("It is.", None)]
 
 
 def test_the_csv_module_keeps_its_limit(tmp_path: Path) -> None:
