@@ -155,11 +155,12 @@ class Refused(AuditError):
 
 
 class Declined(AuditError):
-    """Another machine, asked by a system, said no, and would say it again. `inputs`: for what it was asked."""
+    """Another machine, asked by a system, said no, and would say it again. `inputs`: for what it was asked; `final`:
+    whatever it is asked, so that a run asks it no more."""
 
-    def __init__(self, reason: str, inputs: bool = False):
+    def __init__(self, reason: str, inputs: bool = False, final: bool = False):
         super().__init__(reason)
-        self.inputs = inputs
+        self.inputs, self.final = inputs, final
 
 
 class Unanswered(AuditError):

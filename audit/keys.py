@@ -25,6 +25,16 @@ def _state(parts: Iterable[str]) -> hashlib.blake2b:
     return state
 
 
+def normal_text(text: str) -> str:
+    r"""The form of a text by which what was written elsewhere is matched, and in which texts of files are taken: no
+    blanks at its ends, and lines that end in `\n`. Nothing else changes, since a system may see it.
+
+    >>> normal_text(" It was\r\ngood. ")
+    'It was\ngood.'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
 def uniform(*parts: object) -> float:
     """A permanent random number in [0, 1), drawn from the parts' content (53 bits).
 

@@ -136,6 +136,12 @@ class ToyCorpus(SmallCorpus):
 
 
 @pytest.fixture
+def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that is stored is asked again to see whether the model is the same: for tests that count every call."""
+    monkeypatch.setattr("audit.runner.preflight.AGAIN", 0)
+
+
+@pytest.fixture
 def toy_corpus() -> type[ToyCorpus]:
     """The class of the toy corpus."""
     return ToyCorpus

@@ -1,6 +1,7 @@
 """Accounts and roles. Every write elsewhere asks `require` again, in its own transaction."""
 
 import json
+import math
 import secrets
 import threading
 import time
@@ -13,6 +14,7 @@ from functools import cache
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from sqlalchemy import ColumnElement, Connection, Engine, Select, bindparam, delete, func, or_, select
 from sqlmodel import SQLModel
@@ -77,6 +79,8 @@ def _decoy() -> str:
 
 
 ROLES = ("annotator", "adjudicator", "manager")
+DELETED = "deleted-"
+"""Begins the name that stands in place of a deleted person's."""
 ADJUDICATORS = ("adjudicator", "manager")
 """Who settles questions, checks and inspects answers, and gives causes."""
 GOLD = "gold"
@@ -123,10 +127,19 @@ def add_account(
     return account
 
 
+def stored_name(written: str) -> str:
+    """The name of an annotator as it is stored and looked up: neither case nor blanks around it tell people apart.
+
+    >>> stored_name(" Ann@X.test ")
+    'ann@x.test'
+    """
+    return normalize("NFC", written.strip().casefold())
+
+
 def checked_name(name: str) -> str:
-    """The name of an account without blanks around it. Raises AuditError for what cannot be one."""
-    name = name.strip()
-    if not name or name == GOLD or len(name) > 80 or not name.isprintable():
+    """The stored name of an annotator. Raises AuditError for what cannot be one."""
+    name = stored_name(name)
+    if not name or name == GOLD or name.startswith(DELETED) or len(name) > 80 or not name.isprintable():
         raise AuditError(message("account.bad_name", name=name[:80], gold=GOLD))
     return name
 
@@ -164,7 +177,7 @@ def add_person(connection: Connection, name: str, role: str, password_hash: str 
 def log_in(engine: Engine, name: str, password: str) -> Account:
     """The account of this name and password. Raises NotAllowed with one message for every reason."""
     # No account has a name that cannot be printed, and PostgreSQL refuses a NUL byte in a question.
-    printable_name = name.strip() if name.strip().isprintable() else ""
+    printable_name = stored_name(name) if name.strip().isprintable() else ""
     with engine.connect() as connection:
         row = connection.execute(select(annotator).where(annotator.c.name == printable_name)).mappings().first()
     right = matches(password, row["password"] if row else None)
@@ -412,30 +425,27 @@ def _valid_login() -> Select[Any]:
     )
 
 
-# How often passwords may be tried: wrong ones make whoever tries wait, at most a minute each time.
+# How often passwords may be tried: wrong ones make the next try wait, at most a minute.
 #
-# A browser that has logged in to an account before waits for its own wrong passwords alone, so that nobody who guesses
-# at an account keeps its owner out. All others wait by name and address together, by address, and, so that guesses from
-# many addresses are slow as well, by name. Source: OWASP, Slow Down Online Guessing Attacks with Device Cookies.
+# Failures are counted by name and address together, and by address alone. Never by name alone: then a stranger could
+# keep the owner of an account out from everywhere.
 #
 # The counts are kept in the process, not in the database: strangers can then neither fill a table nor hold its lock,
 # and Streamlit serves an app from one process anyway. A restart forgets them, which gives away a few tries.
 
 BY_ACCOUNT = 5
-"""Wrong passwords for one name, from one address or one browser, before the next has to wait."""
+"""Wrong passwords for one name from one address before the next has to wait."""
 BY_ADDRESS = 50
 """Wrong passwords from one address: a whole team may share one."""
-BY_NAME = 50
-"""Wrong passwords for one name, from all addresses together."""
 LONGEST_WAIT = 60
-"""Seconds between two tries, at most: nobody is shut out of an account for good because others guess at it."""
+"""Seconds between two tries, at most."""
 FORGET = 900
 """Seconds after the last wrong password, after which a count begins anew."""
 _MOST = 20_000
 
 
 class Attempts:
-    """Tries by name and by address. Safe among threads.
+    """Tries by name and address, and by address. Safe among threads.
 
     `clock` gives seconds. A try counts from its beginning, so that many at once are not all the first.
 
@@ -447,41 +457,47 @@ class Attempts:
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock = clock
         self._lock = threading.Lock()
-        self._counts: OrderedDict[bytes, tuple[int, float, float]] = OrderedDict()
-        """(number, when the next may begin, when the last began) by key; the one longest unused first."""
+        self._counts: OrderedDict[tuple[str, ...], tuple[int, float]] = OrderedDict()
+        """(number, when the last began) by key; the one longest unused first."""
 
-    def begin(self, name: str, address: str, browser: bytes | None = None) -> int:
-        """Count a try and return 0, or return the whole seconds that are left to wait and count nothing.
-
-        `browser`: the key of a login to this very account that the browser had before; None for one that had none.
-        """
+    def begin(self, name: str, address: str) -> int:
+        """Count a try and return 0, or return the whole seconds that are left to wait and count nothing."""
         moment = self._clock()
-        limits = _limits(name, address, browser)
         with self._lock:
-            # A wrong password of a known browser counts everywhere, but the browser waits for its own alone.
-            waits = list(limits)[: 1 if browser is not None else None]
-            wait = max(self._counts.get(key, (0, 0.0, 0.0))[1] for key in waits) - moment
+            counted = {key: self._count(key, moment) for key in _keys(name, address)}
+            wait = max(last + _pause(key, number) for key, (number, last) in counted.items()) - moment
             if wait > 0:
-                return int(wait + 0.999)
-            for key, free in limits.items():
-                number, _, last = self._counts.pop(key, (0, 0.0, moment))
-                number = 1 if moment - last > FORGET else number + 1
-                pause = min(LONGEST_WAIT, 2 ** min(number - free + 1, 10)) if number >= free else 0
-                self._counts[key] = (number, moment + pause, moment)
+                return math.ceil(wait)
+            for key, (number, _) in counted.items():
+                self._counts[key] = (number + 1, moment)
+                self._counts.move_to_end(key)
             while len(self._counts) > _MOST:
                 self._counts.popitem(last=False)
         return 0
 
-    def succeed(self, name: str, address: str, browser: bytes | None = None) -> None:
-        """The password was right: this browser, or this name from this address, begins anew; what others share with it,
-        the address and the name, gets its try back."""
-        first, *shared = _limits(name, address, browser).items()
+    def succeed(self, name: str, address: str) -> None:
+        """The password was right: the name begins anew at this address, and the address gets its try back."""
+        own, shared = _keys(name, address)
         with self._lock:
-            self._counts.pop(first[0], None)
-            for key, free in shared:
-                number, until, last = self._counts.get(key, (0, 0.0, 0.0))
-                if number:
-                    self._counts[key] = (number - 1, until if number > free else 0.0, last)
+            self._counts.pop(own, None)
+            number, last = self._counts.get(shared, (0, 0.0))
+            if number:
+                self._counts[shared] = (number - 1, last)
+
+    def _count(self, key: tuple[str, ...], moment: float) -> tuple[int, float]:
+        number, last = self._counts.get(key, (0, moment))
+        return (0, moment) if moment - last > FORGET else (number, last)
+
+
+def _keys(name: str, address: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The keys of name and address, and of the address. No account has a longer name: a megabyte is not kept."""
+    return (network(address), name.strip()[:80].casefold()), (network(address),)
+
+
+def _pause(key: tuple[str, ...], number: int) -> int:
+    """Seconds to wait after so many wrong passwords."""
+    free = BY_ADDRESS if len(key) == 1 else BY_ACCOUNT
+    return min(LONGEST_WAIT, 2 ** min(number - free + 1, 10)) if number >= free else 0
 
 
 def network(address: str) -> str:
@@ -495,23 +511,6 @@ def network(address: str) -> str:
     except ValueError:
         return address
     return str(int(parsed) >> 64) if isinstance(parsed, IPv6Address) else str(parsed)
-
-
-def _limits(name: str, address: str, browser: bytes | None) -> dict[bytes, int]:
-    """The free tries by key; whose own they are comes first."""
-    network_of_address = network(address)
-    own = {} if browser is None else {_key("browser", browser.hex()): BY_ACCOUNT}
-    return {
-        **own,
-        _key("name and address", f"{network_of_address} {name}"): BY_ACCOUNT,
-        _key("address", network_of_address): BY_ADDRESS,
-        _key("name", name): BY_NAME,
-    }
-
-
-def _key(kind: str, value: str) -> bytes:
-    """A key of fixed length, also for a name of a megabyte."""
-    return sha256(f"{kind}:{value}".encode("utf-8", "replace")).digest()
 
 
 # From an identity provider's claims to an account: OpenID Connect, as `st.login` reads it.
@@ -537,7 +536,7 @@ def name_in(claims: Mapping[str, Any], claim: str = CLAIM) -> str:
         raise NotAllowed(message("account.no_claim", claim=claim))
     if claim == "email" and claims.get("email_verified", True) not in (True, "true"):
         raise NotAllowed(message("account.address_not_verified", address=value))
-    return value.strip()
+    return stored_name(value)
 
 
 def account_of_identity(
@@ -754,7 +753,7 @@ def need_another_manager(connection: Connection, account: Account) -> None:
 
 
 def _person_named(connection: Connection, name: str) -> Account:
-    people = _people(connection, annotator.c.name == name)
+    people = _people(connection, annotator.c.name == stored_name(name))
     if not people:
         raise AuditError(message("account.absent", name=name))
     return people[0]
@@ -782,15 +781,13 @@ def delete_person(engine: Engine, name: str, *, by: int | None = None) -> Delete
     for the last manager, and where a manager would delete the account they use.
     """
     with changing_accounts(engine, by) as connection:
-        row = connection.execute(select(annotator).where(annotator.c.name == name.strip())).first()
+        row = connection.execute(select(annotator).where(annotator.c.name == stored_name(name))).first()
         if row is None or row.role not in ROLES:
             raise AuditError(message("account.no_person", name=name))
         if row.id == by:
             raise AuditError(message("account.own_deletion"))
         need_another_manager(connection, Account(row.id, row.name, row.role))
-        new_name = f"deleted-{row.id}"
-        while connection.execute(select(annotator.c.id).where(annotator.c.name == new_name)).first():
-            new_name += "-again"  # somebody chose that name for an account
+        new_name = f"{DELETED}{row.id}"
         empty = {"name": new_name, "password": None, "languages": "", "disabled": True}
         connection.execute(annotator.update().where(annotator.c.id == row.id).values(empty))
         connection.execute(delete(lease).where(lease.c.annotator_id == row.id))

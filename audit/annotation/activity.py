@@ -24,7 +24,7 @@ from audit.annotation.answers import (
     UNSURE,
     VOTE,
     WITHDRAWN,
-    is_adjudicated,
+    is_disputed,
     is_vote,
     settled_by_people,
     votes_on_question,
@@ -326,13 +326,13 @@ class Overview:
 
     progress: Progress
     disputed: int
-    """Questions whose votes do not agree and that nobody has adjudicated."""
+    """Questions whose votes do not settle them and that nobody has adjudicated."""
     flagged: int
     """Flagged questions to which no adjudicator has replied."""
     filled: int
     """Questions that as many people judged as they want."""
     split: int
-    """Of these, those whose votes do not agree, adjudicated or not. "Unsure" agrees with nothing."""
+    """Of these, those whose votes are not all the same, settled or not. "Unsure" agrees with nothing."""
     today: int
     """Judgements of people that count, since midnight (UTC)."""
     week: int
@@ -428,14 +428,13 @@ def _votes(connection: Connection, among: Among) -> tuple[int, int, int, int]:
     votes = func.coalesce(voted.c.votes, 0)
     full = and_(question.c.kind.not_in(SCALES), voted.c.votes.is_not(None), votes >= question.c.annotators)
     split = and_(full, (voted.c.kinds > 1) | (voted.c.unsure > 0))
-    adjudicated = is_adjudicated(question.c.id)
     lacking = and_(question.c.priority.is_not(None), votes < question.c.annotators)
 
     def total(condition: ColumnElement[bool], number: object = 1) -> ColumnElement[int]:
         return func.coalesce(func.sum(case((condition, number), else_=0)), 0)
 
     numbers = select(
-        total(full), total(split), total(and_(split, ~adjudicated)), total(lacking, question.c.annotators - votes)
+        total(full), total(split), total(is_disputed()), total(lacking, question.c.annotators - votes)
     ).select_from(question.outerjoin(voted, voted.c.question_id == question.c.id))
     if among is not None:
         numbers = numbers.where(among)
@@ -480,7 +479,7 @@ class PersonActivity:
     settled: int
     """Labels given to questions that people have settled, by agreement or by an adjudicator; "unsure" left out."""
     agreed: int
-    """Of these, how many are what was settled on. Who takes part in an agreement agrees with it."""
+    """Of these, how many are what was settled on. Who takes part in a majority agrees with it."""
 
 
 def people_activity(engine: Engine, by: int | None = None, among: Among = None) -> list[PersonActivity]:

@@ -5,10 +5,11 @@ adjudications, and the same history always gives the same rows.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
@@ -27,6 +28,7 @@ from sqlalchemy import (
 
 import audit
 from audit.annotation.accounts import ROLES, is_person
+from audit.sampling.designs import MAJORITY, UNANIMOUS, stored_quorum
 from audit.store import insert_new, pieces, tables
 from audit.store.core import adjudication, annotator, answer, count_rows, judgement, question
 
@@ -41,7 +43,6 @@ PEOPLE = ("adjudicated", "people")
 """Those of them that come from people."""
 
 VOTE = judgement.alias("vote")
-VoteState = Literal["open", "agreed", "disputed"]
 
 
 @dataclass(frozen=True)
@@ -55,28 +56,40 @@ class Vote:
     comment: str | None
 
 
+class Quorum(NamedTuple):
+    """When the people's votes on a question settle it: once it has as many as it needs, and by which rule."""
+
+    annotators: int
+    rule: str = MAJORITY
+
+    def answer(self, votes: Sequence[str]) -> str | None:
+        """The label that these votes settle on: that of more than half of them, or of all of them by the rule `all`.
+
+        So of two votes both must agree. "Unsure" is a vote, but never an answer. Votes beyond the number needed count;
+        which rule holds never makes people ask one more or fewer.
+
+        >>> Quorum(3).answer(["a", "b", "a"]), Quorum(2).answer(["a", "b"]), Quorum(3, "all").answer(["a", "b", "a"])
+        ('a', None, None)
+        >>> Quorum(2).answer(["a", "b", "a"]), Quorum(3).answer(["a", "unsure", "a"]), Quorum(3).answer(["a", "a"])
+        ('a', 'a', None)
+        """
+        if not votes or len(votes) < self.annotators:
+            return None
+        ((label, number),) = Counter(votes).most_common(1)
+        enough = number == len(votes) if self.rule == UNANIMOUS else 2 * number > len(votes)
+        return label if enough and label != UNSURE else None
+
+
 class _QuestionState(NamedTuple):
     """What `settle` needs to know about a question."""
 
-    number: int
-    """Votes that it needs."""
+    quorum: Quorum
     filled: bool
     """Whether its row says that it has them."""
     adjudicated: bool
     answered: bool
     """Whether there are adjudications, and answers: of most questions there are none to be read."""
     kind: str
-
-
-def vote_state(votes: list[str], needed: int) -> VoteState:
-    """Whether the people's votes on a question agree. "Unsure" is a vote, but never an answer.
-
-    >>> vote_state(["positive", "positive"], 2), vote_state(["positive", "unsure"], 2), vote_state(["positive"], 2)
-    ('agreed', 'disputed', 'open')
-    """
-    if len(votes) < needed:
-        return "open"
-    return "agreed" if len(set(votes)) == 1 and votes[0] != UNSURE else "disputed"
 
 
 def counting_votes(connection: Connection, question_ids: Iterable[int]) -> list[Vote]:
@@ -126,7 +139,7 @@ def _update_filled(
             id
             for id, state in states.items()
             if state.filled != filled
-            and filled == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= state.number)
+            and filled == (sum(vote.role in ROLES for vote in votes.get(id, ())) >= state.quorum.annotators)
         ]
         for piece in pieces(outdated):
             connection.execute(question.update().where(question.c.id.in_(piece)).values(filled=filled))
@@ -174,6 +187,20 @@ def stands(row: Any) -> ColumnElement[bool]:
     return and_(allows_labels(row), ~after)
 
 
+def is_agreed(question_id: Any) -> ColumnElement[bool]:
+    """Condition: people's votes settle the question (a column of the outer query, or a number)."""
+    return exists().where(answer.c.question_id == question_id, answer.c.origin == "people")
+
+
+def is_disputed() -> ColumnElement[bool]:
+    """Condition on `question`: it has all its votes, these do not settle it, and nobody has adjudicated it.
+
+    Of ratings every one counts: nobody disputes them.
+    """
+    undecided = and_(~is_agreed(question.c.id), ~is_adjudicated(question.c.id))
+    return and_(question.c.filled.is_(True), question.c.kind.not_in(SCALES), undecided)
+
+
 def settled_answers(connection: Connection, question_ids: Iterable[int]) -> dict[tuple[int, str], list[str]]:
     """(question, origin) -> allowed labels, as the history of these questions has them; writes nothing."""
     ids = list(question_ids)
@@ -200,23 +227,22 @@ def _answers(
             continue
         rows.update(
             ((question_id, origin), [label])
-            for origin, label in voted_answers(question_votes, states[question_id].number).items()
+            for origin, label in voted_answers(question_votes, states[question_id].quorum).items()
         )
     return rows
 
 
-def voted_answers(votes: Sequence[Vote], needed: int) -> dict[str, str]:
+def voted_answers(votes: Sequence[Vote], quorum: Quorum) -> dict[str, str]:
     """The answers that the votes on one question give, by origin (people, gold); empty where they settle nothing.
 
     >>> votes = [Vote(1, "ann", "annotator", "positive", None), Vote(1, "gold", "gold", "negative", None)]
-    >>> voted_answers(votes, 1), voted_answers(votes, 2)
+    >>> voted_answers(votes, Quorum(1)), voted_answers(votes, Quorum(2))
     ({'people': 'positive', 'gold': 'negative'}, {'gold': 'negative'})
     """
-    people = [vote.answer for vote in votes if vote.role in ROLES]
     gold = [vote.answer for vote in votes if vote.role == "gold"]
     answers = {}
-    if people and vote_state(people, needed) == "agreed":
-        answers["people"] = people[0]
+    if (label := quorum.answer([vote.answer for vote in votes if vote.role in ROLES])) is not None:
+        answers["people"] = label
     if gold and len(set(gold)) == 1:
         answers["gold"] = gold[0]
     return answers
@@ -224,7 +250,7 @@ def voted_answers(votes: Sequence[Vote], needed: int) -> dict[str, str]:
 
 def _question_states(connection: Connection, ids: list[int]) -> dict[int, _QuestionState]:
     rows = (row for piece in pieces(ids) for row in connection.execute(_questions(), {"ids": piece}))
-    return {row[0]: _QuestionState(*row[1:]) for row in rows}
+    return {id: _QuestionState(Quorum(annotators, rule), *state) for id, annotators, rule, *state in rows}
 
 
 def _votes(connection: Connection, ids: list[int]) -> dict[int, list[Vote]]:
@@ -259,8 +285,10 @@ def _counting_votes() -> Select[Any]:
 def _questions() -> Select[Any]:
     adjudicated = exists().where(adjudication.c.question_id == question.c.id)
     answered = exists().where(answer.c.question_id == question.c.id)
-    columns = (question.c.id, question.c.annotators, question.c.filled, adjudicated, answered, question.c.kind)
-    return select(*columns).where(question.c.id.in_(_ids()))
+    needs = (question.c.annotators, stored_quorum())
+    return select(question.c.id, *needs, question.c.filled, adjudicated, answered, question.c.kind).where(
+        question.c.id.in_(_ids())
+    )
 
 
 @cache

@@ -56,7 +56,7 @@ from audit.annotation.settings import JudgingSettings, exempt_up_to, set_setting
 from audit.annotation.words import words_of
 from audit.errors import AuditError, Refused
 from audit.files import read_table, refuse_bad_rows
-from audit.keys import fingerprint, uniform
+from audit.keys import fingerprint, normal_text, uniform
 from audit.messages import message
 from audit.store import input_ids, insert_new, pieces, tables, upsert
 from audit.store.copying import in_utc
@@ -129,7 +129,7 @@ def parse_known(
             bad.append((line, reason))
             continue
         known_text = KnownText(
-            Input.of(*(row[name] for name in texts), language=code), allowed, row.get("explanation", "")
+            Input.of(*(normal_text(row[name]) for name in texts), language=code), allowed, row.get("explanation", "")
         )
         if known_text.input.key in lines:
             bad.append((line, message("known.text_again", line=lines[known_text.input.key])))

@@ -20,12 +20,12 @@ from sqlalchemy import (
     select,
 )
 
-from audit.annotation.answers import SCALES, allows_labels, is_adjudicated
+from audit.annotation.answers import SCALES, allows_labels, is_adjudicated, is_disputed
 from audit.errors import Refused
 from audit.messages import message
 from audit.sampling.designs import SHOWN
 from audit.store import tables
-from audit.store.core import adjudication, answer, aside, question, spot_check
+from audit.store.core import adjudication, aside, question, spot_check
 
 SKIP, FLAG, BACK, UNFLAG = "skip", "flag", "back", "unflag"
 Who = int | BindParameter[Any]
@@ -71,12 +71,9 @@ def awaits_decision() -> ColumnElement[bool]:
 
     It is in the queue, disputed, flagged, or waits for a spot check or an inspection.
     """
-    agreed = exists().where(answer.c.question_id == question.c.id, answer.c.origin == "people")
     to_check = exists().where(spot_check.c.question_id == question.c.id)
-    to_look_at = and_(
-        question.c.filled.is_(True), ~is_adjudicated(question.c.id), or_(~agreed, question.c.protocol == SHOWN)
-    )
-    undecided = or_(question.c.priority.is_not(None), to_look_at, to_check, is_flagged())
+    inspected = and_(question.c.filled.is_(True), question.c.protocol == SHOWN, ~is_adjudicated(question.c.id))
+    undecided = or_(question.c.priority.is_not(None), is_disputed(), inspected, to_check, is_flagged())
     return and_(question.c.kind.not_in(SCALES), undecided)
 
 

@@ -24,6 +24,7 @@ from audit.annotation.accounts import (
     note,
     reading_as,
     reading_as_manager,
+    stored_name,
     writing_as_manager,
 )
 from audit.annotation.assignments import assign, checked_studies, from_column
@@ -134,7 +135,7 @@ def invite_people(
                 bad.append((person.line, message("invitation.name_twice", name=name)))
             seen.add(name)
         refuse_bad_rows(where, bad, len(people))
-        made = [(name, _store(connection, one.terms, by, name)) for one in people for name in [one.name.strip()]]
+        made = [(name, _store(connection, one.terms, by, name)) for one in people for name in [stored_name(one.name)]]
         alike: dict[tuple[object, ...], list[Terms]] = {}
         for terms in (one.terms for one in people):
             alike.setdefault((terms.role, terms.days, *sorted(set(terms.studies))), []).append(terms)

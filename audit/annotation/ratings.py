@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pandas as pd
 from sqlalchemy import ColumnElement, Engine, or_, select
 
-from audit.annotation.accounts import reading_as_manager
+from audit.annotation.accounts import reading_as_manager, stored_name
 from audit.annotation.answers import UNSURE, is_vote
 from audit.annotation.questions import ABOUT_OUTPUTS, labels_of
 from audit.errors import AuditError, BadFile
@@ -47,7 +47,7 @@ def read_ratings(
     """The ratings of a table with the columns item, annotator, label and those of `also`; others are ignored.
 
     `columns` has our name -> the file's, where it has another; `label` may be several columns with + between them, one
-    for each annotator. Labels and names that differ in case alone are one, as the first is written. A label that is
+    for each annotator. Labels that differ in case alone are one, and so are names. A label that is
     empty or written as missing (NA, null) is none; a note counts them. Raises BadFile when the file cannot be read or
     lacks columns, BadRow for one row with an empty or missing field (file, line, column), and BadFile that lists the
     first ten where there are several.
@@ -65,8 +65,8 @@ def read_ratings(
     frame = table[~missing].rename_axis("line").reset_index()[[*RATING, *also, "line"]]
     if frame.empty:
         raise BadFile(message("file.no_rows", file=path))
-    for name in ("annotator", LABEL):
-        frame[name] = first_spelling(frame[name])
+    frame["annotator"] = frame["annotator"].map(stored_name)
+    frame[LABEL] = first_spelling(frame[LABEL])
     return Rated(frame, None, tuple(notes if missing.any() else ()), {"file": path.name, "sha": sha_of(path)})
 
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from audit.cli.console import Reply, checking_too, table, tell
 from audit.cli.options import (
@@ -16,6 +16,7 @@ from audit.cli.options import (
     Names,
     Study,
     Task,
+    chosen,
     command,
     decimal,
     exclusive,
@@ -62,10 +63,26 @@ def sample(
     share: Annotated[float | None, decimal("this share of them, rounded up (this or --per-relation)", "0.01")] = None,
     design: Annotated[str, text("shared, simple, or informative (to compare systems only)", "DESIGN")] = "shared",
     domain: Annotated[
-        str | None, text("all (default), or gold: sources with a gold label only, for work with gold alone", "DOMAIN")
+        str | None,
+        text(
+            "all, or gold: sources with a gold label only (default: all, or gold where only some have one and nobody "
+            "has an account or was asked for with --annotators)",
+            "DOMAIN",
+        ),
     ] = None,
     seed: Annotated[int | None, whole_number("of the draw (default: the study's)", "S")] = None,
-    annotators: Annotated[int, whole_number("how many people answer each question", "N")] = 2,
+    annotators: Annotated[
+        int | None,
+        whole_number("how many people answer each question (default: as the sample has it; of a new one 2)", "N"),
+    ] = None,
+    quorum: Annotated[
+        str | None,
+        text(
+            "votes that settle a question: majority (more than half) or all; for every sample of the database "
+            "(default: what they have; at first majority)",
+            "QUORUM",
+        ),
+    ] = None,
     protocol: Annotated[
         str | None,
         text("how they answer: blind, shown or random (default: what the sample has; of a new one blind)", "PROTOCOL"),
@@ -106,7 +123,7 @@ def sample(
 
     exclusive(("--per-relation", per_relation), ("--share", share), required=True)
     audits = Audits(audit_groups, audit_follow_ups, audit_answers)
-    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, protocol, domain)
+    request = SampleRequest(Size(per_relation, share), design, seed, annotators, audits, protocol, domain, quorum)
     engine = open_database(db)
     comparison = primary_named(primary, primary_relation)
     resolved = resolve(engine, comparison, study) if comparison else {}
@@ -129,7 +146,8 @@ def sample(
         if draw.audited_groups
     ]
     lines += [
-        f"Study {draw.study}: drawn from the sources with a gold label; what is estimated is about these."
+        f"Study {draw.study}: drawn from the sources with a gold label alone; what is estimated is about these. Where "
+        "people answer, too, draw with --domain all and another --seed."
         for draw in drawn
         if draw.domain == GOLD
     ]
@@ -168,16 +186,17 @@ def sample(
 
 
 @command("gold", JUDGE, "answer questions with the gold labels of the corpora", "audit gold --db mine.db")
-def gold(db: Database = DATABASE) -> Reply:
+def gold(db: Database = DATABASE, study: Study = None) -> Reply:
     """Lets the gold labels of the corpora answer the questions they can, under the name `gold`, apart from people,
     whose answers go before. A text with different gold labels in different rows is `contradictory`: gold says
     nothing about it.
     """
     from audit.false_satisfaction.questions import queue_length
     from audit.judging.labels import answer_with_gold
+    from audit.judging.samples import gold_alone, undrawn
 
     engine = open_database(db)
-    gold = answer_with_gold(engine)
+    gold = answer_with_gold(engine, study)
     waiting, audits = queue_length(engine)
     lines = [f"Gold answers {gold.answered:,} of {gold.questions:,} questions ({gold.added:,} new)."]
     if gold.contradictory:
@@ -187,8 +206,14 @@ def gold(db: Database = DATABASE) -> Reply:
             f"{gold.pairs:,} questions ask whether an output is right for a text with a gold label; that label says "
             "nothing about an output, so people must answer."
         )
-    behind = checking_too(audits)
-    lines += [f"{waiting:,} questions wait for people.{behind}", f"Next: audit report --db {db}"]
+    lines.append(f"{waiting:,} questions wait for people.{checking_too(audits)}")
+    if gold.answered and gold_alone(engine) and (left := undrawn(engine)):
+        lines += [
+            f"{left:,} satisfied groups are not drawn. Gold answers at no cost: draw all, then run this again.",
+            f"Next: audit sample --share 1 --db {db}",
+        ]
+    else:
+        lines.append(f"Next: audit report --db {db}")
     return Reply(asdict(gold) | {"waiting": waiting, "audits": audits}, lines)
 
 
@@ -197,6 +222,7 @@ def gold(db: Database = DATABASE) -> Reply:
     JUDGE,
     "labels from elsewhere (tables, Label Studio and others) as annotators' votes",
     "audit import-labels crowd.csv --annotator crowd --map good=positive,bad=negative",
+    "audit import-labels decided.csv --as adjudicator --annotator ada",
     "audit import-labels project-7.json --columns text=review,label=sentiment",
 )
 def import_labels(
@@ -215,6 +241,9 @@ def import_labels(
     ] = NONE,
     task: Task = None,
     language: Annotated[str, language_code("of the texts, where the file has no such column", "CODE")] = "en",
+    role: Annotated[
+        Literal["annotator", "adjudicator"], chosen("votes of annotators, or decisions of adjudicators", None, "--as")
+    ] = "annotator",
     columns: Annotated[
         Names,
         listed(
@@ -225,16 +254,17 @@ def import_labels(
 ) -> Reply:
     """Brings labels that people gave elsewhere, each annotator as one of their own who cannot log in. A file has the
     columns `label`, and `text` (of a pair `text_b`, too) or `row`, `output` where people judge outputs, and perhaps
-    `annotator` and `language`.
+    `annotator`, `language` and, of decisions, `reason`. A decision goes before all votes on its question.
     """
     from audit.false_satisfaction.questions import queue_length
+    from audit.judging.adjudications import open_disputes
     from audit.judging.labels import import_labels, read_labels, renamed_labels
 
     renames = renamed_labels(renamed)
     labels = read_labels(file, settings_of("--columns", columns))
     engine = open_database(db)
     imported = import_labels(
-        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study
+        engine, labels, annotator=annotator, renamed=renames, task=task, language=language, study=study, role=role
     )
     waiting, _ = queue_length(engine)
     lines = [
@@ -251,7 +281,14 @@ def import_labels(
             f"{counted(imported.too_few, 'question')} answered by fewer people than are asked (audit sample "
             "--annotators): those labels count once others have answered, too."
         )
-    lines += [f"{waiting:,} questions wait for an answer.", f"Next: audit report --db {db}"]
+    if imported.disputed:
+        lines.append(
+            f"On {counted(imported.disputed, 'question')} people disagree: an adjudicator decides, in the app."
+        )
+    with engine.connect() as connection:
+        disputes = open_disputes(connection)
+    lines.append(f"{waiting:,} questions wait for an answer.")
+    lines.append(f"Next: audit {'app' if disputes else 'report'} --db {db}")
     return Reply(asdict(imported) | {"waiting": waiting}, lines)
 
 

@@ -179,10 +179,10 @@ def user_add(
     """Makes an account. The password (8 characters or more) is asked for, or read from stdin or the environment
     variable `AUDIT_PASSWORD`; never from the command line, where others could read it.
     """
-    from audit.annotation.accounts import account_details, add_account
+    from audit.annotation.accounts import account_details, add_account, stored_name
 
     engine = open_database(db)
-    taken = next((account for account in account_details(engine) if account.name == name.strip()), None)
+    taken = next((account for account in account_details(engine) if account.name == stored_name(name)), None)
     if taken and taken.disabled and not taken.has_password:
         raise AuditError(
             f"there is an account {taken.name!r} already, which cannot log in, as those of imported labels; choose "
@@ -281,11 +281,11 @@ def user_token(
     """Makes a token for the JSON API. It is printed once, and nothing keeps it. *Account* in the app
     lists the tokens of an account and ends them; disabling the account or setting its password ends them all.
     """
-    from audit.annotation.accounts import account_details
+    from audit.annotation.accounts import account_details, stored_name
     from audit.annotation.tokens import make_token
 
     engine = open_database(db)
-    account = next((account for account in account_details(engine) if account.name == name.strip()), None)
+    account = next((account for account in account_details(engine) if account.name == stored_name(name)), None)
     if account is None:
         raise AuditError(f"there is no account {name!r}; `audit user list --db {db}` names those that there are")
     secret, token = make_token(engine, account.id, label, role, days, by_owner=False)

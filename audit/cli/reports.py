@@ -48,6 +48,7 @@ from audit.messages import ENGLISH
 
 By = Literal["relation", "system", "language", "pair"] | None
 Repeats = Literal["first", "last", "majority"] | None
+Full = Annotated[bool, flag("--full", "all tables, notes and the signature, not the first lines alone")]
 
 
 @command(
@@ -100,10 +101,12 @@ def report(
     html: Html = None,
     pdf: Pdf = None,
     language: Annotated[Literal["en", "zh"], chosen("of the text and of the files")] = "en",
+    full: Full = False,
 ) -> Reply:
-    """Observed and genuine rates of every cell with their intervals, and for each relation who is best before and
-    after. See the report (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the
-    corrected rates are `null`.
+    """Which system is best, how sure that is, and what is false of what was reported; `--full` shows the rates of every
+    cell with their intervals, and for each relation who is best before and after. See the report
+    (docs/reference/report.md). It may be asked for at any time: where nothing is judged yet, the corrected rates are
+    `null`.
     """
     from audit.corpora.slices import column_slice
     from audit.reports.examples import EXAMPLES
@@ -126,20 +129,25 @@ def report(
         gold_error=GoldError.read(gold_error) if gold_error else None,
         examples=examples if examples is not None else EXAMPLES if html or pdf else 0,
     )
-    return reported(document, html, language, pdf)
+    return reported(document, html, language, pdf, full)
 
 
 def reported(
-    report: "ReportDocument", html: str | None = None, language: str = ENGLISH, pdf: str | None = None
+    report: "ReportDocument",
+    html: str | None = None,
+    language: str = ENGLISH,
+    pdf: str | None = None,
+    full: bool = False,
 ) -> Reply:
-    """The report, written as HTML or PDF where that was asked for; then it is not shown on the terminal, too."""
-    from audit.reports.terminal import to_terminal
+    """Return the report, or write it as HTML or PDF where a file was named; then the terminal does not show it, too."""
+    from audit.reports.terminal import first_lines, to_terminal
 
     if html:
         write_html(report, Path(html), language)
     if pdf:
         write_pdf(report, Path(pdf), language)
-    return Reply(report, None if html or pdf else lambda document: [to_terminal(document, language=language)])
+    shown = to_terminal if full else first_lines
+    return Reply(report, None if html or pdf else lambda document: [shown(document, language=language)])
 
 
 def write_html(report: "ReportDocument", path: Path, language: str = ENGLISH) -> None:
@@ -182,6 +190,7 @@ def rerank(
         ),
     ] = None,
     html: Html = None,
+    full: Full = False,
 ) -> Reply:
     """Corrects and ranks totals that were measured elsewhere. The file is a CSV with the columns `relation,system` and
     either `sr_observed,fs_rate` or `groups,satisfied,judged,false`, where `groups` is satisfied plus violated.
@@ -198,7 +207,7 @@ def rerank(
         weights=read_weights(weights) if weights else None,
         proxy=proxy,
     )
-    return reported(document, html)
+    return reported(document, html, full=full)
 
 
 @command(
@@ -382,13 +391,11 @@ def annotators(
     task: Task = None,
     draws: Annotated[int, whole_number("draws of the posterior for the intervals", "N")] = 1000,
     seed: Annotated[int, whole_number("of these draws", "S")] = 0,
-    adjudicator: Annotated[float, decimal("how often an adjudicator is right, for protocol", "A")] = 1.0,
 ) -> Reply:
     """What each annotator gets wrong, by the model of Dawid and Skene (1979), from the judgements alone; see agreement
     (docs/reference/agreement.md). Repeated ratings count as they are.
     """
     from audit.annotation.ratings import need_two, read_ratings, stored_ratings
-    from audit.false_satisfaction.opinions import answered_outputs
     from audit.reports.quality import annotators_lines, annotators_report
 
     exclusive(("--db", db), ("--ratings", ratings))
@@ -396,20 +403,14 @@ def annotators(
         raise AuditError(f"--draws {draws}: must be from 0 (no intervals) to 100000")
     if seed < 0:
         raise AuditError(f"--seed {seed}: must be at least 0")
-    if not 0 <= adjudicator <= 1:
-        raise AuditError(f"--adjudicator {adjudicator}: must be a share from 0 to 1 of right answers")
     if ratings and task is not None:
         raise AuditError("--task is for a database; a file of ratings has no task")
-    outputs = None
     if ratings:
         rated = read_ratings(ratings, columns=settings_of("--columns", columns))
         need_two(rated, ratings)
     else:
-        engine = open_database(db or DATABASE)
-        rated = stored_ratings(engine, task)
-        outputs = answered_outputs(engine, str(rated.origin["task"]))
-    report = annotators_report(rated, draws, seed, outputs, adjudicator)
-    return Reply(report, annotators_lines)
+        rated = stored_ratings(open_database(db or DATABASE), task)
+    return Reply(annotators_report(rated, draws, seed), annotators_lines)
 
 
 KINDS: dict[str, Literal["input", "pair", "group"]] = {"inputs": "input", "pairs": "pair", "groups": "group"}

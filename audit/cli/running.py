@@ -242,8 +242,9 @@ def run(
     ] = "first",
 ) -> Reply:
     """Makes the groups of every relation on every source, executes each system once on each distinct input, checks,
-    and stores. Before that each system answers three inputs, or nothing is stored. A run that --max-calls or --max-cost
-    stops ends with status 3; the same again goes on.
+    and stores. Before that each system answers three inputs, or nothing is stored; a system with stored outputs is
+    asked three of them again, and the run stops where it answers differently now (name it NAME@VERSION then). A run
+    that --max-calls or --max-cost stops ends with status 3; the same again goes on.
     """
     from audit.annotation.guidelines import guideline_in_force
     from audit.annotation.words import set_words
@@ -322,7 +323,7 @@ def run(
             version = guideline_in_force(connection, of_task, get_task(of_task).question_kind).version
         lines.append(f"Annotators read the words that you gave: version {version} of the guideline of {of_task}.")
     if any(len(study.without_groups) < len(study.relations) for study in ran):
-        lines.append(f"Next: audit sample --db {db} --per-relation 60")
+        lines.append(_next(opened(), db))
     return Reply(documents if len(documents) > 1 else documents[0], lines)
 
 
@@ -400,7 +401,9 @@ def of_gold(corpus: Any) -> list[str]:
     if corpus.attributes:
         lines.append(f"Columns kept as attributes, and not taken for gold: {', '.join(corpus.attributes)}.")
     if 0 < corpus.labelled < rows:
-        lines.append("To work with gold alone, draw with `audit sample --domain gold`.")
+        lines.append(
+            "Where people answer, too, draw with `audit sample --annotators 2`; else only these are drawn from."
+        )
     return lines
 
 
@@ -488,7 +491,8 @@ def import_run(
     from audit.runner.imported import import_run, read_run
 
     groups = read_run(file)
-    imported = import_run(open_database(db, create=True), groups, seed)
+    engine = open_database(db, create=True)
+    imported = import_run(engine, groups, seed)
     counts = asdict(imported)
     document = {name: value for name, value in counts.items() if name != "outcomes"} | imported.outcomes
     if imported.new:
@@ -499,7 +503,15 @@ def import_run(
         ]
     else:
         lines = [f"This file was imported before, as study {imported.study}; nothing was changed."]
-    return Reply(document, [*lines, f"Next: audit sample --db {db} --per-relation 60"])
+    return Reply(document, [*lines, _next(engine, db)])
+
+
+def _next(engine: Any, db: str) -> str:
+    """What comes after a run: a sample of all where gold alone answers, at no cost, else one for people."""
+    from audit.judging.samples import gold_alone
+
+    size = "--share 1" if gold_alone(engine) else "--per-relation 60"
+    return f"Next: audit sample --db {db} {size}"
 
 
 @command(

@@ -134,11 +134,6 @@ def lines_of(result: Any) -> list[str]:
             lines.append(f"{said[0].upper()}{said[1:]} {counted(number, 'source')}.")
     if result.not_composed:
         lines.append(f"Left out, since nothing that can be checked follows: {', '.join(result.not_composed)}.")
-    if result.unscored:
-        lines.append(
-            f"Left out, since {result.system} gives the score 1 to every text, or none, and these compare scores: "
-            f"{', '.join(result.unscored)}."
-        )
     rows = [
         {
             "relation": one.violation.relation,

@@ -29,7 +29,7 @@ from audit.files import (
     refuse_no_file,
     unstorable,
 )
-from audit.keys import canonical, fingerprint
+from audit.keys import canonical, fingerprint, normal_text
 from audit.messages import joined, message
 from audit.tasks import (
     TASKS,
@@ -378,7 +378,7 @@ class FileCorpus:
     def rows(self) -> Iterator[Row]:
         for piece in self._named([]) if self._kept is None else self._kept:
             for key, texts, (language, target), gold, cluster, own in self._fields(piece):
-                subject = Input.of(*texts, language=language, target=target or None)
+                subject = Input.of(*map(normal_text, texts), language=language, target=target or None)
                 yield Row(key, subject, self._labels[gold], cluster or None, own)
 
 

@@ -1,17 +1,19 @@
-"""How often systems are right about the sources themselves, where the corpus has gold labels."""
+"""How often systems are right about the sources themselves, where these have gold labels or settled answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from sqlalchemy import Connection, Engine, case, func, select
+from sqlalchemy import Connection, Engine, case, func, select, true
 
-from audit.false_satisfaction.cells import Counted
+from audit.false_satisfaction.cells import Counted, StudyRow
+from audit.false_satisfaction.resolution import Whose, known_answers
 from audit.messages import message
 from audit.sampling.designs import has_clear_gold
 from audit.statistics.intervals import effective_size_of_sums
-from audit.store import snapshot, table_of, tables
-from audit.tasks import get_task
+from audit.store import rows_among, snapshot, table_of, tables
+from audit.tasks import Output, get_task
 
 NO_GOLD = message("no_rate.no_gold")
 PAIRS = "outputs of this task are judged one by one: a corpus has references, which are a proxy and never gold"
@@ -19,9 +21,9 @@ PAIRS = "outputs of this task are judged one by one: a corpus has references, wh
 
 @dataclass(frozen=True, slots=True)
 class SystemAccuracy:
-    """One system: how many sources with a gold label it has an output for, and on how many of them it is right.
+    """One system: of how many texts that have a label it has an output, and on how many of them it is right.
 
-    `worth` is how many outputs would say as much for sources to come if each were of a document of its own; None: all.
+    `worth` is how many outputs would say as much for texts to come if each were of a document of its own; None: all.
     """
 
     system: str
@@ -32,7 +34,8 @@ class SystemAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class RightOutputs:
-    """One study: how many of its sources have a gold label, and its systems by name; or the reason why there is none.
+    """One study: how many different texts of its sources have a label, and its systems by name; or the reason why
+    there is none.
 
     Systems have outputs for the sources of groups: what no relation applied to was not executed.
     """
@@ -41,47 +44,98 @@ class RightOutputs:
     sources: int
     systems: tuple[SystemAccuracy, ...]
     reason: str | None = None
+    by: Literal["gold", "people"] = "gold"
+    """Whose labels: the corpus's, or, where it has none, the answers of people that count. These are about sources of
+    drawn groups alone: they compare systems on the same texts, and are no sample of the corpus."""
 
 
-def right_outputs(database: Engine | Connection, counted: Counted) -> list[RightOutputs]:
-    """The accuracy of every system on the gold labels of every study, as counts; a source that failed is no output.
+def right_outputs(database: Engine | Connection, counted: Counted, whose: Whose = "both") -> list[RightOutputs]:
+    """The accuracy of every system on the sources of every study, as counts; a source that failed is no output.
 
-    A row of the corpus counts once, and not where rows give its text different labels. Right is what
-    `Task.is_wrong` does not call wrong, given the gold label as the only answer: the same label.
+    A text counts once, however many rows and groups it has, and not where rows give it different labels. Right is what
+    `Task.is_wrong` does not call wrong, given the gold label as the only answer, that is, the same label. A study
+    without gold has the answers of people instead, unless `whose` is gold.
     """
     keys = counted.keys[["study_id", "system_id", "system"]].drop_duplicates()
     with snapshot(database) as connection:
         return [
-            _of_study(connection, study["id"], study["task"], keys[keys["study_id"] == study["id"]].values)
+            _of_study(connection, study, keys[keys["study_id"] == study["id"]].values, whose)
             for study in counted.studies
         ]
 
 
-def _of_study(connection: Connection, study: int, task: str, systems: Sequence[Sequence[object]]) -> RightOutputs:
+def _of_study(connection: Connection, row: StudyRow, systems: Sequence[Sequence[object]], whose: Whose) -> RightOutputs:
+    study, task = row["id"], row["task"]
     if get_task(task).question_kind == "pair":
         return RightOutputs(study, 0, (), PAIRS)
-    source, output = table_of(tables.Source), table_of(tables.Output)
-    labelled = (has_clear_gold(study),)
-    sources = int(connection.execute(select(func.count()).select_from(source).where(*labelled)).scalar_one())
+    by: Literal["gold", "people"] = "gold"
+    sources, rows = _by_gold(connection, study, row["imported"])
+    if not sources and whose != "gold":
+        by = "people"
+        sources, rows = _by_people(connection, study, task)
     if not sources:
         return RightOutputs(study, 0, (), NO_GOLD)
-    names = {int(str(id)): str(name) for _, id, name in systems}
-    # Counted where they are, and by system alone, which is twice as quick. Only what failed is executed again, so that
-    # nobody has two outputs without an error. A task of inputs calls wrong what has not an allowed label.
-    right = func.sum(case((output.c.label == source.c.gold, 1), else_=0))
-    query = (
-        select(output.c.system_id, source.c.cluster, func.count(), right)
-        .join(source, source.c.input_id == output.c.input_id)
-        .where(*labelled, output.c.error.is_(None))
-        .group_by(output.c.system_id, source.c.cluster)
-    )
     counts: dict[int, list[tuple[int, int]]] = {}
-    for system, cluster, number, hits in connection.execute(query):
+    for system, cluster, number, hits in rows:
         # Sources that name no cluster are each their own.
         alone = [(1, 1)] * hits + [(1, 0)] * (number - hits) if cluster is None else [(number, hits)]
         counts.setdefault(system, []).extend(alone)
+    names = {int(str(id)): str(name) for _, id, name in systems}
     of_systems = (_accuracy(name, counts.get(id, [])) for id, name in sorted(names.items()))
-    return RightOutputs(study, sources, tuple(of_systems))
+    return RightOutputs(study, sources, tuple(of_systems), by=by)
+
+
+Hits = list[tuple[int, str | None, int, int]]
+"""System, cluster, texts with an output, and on how many of them it is right."""
+
+
+def _by_gold(connection: Connection, study: int, imported: bool) -> tuple[int, Hits]:
+    """How many texts have a clear gold label, and the hits. Counted where they are, which is twice as quick."""
+    source, output, group = table_of(tables.Source), table_of(tables.Output), table_of(tables.Group)
+    # In an imported study a row without groups is a follow-up that brought its own label.
+    grouped = select(group.c.source_id).where(group.c.study_id == study)
+    is_source = source.c.id.in_(grouped) if imported else true()
+    text = (
+        select(source.c.input_id, func.min(source.c.gold).label("gold"), func.min(source.c.cluster).label("cluster"))
+        .where(has_clear_gold(study), is_source)
+        .group_by(source.c.input_id)
+        .subquery()
+    )
+    # Only what failed is executed again, so that nobody has two outputs without an error. A task of inputs calls wrong
+    # what has not an allowed label.
+    query = (
+        select(
+            output.c.system_id,
+            text.c.cluster,
+            func.count(),
+            func.sum(case((output.c.label == text.c.gold, 1), else_=0)),
+        )
+        .join(text, text.c.input_id == output.c.input_id)
+        .where(output.c.error.is_(None))
+        .group_by(output.c.system_id, text.c.cluster)
+    )
+    texts = int(connection.execute(select(func.count()).select_from(text)).scalar_one())
+    return texts, [(system, cluster, number, hits) for system, cluster, number, hits in connection.execute(query)]
+
+
+def _by_people(connection: Connection, study: int, task: str) -> tuple[int, Hits]:
+    """How many texts people have settled, and the hits."""
+    source, output = table_of(tables.Source), table_of(tables.Output)
+    allowed = {
+        input_id: answer.allowed
+        for (of, input_id, about), answer in known_answers(connection, "people").items()
+        if of == task and about is None
+    }
+    query = select(source.c.input_id, func.min(source.c.cluster)).where(source.c.study_id == study)
+    clusters = dict(map(tuple, rows_among(connection, query.group_by(source.c.input_id), source.c.input_id, allowed)))
+    columns = (output.c.system_id, output.c.input_id, output.c.label, output.c.score, output.c.text)
+    said = rows_among(connection, select(*columns).where(output.c.error.is_(None)), output.c.input_id, clusters)
+    is_wrong = get_task(task).is_wrong
+    hits = [
+        (system, clusters[id], 1, int(not is_wrong(Output(label, score, text), allowed[id])))
+        for system, id, label, score, text in said
+    ]
+    return len(clusters), hits
 
 
 def _accuracy(system: str, clusters: list[tuple[int, int]]) -> SystemAccuracy:

@@ -382,6 +382,7 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
             *(member.c.step, member.c.role, member.c.input_id),
             *(input_table.c.texts, input_table.c.languages),
             *(output.c.attempt, output.c.label, output.c.score, output.c.text, output.c.error),
+            output.c.details,
         )
         .join(input_table, input_table.c.id == member.c.input_id)
         .outerjoin(output, of_system)
@@ -393,7 +394,7 @@ def _parts(connection: Connection, row: RowMapping) -> tuple[Part, ...]:
     answers = known_answers(connection, "both", {fields.input_id for fields in members})
     inputs = [Input.stored(fields.texts, fields.languages) for fields in members]
     steps = [
-        Step(fields.role, fields.input_id, Output(fields.label, fields.score, fields.text, fields.error), of_step)
+        Step(fields.role, fields.input_id, Output.stored(fields._mapping), of_step)
         for fields, of_step in zip(members, inputs, strict=True)
     ]
     drawn = Drawn(

@@ -76,6 +76,7 @@ class SampleRow(TypedDict):
     annotators: int
     protocol: str
     domain: str
+    quorum: str
 
 
 # What the audits of a report's samples found: follow-ups with an answer of their own, and groups that were checked.

@@ -1,7 +1,7 @@
 """The groups behind a report's counts, with their sources: what roll-ups and paired comparisons need."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,7 +24,7 @@ PLACES = [*NAMES, "source", "cluster"]
 
 @dataclass(frozen=True)
 class Shared:
-    """The common groups of one relation: those that apply to every system that was checked under it."""
+    """How the systems that were checked under one relation are compared."""
 
     study: int
     task: str
@@ -103,11 +103,13 @@ def checked_groups(counted: Counted, clusters: Clusters = ALONE) -> pd.DataFrame
 
 @dataclass(frozen=True)
 class Comparison:
-    """The common groups of one relation and where drawn groups lie among them: all but what answers make of these.
+    """The groups of one relation that apply to all these systems, and where drawn groups lie among them: all but what
+    answers make of these.
 
     `drawn` are the rows of `Counted.drawn` under the relation, which are the same whatever is answered: `inside`
     (drawn,) says which are common, `place` and `column` (drawn,) are their rows and their systems' columns among the
     common groups. `beyond` (groups,) says which of these lie behind what is drawn for every system that satisfies them.
+    `pairs` compare each two of the systems that share more groups than all do.
     """
 
     study: int
@@ -122,6 +124,7 @@ class Comparison:
     place: np.ndarray
     column: np.ndarray
     beyond: np.ndarray
+    pairs: "tuple[Comparison, ...]" = ()
 
     def common(self, state: np.ndarray, counts: np.ndarray, judged: np.ndarray) -> Common:
         """The common groups as some answers settle them; arguments (drawn,) as the columns of `Counted.drawn`.
@@ -153,6 +156,7 @@ class Comparison:
             decides=compared.informative if paired else None,
             source=compared.source,
             cluster=self.cluster,
+            pairs={(pair.systems[0], pair.systems[1]): pair.common(state, counts, judged) for pair in self.pairs},
         )
 
     @cached_property
@@ -193,18 +197,18 @@ def comparisons(database: Engine | Connection, counted: Counted) -> list[Compari
             numbers = Numbers.of_study(connection, study, sample["seed"] if sample else 0)
             design = sample["design"] if sample else None
             unjudged = set() if design == INFORMATIVE else unjudged_systems(counted, study)
-            for compared in compared_groups(connection, counted.checks, study, numbers, telling_apart, unjudged):
-                under = (counted.drawn["study_id"] == study) & (counted.drawn["relation_id"] == compared.relation)
+            for several in compared_groups(connection, counted.checks, study, numbers, telling_apart, unjudged):
+                under = (counted.drawn["study_id"] == study) & (counted.drawn["relation_id"] == several[0].relation)
                 drawn = counted.drawn[under]
                 source = source_of_group(drawn["group_id"])
-                cells = [names[study, compared.relation, system] for system in compared.systems]
-                beyond = np.zeros(len(compared.source), bool)
-                if design == "shared":
-                    beyond = compared.number > _reach(
-                        compared, counted, drawn["system_id"].to_numpy(), numbers.of(source)
-                    )
-                result.append(
-                    Comparison(
+                found = []
+                for compared in several:
+                    cells = [names[study, compared.relation, system] for system in compared.systems]
+                    beyond = np.zeros(len(compared.source), bool)
+                    if design == "shared":
+                        reach = _reach(compared, counted, drawn["system_id"].to_numpy(), numbers.of(source))
+                        beyond = compared.number > reach
+                    comparison = Comparison(
                         study,
                         cells[0][0],
                         cells[0][1],
@@ -216,7 +220,8 @@ def comparisons(database: Engine | Connection, counted: Counted) -> list[Compari
                         *_places(compared, source, drawn["system_id"]),
                         beyond,
                     )
-                )
+                    found.append(comparison)
+                result.append(replace(found[0], pairs=tuple(found[1:])))
     return result
 
 

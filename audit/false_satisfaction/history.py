@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from sqlalchemy import Connection, Engine, select
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import ORIGINS, WITHDRAWN, Vote, voted_answers
+from audit.annotation.answers import ORIGINS, WITHDRAWN, Quorum, Vote, voted_answers
 from audit.annotation.questions import ABOUT_OUTPUTS, Subject
 from audit.false_satisfaction.cells import (
     Audited,
@@ -32,6 +32,7 @@ from audit.false_satisfaction.resolution import (
     subjects_of,
     vocabularies,
 )
+from audit.sampling.designs import quorum_of
 from audit.store import snapshot, table_of, tables
 from audit.store.copying import in_utc
 
@@ -66,12 +67,12 @@ class PastAdjudication(NamedTuple):
 class History:
     """The judgements and adjudications of questions on inputs and outputs, oldest first.
 
-    `wanted` has the annotators that each question wants, `flags` when which question was flagged.
+    `wanted` has the votes that settle each question, `flags` when which question was flagged.
     """
 
     judgements: Sequence[PastJudgement]
     adjudications: Sequence[PastAdjudication]
-    wanted: Mapping[int, int]
+    wanted: Mapping[int, Quorum]
     flags: Sequence[tuple[int, datetime]] = ()
 
 
@@ -97,7 +98,8 @@ def history_of(connection: Connection, studies: Collection[int] | None = None) -
     about_outputs = select(question.c.id, question.c.annotators).where(question.c.kind.in_(ABOUT_OUTPUTS))
     if studies is not None:
         about_outputs = about_outputs.where(asked_by(connection, studies))
-    needed = dict(connection.execute(about_outputs).all())
+    rule = quorum_of(connection)
+    needed = {id: Quorum(annotators, rule) for id, annotators in connection.execute(about_outputs)}
     columns = (judgement.c.id, judgement.c.question_id, annotator.c.role, judgement.c.answer)
     judged = (
         select(*columns, judgement.c.decided_at, judgement.c.supersedes)
@@ -133,7 +135,7 @@ def answers_until(history: History, until: datetime | None = None) -> Answers:
     >>> noon = datetime(2026, 1, 1, 12)
     >>> given = PastJudgement(1, 7, "annotator", "positive", noon, None)
     >>> withdrawn = PastJudgement(2, 7, "annotator", "withdrawn", datetime(2026, 1, 1, 13), 1)
-    >>> history = History([given, withdrawn], [], {7: 1})
+    >>> history = History([given, withdrawn], [], {7: Quorum(1)})
     >>> answers_until(history, noon), answers_until(history)
     ({(7, 'people'): frozenset({'positive'})}, {})
     """
@@ -207,7 +209,7 @@ def passed_until(history: History, until: datetime | None = None) -> set[int]:
     full = {
         question
         for question, question_votes in votes.items()
-        if sum(vote.role in ROLES for vote in question_votes) >= history.wanted[question]
+        if sum(vote.role in ROLES for vote in question_votes) >= history.wanted[question].annotators
     }
     return full | {question for question, moment in history.flags if until is None or moment <= until}
 

@@ -315,7 +315,8 @@ def _relation(
 
     `drawn` are the groups of the rows of `counted.drawn`.
     """
-    common = comparison.settled(counted.drawn)
+    # What an answer does to a rate over common groups is a straight line; to one that follows from pairs it is not.
+    common = comparison.settled(counted.drawn).joint
     if common.short:
         return replace(empty, reason=common.short), []
     best = tuple(common.orders["best_genuine"])

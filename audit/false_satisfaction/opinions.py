@@ -4,14 +4,13 @@ Two people may disagree about a label and still agree that an output is wrong, o
 are made of is the second, so agreement is measured on it too.
 """
 
-from collections import Counter
 from collections.abc import Collection
 from typing import Literal
 
 import pandas as pd
 from sqlalchemy import Connection, Engine, select
 
-from audit.annotation.questions import Subject, asks_pairs
+from audit.annotation.questions import Subject
 from audit.annotation.ratings import Rated, stored_ratings
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import (
@@ -20,7 +19,6 @@ from audit.false_satisfaction.resolution import (
     State,
     drawn_groups,
     settle_group,
-    source_of,
     subjects_of,
 )
 from audit.messages import message
@@ -62,30 +60,6 @@ def opinions(engine: Engine, task: str | None = None) -> Rated:
     )
     frame = pd.DataFrame(rows, columns=COLUMNS)
     return Rated(frame, (FALSE, TRUE), (*rated.notes, note), {**rated.origin, "about": "false satisfactions"})
-
-
-def answered_outputs(engine: Engine, task: str) -> pd.DataFrame:
-    """Outputs of the groups that one answer settles: columns item (a question, as in ratings), output, groups.
-
-    `groups` counts the drawn groups, each once for every system, of relations that carry every answer, whose counted
-    outputs are all the label `output`: such a group is false exactly where the answer about its source is another one.
-    Where people judge outputs one by one the answer is no label that a system could have said: there is no row.
-    """
-    columns = ["item", "output", "groups"]
-    if asks_pairs(task):
-        return pd.DataFrame(columns=columns)
-    counts: Counter[tuple[str, str]] = Counter()
-    with engine.connect() as connection:
-        question_of = {subject: str(id) for id, subject in subjects_of(connection, ["input"]).items()}
-        drawn = _different_groups(connection)
-    for group in drawn:
-        source, labels = source_of(group), {step.output.label for step in group.steps}
-        if group.task != task or source is None or not group.carry.preserves_truth or len(labels) > 1:
-            continue
-        question, label = question_of.get(group.subject(source)), labels.pop()
-        if question is not None and label is not None:
-            counts[question, label] += 1
-    return pd.DataFrame([(*key, number) for key, number in counts.items()], columns=columns)
 
 
 def attributed_outputs(engine: Engine, by: Literal["relation", "system"]) -> pd.DataFrame:

@@ -11,14 +11,14 @@ import pandas as pd
 from sqlalchemy import Connection, Engine, and_, exists, literal, or_, select
 
 from audit.annotation.accounts import ROLES
-from audit.annotation.answers import PEOPLE, vote_state
+from audit.annotation.answers import PEOPLE, Quorum
 from audit.annotation.causes import INSPECTION
 from audit.false_satisfaction.cells import Counted
 from audit.false_satisfaction.groups import random_beginnings, source_of_group
 from audit.false_satisfaction.history import counting_judgements
 from audit.false_satisfaction.resolution import State, Whose
 from audit.relations import COUNTED
-from audit.sampling.designs import BLIND, INFORMATIVE, RANDOM, SHOWN, Terms, arms_of
+from audit.sampling.designs import BLIND, INFORMATIVE, RANDOM, SHOWN, Terms, arms_of, quorum_of
 from audit.store import pieces, rows_among, snapshot, table_of, tables
 
 
@@ -149,10 +149,11 @@ def _answering(connection: Connection, needed: Mapping[int, int]) -> Answering:
     """The statistics of these questions' answers; `needed` has the votes that each question needs, by id."""
     agreeing: list[float] = []
     total: Counter[str] = Counter()
+    rule = quorum_of(connection)
     for id, history in _histories(connection, needed):
         votes = counting_judgements(history)
         labels = [vote.answer for vote in votes]
-        total["disputed"] += vote_state(labels, needed[id]) == "disputed"
+        total["disputed"] += Quorum(needed[id], rule).answer(labels) is None
         pairs = [label == other for label, other in combinations(labels, 2)]
         if pairs:
             agreeing.append(sum(pairs) / len(pairs))

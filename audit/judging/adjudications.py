@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Engine, Select, case, delete, distinct, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Select, delete, exists, func, select
 
 from audit.annotation.accounts import ADJUDICATORS, ROLES, note, reading_as, require
-from audit.annotation.answers import SCALES, UNSURE, Vote, counting_votes, is_adjudicated, is_vote, stands
+from audit.annotation.answers import UNSURE, Vote, counting_votes, is_adjudicated, is_disputed, is_vote, stands
 from audit.annotation.causes import INSPECTION, check_reason, is_check, remark_of, written_as_check
 from audit.annotation.deferral import FLAG, check_comment, is_flagged, taken_back
 from audit.annotation.guidelines import guideline_in_force
@@ -365,17 +365,8 @@ class Opinion:
 
 def open_disputes(connection: Connection) -> list[int]:
     """Questions that have all their votes, that these do not settle, and that nobody has adjudicated; by priority."""
-    unsure = case((judgement.c.answer == UNSURE, 1), else_=0)
-    query = (
-        select(question.c.id)
-        .join(judgement, judgement.c.question_id == question.c.id)
-        .where(question.c.filled.is_(True), is_vote(judgement), ~is_adjudicated(question.c.id))
-        .where(question.c.kind.not_in(SCALES))
-        .group_by(question.c.id, question.c.priority)
-        .having(or_(func.count(distinct(judgement.c.answer)) > 1, func.max(unsure) == 1))
-        .order_by(question.c.priority.is_(None), question.c.priority, question.c.id)
-    )
-    return list(connection.execute(query).scalars())
+    order = (question.c.priority.is_(None), question.c.priority, question.c.id)
+    return list(connection.execute(select(question.c.id).where(is_disputed()).order_by(*order)).scalars())
 
 
 def disputes(engine: Engine, account_id: int) -> list[int]:

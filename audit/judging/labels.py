@@ -1,7 +1,8 @@
-"""`audit import-labels`: labels that people gave elsewhere become judgements of annotators of their own.
+"""`audit import-labels`: labels that people gave elsewhere become judgements of annotators of their own, or decisions
+of adjudicators of their own.
 
-They are votes like any other: a question that wants two annotators is settled by two of them that agree, or by one of
-them and somebody who judges it here. The annotators are disabled accounts: nobody can log in as one of them.
+Judgements are votes like any other: a question that wants two annotators is settled by two of them that agree, or by
+one of them and somebody who judges it here. These accounts are disabled: nobody can log in as one of them.
 """
 
 import re
@@ -12,20 +13,50 @@ from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import Connection, Engine, Row, Table, func, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    Table,
+    and_,
+    cast,
+    exists,
+    func,
+    select,
+    true,
+    union,
+)
 
-from audit.annotation.accounts import GOLD, gold_id
-from audit.annotation.answers import UNSURE, command
+from audit.annotation.accounts import ROLES, checked_name, gold_id
+from audit.annotation.answers import UNSURE, command, is_disputed
+from audit.annotation.causes import OTHER_REASON, REASONS
+from audit.annotation.deferral import check_comment
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import Subject, asks_pairs, gold_labels, kind_of, question_ids, question_key
 from audit.errors import AuditError, BadFile
+from audit.false_satisfaction.questions import asked_by
 from audit.files import MISSING, SHOWN, as_text, first_lines, parse_json, plain_frame, read_table, read_text
-from audit.judging.unit import unit_of_work
+from audit.judging.unit import Work, unit_of_work
+from audit.keys import normal_text
 from audit.messages import message
 from audit.store import insert_new, need_study, pieces, tables
-from audit.store.core import annotator, count_rows, input_table, judgement, question, sample, source, study
+from audit.store.bulk import LIMIT
+from audit.store.core import (
+    adjudication,
+    annotator,
+    count_rows,
+    group,
+    input_table,
+    judgement,
+    question,
+    sample,
+    source,
+    study,
+)
 from audit.store.core import output as output_table
 from audit.tasks import Input, Task, base_of, get_task, label_reader, labels_to_write, matches, text_columns
 from audit.tasks.classification import PLUS
@@ -56,6 +87,8 @@ class Label:
     """The output that is judged, where people judge outputs."""
     shown_at: datetime | None = None
     decided_at: datetime | None = None
+    reason: str = ""
+    """Why an adjudicator decided so: a code of `audit.annotation.causes`, or words."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +118,7 @@ def read_labels(path: str | Path, columns: Mapping[str, str] = MappingProxyType(
     return _checked(path, table, [(f"line {line}", reason) for line, reason in bad], "line")
 
 
-COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", "target_language", "answer")
+COLUMNS = ("label", "text", "text_b", "row", "output", "annotator", "language", "target_language", "answer", "reason")
 """What a file of labels may say. `answer` is Prodigy's: a label that was rejected or ignored is none."""
 
 
@@ -148,13 +181,14 @@ def _checked(path: Path, table: "pd.DataFrame", bad: list[tuple[str, str]], plac
 
 
 def _subject(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row, or a task's data, says of the input that its label is about, as parameters of `Label`."""
+    """What a row, or a task's data, says of the input that its label is about, and why, as parameters of `Label`."""
     texts = takewhile(lambda text: isinstance(text, str) and text.strip(), map(row.get, _TEXTS))
     return {
-        "texts": tuple(str(text).strip() for text in texts),
+        "texts": tuple(normal_text(str(text)) for text in texts),
         "language": str(row.get("language") or "") or None,
         "target": str(row.get("target_language") or "") or None,
-        "output": str(row.get("output") or "").strip() or None,
+        "output": normal_text(str(row.get("output") or "")) or None,
+        "reason": str(row.get("reason") or "").strip(),
     }
 
 
@@ -258,13 +292,17 @@ def _times(annotation: dict[str, Any]) -> tuple[datetime | None, datetime | None
     return decided, decided - timedelta(seconds=float(lead)) if lead is not None else None
 
 
-ROLE = "annotator"
+Role = Literal["annotator", "adjudicator"]
+"""What the labels of a file are: votes of annotators, or decisions of adjudicators."""
+NO_REASON = "imported"
+"""The reason of a decision for which the file gives none."""
 NOT_HERE = "text not in the database"
 NOT_IN_LANGUAGE = "text in the database in the language {} alone, not in that of the labels"
 NO_ROW = "no such row in a study"
 NO_OUTPUT = "output that no system returned for it"
 NO_QUESTION = "no such question"
 CONTRADICTORY = "the same annotator gave it different labels"
+UNDECIDED = "unsure, which decides nothing"
 
 
 @dataclass(frozen=True)
@@ -274,7 +312,7 @@ class Imported:
     labels: int
     added: int
     changed: int
-    """New judgements that supersede what the same annotator was imported with before."""
+    """New ones that take the place of what the same annotator was imported with before."""
     known: int
     """Imported before, with the same label."""
     repeated: int
@@ -283,6 +321,8 @@ class Imported:
     """Questions that were made for them."""
     too_few: int
     """Questions that these labels are about and fewer people have answered than are asked: they stay open."""
+    disputed: int
+    """Questions that these labels are about, whose answers do not settle them: they wait for an adjudicator."""
     unmatched: dict[str, int]
     """Labels that were not used, by reason."""
     first: dict[str, str]
@@ -303,8 +343,9 @@ def import_labels(
     study: int | None = None,
     by: int | None = None,
     all_known: str | None = None,
+    role: Role = "annotator",
 ) -> Imported:
-    """Store labels as judgements, in one transaction; the same file again adds nothing.
+    """Store labels as judgements, or as adjudications, in one transaction; the same file again adds nothing.
 
     A label is about a question by its key (`audit export` writes it for Label Studio), about the input that these
     texts in this `language` are, or about the source with this row (of one `study`, or of all); where people judge each
@@ -328,26 +369,26 @@ def import_labels(
         targets, opened = _questions(connection, file, target_task, language, study)
         if all_known is not None:
             _refuse_unknown(file, targets, all_known)
+        if role == "adjudicator":
+            targets = [
+                UNDECIDED if answer == UNSURE else target for answer, target in zip(answers, targets, strict=True)
+            ]
         matched = _matched(file.labels, answers, annotators, targets)
-        people = elsewhere_accounts(connection, sorted({name for name, _ in matched.chosen}))
-        before = current_judgements(connection, people.values())
-        rows = [
-            _judgement_row(label, answer, question_id, people[name], earlier)
-            for (name, question_id), (label, answer) in matched.chosen.items()
-            if (earlier := before.get((people[name], question_id))) is None or earlier.answer != answer
-        ]
-        work.add(tables.Judgement, rows)
+        people = elsewhere_accounts(connection, sorted({name for name, _ in matched.chosen}), role)
+        added, changed = (_decide if role == "adjudicator" else _vote)(work, matched, people)
         work.finish()
-        too_few = _open(connection, {question_id for _, question_id in matched.chosen})
-    changed = sum(row["supersedes"] is not None for row in rows)
+        questions = {question_id for _, question_id in matched.chosen}
+        too_few = _count(connection, questions, question.c.filled.is_(False)) if role == "annotator" else 0
+        disputed = _count(connection, questions, is_disputed())
     return Imported(
         labels=len(file.labels),
-        added=len(rows) - changed,
+        added=added,
         changed=changed,
-        known=len(matched.chosen) - len(rows),
+        known=len(matched.chosen) - added - changed,
         repeated=matched.repeated,
         opened=opened,
         too_few=too_few,
+        disputed=disputed,
         unmatched=dict(matched.unmatched),
         first=matched.first,
         without=file.without,
@@ -394,28 +435,58 @@ def _matched(
     return matched
 
 
-def _open(connection: Connection, ids: Iterable[int]) -> int:
-    """How many of these questions fewer people have answered than are asked."""
-    return sum(
-        count_rows(connection, question, question.c.id.in_(piece), question.c.filled.is_(False))
-        for piece in pieces(sorted(ids))
-    )
+def _count(connection: Connection, ids: Iterable[int], condition: ColumnElement[bool]) -> int:
+    """How many of these questions meet a condition."""
+    return sum(count_rows(connection, question, question.c.id.in_(piece), condition) for piece in pieces(sorted(ids)))
 
 
-def _judgement_row(
-    label: Label, answer: str, question_id: int, annotator_id: int, earlier: Row[Any] | None
-) -> dict[str, Any]:
-    return {
-        "question_id": question_id,
-        "annotator_id": annotator_id,
-        "round": 1,
-        "answer": answer,
-        "guideline": ELSEWHERE,
-        "client": command("import-labels"),
-        "shown_at": label.shown_at,
-        "decided_at": label.decided_at or tables.now(),
-        "supersedes": earlier.id if earlier is not None else None,
-    }
+def _vote(work: Work, matched: _Matched, people: Mapping[str, int]) -> tuple[int, int]:
+    """Add the judgements that are new or changed; returns how many are new, and how many changed."""
+    before = current_judgements(work.connection, people.values())
+    rows = [
+        {
+            "question_id": question_id,
+            "annotator_id": people[name],
+            "round": 1,
+            "answer": answer,
+            "guideline": ELSEWHERE,
+            "client": command("import-labels"),
+            "shown_at": label.shown_at,
+            "decided_at": label.decided_at or tables.now(),
+            "supersedes": earlier.id if earlier is not None else None,
+        }
+        for (name, question_id), (label, answer) in matched.chosen.items()
+        if (earlier := before.get((people[name], question_id))) is None or earlier.answer != answer
+    ]
+    work.add(tables.Judgement, rows)
+    changed = sum(row["supersedes"] is not None for row in rows)
+    return len(rows) - changed, changed
+
+
+def _decide(work: Work, matched: _Matched, people: Mapping[str, int]) -> tuple[int, int]:
+    """As `_vote`, for adjudications. What somebody else has decided since stays until the file says otherwise."""
+    query = select(adjudication).where(adjudication.c.annotator_id.in_(list(people.values())))
+    rows_before = work.connection.execute(query.order_by(adjudication.c.id)).all()
+    before = {(row.annotator_id, row.question_id): list(row.allowed) for row in rows_before}
+    rows = []
+    for (name, question_id), (label, answer) in matched.chosen.items():
+        if before.get((people[name], question_id)) != [answer]:
+            check_comment(label.reason)
+            code = label.reason if label.reason in REASONS and label.reason != OTHER_REASON else None
+            rows.append(
+                {
+                    "question_id": question_id,
+                    "annotator_id": people[name],
+                    "allowed": [answer],
+                    "reason": "" if code else label.reason or NO_REASON,
+                    "code": code,
+                    "guideline": ELSEWHERE,
+                    "decided_at": label.decided_at or tables.now(),
+                }
+            )
+    work.add(tables.Adjudication, rows)
+    changed = sum((row["annotator_id"], row["question_id"]) in before for row in rows)
+    return len(rows) - changed, changed
 
 
 def _task(connection: Connection, name: str | None) -> Task:
@@ -472,11 +543,8 @@ def _annotator_names(file: Labels, annotator: str | None) -> list[str]:
             message("labels.several_annotators", file=file.path, count=len(names)),
             parameter="annotator",
         )
-    annotators = [annotator if annotator is not None else str(label.annotator) for label in file.labels]
-    for name in sorted(set(annotators)):
-        if not name.strip() or len(name) > 80 or not name.isprintable() or name == GOLD or name.startswith("deleted-"):
-            raise AuditError(message("labels.bad_annotator", name=name, gold=GOLD))
-    return annotators
+    written = {name: checked_name(str(name if annotator is None else annotator)) for name in sorted(names, key=str)}
+    return [written[label.annotator] for label in file.labels]
 
 
 def _labels_of_task(file: Labels, task: Task, renamed: Mapping[str, str]) -> list[str]:
@@ -507,22 +575,19 @@ def _questions(
     """The question of each label, or why there is none; and how many questions were made."""
     by_key = _ids(connection, question, {label.question for label in file.labels if label.question is not None})
     translates = base_of(task.name) == "translation"
-    keys = {
+    asked = {
         position: Input.of(
             *label.texts[: task.texts],
             language=label.language or language,
             target=label.target if translates else None,
-        ).key
+        )
         for position, label in enumerate(file.labels)
         if label.question is None and label.row is None
     }
-    inputs = _ids(connection, input_table, set(keys.values()))
-    elsewhere = _in_other_languages(
-        connection, {position: file.labels[position] for position, key in keys.items() if key not in inputs}, task
-    )
+    inputs, elsewhere = _inputs(connection, asked)
     rows = _rows(connection, file, task, study_id)
     input_ids = [
-        rows.get(label.row) if label.row is not None else inputs.get(keys.get(position, b""))
+        rows.get(label.row) if label.row is not None else inputs.get(position)
         for position, label in enumerate(file.labels)
     ]
     present = {input_id for input_id in input_ids if input_id is not None}
@@ -546,29 +611,44 @@ def _questions(
     return questions, opened
 
 
-def _in_other_languages(connection: Connection, missing: Mapping[int, Label], task: Task) -> dict[int, str]:
-    """Of texts that the database does not have in their language, by position: that it has them in another."""
+def _inputs(connection: Connection, asked: Mapping[int, Input]) -> tuple[dict[int, int], dict[int, str]]:
+    """The stored input of each of these, by position: the same, or one whose texts have the same normal form.
+
+    And of those that are stored in another language alone, the reason why they are not taken.
+    """
+    ids = _ids(connection, input_table, {given.key for given in asked.values()})
+    found = {position: ids[given.key] for position, given in asked.items() if given.key in ids}
+    missing = {position: given for position, given in asked.items() if position not in found}
     if not missing:
-        return {}
-    reasons: dict[int, str] = {}
-    for (stored,) in connection.execute(select(input_table.c.languages).distinct()):
-        languages = tuple(stored.split(","))
-        keys = {position: Input(label.texts[: task.texts], languages).key for position, label in missing.items()}
-        present = _ids(connection, input_table, set(keys.values()))
-        reason = NOT_IN_LANGUAGE.format("-".join(dict.fromkeys(languages)))
-        reasons |= {position: reason for position, key in keys.items() if key in present}
-    return reasons
+        return found, {}
+    # Recorded texts are stored as a system saw them, with the blanks at their ends: these are gone through.
+    wanted = {given.texts for given in missing.values()}
+    stored: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
+    columns = (input_table.c.id, input_table.c.texts, input_table.c.languages)
+    for id, texts, languages in connection.execute(select(*columns).order_by(input_table.c.id.desc())):
+        if (form := tuple(map(normal_text, texts))) in wanted:
+            stored.setdefault(form, {})[tuple(languages.split(","))] = int(id)
+    reasons = {}
+    for position, given in missing.items():
+        by_languages = stored.get(given.texts, {})
+        if given.languages in by_languages:
+            found[position] = by_languages[given.languages]
+        elif by_languages:
+            reasons[position] = NOT_IN_LANGUAGE.format("-".join(dict.fromkeys(next(iter(by_languages)))))
+    return found, reasons
 
 
 def _outputs(connection: Connection, inputs: Iterable[int]) -> dict[tuple[int, str | None], str]:
-    """The texts that systems returned for these inputs, by input and text without spaces at its ends."""
+    """The texts that systems returned for these inputs, by input and normal form of the text."""
     table = output_table
     outputs: dict[tuple[int, str | None], str] = {}
     for piece in pieces(inputs):
         query = select(table.c.input_id, table.c.text).where(
             table.c.input_id.in_(piece), table.c.text.is_not(None), table.c.error.is_(None)
         )
-        outputs.update(((int(input_id), text.strip()), text) for input_id, text in connection.execute(query.distinct()))
+        outputs.update(
+            ((int(input_id), normal_text(text)), text) for input_id, text in connection.execute(query.distinct())
+        )
     return outputs
 
 
@@ -628,18 +708,21 @@ def _create_questions(connection: Connection, task: Task, subjects: set[Subject]
     return insert_new(connection, tables.Question, rows)
 
 
-def elsewhere_accounts(connection: Connection, names: Sequence[str], role: str = ROLE) -> dict[str, int]:
+def elsewhere_accounts(connection: Connection, names: Sequence[str], role: str) -> dict[str, int]:
     """Accounts for these names, made where they are absent; disabled, so that nobody can log in by any way.
 
-    `role` is that of a person, whose votes count although the account is disabled, or a model's. An account is one of
+    `role` is that of a person, whose answers count although the account is disabled, or a model's. An account is one of
     ours when all that it ever answered was answered elsewhere. Raises AuditError for one that is not.
     """
     for name in names:
         row = connection.execute(select(annotator).where(annotator.c.name == name)).mappings().first()
         if row is None:
             continue
-        guidelines = select(judgement.c.guideline).where(judgement.c.annotator_id == row["id"]).distinct()
-        if row["role"] != role or [int(guideline[0]) for guideline in connection.execute(guidelines)] != [ELSEWHERE]:
+        guidelines = union(
+            *(select(table.c.guideline).where(table.c.annotator_id == row["id"]) for table in (judgement, adjudication))
+        )
+        is_person = row["role"] in ROLES
+        if is_person != (role in ROLES) or connection.execute(guidelines).scalars().all() != [ELSEWHERE]:
             raise AuditError(
                 message("labels.account_in_use", name=name),
                 parameter="annotator",
@@ -704,34 +787,60 @@ class GoldAnswers:
     """Questions about an output for a source with a gold label: ignored, since gold says nothing about outputs."""
 
 
-def answer_with_gold(engine: Engine, *, by: int | None = None) -> GoldAnswers:
-    """Answer every question about an input that is a source with a gold label. Repeating it adds nothing.
+def answer_with_gold(engine: Engine, study_id: int | None = None, *, by: int | None = None) -> GoldAnswers:
+    """Answer every question about an input that is a source with a gold label: those that a study asks, with the labels
+    of its own sources, or those of all studies (None). Repeating it adds nothing.
 
     Asked for by a manager (`by`, an account id; else NotAllowed) or by whoever has the database itself (None).
     """
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
+        _ask_labelled_follow_ups(connection)
         labels = gold_labels(connection)
-        subjects = _questions_about(connection, labels)
+        among: ColumnElement[bool] = true()
+        about_own = among
+        if study_id is not None:
+            need_study(connection, study_id)
+            among = asked_by(connection, [study_id])
+            labelled = select(source.c.input_id).where(source.c.study_id == study_id, source.c.gold.is_not(None))
+            about_own = and_(among, question.c.input_id.in_(labelled))
         gold = gold_id(connection)
-        own = select(judgement.c.question_id).where(judgement.c.annotator_id == gold)
-        before = set(connection.execute(own).scalars())
+        subjects = _questions_about(connection, labels, about_own)
+        answered = select(judgement.c.question_id).join(question, question.c.id == judgement.c.question_id)
+        before = set(connection.execute(answered.where(judgement.c.annotator_id == gold, among)).scalars())
         clear = {id: next(iter(labels[key])) for id, key in subjects.items() if len(labels[key]) == 1}
         row = {"annotator_id": gold, "round": 1, "guideline": 0, "client": command("gold"), "decided_at": tables.now()}
         new = [row | {"question_id": id, "answer": label} for id, label in clear.items() if id not in before]
         work.add(tables.Judgement, new)
-        total = count_rows(connection, question, question.c.kind == "input")
-        pairs = len(_questions_about(connection, labels, "pair"))
+        total = count_rows(connection, question, question.c.kind == "input", among)
+        pairs = len(_questions_about(connection, labels, about_own, "pair"))
     contradictory = sum(len(labels[key]) > 1 for key in subjects.values())
     return GoldAnswers(total, len(before | set(clear)), len(new), contradictory, pairs)
 
 
+def _ask_labelled_follow_ups(connection: Connection) -> None:
+    """Make questions of the follow-ups that came with a gold label of their own, rows without groups of imported
+    studies: also where an answer is carried to them, for an answer of their own goes before that."""
+    first = cast(source.c.id, BigInteger) * LIMIT**2  # the least id that a group of the source can have
+    grouped = exists().where(group.c.id.between(first, first + LIMIT**2 - 1))
+    query = (
+        select(study.c.task, source.c.input_id)
+        .join(study, study.c.id == source.c.study_id)
+        .where(study.c.imported, source.c.gold.is_not(None), ~grouped)
+    )
+    subjects: dict[str, set[Subject]] = {}
+    for task, input_id in connection.execute(query):
+        subjects.setdefault(task, set()).add((task, input_id, None))
+    for task, of_task in subjects.items():
+        _create_questions(connection, get_task(task), of_task)
+
+
 def _questions_about(
-    connection: Connection, subjects: Collection[tuple[str, int]], kind: str = "input"
+    connection: Connection, subjects: Collection[tuple[str, int]], among: ColumnElement[bool], kind: str = "input"
 ) -> dict[int, tuple[str, int]]:
-    """Questions of this kind about these inputs: question id -> (task, input)."""
-    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == kind)
+    """Questions of this kind about these inputs that meet a condition: question id -> (task, input)."""
+    query = select(question.c.id, question.c.task, question.c.input_id).where(question.c.kind == kind, among)
     return {
         id: (task, input_id)
         for piece in pieces({input_id for _, input_id in subjects})

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Table, and_, exists, func, or_, select
 
 from audit.annotation.accounts import note, reading_as_manager
 from audit.annotation.answers import (
@@ -19,11 +19,11 @@ from audit.annotation.answers import (
     SCALES,
     UNSURE,
     WITHDRAWN,
+    Quorum,
     by_people,
     is_counted,
     is_vote,
     stands,
-    vote_state,
 )
 from audit.annotation.control_questions import REPEAT
 from audit.annotation.deferral import check_comment
@@ -40,6 +40,7 @@ from audit.false_satisfaction.resolution import (
 )
 from audit.judging.unit import unit_of_work
 from audit.messages import message
+from audit.sampling.designs import quorum_of
 from audit.store import pieces, tables
 from audit.store.core import adjudication, answer, judgement, member, question
 from audit.tasks import get_task
@@ -259,6 +260,8 @@ def _chosen(connection: Connection, choice: Choice) -> tuple[list[Row[Any]], lis
     if choice.below is not None:
         version = adjudication.c.guideline
         conditions.append(or_(version.is_(None), version < choice.below))
+    if not choice.elsewhere:
+        conditions.append(func.coalesce(adjudication.c.guideline, -1) != ELSEWHERE)
     adjudications = _rows_of(connection, adjudication, stands(adjudication), *conditions)
     return judgements, [row for row in adjudications if not choice.labels or set(choice.labels) & set(row.allowed)]
 
@@ -307,6 +310,7 @@ def _repeats(connection: Connection, judgements: Sequence[Row[Any]]) -> list[Row
 
 def _effect(connection: Connection, judgements: Sequence[Row[Any]], adjudications: Sequence[Row[Any]]) -> Stale:
     """The effect of withdrawing these: which answers go, and what is left for their questions."""
+    rule = quorum_of(connection)
     touched = {row.question_id for row in (*judgements, *adjudications)}
     stale_ids, unsettled = {row.id for row in judgements}, {row.question_id for row in adjudications}
     before: dict[int, dict[str, list[str]]] = defaultdict(dict)
@@ -324,8 +328,8 @@ def _effect(connection: Connection, judgements: Sequence[Row[Any]], adjudication
     changed = {}
     for id in sorted(touched):
         after = {origin: allowed for origin, allowed in before[id].items() if origin == "gold"}
-        if id in needed and votes[id] and vote_state(votes[id], needed[id]) == "agreed":
-            after["people"] = [votes[id][0]]
+        if id in needed and (label := Quorum(needed[id], rule).answer(votes[id])) is not None:
+            after["people"] = [label]
         if "adjudicated" in before[id] and id not in unsettled:
             after["adjudicated"] = before[id]["adjudicated"]
         if after != before[id]:

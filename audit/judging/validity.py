@@ -13,14 +13,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, func, select
 
-from audit.annotation.accounts import GOLD, MODEL, ROLES, note, reading_as_manager
+from audit.annotation.accounts import MODEL, ROLES, checked_name, note, reading_as_manager
 from audit.annotation.answers import SCALES, UNSURE, command, is_counted
 from audit.annotation.guidelines import ELSEWHERE
 from audit.annotation.questions import RATINGS
 from audit.annotation.scales import drawn_members
 from audit.errors import AuditError
 from audit.files import read_table, refuse_bad_rows
-from audit.judging.labels import ROLE, current_judgements, elsewhere_accounts
+from audit.judging.labels import current_judgements, elsewhere_accounts
 from audit.judging.unit import unit_of_work
 from audit.keys import uniform
 from audit.messages import message
@@ -208,13 +208,12 @@ def import_ratings(
     with unit_of_work(engine, by, "manager", owner=True) as work:
         work.hold_all()
         connection = work.connection
-        if not annotator.strip() or len(annotator) > 80 or not annotator.isprintable() or annotator == GOLD:
-            raise AuditError(message("labels.bad_annotator", name=annotator[:80], gold=GOLD), parameter="annotator")
+        annotator = checked_name(annotator)
         rows, bad = file.rows, list(file.bad)
         questions = _questions(connection)
         ratings = list(_ratings(rows, questions, bad))
         refuse_bad_rows(file.path, bad, len(rows) + len(file.bad))
-        account = elsewhere_accounts(connection, [annotator], MODEL if model else ROLE)[annotator]
+        account = elsewhere_accounts(connection, [annotator], MODEL if model else "annotator")[annotator]
         before = current_judgements(connection, [account])
         new = [
             _row(account, question_id, answer, earlier)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from audit.corpora.base import Unit
-from audit.library.components import Texts, corpus_of, system_names
+from audit.library.components import Texts, corpus_of, system_names, using
 from audit.relations.registry import with_lines
 from audit.runner.executors import executor_of
 from audit.runner.forecast import forecasts
@@ -33,7 +33,8 @@ def check_system(
     """
     named = corpus_of(list(texts) or list(TEXTS["en"]), task if task != "translation" else None, None, None, None)
     (name,) = system_names([system], named)
-    return check(name, texts=texts, task=task, limit=time_limit, apart=False)
+    with using([name]):
+        return check(name, texts=texts, task=task, limit=time_limit, apart=False)
 
 
 @checked_arguments

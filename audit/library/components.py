@@ -2,13 +2,14 @@
 
 import inspect
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from types import ModuleType
 from typing import Any, Literal, TypeAlias, cast
+from weakref import WeakKeyDictionary
 
 import pandas as pd
 
@@ -16,7 +17,6 @@ from audit.corpora import Corpus, get_corpus
 from audit.corpora.base import Unit
 from audit.corpora.files import AS_IT_IS, FrameCorpus, Reading
 from audit.errors import AuditError
-from audit.keys import fingerprint
 from audit.relations import ANY, Plain, Verdict
 from audit.relations.base import Carry, nothing, stays, unchanged
 from audit.relations.registry import replace_relation
@@ -24,6 +24,7 @@ from audit.systems import offer_system
 from audit.systems.base import System
 from audit.systems.judge import Judge, function_judge, load_judge
 from audit.systems.own import is_system, load_object
+from audit.systems.versions import CodeVersion, code_version
 from audit.tasks import Output, base_of, get_task
 from audit.text import Analysis
 from audit.user_models import checked_arguments
@@ -82,7 +83,7 @@ def relation(
                 check=check,
                 carry=propagate,
                 languages=tuple(languages),
-                version=version or source_version(function, check),
+                version=version or code_version(function, check, state=False).version,
                 question=question,
             )
         )
@@ -145,25 +146,6 @@ class _TextFunction:
         return list(texts)
 
 
-def source_version(*functions: Callable[..., Any]) -> str:
-    """A fingerprint of functions: of their source, or of their compiled code where the source cannot be read."""
-    return fingerprint(part for function in functions for part in _definition_parts(function))
-
-
-def _definition_parts(defined: Any) -> list[str]:
-    try:
-        return [textwrap.dedent(inspect.getsource(defined))]
-    except (OSError, TypeError):
-        pass
-    code = getattr(defined, "__code__", None)
-    if code is None:
-        kind = defined if inspect.isclass(defined) else type(defined)
-        members = [member for member in vars(kind).values() if hasattr(member, "__code__")]
-        return [kind.__qualname__, *(part for member in members for part in _definition_parts(member))]
-    constants = [repr(constant) for constant in code.co_consts if not hasattr(constant, "co_code")]
-    return [code.co_code.hex(), *code.co_names, *constants]
-
-
 @dataclass(frozen=True)
 class _OfferedSystem:
     """A caller's function or object, with the name, version, tasks and languages that it may lack."""
@@ -173,6 +155,7 @@ class _OfferedSystem:
     version: str
     tasks: tuple[str, ...]
     languages: tuple[str, ...]
+    remark: str | None = None
 
     def __getattr__(self, name: str) -> Any:
         # For parts that an object may have or not: predict, settings, prepare ...
@@ -196,7 +179,7 @@ def judge_of(judge: object, name: str | None) -> Judge:
     made = function_judge(judge, called, sys.modules.get(getattr(judge, "__module__", "")) or ModuleType(called))
     made.name = called
     if getattr(judge, "version", None) is None:
-        made.version = source_version(judge)
+        made.version = code_version(judge).version
     return made
 
 
@@ -240,16 +223,51 @@ def _register(key: str | None, system: object, corpus: Corpus) -> str:
     if inspect.isclass(system):
         system = system()
     if not is_system(system):
-        version = getattr(system, "version", None)
+        version, remark = getattr(system, "version", None), getattr(system, "remark", None)
+        if not isinstance(version, str | int | float):
+            found = _version_of(_require_callable(name, system))
+            _offered[name] = system, found
+            version, remark = found.version, remark or found.remark(name)
         system = _OfferedSystem(
             system,
             name,
-            str(version) if isinstance(version, str | int | float) else source_version(_require_callable(name, system)),
+            str(version),
             tuple(getattr(system, "tasks", None) or (corpus.task,)),
             tuple(getattr(system, "languages", None) or ANY),
+            remark,
         )
     offer_system(name, lambda: _load_system(name, system))
     return name
+
+
+# What a run itself changes in an object (a model that is loaded when it is first asked, a cache, a counter) makes no
+# other system of it.
+
+_offered: dict[str, tuple[object, CodeVersion]] = {}
+"""The systems of the caller's that have no version of their own, with the one that they run under, by name."""
+_after: WeakKeyDictionary[Any, tuple[str, CodeVersion]] = WeakKeyDictionary()
+"""The version that such an object would have had after its last run, and the one that it ran under."""
+
+
+@contextmanager
+def using(names: Iterable[str]) -> Iterator[None]:
+    """A block in which these systems are asked; called again as they are at its end, they are the same ones."""
+    try:
+        yield
+    finally:
+        for name in names:
+            if (found := _offered.pop(name, None)) is not None:
+                with suppress(TypeError):  # some objects cannot be keys
+                    _after[found[0]] = code_version(found[0]).version, found[1]
+
+
+def _version_of(system: object) -> CodeVersion:
+    now = code_version(system)
+    try:
+        after, ran_under = _after.get(system, ("", now))
+    except TypeError:
+        return now
+    return ran_under if after == now.version else now
 
 
 def _require_callable(name: str, system: Any) -> Callable[..., Any]:
@@ -303,4 +321,4 @@ def _columns(number: int, item: object) -> Mapping[str, object]:
     raise AuditError(f"corpus, row {number}: {item!r:.80} is no text, no pair (text, gold) and no dict of columns")
 
 
-__all__ = ["Texts", "corpus_of", "relation", "source_version", "system_names"]
+__all__ = ["Texts", "corpus_of", "relation", "system_names", "using"]

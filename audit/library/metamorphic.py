@@ -15,7 +15,6 @@ from audit.false_satisfaction.changes import RelationKey
 from audit.keys import canonical
 from audit.relations.registry import configured, get_relation, with_lines
 from audit.reports.compare import RelationCheck, check_relation, group_lines, percent
-from audit.systems import get_system
 
 if TYPE_CHECKING:
     import pytest
@@ -26,6 +25,7 @@ def metamorphic(
     relations: Sequence[str],
     system: Any = None,
     *,
+    version: str | None = None,
     max_violations: float = 0.0,
     show: int = 3,
     **options: Any,
@@ -33,6 +33,8 @@ def metamorphic(
     """Make a test of each relation: it fails where more than a share `max_violations` of the groups violates it.
 
     A name that stands for several relations (`all`, `default`, `family:NAME`) is one test, of all of them that fit.
+    `version` is that of the decorated function as a system: without one it is a fingerprint of the code that it
+    reaches, and where what it asks answers otherwise than is stored under it, the test fails and says so.
     `corpus` and `options` are those of `audit.run`; a file is looked for beside the test, too. `system` is a name, a
     function, or one of these by name in a dict; without one the decorated function is the system, and takes a text.
     With one the decorated function is called when the relation has passed, with the
@@ -51,24 +53,35 @@ def metamorphic(
     except ModuleNotFoundError:
         raise NotInstalled("tests of relations are for pytest, which is absent; pip install pytest") from None
     from audit.library.pytest_plugin import ACTIVE
+    from audit.library.study import ASKED
 
     if isinstance(relations, str) or not list(relations):
         raise AuditError(f"relations={relations!r}: name one or more in a list; each is a test")
     if not 0 <= max_violations <= 1:
         raise AuditError(f"max_violations={max_violations!r}: must be a share from 0 to 1")
 
+    if version is not None and system is not None:
+        raise AuditError("version is that of the decorated function; a system of its own has its own")
+
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
+        if version is not None:
+            function.version = version  # type: ignore[attr-defined]
+
+        compared = set[str]()
+
         @pytest.mark.parametrize("audit_relation", list(relations))
         def test(audit_relation: str, request: "pytest.FixtureRequest") -> None:
             if not request.config.stash.get(ACTIVE, False):
                 pytest.skip("the plug-in of audit is switched off (-p no:audit)")
             texts = _beside(corpus, request.path.parent)
             asked, own = function if system is None else system, {"store": request.getfixturevalue("audit_store")}
-            mistake, checks = "", list[RelationCheck]()
+            mistake, checks, token = "", list[RelationCheck](), ASKED.set(compared)
             try:
                 checks = _checks(texts, asked, audit_relation, show, own | options)
             except AuditError as problem:
                 mistake = str(problem)  # failing here would show the problem twice
+            finally:
+                ASKED.reset(token)
             if mistake:
                 pytest.fail(mistake, pytrace=False)
             checks = [check for check in checks if check.observed["estimate"] is not None]
@@ -108,9 +121,8 @@ def _checks(corpus: Any, system: Any, relation: str, show: int, options: dict[st
         raise AuditError(f"{relation}: the system failed, first with: {ran.first_error}")
     if len(ran.systems) != 1:
         raise AuditError(f"system has {len(ran.systems)} systems; a test has one")
-    (name,) = ran.systems
+    ((name, version),) = zip(ran.systems, ran.versions, strict=True)
     keys = [_key(ran.study.task, one, options.get("parameters") or {}) for one in ran.relations]
-    version = get_system(name).version
     return [check_relation(study.engine, ran.study.id, name, version, key, show) for key in keys]
 
 

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 from sqlalchemy import Engine
 
+from audit.annotation.accounts import stored_name
 from audit.annotation.ratings import RATING, Rated, stored_ratings
 from audit.errors import AuditError, UnknownName
 from audit.keys import fingerprint
 from audit.messages import LANGUAGES
 from audit.new_files import write_file
 from audit.reports.agreement import agreement_lines, agreement_report
-from audit.reports.document import CellEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
+from audit.reports.document import CellEntry, DecisionEntry, RelationResultEntry, ReportDocument, SliceRate, SliceTest
 from audit.reports.documents import AgreementDocument
+from audit.reports.first_page import summary_lines, verdict
 from audit.reports.rerank import rerank as _rerank
-from audit.reports.words import headlines, notes_of, signature_line
+from audit.reports.words import notes_of, signature_line
 from audit.statistics.intervals import Target
 from audit.user_models import checked_arguments
 
@@ -131,6 +133,25 @@ class RelationResult:
         return pd.DataFrame([vars(ranked) for ranked in self.ranking], columns=[field.name for field in fields(Ranked)])
 
 
+@dataclass(frozen=True)
+class Decision:
+    """Which system of a task is best, by the mean over families of relations of their genuine rates.
+
+    `state` is sure, likely, open, level, looks, apart, unknown or one_system; `systems` are the best, or those that may
+    be. `scores` has each compared system's mean, `accuracy` its share of right outputs on the texts with a gold label.
+    """
+
+    task: str
+    state: str
+    systems: tuple[str, ...]
+    sentence: str
+    scores: Mapping[str, Estimate]
+    accuracy: Mapping[str, Estimate]
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
 class Relations(Mapping[str, RelationResult]):
     """Results by relation. Where several corpora or tasks have a relation, its key is `relation · corpus`."""
 
@@ -189,8 +210,18 @@ class Report:
         return Relations([_relation(row) for row in self.document["relations"]])
 
     @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Which system is best, for each task of the report."""
+        return tuple(_decision(row) for row in self.document["decisions"])
+
+    @property
+    def decision(self) -> Decision | None:
+        """Which system is best: that of the only task, or of the first; None where nothing was run."""
+        return next(iter(self.decisions), None)
+
+    @property
     def fs(self) -> Estimate:
-        """Share of all satisfied groups that are false, over the cells of which enough is judged."""
+        """Share of all satisfied groups that are false, over the cells that have judged groups."""
         return _estimate(self.document["overall"], "fs_rate", "fs")
 
     @property
@@ -200,8 +231,8 @@ class Report:
 
     @property
     def headlines(self) -> tuple[str, ...]:
-        """The report in a few sentences."""
-        return tuple(f"{number} {rest}".strip() for number, rest in headlines(self.document))
+        """The report in a few sentences, the decision first."""
+        return tuple(summary_lines(self.document))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -312,9 +343,9 @@ class Report:
         return "\n".join(self.headlines)
 
     def __str__(self) -> str:
-        from audit.reports.terminal import to_terminal
+        from audit.reports.terminal import first_lines
 
-        return to_terminal(self.document)
+        return first_lines(self.document)
 
     def _repr_html_(self) -> str:
         headlines = "".join(f"<li>{escape(headline)}</li>" for headline in self.headlines)
@@ -335,6 +366,19 @@ class Report:
             f"<ul>{headlines}</ul>{table}<details><summary>Notes</summary><ul>{notes}</ul></details>"
             f"<p><small>signature {escape(self.signature)}</small></p>"
         )
+
+
+def _decision(row: DecisionEntry) -> Decision:
+    scores = {one["system"]: one for one in row["ranking"] if one["score"] is not None}
+    accuracy = row["accuracy"]["systems"] if row["accuracy"] else []
+    return Decision(
+        row["task"],
+        row["state"],
+        tuple(row["systems"]),
+        verdict(row),
+        {name: Estimate(one["score"], one["score_low"], one["score_high"]) for name, one in scores.items()},
+        {one["system"]: Estimate(one["accuracy"], one["low"], one["high"], one["outputs"]) for one in accuracy},
+    )
 
 
 def _estimate(row: Mapping[str, Any], value: str, interval: str, bounds: str | None = None) -> Estimate:
@@ -443,6 +487,7 @@ def agreement(
         row = int(ratings[RATING].isna().any(axis=1).to_numpy().argmax()) + 1
         raise AuditError(f"ratings, row {row}: a field is empty; leave the row out where nobody judged")
     frame = ratings[RATING].astype(str).reset_index(drop=True)
+    frame["annotator"] = frame["annotator"].map(stored_name)
     repeated = frame.duplicated(["item", "annotator"]).to_numpy()
     if repeated.any():
         row = int(repeated.argmax())

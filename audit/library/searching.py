@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from audit.corpora.base import Unit
 from audit.corpora.files import Reading
 from audit.errors import AuditError
-from audit.library.components import Texts, corpus_of, system_names
+from audit.library.components import Texts, corpus_of, system_names, using
 from audit.relations import Fixed
 from audit.relations.registry import with_lines
 from audit.runner.budget import Budget
@@ -63,8 +63,8 @@ def search(
     >>> def calm(text):
     ...     return "negative" if text.isupper() else "positive"
     >>> result = search(["A good film."], {"calm": calm}, ["MR1.4", "MR3.1"], budget=10, progress=False)
-    >>> result.found[0].violation.relation, result.unscored
-    ('MR3.1', ['MR1.4'])
+    >>> result.found[0].violation.relation
+    'MR3.1'
     """
     texts = corpus_of(corpus, task, unit, language, None, Reading(columns or {}, labels or {}))
     names = system_names([system] if isinstance(system, str) or not isinstance(system, Mapping) else system, texts)
@@ -88,7 +88,7 @@ def search(
             return engines[0]
 
         try:
-            with executor_of(workers) as executor, bar as watcher:
+            with executor_of(workers) as executor, bar as watcher, using(names):
                 return search_corpus(
                     opened, texts, names[0], chosen, executor, request,
                     seed=seed, limit=limit, watcher=watcher, time_limit=time_limit,

@@ -6,6 +6,7 @@ import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
@@ -21,9 +22,9 @@ from audit.corpora.slices import SliceFunction, column_slice
 from audit.errors import AuditError
 from audit.false_satisfaction.resolution import Whose
 from audit.judging.judges import JudgeRequest, ask_judge, variants_named
-from audit.judging.labels import answer_with_gold, frame_labels, import_labels, read_labels
+from audit.judging.labels import Role, answer_with_gold, frame_labels, import_labels, read_labels
 from audit.judging.samples import draw_all
-from audit.library.components import Texts, corpus_of, judge_of, system_names
+from audit.library.components import Texts, corpus_of, judge_of, system_names, using
 from audit.library.results import Agreement, Report, stored_agreement
 from audit.messages import counted
 from audit.relations import Outcome
@@ -98,10 +99,13 @@ def run(
     `repeats` each system is asked each input so often, which shows how often it contradicts itself; what counts is the
     output of its `first` call, or with `take="majority"` what most calls say.
 
-    Before anything is stored, each system answers three inputs. A run stops before more than `max_calls` requests go to
-    other machines, or more than `max_cost` is spent by the prices in their files, with a warning; `ran.left` says how
-    many sources are left, and the same call goes on. Raises AuditError for whatever cannot be run, before anything is
-    stored.
+    Before anything is stored, each system answers three inputs. One that has outputs in the store is asked three of
+    their inputs again, and where it answers otherwise (a label, a text, a score by more than 0.001) the run stops: the
+    outputs are another model's, and the system needs another `version`, or the run another store. One that may do so
+    by chance (`deterministic = False`, `repeats`) is named in a warning. A run stops before more than `max_calls`
+    requests go to other machines, or more than `max_cost` is spent by the prices in their files, with a warning;
+    `ran.left` says how many sources are left, and the same call goes on. Raises AuditError for whatever cannot be run,
+    before anything is stored.
 
     >>> study = run(["A good film.", "A bad film."], ["vader"], ["MR1.1", "MR3.1"])
     >>> study
@@ -129,9 +133,10 @@ def run(
     file = file_of(str(store))
     is_new = file is not None and not file.exists()
     budget = Budget(max_calls, max_cost)
+    budget.asked = ASKED.get(budget.asked)
     bar = Bar(corpus.name, leave=False, say=_warn) if progress else nullcontext(_Warner())
     try:
-        with executor_of(workers) as executor, bar as watcher:
+        with executor_of(workers) as executor, bar as watcher, using(names):
             ran = run_study(
                 database, corpus, names, fitting_relations, executor,
                 seed=seed, limit=limit, watcher=watcher, time_limit=time_limit, first=is_new,
@@ -145,6 +150,10 @@ def run(
             shutil.rmtree(folder, ignore_errors=True)
         raise
     return Study(database(), str(store), ran, folder)
+
+
+ASKED: ContextVar[set[str]] = ContextVar("asked")
+"""The systems that stored inputs need not be asked of again: tests of one session share them (`Budget.asked`)."""
 
 
 class _Warner(Watcher):
@@ -183,16 +192,19 @@ class Study:
         *,
         design: str = "shared",
         seed: int | None = None,
-        annotators: int = 2,
+        annotators: int | None = None,
         audit_groups: int = 0,
         audit_follow_ups: float = 0.1,
         protocol: str | None = None,
         domain: str | None = None,
+        quorum: str | None = None,
     ) -> "Study":
         """Draw satisfied groups of each relation and system for judging: a number of each, or a share.
 
         60 of each where neither is said. More can be drawn later: what was drawn stays. `domain="gold"` draws from the
-        sources with a gold label alone. Other parameters are those of `audit sample`. Raises AuditError.
+        sources with a gold label alone; so does a new sample, and its report says so, where only some have one, nobody
+        has an account or has answered, and no number of `annotators` is given (2 where it is needed). Other parameters
+        are those of `audit sample`. Raises AuditError.
         """
         if per_relation is None and share is None:
             per_relation = 60
@@ -200,7 +212,7 @@ class Study:
             raise AuditError(f"per_relation={per_relation!r} and share={share!r}: say one of them")
         audits = Audits(audit_groups, audit_follow_ups)
         size = Size(per_relation, share)
-        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, protocol, domain))
+        draw_all(self.engine, SampleRequest(size, design, seed, annotators, audits, protocol, domain, quorum))
         return self
 
     @checked_arguments
@@ -216,6 +228,7 @@ class Study:
         *,
         language: str = "en",
         task: str | None = None,
+        role: Role = "annotator",
         columns: Mapping[str, str] | None = None,
     ) -> "Study":
         """Store labels that people gave, as a frame, a table or Label Studio's JSON: each is a vote of its annotator.
@@ -224,8 +237,9 @@ class Study:
         texts, `target_language` where it translates; `output` where people judge outputs; `language` where not all are
         in the one given; or `row`, the id of a source, in place of texts. `columns` has our name -> the file's, where
         that has another. The frame of `questions`, without the rows about groups, has all but labels and annotators.
-        A text that no source or follow-up has is refused. Raises AuditError with the rows that are wrong; nothing is
-        stored then. Two labels of one annotator for a text are not used, with a warning.
+        With `role="adjudicator"` labels are decisions, which go before all votes; a column `reason` says why. A text
+        that no source or follow-up has is refused. Raises AuditError with the rows that are wrong; nothing is stored
+        then. Two labels of one annotator for a text are not used, with a warning.
 
         >>> study = run([("A good film.", "positive")], ["vader"], ["MR3.1"]).sample(1, annotators=1)
         >>> _ = study.answer(pd.DataFrame({"text": ["A good film."], "label": ["positive"], "annotator": ["anna"]}))
@@ -236,6 +250,7 @@ class Study:
             task=task,
             language=language,
             all_known="study.questions() has the texts that are asked about",
+            role=role,
         )
         for reason, number in imported.unmatched.items():
             warnings.warn(f"{number:,} labels are not used, first {imported.first[reason]}: {reason}", stacklevel=3)

@@ -165,14 +165,19 @@ def stays(*answers: str) -> Carry:
     return Carry(_Among(answers))
 
 
-def declared(carries: str | Sequence[str]) -> Carry:
-    """What somebody declares of a relation that is no code of ours: `everything`, `nothing`, or labels that stay.
+def declared(carries: str | Sequence[str] | Mapping[str, Sequence[str]]) -> Carry:
+    """The carry that a file declares of a relation: `everything`, `nothing`, labels that stay, or, by label, those
+    that are then right of the follow-up.
 
     Equal declarations give equal carries. Raises AuditError for another word.
 
     >>> declared("everything") == unchanged, declared(["positive"]) == stays("positive")
     (True, True)
+    >>> declared({"yes": ["no"]}) == maps({"yes": ["no"]})
+    True
     """
+    if isinstance(carries, Mapping):
+        return maps(carries)
     if not isinstance(carries, str):
         return stays(*sorted(carries))
     if carries not in ("everything", "nothing"):
@@ -198,6 +203,13 @@ class Outcome(IntEnum):
     """A follow-up breaks a limit of its relation (`audit.relations.validity`): the system was not asked about it."""
 
 
+NO_SCORE = "it needs a score, and the system returns none"
+CUT = "the system reads the same of every member: the rest is cut off"
+SYSTEM_REASONS: Mapping[str, str] = {NO_SCORE: "no_score", CUT: "cut"}
+"""Reasons why a group is inapplicable that lie with the system and not with its texts -> code in the catalogue. Run and
+report count these groups by system (`audit.runner.studies.inapplicable_notes`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """Outcome, the value that was compared (or None for labels), and why, where that is not plain."""
@@ -205,6 +217,21 @@ class Verdict:
     outcome: Outcome
     value: float | None = None
     reason: str | None = None
+
+
+def cut_verdict(outputs: Sequence[Output]) -> Verdict | None:
+    """The verdict on a group whose members were the same to the system, since the rest of the texts was cut off; None
+    where they were not. `outputs` are those of its members that count.
+
+    >>> short, long = Output("positive", details={"read": "a1"}), Output("positive", details={"read": "a1", "cut": 7})
+    >>> cut_verdict([short, long]).outcome.name, cut_verdict([short, short]), cut_verdict([Output("positive"), long])
+    ('INAPPLICABLE', None, None)
+    """
+    details = [output.details or {} for output in outputs]
+    if not any(detail.get("cut") for detail in details) or len(outputs) < 2:
+        return None
+    reads = {detail.get("read") for detail in details}
+    return Verdict(Outcome.INAPPLICABLE, reason=CUT) if len(reads) == 1 and None not in reads else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 from audit.errors import AuditError
-from audit.relations.base import Check, Outcome, Perturb, Plain, Relation, Rewritten, Verdict, Words
+from audit.relations.base import NO_SCORE, Check, Outcome, Perturb, Plain, Rewritten, Verdict, Words
 from audit.tasks import Input, Output
 from audit.text import Analysis
 from audit.text.similarity import word_overlap
@@ -82,6 +81,9 @@ _ORDER = {"negative": 0, "neutral": 1, "positive": 2}
 
 
 _SATISFIED, _VIOLATED = Verdict(Outcome.SATISFIED), Verdict(Outcome.VIOLATED)
+UNSCORED = Verdict(Outcome.INAPPLICABLE, reason=NO_SCORE)
+"""The verdict of every check that compares scores where an output has none, whatever the labels are: if other labels
+alone decided, a system without scores could only violate."""
 
 
 def _verdict(holds: bool, value: float | None = None) -> Verdict:
@@ -107,36 +109,28 @@ def different(outputs: Sequence[Output]) -> Verdict:
 def stronger(outputs: Sequence[Output]) -> Verdict:
     """The follow-up has the source's label with a higher score; the value is the difference of the scores.
 
-    A system without scores gives 1 to every text (Jiang et al. 2022, footnote 2), so it never satisfies this.
+    Inapplicable where one of them has no score.
     """
     source, follow_up = outputs[0], outputs[1]
+    if source.score is None or follow_up.score is None:
+        return UNSCORED
     if source.label != follow_up.label:
-        return _verdict(False)
-    gain = _score(follow_up) - _score(source)
+        return _VIOLATED
+    gain = follow_up.score - source.score
     return _verdict(gain > 0, gain)
 
 
-def needs_scores(relation: Relation) -> bool:
-    """Whether no system without scores can satisfy a relation, since its check is `stronger`, guarded or not.
-
-    >>> from audit.relations import get_relation
-    >>> needs_scores(get_relation("sentiment", "MR1.4")), needs_scores(get_relation("sentiment", "MR3.1"))
-    (True, False)
-    """
-    check: Any = getattr(relation, "check", None)
-    while hasattr(check, "check"):
-        check = check.check
-    return check is stronger
-
-
 def goes_up(outputs: Sequence[Output]) -> Verdict:
-    """Sentiments keep going up over all outputs (conditions i to iv of section 4.2)."""
+    """Sentiments keep going up over all outputs (conditions i to iv of section 4.2); inapplicable where one has no
+    score."""
+    if any(output.score is None for output in outputs):
+        return UNSCORED
     return _verdict(all(_not_below(earlier, later) for earlier, later in pairwise(outputs)))
 
 
 def goes_down(outputs: Sequence[Output]) -> Verdict:
-    """Sentiments keep going down over all outputs."""
-    return _verdict(all(_not_below(later, earlier) for earlier, later in pairwise(outputs)))
+    """Sentiments keep going down over all outputs; inapplicable where one has no score."""
+    return goes_up(outputs[::-1])
 
 
 def opinionated(check: Check) -> Check:
@@ -158,12 +152,12 @@ class Opinionated:
 
 @dataclass(frozen=True, slots=True)
 class LabelsAlone:
-    """A check that is shown no scores."""
+    """A check that is shown equal scores."""
 
     check: Check
 
     def __call__(self, outputs: Sequence[Output]) -> Verdict | bool:
-        return self.check([replace(output, score=None) for output in outputs])
+        return self.check([replace(output, score=1.0) for output in outputs])
 
 
 def regardless(check: Check) -> Check:
@@ -185,10 +179,6 @@ def is_regardless(check: Check) -> bool:
     return isinstance(check, Labelled) or check in _REGARDLESS
 
 
-def _score(output: Output) -> float:
-    return 1.0 if output.score is None else output.score
-
-
 def _not_below(earlier: Output, later: Output) -> bool:
     """Whether sentiment does not fall from one output to the next."""
     before, after = _ORDER[str(earlier.label)], _ORDER[str(later.label)]
@@ -196,7 +186,7 @@ def _not_below(earlier: Output, later: Output) -> bool:
         return before < after
     if earlier.label == "neutral":
         return True
-    gain = _score(later) - _score(earlier)
+    gain = (later.score or 0.0) - (earlier.score or 0.0)
     return gain >= 0 if earlier.label == "positive" else gain <= 0
 
 
@@ -208,17 +198,17 @@ def same_label(outputs: Sequence[Output], words: Words) -> Verdict:
 def same_interval(outputs: Sequence[Output], words: Words = ()) -> Verdict:
     """Both similarities lie in the same interval, which is their label; the value is what the follow-up's is above the
     source's."""
-    return Verdict(equivalent(outputs).outcome, _score(outputs[1]) - _score(outputs[0]))
+    return Verdict(equivalent(outputs).outcome, (outputs[1].score or 0.0) - (outputs[0].score or 0.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """The follow-up has this label, whatever the source's is; the value is its score."""
+    """The follow-up has this label, whatever the source's is."""
 
     label: str
 
     def __call__(self, outputs: Sequence[Output]) -> Verdict:
-        return _verdict(all(output.label == self.label for output in outputs[1:]), _score(outputs[1]))
+        return _verdict(all(output.label == self.label for output in outputs[1:]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from audit.false_satisfaction.accuracy import NO_GOLD, RightOutputs, SystemAccuracy
 from audit.reports.document import AccuracyEntry, AccuracySystem, ViolationTable
 from audit.reports.violations import rates_of
-from audit.statistics.intervals import mid_p
+from audit.statistics.intervals import Interval, mid_p
 
 SCORES = {"accuracy": "accuracy", "observed": "sr_observed", "genuine": "sr_genuine"}
 """What systems can be ordered by, and the name of that rate in an entry."""
@@ -22,7 +22,8 @@ def accuracy_entries(
     document. `order_*` are the systems, best first (ties by name), by each of the three; None where one system lacks
     the rate. Without gold `systems` is empty, with the reason.
     """
-    counts: dict[int | str | None, RightOutputs] = {outputs.study: outputs for outputs in right_outputs}
+    by_gold = [outputs for outputs in right_outputs if outputs.by == "gold"]
+    counts: dict[int | str | None, RightOutputs] = {outputs.study: outputs for outputs in by_gold}
     return [_entry(table, counts.get(table["study"]), confidence) for table in violations]
 
 
@@ -45,14 +46,19 @@ def _entry(table: ViolationTable, right_outputs: RightOutputs | None, confidence
     }
 
 
+def accuracy_interval(answered: SystemAccuracy, confidence: float = 0.95) -> Interval | None:
+    """The mid-p interval of a system's accuracy, for texts to come; None where it has no output.
+
+    Outputs of one document count as their effective number.
+    """
+    if not answered.outputs:
+        return None
+    worth = answered.outputs if answered.worth is None else answered.worth
+    return mid_p(answered.right / answered.outputs * worth, worth, None, confidence=confidence)
+
+
 def _system(table: ViolationTable, answered: SystemAccuracy, confidence: float) -> AccuracySystem:
-    # Outputs of one document count as their effective number.
-    share = 1.0 if answered.worth is None else answered.worth / answered.outputs
-    ends = (
-        mid_p(answered.right * share, answered.outputs * share, None, confidence=confidence)
-        if answered.outputs
-        else None
-    )
+    ends = accuracy_interval(answered, confidence)
     (rates,) = rates_of(table, _totals_row(table), answered.system)
     return {
         "system": answered.system,

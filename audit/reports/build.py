@@ -39,7 +39,7 @@ from audit.reports.document import (
     plain,
     unknown,
 )
-from audit.reports.preference import Weights, preference
+from audit.reports.preference import Weights, preference, shown_ranking
 from audit.reports.primary import Named, primary_entries
 from audit.reports.validity import Findings, audit_parts
 from audit.reports.violations import violation_tables
@@ -184,7 +184,9 @@ def build_report(
     if weights is not None:
         report["preference"] = preference(standing, commons, cell_certainty, weights, delta, stopping)
     chosen = report.get("preference")
-    report["decisions"] = decisions(relations, standing, commons, cell_certainty, delta, stopping, chosen)
+    report["decisions"] = decisions(standing, commons, cell_certainty, families, delta, stopping, chosen)
+    if chosen is not None:
+        chosen["ranking"] = shown_ranking(chosen)
     return report
 
 
@@ -248,7 +250,7 @@ def compare_all(
         # The relation's place in its own study: other studies in the report move no probability of this one.
         seed = sum((entry["task"], entry["study"]) == key[:2] for entry in relations)
         draws = None if common is None or stopping or not size else common.draws(target, size, seed)
-        orders = compare_orders(standing.loc[group.index])
+        orders = (compare_orders if common is None else common.orders_of)(standing.loc[group.index])
         order_corrected, best_corrected = order_where_known(group, "sr_corrected") or (None, None)
         relations.append(
             {
@@ -271,6 +273,7 @@ def compare_all(
                 "ranking": compared(group, common, draws, delta, confidence),
                 "pairs": _pairs(common, target, confidence, delta, stopping),
                 "best_changes_sure": False,
+                "best_sure": False,
                 "holds": (holds or {}).get(key),
             }
         )

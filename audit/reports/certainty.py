@@ -25,7 +25,7 @@ from audit.reports.document import (
     unknown,
 )
 from audit.reports.primary import settle_primary
-from audit.statistics.comparison import LEAST, Common, PairedDifference, Sums, deviations, holm, of_products, opposed
+from audit.statistics.comparison import Common, PairedDifference, Sums, deviations, holm, of_products, opposed
 from audit.statistics.corrected import SHARES, Documents
 from audit.statistics.intervals import METHODS, PRIOR_POSTERIOR, SEQUENCE, Estimate, Estimator, Target, mid_p
 from audit.statistics.orders import TIED, letters_of, rank_systems
@@ -326,27 +326,23 @@ def roll_ups(cells: pd.DataFrame, certainty: Certainty, families: Mapping[tuple[
 
 
 def covered(cells: pd.DataFrame, certainty: Certainty) -> Covered:
-    """The share of false satisfactions over the cells of which enough is judged, its interval, and what they cover.
+    """Return the share of false satisfactions over the cells that have an estimate, its interval, and what they cover.
 
-    Cells count from `LEAST` judged groups on, or judged whole. `satisfied_covered` is their satisfied groups; rates are
-    None where no cell counts.
+    Where no cell has one, but answers leave bounds, these are over all cells. `satisfied_covered` is the satisfied
+    groups of the cells that count; rates are None where nothing is known.
     """
-    names = ("satisfied", "violated", "judged", "false")
-    satisfied, violated, judged, false = (cells[name].to_numpy(float, na_value=np.nan) for name in names)
-    enough = ~np.isnan(satisfied + violated + false) & ((judged >= LEAST) | (judged == satisfied)) & (satisfied > 0)
-    places = np.flatnonzero(enough)
+    satisfied, violated, rate = (
+        cells[name].to_numpy(float, na_value=np.nan) for name in ("satisfied", "violated", "fs_rate")
+    )
+    estimated = ~np.isnan(satisfied + violated + rate) & (satisfied > 0)
+    places = np.flatnonzero(estimated if estimated.any() else satisfied > 0)
     together = roll_up(cells, certainty, places.tolist())
+    known = together["fs_rate"] is not None or together["fs_least"] is not None
     return {
-        "sr_observed": together["sr_observed"],
-        "fs_rate": together["fs_rate"],
-        "fs_low": together["fs_low"],
-        "fs_high": together["fs_high"],
-        "sr_genuine": together["sr_genuine"],
-        "sr_genuine_low": together["sr_genuine_low"],
-        "sr_genuine_high": together["sr_genuine_high"],
-        "least_judged": LEAST,
-        "cells_covered": len(places),
-        "satisfied_covered": int(satisfied[places].sum()),
+        **{name: together[name] for name in (*GenuineRates.__annotations__, *Bounds.__annotations__)},  # type: ignore[typeddict-item, literal-required]
+        "sr_observed": together["sr_observed"] if known else None,
+        "cells_covered": len(places) if known else 0,
+        "satisfied_covered": int(satisfied[places].sum()) if known else 0,
     }
 
 
@@ -428,10 +424,10 @@ def compared(
     """The `ranking` of one relation's cells, without letters: those need the tests of the whole report.
 
     `common` are its common groups (None: rates alone are known), `draws` (draws, systems) those of `Common.draws`. The
-    rates of the entries are over the common groups. Systems with nothing satisfied or violated are left out of the
-    comparison. Where too few groups are judged nobody knows the ranking: p_best and ranks are None, with the reason.
+    rates of the entries are over the groups that are compared. Systems with nothing satisfied or violated are left out
+    of the comparison. Where too few groups are judged p_best and ranks are None, with the reason.
     """
-    reason = WITHOUT_COUNTS if common is None else common.short or (NO_PROBABILITIES if draws is None else None)
+    reason = WITHOUT_COUNTS if common is None else common.withheld or (NO_PROBABILITIES if draws is None else None)
     observed, genuine = rates_of(cells, common)
     has_rate = ~np.isnan(observed)
     entries: list[RankedEntry] = [
@@ -458,9 +454,10 @@ def compared(
 
 
 def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """(SR_o, SR_g) of one relation's systems in the order of its cells, over the common groups where they are known.
+    """(SR_o, SR_g) of one relation's systems in the order of its cells, over the groups that compare them.
 
-    With `relative` SR_g is known up to a constant where the sample says no more; too few judged groups leave it NaN.
+    With `relative` SR_g is known up to a constant where the sample says no more. A system that shares groups with none
+    that the others are compared with has the SR_o of its own groups, and no SR_g: it has no place in the order.
     """
     own = cells["sr_observed"].to_numpy(float)
     if common is None:
@@ -469,7 +466,7 @@ def rates_of(cells: pd.DataFrame, common: Common | None, relative: bool = False)
     at = np.array([place.get(str(system), -1) for system in cells["system"]])
     rates = common.rates(relative and bool(np.isnan(common.sr_genuine).all()))
     observed, genuine = (np.where(at >= 0, rate[at], np.nan) for rate in rates)
-    return observed, genuine
+    return np.where((at >= 0) & np.isnan(observed), own, observed), genuine
 
 
 def decide(
@@ -508,14 +505,32 @@ def decide(
         ]
         rivals += [(rival, rival["p"]) for rival in relation["overtaking"] if rival["p"] is not None]
         if not common["stopping"]:
+            order = relation["order_genuine"]
             apart = [(pair["system"], pair["other"]) for pair in relation["pairs"] if pair["apart"]]
-            letters = letters_of(relation["order_genuine"], apart)
+            letters = letters_of(order, [pair for pair in apart if set(pair) <= set(order)])
             for entry in relation["ranking"]:
                 entry["letters"] = letters.get(entry["system"])
     for (rival, _), p in zip(rivals, holm([alone for _, alone in rivals]), strict=True):
         rival |= {"p_holm": max(p, gate), "sure": max(p, gate) <= 1 - confidence}
     for relation in relations:
         relation["best_changes_sure"] = any(rival["sure"] for rival in relation["overtaking"])
+        relation["best_sure"] = _surely_best(relation)
+
+
+def _surely_best(relation: RelationResultEntry) -> bool:
+    """Whether one system is surely better than every other one under a relation."""
+    if len(relation["best_genuine"]) != 1:
+        return False
+    (best,) = relation["best_genuine"]
+    beaten = {best}
+    for pair in relation["pairs"]:
+        if pair["apart"] and best in (pair["system"], pair["other"]):
+            ahead = (pair["difference"] or 0.0) > 0
+            if ahead == (pair["system"] == best):
+                beaten |= {pair["system"], pair["other"]}
+    if any(rival["sure"] and rival["system"] == best for rival in relation["overtaking"]):
+        beaten |= set(relation["best_observed"])
+    return beaten >= set(relation["order_observed"])
 
 
 def _overtakes(relation: RelationResultEntry, rival: str, delta: float) -> OvertakingEntry | None:
@@ -570,6 +585,7 @@ def common_entry(common: Common | None, stopping: bool) -> CommonEntry | None:
     paired = common.outcomes is not None
     return {
         "groups": None if common.own else int(common.groups.min()),
+        "most_groups": None if common.own else int(common.most_shared),
         "deciding": common.deciding if paired else None,
         "judged": len(common.outcomes) if common.outcomes is not None else int(common.judged.min()),
         "stopping": stopping,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Rate = float | None
 Part = TypeVar("Part")
-State = Literal["sure", "likely", "open", "level", "looks", "unknown", "one_system"]
+State = Literal["sure", "likely", "open", "level", "looks", "apart", "unknown", "one_system"]
 """How sure it is which system is best."""
 
 
@@ -80,6 +80,7 @@ class SampleEntry(TypedDict):
     audit_answers: NotRequired[float]
     protocol: NotRequired[str]
     domain: NotRequired[str]
+    quorum: NotRequired[str]
 
 
 class SystemEntry(TypedDict):
@@ -88,6 +89,8 @@ class SystemEntry(TypedDict):
     name: str
     version: str
     settings: dict[str, Any]
+    cut: NotRequired[int]
+    """Inputs of which it read a part, since they are too long for it; absent where it read all."""
 
 
 class RelationEntry(TypedDict):
@@ -240,9 +243,10 @@ class CellAudit(TypedDict):
 
 
 class CommonEntry(TypedDict):
-    """The groups that apply to all systems of a relation, on which its order rests."""
+    """The groups that apply to all systems of a relation, and the most that two of them share."""
 
     groups: int | None
+    most_groups: int | None
     deciding: int | None
     judged: int | None
     stopping: bool
@@ -338,6 +342,9 @@ class RelationResultEntry(TypedDict):
     order_changes: bool
     best_changes: bool
     best_changes_sure: bool
+    """Whether another system is surely better than every one that was reported as best."""
+    best_sure: bool
+    """Whether the one in `best_genuine` is surely better than every other."""
     best_own: list[str] | None
     order_corrected: list[str] | None
     best_corrected: list[str] | None
@@ -382,16 +389,15 @@ class ChecksEntry(TypedDict):
     rogan_gladen: RoganGladen | None
 
 
-class Covered(GenuineRates):
-    """The part of the totals that is about the cells of which enough is judged."""
+class Covered(GenuineRates, Bounds):
+    """The part of the totals that is about the cells that have an estimate or, where none has, about bounds of all."""
 
-    least_judged: int
     cells_covered: int
     satisfied_covered: int | None
 
 
 class OverallEntry(Overall, Covered):
-    """Sums and medians over all cells; rates over the cells of which enough is judged (`least_judged`)."""
+    """Sums and medians over all cells; rates over the cells that have an estimate."""
 
     waiting_groups: NotRequired[int]
     audits_waiting: NotRequired[int | None]
@@ -828,6 +834,8 @@ class WeightedRanking(TypedDict):
     winner_observed: list[str] | None
     winner: list[str] | None
     move: Move | None
+    withheld: bool
+    """Whether too few groups are judged for a probability to be given."""
 
 
 class PreferenceEntry(WeightedRanking):
@@ -837,30 +845,54 @@ class PreferenceEntry(WeightedRanking):
     source: str
 
 
+class DecisionAccuracySystem(TypedDict):
+    """A system's share of right outputs among the sources that have a label."""
+
+    system: str
+    outputs: int
+    accuracy: Rate
+    low: Rate
+    high: Rate
+
+
+class DecisionAccuracy(TypedDict):
+    """Accuracy beside a decision, best first. `best` names the most accurate systems where the decision names none of
+    them, and is empty otherwise; `apart`: their lead is beyond chance."""
+
+    texts: int
+    by: Literal["gold", "people"]
+    systems: list[DecisionAccuracySystem]
+    best: list[str]
+    apart: bool
+
+
 class DecisionEntry(TypedDict):
-    """Which system of a task to use, and how sure that is."""
+    """Which system of a task is best by the mean over families of pooled genuine rates, and how sure that is."""
 
     task: str
     state: State
-    """`sure` from 95 % that none is better, `likely` from 80 %, `open` below; `level`: several give the same;
-    `looks`: probabilities cannot be had; `unknown`: no relation has an order; `one_system`: nothing to choose."""
+    """`sure` from 95 % that none is better, `likely` from 80 %, `open` below; `level`: several surely differ by no more
+    than delta; `looks`: probabilities cannot be had; `apart`: no relation has an estimate of every system; `unknown`:
+    nothing is judged; `one_system`: nothing to choose."""
     systems: list[str]
-    """The best; where it is `open`, all that may be; none where it is `unknown`."""
+    """The best; where it is `open`, all that may be; none where it is `unknown` or `apart`."""
     best_observed: list[str]
     """Who would be chosen by the reported rates of the same relations."""
+    families: list[str]
+    """The families of relations that it is the mean of; none where the user's weights decide."""
     relations: list[str]
-    """What it rests on, each with the same weight, or with the user's."""
+    """What it rests on."""
     left_out: list[str]
-    """Relations that say nothing yet: too few of their groups are judged."""
+    """Families and relations that do not count, as not every compared system has an estimate there."""
     unjudged: list[str]
     """Systems of which nothing is judged: they are in no comparison as long as two others are judged."""
     out: list[str]
     """Where it is `open` or `likely`: systems that are best with a probability below 1 %."""
-    tiny: list[str]
-    """Those of `relations` with fewer than 30 satisfied or violated groups a system; each weighs as much as any."""
     weights: str | None
-    """The file or profile of the user's weights; null: all relations alike."""
+    """The file or profile of the user's weights; null: families alike."""
     ranking: list[PreferredSystem]
+    accuracy: DecisionAccuracy | None
+    """null: no source has a gold label or an answer."""
 
 
 class ExampleMember(TypedDict):

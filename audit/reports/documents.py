@@ -222,15 +222,6 @@ class QualityDocument(TypedDict):
     signature: dict[str, Any]
 
 
-class ProtocolOutcome(TypedDict):
-    """What a protocol would make of these annotators."""
-
-    name: str
-    wrong_answers: float
-    judgements: float
-    fs_bias: float | None
-
-
 class AnnotatorCompetence(TypedDict):
     """How often an annotator is right by the model, and what is said of each true label."""
 
@@ -257,7 +248,6 @@ class CompetenceDocument(TypedDict):
     marginals: dict[str, float]
     marginals_low: dict[str, float] | None
     marginals_high: dict[str, float] | None
-    protocol: list[ProtocolOutcome]
     annotators: list[AnnotatorCompetence]
     items: list[LikeliestLabel]
     log_likelihood: float

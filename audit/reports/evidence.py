@@ -56,7 +56,6 @@ from audit.false_satisfaction.resolution import (
 )
 from audit.false_satisfaction.slices import Sliced, slice_groups
 from audit.messages import message
-from audit.relations.registry import find_relation
 from audit.reports.certainty import KEY
 from audit.reports.document import (
     DisputesEntry,
@@ -73,9 +72,9 @@ from audit.reports.primary import Named
 from audit.reports.repeats import StudyCalls, read_repeats
 from audit.reports.sensitivity import Lenient
 from audit.reports.validity_study import ValidityRecord, read_validity
-from audit.runner.studies import unscored_notes
+from audit.runner.studies import cut_inputs, inapplicable_notes
 from audit.sampling.audits import audits_of
-from audit.sampling.designs import ALL, BLIND, INFORMATIVE
+from audit.sampling.designs import ALL, BLIND, INFORMATIVE, MAJORITY
 from audit.statistics.intervals import Target
 from audit.store import snapshot, table_of, tables
 from audit.store.brought import absent_plugins
@@ -88,7 +87,7 @@ ESTIMATORS = (
     "longest settled beginning of each cell's draw",
     "comparisons only: longest settled beginning of each relation's informative groups",
 )
-_USUAL = (("protocol", BLIND), ("domain", ALL))
+_USUAL = (("protocol", BLIND), ("domain", ALL), ("quorum", MAJORITY))
 """Settings of a sample that its signature leaves out, because they are the usual ones."""
 METHOD = "plain means over judged groups by arm; MOVER over exact intervals at the effective size of sources"
 """What a signature says of the estimator."""
@@ -168,7 +167,7 @@ def evidence(
             disputes=disputes(connection, asked_by(connection, _ids(counted))),
             plans=plan_adherence(connection, counted.studies, counted.samples),
             arms=arms,
-            accuracy=right_outputs(connection, counted),
+            accuracy=right_outputs(connection, counted, whose),
             sliced=slice_groups(connection, counted, slicings, clusters) if slicings else None,
             proxies=list(cell_proxies(connection, counted, proxies)) if proxies else [],
             lenient=read_lenient(connection, counted, drawn, whose, lacking, compared) if lacking else None,
@@ -195,7 +194,12 @@ def signature(
     `lacking` is that of `never_gold`.
     """
     answers, about_groups = _answer_counts(connection, whose, asked_by(connection, _ids(counted)))
-    systems = system_entries(connection, counted.checks.systems)
+    cut = cut_inputs(connection, _ids(counted))
+    ids = sorted(counted.checks.systems)
+    systems: list[SystemEntry] = [
+        {**entry, "cut": cut[id]} if id in cut else entry
+        for id, entry in zip(ids, system_entries(connection, ids), strict=True)
+    ]
     audited = {sample["id"]: audits_of(connection, int(str(sample["id"]))).groups for sample in counted.samples}
     missing = [sentence[:1].upper() + sentence[1:] + "." for sentence in absent_plugins(connection)]
     compares = [sample["design"] == INFORMATIVE for sample in counted.samples]
@@ -233,7 +237,7 @@ def signature(
                 for sample in counted.samples
                 if sample["domain"] != ALL
             ),
-            *_unscored(connection, counted),
+            *inapplicable_notes(connection, _ids(counted)),
             *([message("note.compares")] if any(compares) else []),
             *([message("note.holds_assumed")] if audits and not any(audited.values()) else []),
             *(carry_note(counted) if audits else []),
@@ -247,15 +251,6 @@ def _words(connection: Connection, counted: Counted) -> Signature:
     versions = {task: words.of(task).version for task in sorted({str(study["task"]) for study in counted.studies})}
     changed = {task: version for task, version in versions.items() if version}
     return {"words": changed} if changed else {}
-
-
-def _unscored(connection: Connection, counted: Counted) -> list[str]:
-    """What to say of systems without scores in cells of which no group is satisfied."""
-    counts = counted.cells
-    none = counted.keys.loc[counts[(counts["satisfied"] == 0) & (counts["violated"] > 0)].index]
-    columns = (none[name] for name in ("task", "relation", "system_id", "system"))
-    cells = [(find_relation(task, name), int(id), system) for task, name, id, system in zip(*columns, strict=True)]
-    return unscored_notes(connection, [(relation, id, system) for relation, id, system in cells if relation])
 
 
 def relation_entries(connection: Connection, ids: Sequence[int]) -> list[RelationEntry]:

@@ -1,6 +1,6 @@
 """The words of a report's first page: which system, how sure, what changes for you, what to do next."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ from audit.reports.build import Report
 from audit.reports.decision import SURE
 from audit.reports.document import DecisionEntry, ExampleEntry, ExampleMember
 from audit.reports.words import (
+    PERCENT,
     by_rank,
     chance,
     count,
@@ -22,7 +23,6 @@ from audit.reports.words import (
     task_name,
     with_interval,
 )
-from audit.statistics.comparison import LEAST
 from audit.text.differences import AFTER, Kind, differences
 
 FIRST_NOTES = 3
@@ -32,16 +32,35 @@ _CONTEXT = 100
 
 
 def verdict(entry: DecisionEntry, language: str = ENGLISH) -> str:
-    """Which system to use, in one sentence.
+    """Return which system to use, in one sentence, which says so where accuracy by gold names another one.
 
-    >>> entry = {"state": "sure", "systems": ["a"], "ranking": [{"system": "a"}, {"system": "b"}], "best_observed": []}
+    >>> ranking = [{"system": "a", "score_observed": 0.9}, {"system": "b", "score_observed": 0.8}]
+    >>> entry = {"state": "sure", "systems": ["a"], "ranking": ranking, "accuracy": None}
     >>> verdict(entry)
     'Use a: the best of 2 systems'
     """
-    *others, last = entry["systems"] or [""]
-    systems = phrase(language, "browse.and").join([listed(others, language, "comma"), last]) if others else last
-    number = max(len(entry["ranking"]), len(entry["best_observed"]))
-    return phrase(language, f"decision.{entry['state']}", systems=systems, number=count(number))
+    say = partial(phrase, language)
+    number = count(sum(one["score_observed"] is not None for one in entry["ranking"]))
+    named = {"systems": _joined(entry["systems"], language), "number": number, "count": len(entry["systems"])}
+    accuracy = entry["accuracy"]
+    if not accuracy or not accuracy["best"]:
+        return say(f"decision.{entry['state']}", **named)
+    rates = {one["system"]: one["accuracy"] for one in accuracy["systems"]}
+    other = max(rates[system] or 0.0 for system in entry["systems"] if system in rates)
+    more = say(
+        "decision.right" if accuracy["apart"] else "decision.right_looks",
+        systems=_joined(accuracy["best"], language),
+        count=len(accuracy["best"]),
+        share=percent(rates[accuracy["best"][0]], 0),
+        other=percent(other, 0),
+    )
+    return listed([say(f"decision.{entry['state']}_consistent", **named), more], language)
+
+
+def _joined(systems: Sequence[str], language: str) -> str:
+    """Names with an "and" before the last."""
+    *others, last = systems or [""]
+    return phrase(language, "browse.and").join([listed(others, language, "comma"), last]) if others else last
 
 
 def certainty_lines(entry: DecisionEntry, language: str = ENGLISH) -> Iterator[str]:
@@ -50,23 +69,77 @@ def certainty_lines(entry: DecisionEntry, language: str = ENGLISH) -> Iterator[s
     chances = [
         f"{one['system']} {chance(one['p_best'])}" for one in by_rank(entry["ranking"]) if one["p_best"] is not None
     ]
-    if chances:
+    if len(chances) > 1:
         yield say("decision.chances", chances=listed(chances, language, "comma"))
     if entry["state"] == "open":
         yield say("decision.open_how", sure=percent(SURE, 0))
     if entry["out"]:
         yield say("decision.out", count=len(entry["out"]), systems=listed(entry["out"], language, "comma"))
-    if entry["relations"]:
-        weighted = "by_weights" if entry["weights"] else "alike"
-        yield say(f"decision.{weighted}", count=len(entry["relations"]), weights=entry["weights"])
-    if entry["tiny"]:
-        names = listed(entry["tiny"], language, "comma")
-        yield say("decision.tiny", count=len(entry["tiny"]), names=names, least=LEAST)
+    if entry["weights"]:
+        yield say("decision.by_weights", count=len(entry["relations"]), weights=entry["weights"])
+    elif entry["families"]:
+        relations = count(len(entry["relations"]))
+        yield say("decision.mean", count=len(entry["families"]), relations=relations)
     if entry["unjudged"]:
         names = listed(entry["unjudged"], language, "comma")
         yield say("decision.unjudged", count=len(entry["unjudged"]), systems=names)
-    if entry["left_out"]:
+    if entry["left_out"] and entry["families"]:
         yield say("decision.left_out", count=len(entry["left_out"]), names=listed(entry["left_out"], language, "comma"))
+
+
+def accuracy_line(entry: DecisionEntry, language: str = ENGLISH) -> str:
+    """The accuracy of the systems on the sources with a label, best first; empty where there is none."""
+    accuracy = entry["accuracy"]
+    if not accuracy:
+        return ""
+    rates = [f"{one['system']} {with_interval(one, 'accuracy', language, PERCENT)}" for one in accuracy["systems"]]
+    code = f"decision.accuracy_{accuracy['by']}"
+    return phrase(language, code, count=accuracy["texts"], rates=_few_of(rates, language))
+
+
+def score_line(entry: DecisionEntry, language: str = ENGLISH) -> str:
+    """The genuine rates that the systems are compared by, best first, each after the reported one; empty without."""
+    rows = sorted(
+        (one for one in entry["ranking"] if one["score"] is not None),
+        key=lambda one: (-(one["score"] or 0), one["system"]),
+    )
+    rates = [
+        phrase(
+            language,
+            "decision.score",
+            system=one["system"],
+            observed=percent(one["score_observed"]),
+            genuine=with_interval(one, "score", language, PERCENT),
+        )
+        for one in rows
+    ]
+    return phrase(language, "decision.scores", rates=_few_of(rates, language)) if rates else ""
+
+
+HEADLINES = 2
+"""Headlines of the first lines: how many are judged and how many wait is in the full report, and in what to do next."""
+SYSTEMS_SHOWN = 6
+"""Systems that a line of the first page names at most."""
+
+
+def _few_of(parts: Sequence[str], language: str) -> str:
+    more = len(parts) - SYSTEMS_SHOWN
+    rest = [phrase(language, "decision.more_systems", count=more)] if more > 0 else []
+    return listed([*parts[:SYSTEMS_SHOWN], *rest], language, "comma")
+
+
+def summary_lines(report: Report, language: str = ENGLISH) -> list[str]:
+    """The report in a few sentences: decision, rates, accuracy, what is false, what changes, what to do next."""
+    lines = []
+    several = len(report["decisions"]) > 1
+    for entry in report["decisions"]:
+        about = [titled(report, entry, language)] if several else []
+        lines.append(listed([*about, verdict(entry, language)], language, "colon") + phrase(language, "list.stop"))
+        lines += [accuracy_line(entry, language), score_line(entry, language), *certainty_lines(entry, language)]
+    lines += [f"{number} {sentence}" for number, sentence in headlines(report, language)[:HEADLINES]]
+    for entry in report["decisions"]:
+        lines += list(next_lines(report, entry, language))[:1]
+    return [line for line in lines if line]
 
 
 def change_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) -> Iterator[str]:

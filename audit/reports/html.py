@@ -243,6 +243,7 @@ class _Page:
         parts = []
         for entry in report["decisions"]:
             changes = [rich(line) for line in first_page.change_lines(report, entry, language)]
+            certainty = [first_page.accuracy_line(entry, language), *first_page.certainty_lines(entry, language)]
             chart = charts.scores_chart(entry["ranking"], width=300) or charts.rollup_chart(
                 report, "system", width=300, language=language
             )
@@ -250,7 +251,7 @@ class _Page:
                 {
                     "about": first_page.titled(report, entry, language),
                     "verdict": first_page.verdict(entry, language),
-                    "certainty": words.listed(first_page.certainty_lines(entry, language), language, "sentence"),
+                    "certainty": words.listed(filter(None, certainty), language, "sentence"),
                     "changes": changes,
                     "next": list(first_page.next_lines(report, entry, language)),
                     "chart": inline(chart, words.listed(changes, language, "sentence")),

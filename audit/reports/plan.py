@@ -57,7 +57,7 @@ _ROWS = 50_000
 
 @dataclass(frozen=True)
 class Match:
-    """The contest of a relation's systems (ids), over the groups that apply to all of them, in the drawn order.
+    """The contest of a relation's systems (ids), over the groups that apply to two of them or more, in the drawn order.
 
     `source` (groups,), `groups` and `satisfied` (groups, systems) are ids and verdicts, `code`
     is equal where outputs are identical; `y` (groups, systems) is 1
@@ -98,18 +98,20 @@ def matches(
         )
         table = {name: checked.pivot(index=["number", "source"], columns="system_id", values=name)[systems]
                  for name in ("satisfied", "code", "y", "group_id")}  # fmt: skip
-        # Only groups that apply to every compared system can compare them.
-        common = table["satisfied"].notna().all(axis=1)
-        satisfied, code, y, ids = (frame[common].to_numpy() for frame in table.values())
+        applies = table["satisfied"].notna()
+        common = applies.sum(axis=1) > 1
+        satisfied, code, y, ids = (
+            frame[common].fillna(0 if name != "y" else np.nan).to_numpy() for name, frame in table.items()
+        )
         source = common.index.get_level_values("source")[common].to_numpy()
         satisfied = satisfied.astype(bool)
         yield Match(
             study,
             relation,
             tuple(systems),
-            contest(satisfied, code),
+            contest(satisfied, code, applies[common].to_numpy()),
             source,
-            ids,
+            ids.astype(np.int64),
             satisfied,
             code,
             y.astype(float),
@@ -593,10 +595,11 @@ def _command(
 
 def _notes(counted: Counted, request: PlanRequest) -> list[str]:
     width = request.decide is None
-    blind = int(((counted.cells["judged"] == 0) | (counted.cells["false"].isna() & width)).sum())
+    cells = counted.cells[counted.cells["satisfied"] > 0]
+    blind = int(((cells["judged"] == 0) | (cells["false"].isna() & width)).sum())
     notes: list[str] = [message("note.plan_gold_only")] if request.domain == GOLD else []
     if blind:
-        whole = len(counted.cells)
+        whole = len(cells)
         notes.append(
             message("note.plan_guess", count=blind, whole=whole, rate=request.guess)
             if width

@@ -14,7 +14,7 @@ from audit.messages import message
 from audit.relations.registry import name_order
 from audit.reports.certainty import WITHOUT_COUNTS, Certainty
 from audit.reports.document import Move, PreferenceEntry, PreferredSystem, ReportDocument, WeightedRanking
-from audit.statistics.comparison import Common, weighted_draws
+from audit.statistics.comparison import ENOUGH_FOR_P_BEST, Common, weighted_draws
 from audit.statistics.intervals import Target
 from audit.statistics.orders import best_of, normalised, rank_systems, smallest_move
 from audit.statistics.rates import combine
@@ -174,6 +174,7 @@ def weighted_ranking(
         "winner_observed": best_of(dict(zip((systems[at] for at in compared), before, strict=True))),
         "winner": [],
         "move": None,
+        "withheld": False,
     }
     if not len(compared) or np.isnan(after).any():
         return entry
@@ -182,8 +183,9 @@ def weighted_ranking(
         for at, score in zip(compared, after.tolist(), strict=True):
             low, high = _ends(cells, certainty, place[at, weighted], weight[weighted], score)
             ranking[at] |= {"score_low": low, "score_high": high}
+    counted = [common for common, counts in zip(commons, weighted, strict=True) if counts]
     draws = _score_draws(
-        [common for common, counts in zip(commons, weighted, strict=True) if counts],
+        counted,
         weight[weighted],
         [systems[at] for at in compared],
         certainty.target,
@@ -191,8 +193,28 @@ def weighted_ranking(
     )
     _add_ranks([ranking[at] for at in compared], draws, delta, certainty.confidence)
     move = _move_entry(genuine, weight, systems.index(best[0]), systems, entries["relation"].tolist(), delta)
-    entry |= {"winner": best, "move": move}
+    few = _few_judged(counted, [systems[at] for at in compared])
+    entry |= {"winner": best, "move": move, "withheld": few}
     return entry
+
+
+def _few_judged(commons: Sequence[Common | None], systems: Sequence[str]) -> bool:
+    """Whether a system has too few judged groups, over all these relations, for its P(best) to hold."""
+    judged = np.zeros((2, len(systems)))  # judged, and all that could be
+    for common in commons:
+        if common is None:
+            continue
+        if common.outcomes is not None:
+            judged += [[len(common.outcomes)], [common.deciding]]
+        else:
+            at = [common.systems.index(system) for system in systems]
+            judged += [common.judged[at], common.satisfied[at]]
+    return bool(((judged[0] < ENOUGH_FOR_P_BEST) & (judged[0] < judged[1])).any())
+
+
+def shown_ranking(ranked: WeightedRanking) -> list[PreferredSystem]:
+    """The systems of a ranking, without probabilities where too few groups are judged for these to hold."""
+    return [{**one, "p_best": None} for one in ranked["ranking"]] if ranked["withheld"] else ranked["ranking"]
 
 
 def _place_of_cells(cells: pd.DataFrame, systems: Sequence[str], entries: pd.DataFrame) -> np.ndarray:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import cast
 
-import numpy as np
 import pandas as pd
 
 import audit
@@ -30,6 +29,7 @@ from audit.reports.words import UNKNOWN, count, percent, signature_line
 from audit.statistics.agreement import Ratings
 from audit.statistics.annotators import (
     LEAST,
+    PRIOR,
     Competence,
     Share,
     Speed,
@@ -40,7 +40,6 @@ from audit.statistics.annotators import (
     drift,
     label_bias,
     leave_one_out,
-    protocols,
     share,
     speed,
 )
@@ -256,14 +255,8 @@ def annotators_report(
     rated: Rated,
     draws: int = 1000,
     seed: int = 0,
-    outputs: pd.DataFrame | None = None,
-    adjudicator: float = 1.0,
 ) -> CompetenceDocument:
     """Shares of the true labels, a confusion matrix for each annotator, and the likeliest label of each item.
-
-    And what protocols would make of these annotators: `protocol`, with the bias of R_FS where `outputs` tells what the
-    systems say (columns item, output, groups: `audit.false_satisfaction.opinions.answered_outputs`), and an adjudicator
-    who is right with the probability `adjudicator`.
 
     `rated.frame` has the columns item, annotator, label; repeats are taken as they are. `draws` of the model's
     posterior give the intervals, 0 none. Raises AuditError as `dawid_skene` does.
@@ -279,15 +272,6 @@ def annotators_report(
         "marginals": {name: float(share) for name, share in zip(fit.labels, fit.marginals, strict=True)},
         "marginals_low": _ends(fit, 0),
         "marginals_high": _ends(fit, 1),
-        "protocol": [
-            {
-                "name": protocol.name,
-                "wrong_answers": protocol.wrong_answers,
-                "judgements": protocol.judgements,
-                "fs_bias": protocol.bias,
-            }
-            for protocol in protocols(fit.confusion, fit.marginals.tolist(), _joint(fit, outputs), adjudicator)
-        ],
         "annotators": [_competence_entry(fit, place) for place in range(len(fit.annotators))],
         "items": [
             {"item": str(item), "label": fit.labels[best], "probability": float(chance)}
@@ -302,26 +286,13 @@ def annotators_report(
         "signature": {
             "audit": audit.__version__,
             **rated.origin,
-            "model": "Dawid-Skene, maximum likelihood",
-            "adjudicator": adjudicator,
+            "model": "Dawid-Skene",
+            "prior": PRIOR,
             "posterior_draws": draws or None,
             "seed": seed if draws else None,
             "confidence": 0.95 if draws else None,
         },
     }
-
-
-def _joint(fit: Competence, outputs: pd.DataFrame | None) -> np.ndarray | None:
-    """Groups by the true label of their item, by what the fit makes of it, and the systems' output; (q, q or more)."""
-    if outputs is None or outputs.empty:
-        return None
-    place = {str(item): at for at, item in enumerate(fit.items)}
-    output_labels = [*fit.labels, *sorted(set(outputs["output"]) - set(fit.labels))]
-    joint = np.zeros((len(fit.labels), len(output_labels)))
-    for item, output, groups in outputs[["item", "output", "groups"]].itertuples(index=False):
-        if item in place:
-            joint[:, output_labels.index(output)] += groups * fit.posterior[place[item]]
-    return joint
 
 
 def _ends(fit: Competence, end: int) -> dict[str, float] | None:
@@ -368,12 +339,6 @@ def annotators_lines(report: CompetenceDocument) -> list[str]:
         for true, row in person["confusion"].items():
             cells = "".join(f"{UNKNOWN if chance is None else percent(chance):>{size}}" for chance in row.values())
             lines.append(f"    {true[:14]:<{size + 2}}{cells}")
-    right = percent(report["signature"]["adjudicator"])
-    lines += ["", f"  If these people answered, independently of each other, and an adjudicator were right in {right}:"]
-    for protocol in report["protocol"]:
-        bias = "" if protocol["fs_bias"] is None else f", bias of R_FS {100 * protocol['fs_bias']:+.1f}"
-        error_text = f"{percent(protocol['wrong_answers'])} of the answers wrong{bias}"
-        lines.append(f"    {protocol['name']}: {error_text}, {protocol['judgements']:.2f} judgements a question")
     if report["notes"]:
         lines.append("")
     for note in report["notes"]:

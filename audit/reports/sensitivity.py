@@ -20,7 +20,6 @@ from audit.reports.document import (
     OverallEntry,
     SensitivityEntry,
 )
-from audit.statistics.comparison import LEAST
 from audit.statistics.corrected import Resting, correct, corrected_values, resting_share
 from audit.statistics.intervals import Target
 from audit.statistics.rates import Overall
@@ -157,7 +156,6 @@ def _weighted_groups(counted: Counted) -> pd.DataFrame:
     that are in the headline."""
     cells = counted.keys[CELL].join(counted.cells[["satisfied", "judged", "false"]].rename(columns={"judged": "of"}))
     judged = counted.drawn[counted.drawn["judged"]].merge(cells[cells["false"].notna()].drop(columns="false"), on=CELL)
-    judged = judged[(judged["of"] >= LEAST) | (judged["of"] == judged["satisfied"])]
     return judged.assign(weight=judged["satisfied"] / judged["of"])
 
 

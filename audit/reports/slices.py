@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -26,7 +27,7 @@ from audit.reports.document import (
     unknown,
 )
 from audit.reports.violations import VR_BOUNDS
-from audit.statistics.comparison import LEAST, Common, Sums, holm, pooled_difference
+from audit.statistics.comparison import ENOUGH_FOR_P_BEST, Common, Sums, holm, pooled_difference
 from audit.statistics.intervals import Estimator, Target, clustered_rate
 from audit.statistics.orders import TIED
 from audit.statistics.rates import BOUNDS, SUPPOSED, with_bounds, with_rates
@@ -44,7 +45,7 @@ from audit.statistics.slices import (
 LEVEL = 0.05
 """The false discovery rate up to which slices are found."""
 COVERED = 0.8
-"""The share of a slice's common groups that are under relations of which enough is judged, for an order of systems."""
+"""The share of a slice's common groups under relations whose systems are compared, for an order of systems."""
 
 
 @dataclass(frozen=True)
@@ -308,12 +309,12 @@ def _fill_standings(
     entry["best_genuine"] = _best(genuine) or None
     for name in entry["slices"]:
         code = len(slices.names) if name is None else slices.names.index(name)
-        inside = [
-            common.within(slices.code[groups.place_of(common.source)] == code)
-            for common in complete
-            if common.source is not None
-        ]
+        inside = [common.within(partial(_inside, groups, slices, code)) for common in complete]
         entry["standings"].append(_standing(entry, name, inside, how))
+
+
+def _inside(groups: StudyGroups, slices: StudySlices, code: int, source: np.ndarray) -> np.ndarray:
+    return np.asarray(slices.code[groups.place_of(source)] == code)
 
 
 def _standing(entry: SlicesEntry, name: str | None, commons: Sequence[Common], how: How) -> SliceStanding:
@@ -358,21 +359,22 @@ def _pooled_rates(
     commons: Sequence[Common], systems: Sequence[str]
 ) -> tuple[dict[str, float], dict[str, float], list[Common]]:
     """SR_o and SR_g (up to a constant) of the systems over relations, each weighed by its groups; the latter over the
-    relations under which enough is judged, which come third: none where these are few (`COVERED`), or have fewer than
-    `LEAST` judged groups together, since a relation with one group that decides may have it judged."""
-    filled = [common for common in commons if common.groups.all()]
-    used = [common for common in filled if common.short is None]
-    sizes = [sum(float(common.groups.max()) for common in of) for of in (used, filled)]
-    judged = sum(len(common.outcomes) if common.outcomes is not None else int(common.judged.min()) for common in used)
-    if sizes[0] < COVERED * sizes[1] or (judged < LEAST and sum(common.deciding for common in filled) > judged):
+    relations under which answers compare all of them, which come third: none where these are few (`COVERED`), or have
+    fewer than `ENOUGH_FOR_P_BEST` judged groups together while there are more."""
+    filled = [common for common in commons if not np.isnan(common.sr_observed).any()]
+    used = [common for common in filled if not np.isnan(common.sr_relative).any()]
+    sizes = [sum(common.most_shared for common in of) for of in (used, filled)]
+    judged = sum(common.judged_groups for common in used)
+    few = judged < ENOUGH_FOR_P_BEST and sum(common.deciding for common in filled) > judged
+    if sizes[0] < COVERED * sizes[1] or few:
         used = []
 
     def mean(of: Sequence[Common], name: str) -> dict[str, float]:
-        total = sum(float(common.groups.max()) for common in of)
+        total = sum(common.most_shared for common in of)
         sums = dict.fromkeys(systems, 0.0)
         for common in of:
             for system, rate in zip(common.systems, getattr(common, name), strict=True):
-                sums[system] += float(rate) * float(common.groups.max()) / total
+                sums[system] += float(rate) * common.most_shared / total
         return sums if of else {}
 
     return mean(filled, "sr_observed"), mean(used, "sr_relative"), used

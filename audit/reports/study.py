@@ -15,6 +15,7 @@ from audit.messages import message
 from audit.reports.accuracy import accuracy_entries
 from audit.reports.build import CommonBy, Groups, Report, build_report, cell_entries, compare_all, rated
 from audit.reports.certainty import with_worth
+from audit.reports.decision import add_accuracy
 from audit.reports.document import CellEntry, SensitivityEntry, Signature
 from audit.reports.evidence import Evidence, evidence
 from audit.reports.judges import judge_entries, own_note, proxy_judges
@@ -130,6 +131,7 @@ def report_of(
     if gold_error is not None and basis.resting is not None:
         report["gold_error"] = gold_error_entry(counted, basis.resting, gold_error, report["overall"], target)
     report["accuracy"] = accuracy_entries(report["violations"], basis.accuracy)
+    add_accuracy(report, basis.accuracy)
     if basis.examples:
         report["examples"] = list(basis.examples)
     if basis.repeats:

@@ -11,6 +11,7 @@ from audit.messages import ENGLISH, phrase
 from audit.reports import words
 from audit.reports.build import Report, cells_of
 from audit.reports.document import RelationResultEntry, ViolationTable
+from audit.reports.first_page import HEADLINES, summary_lines
 from audit.reports.judges import label_tables, own_line, part_lines
 from audit.reports.tables import aligned, cut_to, headed, left, right, wide
 from audit.reports.words import UNKNOWN, field_text
@@ -54,8 +55,18 @@ COLUMNS = (
 )
 
 
+def first_lines(report: Report, width: int | None = None, language: str = ENGLISH) -> str:
+    """Return what a report begins with: which system to use, how sure that is, what is false, and what to do next.
+
+    A sentence a line, in lines of at most `width` columns.
+    """
+    text = _Text(report, max(width or WIDTH, NARROWEST), language)
+    rest = [text.say("terminal.full")] if report["cells"] else []
+    return "\n".join(text.wrapped([*summary_lines(report, language), *rest]))
+
+
 def to_terminal(report: Report, width: int | None = None, language: str = ENGLISH) -> str:
-    """The report as text: a table per relation, who was and who is best, totals, notes, and the signature last.
+    """Return the whole report as text: the first lines, a table per relation, totals, notes, and the signature last.
 
     `width` is the number of columns to stay within (default 100, at least 70): names that do not fit are cut, counts
     that do not fit are left out, and so are false violations and SR_c. The signature stays on one line, however long,
@@ -91,15 +102,16 @@ class _Text:
             self.relations, self.roll_ups, self.violations, self.slices, self.worst, self.accuracy, self.repeats,
             self.causes, self.judges,
         )  # fmt: skip
-        blocks = [block for table in tables for block in table()]
+        blocks = ["\n".join(self.wrapped(summary_lines(report, language)))]
+        blocks += [block for table in tables for block in table()]
         blocks += ["\n".join(lines) for section in sections if (lines := self.wrapped(section, ""))]
         sentences = [
-            *(f"{number} {rest}" for number, rest in words.headlines(report, language)),
+            *(f"{number} {rest}" for number, rest in words.headlines(report, language)[HEADLINES:]),
             *words.primary_lines(report, language),
             *(self.say("terminal.note", note=note) for note in words.notes_of(report, language)),
             *([self.legend()] if report["cells"] else []),
         ]
-        blocks.append("\n".join(self.wrapped(sentences)))
+        blocks += ["\n".join(self.wrapped(sentences))] if sentences else []
         blocks.append(self.say("terminal.signature", line=words.signature_line(report["signature"])))
         return "\n\n".join(blocks)
 

@@ -29,8 +29,9 @@ def violation_tables(
     name by (task, relation). A row is {"by", "name", "family", "rates": one entry a system}, an entry {"system",
     "groups" (satisfied or violated), "vr_observed", "vr_genuine" with its ends, `VR_BOUNDS`, "reason"}: why there is no
     VR_g.
-    Where some relation lacks an estimate for a system, a row `estimated` after `all` is over the other relations, so
-    that VR_o and VR_g of all systems can be compared. Families and totals weigh each cell by its groups.
+    Where some relation lacks an estimate for a system, or does not apply to it, a row `estimated` after `all` is over
+    the other relations, so that VR_o and VR_g of all systems can be compared. Families and totals weigh each cell by
+    its groups.
     """
     tables: list[ViolationTable] = []
     columns = _columns(cells)
@@ -48,12 +49,10 @@ def violation_tables(
         rows = [("relation", relation, families.get((task, relation)), [relation]) for relation in relations]
         rows += [("family", family, family, members) for family, members in by_family.items()]
         rows += [("all", "all", None, relations)]
-        lacking = {
-            relations.index(row)
-            for row, unknown in zip(study_cells["relation"], ~_has_rate(study_cells), strict=True)
-            if unknown
-        }
-        estimated = [relation for at, relation in enumerate(relations) if at not in lacking]
+        checked = study_cells[study_cells["satisfied"] + study_cells["violated"] != 0]  # unknown counts, too
+        known = checked[checked["sr_genuine"].notna()].groupby("relation")["system"].nunique()
+        lacking = {relation for relation in checked["relation"] if known.get(relation, 0) < len(systems)}
+        estimated = [relation for relation in relations if relation not in lacking]
         if lacking and columns["satisfied"][[places[key] for key in places if key[0] in estimated]].any():
             name = message("violations.estimated", part=len(estimated), count=len(relations))
             rows += [("estimated", name, None, estimated)]

@@ -406,10 +406,12 @@ def change_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
 def best_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
     """Who was best and who is or looks best, as far as that is known.
 
-    >>> orders = {"order_observed": ["a", "b"], "best_changes": True, "best_changes_sure": True}
-    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"]})
+    >>> orders = {"order_observed": ["a", "b"], "best_observed": ["a"], "best_genuine": ["b"], "best_changes": True}
+    >>> best_text(orders | {"best_changes_sure": True, "best_sure": True})
     'was a, is b'
-    >>> best_text(orders | {"best_observed": ["a"], "best_genuine": ["b"], "best_changes_sure": False})
+    >>> best_text(orders | {"best_changes_sure": True, "best_sure": False})
+    'was a, which is not the best; looks like b'
+    >>> best_text(orders | {"best_changes_sure": False, "best_sure": False})
     'was a, looks like b'
     """
     before, after = (
@@ -424,15 +426,17 @@ def best_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
         code = "unknown"
     elif not relation["best_changes"]:
         code = "of_these"
+    elif relation["best_changes_sure"]:
+        code = "sure" if relation["best_sure"] else "not_best"
     else:
-        code = "sure" if relation["best_changes_sure"] else "looks"
+        code = "looks"
     return phrase(language, f"best.{code}", before=before, after=after)
 
 
 def common_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
     """What the comparison of a relation's systems is about, and why it says nothing where it does not.
 
-    >>> common = {"groups": 1200, "judged": 58, "deciding": 300, "reason": None}
+    >>> common = {"groups": 1200, "most_groups": 1200, "judged": 58, "deciding": 300, "reason": None}
     >>> common_text({"common": common, "order_observed": ["a", "b"]})
     'compared on the 1,200 groups that apply to all systems; 58 of the 300 that can tell them apart are judged'
     """
@@ -441,6 +445,8 @@ def common_text(relation: RelationResultEntry, language: str = ENGLISH) -> str:
         return ""
     own = common["groups"] is None
     parts = [phrase(language, "order.own_groups") if own else phrase(language, "order.common", count=common["groups"])]
+    if common["most_groups"] and common["groups"] != common["most_groups"]:
+        parts = [phrase(language, "order.by_pairs", most=common["most_groups"], count=common["groups"])]
     if common["deciding"] is not None:
         deciding = {"judged": count(common["judged"]), "deciding": count(common["deciding"])}
         parts.append(phrase(language, "order.deciding", **deciding))
@@ -513,7 +519,7 @@ def headlines(report: Report, language: str = ENGLISH) -> list[tuple[str, str]]:
     if not totals["cells"]:
         return [("0", say("headline.nothing"))]
     lines = []
-    if totals["fs_rate"] is not None:
+    if totals["cells_covered"]:
         false = say(
             "headline.false",
             covered=count(totals["cells_covered"]),
@@ -568,7 +574,7 @@ def lenient_text(report: Report, language: str = ENGLISH) -> str:
 
 
 def share_covered(totals: OverallEntry) -> float | None:
-    """The share of all satisfied groups that is in the cells of which enough is judged."""
+    """The share of all satisfied groups that is in the cells that have an estimate."""
     covered, satisfied = totals["satisfied_covered"], totals["satisfied"]
     return covered / satisfied if covered is not None and satisfied else None
 
@@ -595,14 +601,15 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
     totals = report["overall"]
     if any(entry.get("sr_least") is not None for entry in report["rollups"]):
         notes.append(say("note.bounds_together"))
-    unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in report["cells"])
+    checked = [cell for cell in report["cells"] if cell["sr_observed"] is not None]
+    unestimated = sum(cell["sr_genuine"] is None and cell["reason"] != COMPARES for cell in checked)
     bounded = any(cell.get("fs_least") is not None for cell in report["cells"])
     if unestimated and (unestimated < totals["cells"] or bounded):
         notes.append(say("note.unestimated", part=unestimated, count=totals["cells"]))
     elif unestimated:
         notes.append(say("note.no_genuine"))
     sensitivity = report.get("sensitivity")
-    if sensitivity and sensitivity["share"] is not None:
+    if sensitivity and sensitivity["share"]:
         tasks = dict.fromkeys(str(entry["task"]) for entry in report["relations"])
         notes.append(sensitivity_text(sensitivity, tasks, language))
     if "gold_error" in report:
@@ -611,8 +618,7 @@ def notes_of(report: Report, language: str = ENGLISH) -> list[str]:
         relation["relation"] for relation in report["relations"] if relation["common"] and relation["common"]["reason"]
     ]
     if too_few and totals["judged"]:
-        named = {"part": len(too_few), "names": too_few, "least": totals["least_judged"]}
-        notes.append(say("note.few_judged", count=totals["relations"], **named))
+        notes.append(say("note.not_compared", count=totals["relations"], part=len(too_few), names=too_few))
     if other := [relation["relation"] for relation in report["relations"] if other_best(relation)]:
         notes.append(say("note.other_best", names=other))
     # While no carry error is measured, the signature's own note says how many of its questions wait.

@@ -5,7 +5,7 @@ that had no answer and is made again (too many at once, a connection that broke)
 the price in a system's file. A batch that does not fit any more is cut to what fits.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from audit.errors import AuditError
@@ -84,6 +84,8 @@ class Budget:
         self.currency = ""
         self.reached = False
         """Whether something was not sent because of a limit."""
+        self.asked: set[str] = set()
+        """The specs of the systems that have answered their first inputs, or stored ones again."""
 
     @property
     def is_limited(self) -> bool:
@@ -160,18 +162,19 @@ class Budget:
         return f"{' or '.join(limits)} is reached after {counted(self.spent.calls, 'request')}{cost}"
 
 
-def check_first(budget: Budget, firsts: Mapping[Meter, Sequence[Input]]) -> None:
-    """Raise AuditError where not even the first inputs of the systems fit."""
-    sending = sum((meter.of(inputs) for meter, inputs in firsts.items()), Sending())
-    if budget.max_calls is not None and sending.calls > budget.max_calls:
+def check_first(budget: Budget, firsts: Iterable[tuple[Meter, Sequence[Input]]]) -> None:
+    """Raise AuditError where not even what is asked of the systems before a run fits."""
+    sending = sum((meter.of(inputs) for meter, inputs in firsts), Sending())
+    if budget.max_calls is not None and budget.spent.calls + sending.calls > budget.max_calls:
         raise AuditError(
-            f"max_calls {budget.max_calls}: the first inputs of each system take {sending.calls} requests; allow more",
+            f"max_calls {budget.max_calls}: {budget.spent.calls} are made, and the first inputs of each system and "
+            f"those that are asked again to see whether it is still the same take {sending.calls}; allow more",
             parameter="max_calls",
         )
-    if budget.max_cost is not None and sending.cost > budget.max_cost:
+    if budget.max_cost is not None and budget.spent.cost + sending.cost > budget.max_cost:
         raise AuditError(
-            f"max_cost {budget.max_cost:g}: the first inputs of each system take about {sending.cost:,.4g} "
-            f"{budget.currency}; allow more",
+            f"max_cost {budget.max_cost:g}: about {budget.spent.cost:,.4g} are spent, and the first inputs of each "
+            f"system and those that are asked again take about {sending.cost:,.4g} {budget.currency}; allow more",
             parameter="max_cost",
         )
     budget.spend(sending)

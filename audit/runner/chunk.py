@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from audit.errors import AuditError, first_line
 from audit.relations import Fixed, Member, Outcome, Relation, Source, Verdict
-from audit.relations.base import Role, Steps, Words
+from audit.relations.base import COUNTED, Role, Steps, Words, cut_verdict
 from audit.relations.validity import Fitted, Limit, broken, learns
 from audit.runner.executors.batch import Identity
 from audit.runner.repeats import Repeated
@@ -328,6 +328,9 @@ class Chunk:
                     break
                 # All is known: it goes on at once, and need not wait until the others have what they wait for.
                 sent = [outputs[key] for key in keys]
+            if members is None and group.verdict and group.verdict.outcome in (Outcome.SATISFIED, Outcome.VIOLATED):
+                roles = zip(group.keys, group.roles, strict=True)
+                group.verdict = cut_verdict([outputs[key] for key, role in roles if role in COUNTED]) or group.verdict
         self._walking = walking
         for system, inputs in wanted.items():
             self._requested[system].update(inputs)
@@ -398,7 +401,10 @@ class Chunk:
                     yield place, _ABSENT
                     break
             else:
-                to_check.setdefault(group.relation.id, []).append((place, outputs))
+                if same := cut_verdict(outputs):
+                    yield place, same
+                else:
+                    to_check.setdefault(group.relation.id, []).append((place, outputs))
         for entries in to_check.values():
             relation = self._shared[entries[0][0]].relation.relation
             if isinstance(relation, Fixed):
@@ -542,8 +548,7 @@ class Stored:
                 select(table).where(table.c.system_id == system, table.c.input_id.in_(piece)).order_by(table.c.attempt)
             )
             for row in connection.execute(query).mappings():
-                output = Output(row["label"], row["score"], row["text"], row["error"])
-                attempts[keys[row["input_id"]]] = row["attempt"], output
+                attempts[keys[row["input_id"]]] = row["attempt"], Output.stored(row)
         return attempts
 
     def is_tried_again(self, system: int, key: bytes) -> bool:
@@ -568,6 +573,7 @@ class Stored:
             "score": [output.score for output in outputs],
             "text": [output.text for output in outputs],
             "error": [output.error for output in outputs],
+            "details": [output.details for output in outputs],
         }
         new = insert_new(connection, tables.Output, rows)
         stored = dict(zip(ids, outputs, strict=True))

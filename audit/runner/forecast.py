@@ -15,7 +15,6 @@ from sqlalchemy import Connection, Engine
 
 from audit.corpora.base import Row, languages_of
 from audit.errors import AuditError
-from audit.keys import canonical
 from audit.relations import Relation
 from audit.relations.base import Chained, Source
 from audit.runner import preflight
@@ -25,9 +24,7 @@ from audit.runner.executors import Executor, Lost
 from audit.runner.repeats import asked_once, stored_calls
 from audit.runner.run import TIME_LIMIT, fitted_to, lacks_of, loaded, refuse_misfits
 from audit.runner.studies import CHUNK, Sampled, check_limit
-from audit.store import tables
 from audit.store.outcomes import find_inputs
-from audit.store.queries import id_of
 from audit.systems.base import System
 from audit.tasks import Input
 from audit.text import Analysis
@@ -162,20 +159,23 @@ def forecasts(
         check_limit(sampled.limit)
         refuse_misfits(sampled.corpus, systems_by_spec, relations)
     tallies = {
-        spec: _Tally(system, _own_id(engine, system), repeats=1 if asked_once(system) else repeats)
+        spec: _Tally(system, _id_in(engine, system), repeats=1 if asked_once(system) else repeats)
         for spec, system in systems_by_spec.items()
     }
+    if engine is not None:
+        for trial in preflight.stored_trials(engine, systems_by_spec, studies[0][0].corpus.task, repeats > 1):
+            tally = tallies[trial.spec]
+            tally.sending += tally.meter.of(list(trial.inputs.values()))
     for sampled, relations in studies:
         _Following(sampled, relations, tallies, engine, retry_errors).follow(executor)
     return [tally.forecast() for tally in tallies.values()]
 
 
-def _own_id(engine: Engine | None, system: System) -> int | None:
+def _id_in(engine: Engine | None, system: System) -> int | None:
     if engine is None:
         return None
     with engine.connect() as connection:
-        settings = canonical(dict(system.settings))
-        return id_of(connection, tables.System, name=system.name, version=system.version, settings=settings)
+        return preflight.own_id(connection, system)
 
 
 class _Following:

@@ -3,17 +3,19 @@
     {"relation": "MR1.1", "system": "amazon", "source": "It isn't good.", "follow_ups": ["It is not good."],
      "outputs": [{"label": "negative", "score": 0.9}, "negative"], "verdict": "satisfied"}
 
-`outputs` holds the source's, then each follow-up's: a label, score or text alone, or an object. An input of two
-texts is a list of them. Optional: `id` (of the source), `gold`, `document`, `language`,
+`outputs` holds the source's, then each follow-up's: a label, score or text alone, or an object; a list of such where
+the system was asked the same input several times, in that order. An output that is missing is null, or {"error": "..."}
+with what went wrong, and perhaps the `text` that the system said instead; the verdict of its group is `error`, or left
+out. An input of two texts is a list of them. Optional: `id` (of the source), `gold`, `document`, `language`,
 `task`, `version` (of the system), `attributes` (an object of what else is known of the source, by name), `carries` (of
-the relation: `"everything"`, `"nothing"`, or a list of labels: an answer about the source that holds for the follow-up
-too; the same in all its lines). Without it a relation that is registered under the name carries answers as usual, and
-any other carries none. Where a source has several groups of
-one relation and system, each is a source of its own, clustered with the others, so that a cell's sample has one group
-per source.
+the relation: `"everything"`, `"nothing"`, a list of labels: an answer about the source that holds for the follow-up
+too, or an object of such labels and what is then right of the follow-up, {"yes": "no"}; the same in all its lines).
+Without it a relation that is registered under the name carries answers as usual, and any other carries none. Where a
+source has several groups of one relation and system, each is a source of its own, clustered with the others, so that a
+cell's sample has one group per source.
 
-A follow-up may be an object with `text`, and with a `language`, `target_language` or `role` of its own: a chain of
-translations goes from language to language, and what was made from an output on the way has the role `link`.
+A follow-up may be an object with `text`, and with a `gold` label, a `language`, `target_language` or `role` of its own:
+a chain of translations goes from language to language, and what was made from an output on the way has the role `link`.
 
     {"task": "translation", "relation": "RTT", "system": "ours", "language": "en", "target_language": "es",
      "source": "It rains.", "follow_ups": [{"text": "Llueve.", "language": "es", "target_language": "en",
@@ -23,8 +25,8 @@ An output of a translation may be null, where the system does not have the two l
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -44,7 +46,9 @@ from audit.store.queries import insert_one
 from audit.tasks import Input, Output, Task, base_of, get_task
 from audit.user_models import Allowed, Mistake, UserModel, mistakes, short
 
-VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome < Outcome.ERROR}
+NOT_RECORDED = "no output was recorded"
+"""The error of an output that is null."""
+VERDICTS = {outcome.name.lower(): outcome for outcome in Outcome if outcome <= Outcome.ERROR}
 
 
 # A line of the file. It is checked by itself, then with its task, then beside the lines before it.
@@ -76,9 +80,10 @@ Texts = Annotated[
 
 
 class FollowUp(UserModel):
-    """A follow-up: a text, or an object with its role and languages."""
+    """A follow-up: a text, or an object with its gold label, role and languages."""
 
     text: Texts
+    gold: Any = None
     language: Name | None = None
     target_language: Name | None = None
     role: Literal["follow_up", "link", "probe"] = "follow_up"
@@ -110,7 +115,7 @@ class Line(UserModel):
     source: Texts
     follow_ups: Annotated[list[FollowUp], Allowed("a list of at least one text", bool)]
     outputs: list[Any]
-    verdict: Literal["satisfied", "violated", "inapplicable"]
+    verdict: Literal["satisfied", "violated", "inapplicable", "error"] | None = None
     id: Id | None = None
     task: Name = "sentiment"
     version: Name | None = None
@@ -135,14 +140,21 @@ class Record:
     version: str
     source_key: str
     cluster: str | None
-    gold: str | None
+    golds: tuple[str | None, ...]
+    """The gold label of each member."""
     members: tuple[Input, ...]
     roles: tuple[str, ...]
-    outputs: tuple[Output, ...]
+    calls: tuple[tuple[Output, ...], ...]
+    """What the system returned for each member, call by call."""
     outcome: Outcome
     attributes: Mapping[str, str]
-    carries: str | tuple[str, ...] | None = None
-    """What the relation is said to carry: everything, nothing or labels; None where the line does not say."""
+    carries: str | None = None
+    """What the relation is said to carry, as canonical JSON; None where the line does not say."""
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The output of each member that counts: that of the first call that answered."""
+        return tuple(next((call for call in calls if call.error is None), calls[0]) for calls in self.calls)
 
 
 @dataclass(frozen=True)
@@ -172,7 +184,7 @@ def _checked(path: Path, text: str, content: str) -> list[Record]:
     records: list[Record] = []
     bad: list[tuple[int, str]] = []
     seen: dict[object, int] = {}
-    outputs: dict[object, tuple[Output, int]] = {}
+    outputs: dict[object, tuple[tuple[Output, ...], int]] = {}
     sources: dict[str, Record] = {}
     relations: dict[str, Record] = {}
     count = 0
@@ -211,14 +223,7 @@ def _record(number: int, value: object, content: str) -> Record:
         raise AuditError(
             f"{len(line.outputs)} outputs for {len(members)} inputs; the source's comes first, then each follow-up's"
         )
-    outputs = tuple(task.checked(_output(output, task)) for output in line.outputs)
-    if line.verdict != "inapplicable" and any(output.absent for output in outputs):
-        raise AuditError(f"an output is null, so that the verdict is inapplicable, not {line.verdict}")
-    if line.gold is not None and task.question_kind == "pair":
-        raise AuditError(f"gold is {short(line.gold)}, but {task.name} has no gold: a text has many right outputs")
-    if line.gold is not None and line.gold not in task.labels:
-        raise AuditError(f"gold label {line.gold!r} is not one of {', '.join(task.labels)}")
-    return Record(
+    record = Record(
         line=number,
         task=task.name,
         relation=line.relation,
@@ -226,14 +231,38 @@ def _record(number: int, value: object, content: str) -> Record:
         version=line.version or f"imported {content}",
         source_key=line.id or members[0].key.hex(),
         cluster=line.document,
-        gold=line.gold,
+        golds=tuple(_gold(gold, task) for gold in (line.gold, *(follow_up.gold for follow_up in line.follow_ups))),
         members=members,
         roles=("source", *(follow_up.role for follow_up in line.follow_ups)),
-        outputs=outputs,
-        outcome=VERDICTS[line.verdict],
+        calls=tuple(_calls(output, task) for output in line.outputs),
+        outcome=Outcome.ERROR,
         attributes=line.attributes,
         carries=_carries(line.carries, task),
     )
+    return replace(record, outcome=_outcome(line.verdict, record.outputs))
+
+
+def _gold(gold: object, task: Task) -> str | None:
+    """The gold label of a text, checked against the task."""
+    if gold is not None and task.question_kind == "pair":
+        raise AuditError(f"gold is {short(gold)}, but {task.name} has no gold: a text has many right outputs")
+    if gold is not None and gold not in task.labels:
+        raise AuditError(f"gold label {gold!r} is not one of {', '.join(task.labels)}")
+    return None if gold is None else str(gold)
+
+
+def _outcome(verdict: str | None, outputs: Sequence[Output]) -> Outcome:
+    """The verdict of a line as an outcome, which goes with its outputs."""
+    failed = any(output.error is not None for output in outputs)
+    if failed and verdict not in (None, "error"):
+        raise AuditError(f"an output is missing, so that the verdict is error or left out, not {verdict}")
+    if not failed and verdict == "error":
+        raise AuditError("verdict: error is of a group with a missing output (null, or an object with error)")
+    if not failed and any(output.absent for output in outputs) and verdict != "inapplicable":
+        raise AuditError(f"an output is null, so that the verdict is inapplicable, not {verdict}")
+    if not failed and verdict is None:
+        raise AuditError("verdict: is missing; it must be one of satisfied, violated, inapplicable")
+    return VERDICTS[verdict or "error"]
 
 
 def _members(line: Line, task: Task) -> tuple[Input, ...]:
@@ -259,20 +288,28 @@ def _members(line: Line, task: Task) -> tuple[Input, ...]:
     return tuple(members)
 
 
-def _carries(value: object, task: Task) -> str | tuple[str, ...] | None:
-    """A declaration of what a relation carries, checked against the task's labels."""
+def _carries(value: Any, task: Task) -> str | None:
+    """A declaration of what a relation carries, checked against the task's labels, as canonical JSON."""
     if value is None or value in ("everything", "nothing"):
-        return value if value is None else str(value)
-    if not isinstance(value, list) or not value or any(label not in task.labels for label in value):
-        labels = ", ".join(task.labels)
-        raise AuditError(f"carries is {short(value)}; it is everything, nothing, or a list of labels out of {labels}")
-    return tuple(sorted(set(value)))
+        return value and canonical(value)
+    carried: Any = value
+    if isinstance(value, dict):
+        carried = {label: right if isinstance(right, list) else [right] for label, right in value.items()}
+        labels = [*carried, *chain(*(right or [None] for right in carried.values()))]
+    else:
+        labels = carried = sorted(value, key=str) if isinstance(value, list) else []
+    if not labels or any(label not in task.labels for label in labels):
+        raise AuditError(
+            f"carries is {short(value)}; it is everything, nothing, a list of labels, or an object such as "
+            f'{{"{task.labels[0]}": "{task.labels[1]}"}}, with labels out of {", ".join(task.labels)}'
+        )
+    return canonical(carried)
 
 
 def _agree(
     record: Record,
     seen: dict[object, int],
-    outputs: dict[object, tuple[Output, int]],
+    outputs: dict[object, tuple[tuple[Output, ...], int]],
     sources: dict[str, Record],
     relations: dict[str, Record],
 ) -> None:
@@ -287,7 +324,7 @@ def _agree(
             f"the source with the id {record.source_key!r} has another text or language in line {first.line}"
         )
     for name, here, there in (
-        ("gold label of this source is", record.gold, first.gold),
+        ("gold label of this source is", record.golds[0], first.golds[0]),
         ("document of this source is", record.cluster, first.cluster),
         ("attributes of this source are", dict(record.attributes), dict(first.attributes)),
     ):
@@ -296,47 +333,69 @@ def _agree(
     declared = relations.setdefault(record.relation, record)
     if declared.carries != record.carries:
         raise AuditError(
-            f"relation {record.relation} carries {short(record.carries)} here and {short(declared.carries)} in line "
-            f"{declared.line}; say the same in all its lines"
+            f"relation {record.relation} carries {record.carries or 'null'} here and {declared.carries or 'null'} in "
+            f"line {declared.line}; say the same in all its lines"
         )
-    for member, output in zip(record.members, record.outputs, strict=True):
-        before, line = outputs.setdefault((*system, member.key), (output, record.line))
-        if before != output:
+    for member, calls in zip(record.members, record.calls, strict=True):
+        before, line = outputs.setdefault((*system, member.key), (calls, record.line))
+        if before != calls:
             raise AuditError(
-                f"system {record.system} returned {_say(output)} here and {_say(before)} in line {line} "
-                f"for the same input"
+                f"system {record.system} returned {_say(calls)} here and {_say(before)} in line {line} for the same "
+                "input; write several calls as a list, the same in all lines"
             )
     seen[group] = record.line
 
 
+def _calls(value: object, task: Task) -> tuple[Output, ...]:
+    """What a system returned for one input, call by call: a list, or the only one alone."""
+    if value == []:
+        raise AuditError("an output is an empty list; write null where there is none")
+    outputs = (_output(call, task) for call in (value if isinstance(value, list) else [value]))
+    return tuple(output if output.error is not None else task.checked(output) for output in outputs)
+
+
 def _output(value: object, task: Task) -> Output:
     """What stands for an output: an object, or the one thing that the task compares, alone."""
-    if value is None and base_of(task.name) == "translation":
-        return Output()
+    if value is None:
+        return Output() if base_of(task.name) == "translation" else Output(error=NOT_RECORDED)
     alone = "text" if task.question_kind == "pair" else "score" if base_of(task.name) == "similarity" else "label"
     if isinstance(value, int | float if alone == "score" else str) and not isinstance(value, bool):
         value = {alone: value}
     if not isinstance(value, dict):
         parts = "label and score" if alone == "label" else alone
         raise AuditError(f"output {short(value)} must be a {alone} or an object with {parts}")
-    score = value.get("score")
+    label, score, text, error = (value.get(name) for name in ("label", "score", "text", "error"))
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float)):
         raise AuditError(f"score {short(score)} is not a number")
-    text = value.get("text")
-    if text is not None and not isinstance(text, str):
-        raise AuditError(f"the text of an output is {short(text)}; it must be a text")
-    if fault := unstorable(text or ""):
-        raise AuditError(f"an output holds {fault}")
+    for name, words in (("text", text), ("error", error)):
+        if words is not None and not isinstance(words, str):
+            raise AuditError(f"the {name} of an output is {short(words)}; it must be a text")
+        if fault := unstorable(words or ""):
+            raise AuditError(f"an output holds {fault}")
+    if error is not None and not (label is None and score is None):
+        raise AuditError("an output has an error and a label or score; it has one of them")
     try:
-        return Output(value.get("label"), None if score is None else float(score), text)
+        return Output(
+            label, None if score is None else float(score), text, None if error is None else error or NOT_RECORDED
+        )
     except OverflowError:
         raise AuditError(f"score {short(score)} is not a number from 0 to 1") from None
 
 
-def _say(output: Output) -> str:
-    if output.absent:
-        return "nothing"
-    return repr(output.text) if output.label is None else f"{output.label} ({output.score})"
+def _say(calls: Sequence[Output]) -> str:
+    return ", ".join(
+        output.error
+        or (
+            "nothing"
+            if output.absent
+            else repr(output.text)
+            if output.label is None
+            else f"{output.label} ({output.score})"
+            if output.score is not None
+            else output.label
+        )
+        for output in calls
+    )
 
 
 @dataclass(frozen=True)
@@ -362,7 +421,7 @@ def import_run(engine: Engine, read: ReadRun, seed: int = 0) -> Imported:
         "corpus": read.name,
         "fingerprint": content,
         "unit": "sentence",
-        "has_gold": any(record.gold for record in records),
+        "has_gold": any(any(record.golds) for record in records),
         "seed": seed,
         "limit": None,
         "imported": True,
@@ -377,11 +436,6 @@ def import_run(engine: Engine, read: ReadRun, seed: int = 0) -> Imported:
     counted = Counter(record.outcome.name.lower() for record in records)
     outcomes = {name: counted[name] for name in VERDICTS}
     return Imported(study_id, True, sources, groups, len(records), *_names(records), outcomes)
-
-
-def _params(carries: str | tuple[str, ...] | None) -> str:
-    """The parameters of an imported relation: what it was said to carry, if anything was said."""
-    return canonical({} if carries is None else {"carries": carries if isinstance(carries, str) else list(carries)})
 
 
 def _names(records: list[Record]) -> tuple[list[str], list[str]]:
@@ -414,7 +468,12 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
         name: named_id(
             connection,
             tables.Relation,
-            {"task": numbered[0][1].task, "name": name, "version": "imported", "params": _params(carries)},
+            {
+                "task": numbered[0][1].task,
+                "name": name,
+                "version": "imported",
+                "params": "{}" if carries is None else f'{{"carries":{carries}}}',
+            },
         )
         for name, carries in dict.fromkeys((record.relation, record.carries) for _, record in numbered)
     }
@@ -426,7 +485,7 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
     for row, record in numbered:
         shapes.setdefault((row, record.relation), set()).add((record.members, record.roles))
     groups: dict[int, dict[str, Any]] = {}
-    members, outputs, verdicts = [], [], []
+    members, outputs, calls, verdicts = [], [], [], []
     for row, record in numbered:
         source, relation = source_ids[row], relations[record.relation]
         system = systems[record.system, record.version]
@@ -438,35 +497,43 @@ def _store(connection: Connection, study_id: int, seed: int, numbered: list[tupl
             {"group_id": id, "step": step, "input_id": ids[member.key], "role": role}
             for step, (member, role) in enumerate(zip(record.members, record.roles, strict=True))
         ]
-        outputs += _outputs(record, system, ids)
-        verdict: dict[str, Any] = {"outcome": int(record.outcome), "value": None, "reason": None}
+        for member, output, made in zip(record.members, record.outputs, record.calls, strict=True):
+            key = {"system_id": system, "input_id": ids[member.key]}
+            outputs.append(key | {"attempt": 1} | asdict(output))
+            if len(made) > 1:
+                calls += [key | {"number": number} | asdict(call) for number, call in enumerate(made, start=1)]
+        error = next((output.error for output in record.outputs if output.error is not None), None)
+        verdict: dict[str, Any] = {"outcome": int(record.outcome), "value": None, "reason": error}
         verdicts.append(verdict | {"group_id": id, "system_id": system})
     insert_new(connection, tables.Group, list(groups.values()))
     insert_new(connection, tables.Member, members)
     insert_new(connection, tables.Output, outputs)
+    insert_new(connection, tables.Repeat, calls)
     insert_new(connection, tables.Verdict, verdicts)
-    return len(source_ids), len(groups)
+    return len({row for row, _ in numbered}), len(groups)
 
 
 def _add_sources(
     connection: Connection, study_id: int, seed: int, numbered: list[tuple[str, Record]]
 ) -> dict[str, int]:
-    """Insert the sources of the records in the order of their permanent random numbers; their ids by row."""
+    """Insert the sources of the records, and follow-ups with a gold label of their own as rows without groups, in the
+    order of their permanent random numbers; the ids of all by row."""
     rows = {
-        row: Row(row, record.members[0], record.gold, record.cluster or record.source_key, record.attributes)
+        row: Row(row, record.members[0], record.golds[0], record.cluster or record.source_key, record.attributes)
         for row, record in numbered
     }
+    labelled = {(row.input.key, row.gold) for row in rows.values()}
+    for name, record in numbered:
+        for step, (member, gold) in enumerate(zip(record.members, record.golds, strict=True)):
+            if gold is not None and (member.key, gold) not in labelled:
+                labelled.add((member.key, gold))
+                key = f"{name}>{step}"
+                while key in rows:
+                    key += ">"
+                rows[key] = Row(key, member, gold, rows[name].cluster, {})
     numbers = {key: uniform(seed, row.key) for key, row in rows.items()}
     drawn = sorted(rows.values(), key=lambda row: (numbers[row.key], row.key))
     add_sources(connection, study_id, [(numbers[row.key], row) for row in drawn])
     source = table_of(tables.Source)
     rows_of_study = select(source.c.row, source.c.id).where(source.c.study_id == study_id)
     return {str(row): int(id) for row, id in connection.execute(rows_of_study)}
-
-
-def _outputs(record: Record, system: int, ids: Mapping[bytes, int]) -> list[dict[str, Any]]:
-    """The outputs of a record as rows; `ids` are those of its inputs, by key."""
-    return [
-        {"system_id": system, "input_id": ids[member.key], "attempt": 1} | asdict(output)
-        for member, output in zip(record.members, record.outputs, strict=True)
-    ]

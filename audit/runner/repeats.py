@@ -124,8 +124,7 @@ def stored_calls(connection: Connection, system: int, ids: Mapping[bytes, int]) 
     for piece in pieces(keys):
         query = select(table).where(table.c.system_id == system, table.c.input_id.in_(piece))
         for row in connection.execute(query).mappings():
-            output = Output(row["label"], row["score"], row["text"], row["error"])
-            calls[keys[row["input_id"]]][int(row["number"])] = output
+            calls[keys[row["input_id"]]][int(row["number"])] = Output.stored(row)
     return calls
 
 
@@ -143,7 +142,7 @@ def recalled(connection: Connection, system: int, ids: Mapping[bytes, int]) -> d
             select(output).where(output.c.system_id == system, output.c.input_id.in_(piece)).order_by(output.c.attempt)
         )
         for row in connection.execute(query).mappings():
-            counts[waiting[row["input_id"]]] = Output(row["label"], row["score"], row["text"], row["error"])
+            counts[waiting[row["input_id"]]] = Output.stored(row)
     new = {key: output for key, output in counts.items() if not calls[key] or output.error is None}
     rows = [(key, max(calls[key], default=0) + 1, output) for key, output in new.items()]
     keep_calls(connection, system, ids, rows)
@@ -167,6 +166,7 @@ def keep_calls(
             "score": [output.score for _, _, output in calls],
             "text": [output.text for _, _, output in calls],
             "error": [output.error for _, _, output in calls],
+            "details": [output.details for _, _, output in calls],
         },
     )
 

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from itertools import islice, product
+from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, literal_column, select
 
@@ -34,7 +35,16 @@ from audit.runner.executors.batch import Identity, check_same, ready
 from audit.runner.executors.processes import Processes
 from audit.runner.preflight import Answered
 from audit.runner.repeats import Repeated, Repeats, asked_once, keep_calls, to_ask_again
-from audit.runner.studies import Sampled, StudyRow, first_inputs, make_study, relation_id, system_id, unscored_notes
+from audit.runner.studies import (
+    Sampled,
+    StudyRow,
+    cut_inputs,
+    first_inputs,
+    inapplicable_notes,
+    make_study,
+    relation_id,
+    system_id,
+)
 from audit.store import pieces, store_inputs, table_of, tables, write_much
 from audit.store.brought import note_brought
 from audit.store.bulk import group_ids
@@ -125,6 +135,8 @@ class Ran:
     counts: Counts
     relations: list[str]
     systems: list[str]
+    versions: list[str]
+    """Of these systems, in their order."""
     first_error: str | None = None
     left: int = 0
     """Sources that are not finished for some relation and system: 0 unless the run was stopped."""
@@ -134,8 +146,10 @@ class Ran:
     """Composition that applies to no source -> why, as a sentence."""
     rejected: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Relation with limits -> how many groups it has in the study, and how many of them are rejected."""
-    unscored: Sequence[str] = ()
-    """What to say of systems without scores under relations that compare them."""
+    inapplicable: Sequence[str] = ()
+    """A sentence for each system and reason why groups are inapplicable, such as a score that it does not return."""
+    cut: Mapping[str, int] = field(default_factory=dict)
+    """System -> inputs of the study of which it read a part, since they are too long for it."""
 
     def as_json(self) -> dict[str, object]:
         """Counts, as the command `audit run` has them in JSON."""
@@ -149,6 +163,7 @@ class Ran:
             **{name: value for name, value in asdict(self.counts).items() if name not in ("outcomes", "sources")},
             **self.counts.outcomes,
             "left": self.left,
+            "cut": dict(self.cut),
             "relations_without_groups": self.without_groups,
             "rejected_by_relation": {
                 name: {"groups": groups, "rejected": rejected} for name, (groups, rejected) in self.rejected.items()
@@ -197,7 +212,7 @@ class Ran:
                 f"{counted(self.counts.failed, 'input')} failed: the errors are stored and counted in the report; "
                 f"the first is {self.first_error!r}. The same run with retry_errors tries them again."
             )
-        return [*lines, *self.unscored]
+        return [*lines, *self.inapplicable]
 
 
 def fitting(
@@ -389,7 +404,7 @@ def run(
     _say_remarks(corpus, systems_by_spec, relations, repeats, watcher)
     with Asynchronous(apart) if any(map(is_asynchronous, systems_by_spec.values())) else nullcontext() as waiting:
         way = Way(executor, waiting, time_limit, apart, watcher, budget)
-        answered = way.first_answers(systems_by_spec, sampled, None if first else opened)
+        answered = way.first_answers(systems_by_spec, sampled, None if first else opened, repeats.number > 1)
         engine = opened if isinstance(opened, Engine) else opened()
         study = patiently(lambda: make_study(engine, sampled), watcher.says)
         bound, by_id, fresh = written(
@@ -417,6 +432,7 @@ def run(
         counts,
         [relation.name for relation in relations],
         [system.name for system in systems_by_spec.values()],
+        [system.version for system in systems_by_spec.values()],
         counts.first_error,
         left=sum(map(study.size, patiently(lambda: _todo(engine, study, bound, by_id), watcher.says)))
         if budget.reached
@@ -424,7 +440,7 @@ def run(
         without_groups=without_groups,
         ends=_ends(sampled, [relation for relation in relations if relation.name in without_groups]),
         rejected=patiently(lambda: _rejected(engine, study.id, bound), watcher.says),
-        unscored=patiently(lambda: _unscored(engine, relations, by_id), watcher.says),
+        **patiently(lambda: _of_systems(engine, study.id, by_id), watcher.says),
     )
     if budget.reached:
         inputs = patiently(lambda: _number_again(_shares(engine, study, again, retry=False)), watcher.says)
@@ -456,11 +472,17 @@ class Way:
             self.is_prepared = True
 
     def first_answers(
-        self, systems: Mapping[str, System], sampled: Sampled, opened: Engine | Callable[[], Engine] | None
+        self,
+        systems: Mapping[str, System],
+        sampled: Sampled,
+        opened: Engine | Callable[[], Engine] | None,
+        several: bool = False,
     ) -> Answered:
         """What systems say of the first inputs of a study, where a database (None: there is none) has nothing of them.
 
-        Raises AuditError where one has nothing but errors.
+        Those that have outputs in it are asked for some of these again, once in a command. `several` says that each
+        input is asked several times. Raises AuditError where a system has nothing but errors, and where it answers
+        otherwise than is stored: the outputs are another model's.
         """
         languages = languages_of(sampled.corpus)
         lacks = {spec: lacks_of(system, languages) for spec, system in systems.items()}
@@ -471,16 +493,29 @@ class Way:
             wanted = preflight.trials(systems, lacks, inputs)
             return wanted if engine is None else preflight.unanswered(engine, wanted)
 
-        wanted = patiently(untried, self.watcher.says)
-        if not wanted and opened is not None:
+        def stored() -> list[preflight.StoredTrial]:
+            unasked = {spec: system for spec, system in systems.items() if spec not in self.budget.asked}
+            return preflight.stored_trials(engine, unasked, sampled.corpus.task, several) if engine is not None else []
+
+        wanted, again = patiently(untried, self.watcher.says), patiently(stored, self.watcher.says)
+        if not wanted and not again and opened is not None:
             return {}
         self.prepare(systems)
-        meters = {meter: list(trial.inputs.values()) for trial in wanted if (meter := meter_of(trial.system))}
-        check_first(self.budget, meters)
+        trials: list[preflight.Trial] = [*again, *wanted]
+        metered = [
+            (meter, list(trial.inputs.values())) for trial in trials if (meter := meter_of(trial.system)) is not None
+        ]
+        check_first(self.budget, metered)
         executors = {spec: self.executor_of(system) for spec, system in systems.items()}
-        answered = preflight.answers(wanted, sampled.corpus.task, executors, self.limit, sampled.corpus.unit)
-        for remark in preflight.remarks(answered):
+
+        def answers(asked: Sequence[preflight.Trial]) -> Answered:
+            return preflight.answers(asked, sampled.corpus.task, executors, self.limit, sampled.corpus.unit)
+
+        remarks = preflight.check_stored(again, answers(again))
+        answered = answers(wanted)
+        for remark in [*remarks, *preflight.checked_first(wanted, answered)]:
             self.watcher.says(remark)
+        self.budget.asked.update(systems)
         return answered
 
     def executor_of(self, system: System) -> Executor:
@@ -571,11 +606,12 @@ def _ask_again(
     AskingAgain(engine, study, systems, anew, counts, watcher, shares=shares).run(todo)
 
 
-def _unscored(engine: Engine, relations: Sequence[Relation], systems: Mapping[int, Bound]) -> list[str]:
+def _of_systems(engine: Engine, study: int, systems: Mapping[int, Bound]) -> dict[str, Any]:
+    """What a result has of its systems: why groups are inapplicable, and how many inputs were cut."""
     with engine.connect() as connection:
-        return unscored_notes(
-            connection, [(relation, id, system.name) for id, system in systems.items() for relation in relations]
-        )
+        cut = cut_inputs(connection, [study], systems)
+        notes = inapplicable_notes(connection, [study], systems)
+        return {"inapplicable": notes, "cut": {systems[id].name: number for id, number in cut.items()}}
 
 
 def refuse_misfits(corpus: Corpus, systems: Mapping[str, System], relations: Sequence[Relation]) -> None:
@@ -625,6 +661,11 @@ def _advice(spec: str, system: System, task: str) -> str:
     for other in system.tasks:
         if base_of(other) == base_of(task) and set(other.partition("/")[2].split(",")) == wanted:
             return f"these are the same labels in another order, which is another task: write {other} for the corpus"
+    if written := getattr(system, "written_for", lambda _: None)(task):
+        if spec.endswith(".toml"):
+            return f"write {written} in its file"
+        model = spec.partition(":")[2]
+        return f'write a file with model = "{model}", {written}, and name that: transformers:FILE.toml'
     if is_own(spec):
         return f'say what your own does, as in classify.tasks = ("{task}",)'
     if spec.endswith(".toml"):

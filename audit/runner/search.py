@@ -25,8 +25,8 @@ from audit.corpora.base import Corpus, Row, languages_of
 from audit.errors import AuditError
 from audit.new_files import write_rows
 from audit.relations import Fixed, Outcome, Relation, Source, Verdict, compose
-from audit.relations.base import Seen, Words
-from audit.relations.expect import needs_scores, same_interval
+from audit.relations.base import Seen, Words, cut_verdict
+from audit.relations.expect import same_interval
 from audit.relations.validity import Fitted, broken
 from audit.runner.budget import Budget, meter_of
 from audit.runner.chunk import Stored, raise_failed
@@ -174,8 +174,6 @@ class SearchResult:
     failed: int
     not_composed: list[str]
     """Which of the relations' compositions expect nothing that could be checked, and were left out."""
-    unscored: list[str]
-    """Which of the relations were left out, since the system gives no scores and their checks compare these."""
     stopped: str | None = None
     """Which limit was reached; None: none."""
 
@@ -209,7 +207,6 @@ class SearchResult:
             "failed": self.failed,
             "left": sum(one.outcome == "left" for one in self.found),
             "not_composed": self.not_composed,
-            "unscored": self.unscored,
             "note": SEARCHED,
             "found": [one.as_json() for one in self.found],
         }
@@ -337,21 +334,12 @@ class _Searching:
     ) -> None:
         """`fitted` is what the measures of the relations' limits have learnt from the corpus."""
         self.task, self.relations, self.request, self.seed, self._fitted = task, relations, request, seed, fitted
-        self.unscored: list[str] = []
         self._compositions: dict[tuple[str, ...], Fixed | None] = {}
 
     @property
     def not_composed(self) -> list[str]:
         """The compositions that were wanted and cannot be made."""
         return [" | ".join(names) for names, relation in self._compositions.items() if relation is None]
-
-    def leave_out_unscored(self, outputs: Iterable[Output]) -> None:
-        """Leave out what no system without scores satisfies, where these outputs, those of the first sources, have
-        none: a violation would say nothing, and end the search from its source."""
-        labelled = [output for output in outputs if output.label is not None]
-        if labelled and all(output.score in (None, 1) for output in labelled):
-            self.unscored = [relation.name for relation in self.relations if needs_scores(relation)]
-            self.relations = [relation for relation in self.relations if relation.name not in self.unscored]
 
     def begin(self, row: Row) -> _Walk:
         """The search from a source, which the system has not answered yet."""
@@ -429,7 +417,8 @@ class _Searching:
         if relation is None or walk.output is None or any(output.error or output.absent for output in outputs):
             return None
         try:
-            verdict = relation.verdict([walk.output, *outputs], candidate.note)
+            every = [walk.output, *outputs]
+            verdict = cut_verdict(every) or relation.verdict(every, candidate.note)
         except Exception as problem:
             raise_failed(relation.name, problem)
         return _Tried(candidate, outputs, verdict, _fall(relation, walk.output, outputs, verdict))
@@ -475,8 +464,8 @@ def _fall(relation: Fixed, source: Output, outputs: Sequence[Output], verdict: V
         return 1.0 - verdict.value if verdict.value is not None else float(verdict.outcome is Outcome.VIOLATED)
     before = 1.0 if source.score is None else source.score
     scores = [1.0 if output.score is None else output.score for output in outputs]
-    by_score = needs_scores(relation) and all(output.label == source.label for output in outputs)
-    unexpected = verdict.outcome is Outcome.VIOLATED and not by_score
+    # A violation with a value is one by scores: the label is the one that was expected.
+    unexpected = verdict.outcome is Outcome.VIOLATED and verdict.value is None
     return before + max(scores) if unexpected else before - min(scores)
 
 
@@ -619,14 +608,12 @@ def search(
         for block in pieces(rows, CHUNK[corpus.unit]):
             walks = [searching.begin(row) for row in block]
             outputs = asking.outputs({row.input.key: row.input for row in block}) if searching.relations else {}
-            if not found:
-                searching.leave_out_unscored(outputs.values())
             _walk_all(searching, asking, walks, outputs)
             found += map(searching.found, walks)
             watcher.finished(sum(walk.outcome != "left" for walk in walks))
     return SearchResult(
         corpus.task, corpus.name, seed, one.name, one.version, [relation.name for relation in fixed], request, found,
-        asking.executed, asking.stored, asking.failed, searching.not_composed, searching.unscored,
+        asking.executed, asking.stored, asking.failed, searching.not_composed,
         budget.stopped() if budget.reached else None,
     )  # fmt: skip
 

@@ -14,7 +14,8 @@ from audit.errors import AuditError
 from audit.keys import canonical, digest, uniform
 from audit.messages import message
 from audit.relations import Relation
-from audit.relations.expect import needs_scores
+from audit.relations.base import SYSTEM_REASONS, Outcome
+from audit.relations.registry import name_order
 from audit.store import input_ids, insert_new, table_of, tables
 from audit.store.copying import in_utc
 from audit.store.queries import id_of, insert_one
@@ -100,23 +101,59 @@ def make_study(engine: Engine, sampled: Sampled) -> StudyRow:
         return load_study(connection, study_id)
 
 
-def unscored_notes(connection: Connection, cells: Iterable[tuple[Relation, int, str]]) -> list[str]:
-    """A sentence for each system without scores whose relations cannot be satisfied without; `cells` are relations, and
-    the ids and names of systems."""
-    output = table_of(tables.Output)
-    relations: dict[tuple[int, str], list[str]] = {}
-    for relation, system, name in cells:
-        if needs_scores(relation):
-            relations.setdefault((system, name), []).append(relation.name)
-    notes: list[str] = []
-    for (system, name), names in relations.items():
-        scored = select(output.c.input_id).where(output.c.system_id == system).limit(1)
-        # Where there are scores, the first rows have one.
-        if connection.execute(scored.where(output.c.score == 1)).first() is not None and (
-            connection.execute(scored.where(output.c.score != 1)).first() is None
-        ):
-            notes.append(message("note.unscored", system=name, names=list(dict.fromkeys(names))))
-    return notes
+def cut_inputs(connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None) -> dict[int, int]:
+    """System (of these ids) -> inputs in groups of these studies of which it read a part, where there are any."""
+    group, member, output = (table_of(model) for model in (tables.Group, tables.Member, tables.Output))
+    in_studies = (
+        select(member.c.group_id)
+        .join(group, group.c.id == member.c.group_id)
+        .where(member.c.input_id == output.c.input_id, group.c.study_id.in_(studies))
+        .exists()
+    )
+    query = (
+        select(output.c.system_id, func.count(output.c.input_id.distinct()))
+        .where(output.c.details.is_not(None), output.c.details["cut"].as_integer() > 0, in_studies)
+        .group_by(output.c.system_id)
+    )
+    if systems is not None:
+        query = query.where(output.c.system_id.in_(list(systems)))
+    return {int(system): int(number) for system, number in connection.execute(query)}
+
+
+def inapplicable_notes(
+    connection: Connection, studies: Sequence[int], systems: Iterable[int] | None = None
+) -> list[str]:
+    """A sentence for each system (of these ids) that read a part of some inputs, and for each system and reason of
+    `SYSTEM_REASONS` why groups of these studies are inapplicable: which relations, how many groups."""
+    group, verdict = table_of(tables.Group), table_of(tables.Verdict)
+    relation, system = table_of(tables.Relation), table_of(tables.System)
+    by_cell = (
+        select(system.c.name, verdict.c.reason, relation.c.name, func.count())
+        .select_from(verdict)
+        .join(group, group.c.id == verdict.c.group_id)
+        .join(relation, relation.c.id == group.c.relation_id)
+        .join(system, system.c.id == verdict.c.system_id)
+        .where(verdict.c.outcome == int(Outcome.INAPPLICABLE), verdict.c.reason.in_(list(SYSTEM_REASONS)))
+        .where(group.c.study_id.in_(studies))
+        .group_by(system.c.name, verdict.c.reason, relation.c.name)
+    )
+    if systems is not None:
+        by_cell = by_cell.where(verdict.c.system_id.in_(list(systems)))
+    cells: dict[tuple[str, str], dict[str, int]] = {}
+    for name, reason, of_relation, number in connection.execute(by_cell):
+        cells.setdefault((name, reason), {})[of_relation] = number
+    cut = cut_inputs(connection, studies, systems)
+    names = connection.execute(select(system.c.id, system.c.name).where(system.c.id.in_(list(cut))))
+    notes: list[str] = [message("note.cut", system=name, count=cut[id]) for id, name in sorted(names.all())]
+    return notes + [
+        message(
+            f"inapplicable.{SYSTEM_REASONS[reason]}",
+            system=name,
+            names=sorted(groups, key=name_order),
+            count=sum(groups.values()),
+        )
+        for (name, reason), groups in sorted(cells.items())
+    ]
 
 
 def check_limit(limit: int | None) -> None:

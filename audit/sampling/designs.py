@@ -16,6 +16,7 @@ from audit.errors import UnknownName
 from audit.keys import uniform, uniforms
 from audit.store import Checked, integers, rows_among, table_of, tables
 from audit.store.bulk import LIMIT
+from audit.tasks import get_task
 
 Design = Callable[[str, str], tuple[str, ...]]
 """(names of a cell's relation and system) -> what its numbers are drawn from."""
@@ -135,6 +136,17 @@ def has_clear_gold(study: int) -> ColumnElement[bool]:
     return and_(source.c.study_id == study, source.c.gold.is_not(None), source.c.input_id.in_(clear))
 
 
+def has_gold_in_part(connection: Connection, study: int) -> bool:
+    """Whether gold answers what is asked about some sources of a study, and not about others."""
+    source, of = table_of(tables.Source), table_of(tables.Study)
+    task = connection.execute(select(of.c.task).where(of.c.id == study)).scalar_one()
+    if get_task(task).question_kind == "pair":
+        return False
+    sources = select(func.count()).select_from(source)
+    clear = int(connection.execute(sources.where(has_clear_gold(study))).scalar_one())
+    return 0 < clear < int(connection.execute(sources.where(source.c.study_id == study)).scalar_one())
+
+
 # Protocols: whether people answer each alone, or see what was answered before; and which sources get which.
 #
 # In the study that named false satisfactions one student identified them, the other three validated what that one had
@@ -156,6 +168,29 @@ class Terms:
     protocol: str = BLIND
     seed: int = 0
     study: int = 0
+
+
+MAJORITY, UNANIMOUS = QUORUMS = ("majority", "all")
+"""How many of a question's votes settle it: more than half of them, or all. Questions are shared by the studies of a
+database, so all its samples have the same quorum."""
+
+
+def check_quorum(name: str) -> str:
+    """The name, if a sample may have this quorum. Raises UnknownName, which lists all."""
+    if name not in QUORUMS:
+        raise UnknownName("quorum", name, list(QUORUMS))
+    return name
+
+
+def quorum_of(connection: Connection) -> str:
+    """The quorum of the samples; `majority` where nothing was drawn yet."""
+    return str(connection.execute(select(stored_quorum())).scalar_one())
+
+
+def stored_quorum() -> ColumnElement[str]:
+    """`quorum_of` as a column of a query."""
+    sample = table_of(tables.Sample)
+    return func.coalesce(select(sample.c.quorum).limit(1).scalar_subquery(), MAJORITY)
 
 
 def check_protocol(name: str) -> str:

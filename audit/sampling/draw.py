@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,15 @@ from audit.sampling.designs import (
     ALL,
     BLIND,
     CHANGED,
+    GOLD,
     INFORMATIVE,
     Numbers,
     check_domain,
     check_protocol,
+    check_quorum,
     get_design,
+    has_gold_in_part,
+    quorum_of,
     within,
 )
 from audit.statistics.comparison import informative
@@ -31,14 +35,14 @@ from audit.store.bulk import LIMIT, group_ids
 
 # Which groups tell the compared systems of a relation apart, in the order in which they are drawn.
 #
-# A group compares systems when it applies to all that were checked under its relation. Where all of them satisfy it
-# with identical outputs, or none does, it adds exactly 0 to every difference of their SR_g; the others are informative.
-# The design `informative` draws those alone, for all systems at once.
+# A group compares the systems that it applies to. Where these satisfy it with identical outputs, or none does, it adds
+# exactly 0 to every difference of their SR_g; the others are informative. The design `informative` draws those alone,
+# for all systems at once.
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The groups of one relation that apply to every system checked under it (two or more), in the drawn order.
+    """The groups of one relation that apply to all of these systems (two or more), in the drawn order.
 
     `number` and `source` (groups,) are the sources' random numbers, ascending, and ids; `group` (groups, systems) ids
     of groups; `satisfied` (groups, systems) is bool; `informative` (groups,) is False where a group adds 0 to every
@@ -90,11 +94,12 @@ def compared_groups(
     numbers: Numbers,
     differing_inputs: DifferingInputs,
     without: Collection[int] = (),
-) -> Iterator[Compared]:
-    """The comparison under every relation of a study that makes groups for two systems or more, by relation id.
+) -> Iterator[list[Compared]]:
+    """The comparisons under every relation of a study that makes groups for two systems or more, by relation id.
 
-    Compared are the systems with a satisfied or violated group under the relation, but for those `without` (ids);
-    `checks` hold the study's.
+    The first one is over the groups that apply to all compared systems; then comes one for each two of them that share
+    more groups than all do. Compared are the systems with a satisfied or violated group under the relation, but for
+    those `without` (ids); `checks` hold the study's.
     """
     differing: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
     inputs: tuple[np.ndarray, np.ndarray] | None = None
@@ -102,46 +107,59 @@ def compared_groups(
     for relation in np.unique(checks.relation[of_study]).tolist():
         rows = of_study[checks.relation[of_study] == relation]
         outcome = checks.outcome[rows]
-        satisfied = outcome == Outcome.SATISFIED
-        applies = satisfied | (outcome == Outcome.VIOLATED)
+        applies = (outcome == Outcome.SATISFIED) | (outcome == Outcome.VIOLATED)
         columns = np.flatnonzero(applies.any(axis=0) & ~np.isin(checks.systems, list(without)))
         if len(columns) < 2:
             continue
-        systems = tuple(checks.systems[at] for at in columns)
-        everywhere = applies[:, columns].all(axis=1)
-        rows, satisfied = rows[everywhere], satisfied[np.ix_(everywhere, columns)]
-        source = checks.source[rows]
-        number = numbers.of(source)
-        order = np.lexsort((source, number))
-        rows, satisfied, source, number = rows[order], satisfied[order], source[order], number[order]
-        if systems not in differing:
-            inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
-            of_sources, of_groups = (np.sort(pairs[differing_inputs.of(systems, pairs[:, 1]), 0]) for pairs in inputs)
-            differing[systems] = of_sources, of_groups
-        group, (sources, groups) = checks.groups(rows)[:, columns], differing[systems]
-        identical = ~checks.own[rows] & ~_among(source, sources) & ~_among(group[:, 0], groups)
-        decides = informative(satisfied, np.where(identical[:, None], 0, np.arange(len(systems))))
-        yield Compared(study, relation, systems, number, source, group, satisfied, decides)
+        several = applies[:, columns].sum(axis=1) > 1
+        rows, applies, outcome = rows[several], applies[several], outcome[several]
+        number = numbers.of(checks.source[rows])
+        order = np.lexsort((checks.source[rows], number))
+        rows, applies, outcome, number = rows[order], applies[order], outcome[order], number[order]
+        found: list[Compared] = []
+        for place in (columns, *(columns[list(pair)] for pair in combinations(range(len(columns)), 2))):
+            inside = applies[:, place].all(axis=1)
+            if found and inside.sum() == len(found[0].source):
+                continue
+            systems = tuple(checks.systems[at] for at in place)
+            chosen, source = rows[inside], checks.source[rows[inside]]
+            satisfied = outcome[np.ix_(inside, place)] == Outcome.SATISFIED
+            if systems not in differing:
+                inputs = _inputs(connection, study, checks.source[of_study]) if inputs is None else inputs
+                of_sources, of_groups = (
+                    np.sort(pairs[differing_inputs.of(systems, pairs[:, 1]), 0]) for pairs in inputs
+                )
+                differing[systems] = of_sources, of_groups
+            group, (sources, groups) = checks.groups(chosen)[:, place], differing[systems]
+            identical = ~checks.own[chosen] & ~_among(source, sources) & ~_among(group[:, 0], groups)
+            decides = informative(satisfied, np.where(identical[:, None], 0, np.arange(len(systems))))
+            found.append(Compared(study, relation, systems, number[inside], source, group, satisfied, decides))
+        yield found
 
 
 def informative_lists(connection: Connection, checks: Checked, study: int, seed: int) -> Iterator[pd.DataFrame]:
     """The whole list of every relation that compares systems, for the design `informative`, relation by relation.
 
-    Columns relation_id, system_id, rank, group_id, source: a line for each system that satisfies an informative group,
-    and the rank (from 1) is the group's among the relation's informative ones, the same for all systems. A list may be
-    empty.
+    Columns relation_id, system_id, rank, group_id, source: a line for each system that satisfies a group which tells
+    it from another one, and the rank (from 1) is the group's among all such groups of the relation, the same for all
+    systems. A list may be empty.
     """
     numbers = Numbers.of_study(connection, study, seed)
-    for compared in compared_groups(connection, checks, study, numbers, DifferingInputs(connection)):
-        at, column = np.nonzero(compared.satisfied & compared.informative[:, None])
-        columns = {
-            "relation_id": np.full(len(at), compared.relation),
-            "system_id": np.array(compared.systems)[column],
-            "rank": np.cumsum(compared.informative)[at],
-            "group_id": compared.group[at, column],
-            "source": compared.source[at],
-        }
-        yield pd.DataFrame(columns)
+    for several in compared_groups(connection, checks, study, numbers, DifferingInputs(connection)):
+        parts = []
+        for compared in several:
+            at, column = np.nonzero(compared.satisfied & compared.informative[:, None])
+            columns = {
+                "relation_id": np.full(len(at), compared.relation),
+                "system_id": np.array(compared.systems)[column],
+                "group_id": compared.group[at, column],
+                "source": compared.source[at],
+                "number": compared.number[at],
+            }
+            parts.append(pd.DataFrame(columns))
+        listed = pd.concat(parts, ignore_index=True).drop_duplicates(["system_id", "group_id"])
+        listed = listed.sort_values(["number", "source"], kind="stable", ignore_index=True)
+        yield listed.assign(rank=listed.groupby(["number", "source"]).ngroup() + 1).drop(columns="number")
 
 
 def _inputs(connection: Connection, study: int, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -221,28 +239,35 @@ class SampleRequest:
     """What to draw, and how people are asked about it.
 
     `seed` None is the study's own. `audits` says what is asked beyond what settles the groups; of the design
-    `informative`, which only compares systems, there are none. `protocol` says how people answer and `domain` which
-    sources are drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new one means `blind`
-    and `all`. Raises UnknownName for a design, a protocol or a domain, and AuditError for a number of annotators or
-    audits that do not go with the design: a wrong name is refused before anything is read.
+    `informative`, which only compares systems, there are none. `annotators` answer each question, `protocol` says how,
+    and `domain` which sources are drawn from (`audit.sampling.designs`); None keeps what the sample has, and of a new
+    one means 2, `blind`, and `all`, or `gold` where gold is there `alone` and has labels for some sources only: what it
+    cannot settle would end every cell's counts. `quorum` says how many votes settle a question, in all samples of the
+    database; None keeps it. Raises UnknownName for a design, a protocol, a domain or a quorum, and AuditError for a
+    number of annotators or audits that do not go with the design: wrong names are refused before any reading.
     """
 
     size: Size
     design: str = "shared"
     seed: int | None = None
-    annotators: int = 2
+    annotators: int | None = 2
     audits: Audits = field(default_factory=Audits)
     protocol: str | None = None
     domain: str | None = None
+    quorum: str | None = None
+    alone: bool = False
+    """Whether nobody but gold is there to answer."""
 
     def __post_init__(self) -> None:
         if self.protocol is not None:
             check_protocol(self.protocol)
         if self.domain is not None:
             check_domain(self.domain)
+        if self.quorum is not None:
+            check_quorum(self.quorum)
         if self.design != INFORMATIVE:
             get_design(self.design)
-        if self.annotators < 1:
+        if self.annotators is not None and self.annotators < 1:
             raise AuditError(message("draw.bad_annotators", number=self.annotators), parameter="annotators")
         if self.design == INFORMATIVE and (self.audits.groups or self.audits.answers):
             parameter = ("audit_groups", "audit_answers")
@@ -309,8 +334,8 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
     Where the study has grown since (more relations, or a run that went on), groups
     that were drawn stay drawn: a cell's sample is then the shortest beginning of its list that holds them all. The
     design `informative` draws the first informative groups of each relation, for every system that satisfies them; a
-    drawn group that does not apply to a system run since, or on which all agree by now, compares nothing any more and
-    is left out. What audits were asked for before stays; questions that somebody has judged keep their protocol; no
+    drawn group on which all that it applies to agree by now compares nothing any more and is left out. What audits were
+    asked for before stays; questions that somebody has judged keep their protocol; no
     sample has two domains. A step of `audit.judging.samples`, which asks people about what is drawn. Raises AuditError
     for a study without satisfied groups and for another domain, and NothingToCompare; writes nothing then.
     """
@@ -319,7 +344,7 @@ def draw_study(connection: Connection, study_id: int, request: SampleRequest) ->
         study = table_of(tables.Study)
         seed = int(connection.execute(select(study.c.seed).where(study.c.id == study_id)).scalar_one())
     key = {"study_id": study_id, "design": design, "seed": seed}
-    domain = _domain(connection, key, request.domain)
+    domain = _domain(connection, key, request)
     checks = within(connection, checked(connection, [study_id]), study_id, domain)
     alone: tuple[str, ...] = ()
     if design == INFORMATIVE:
@@ -481,8 +506,9 @@ def _unfinished(connection: Connection, study_id: int) -> bool:
     return least is not None and least * size < sources
 
 
-def _domain(connection: Connection, key: Mapping[str, Any], domain: str | None) -> str:
+def _domain(connection: Connection, key: Mapping[str, Any], request: SampleRequest) -> str:
     """The domain of the sample that is there, or of a new one. Raises AuditError where it has another one."""
+    domain = request.domain
     before = connection.execute(select(table_of(tables.Sample).c.domain).filter_by(**key)).scalar()
     if before is not None and domain not in (None, before):
         raise AuditError(
@@ -495,15 +521,20 @@ def _domain(connection: Connection, key: Mapping[str, Any], domain: str | None) 
                 domain=domain,
             )
         )
+    if domain is None and before is None and request.alone and has_gold_in_part(connection, key["study_id"]):
+        return GOLD
     return domain or before or ALL
 
 
 def _sample(connection: Connection, key: Mapping[str, Any], request: SampleRequest, domain: str) -> tuple[int, str]:
     """The sample's id and its protocol."""
     table = table_of(tables.Sample)
-    values = {"annotators": request.annotators, "drawn_at": tables.now()}
-    values |= {"protocol": request.protocol} if request.protocol else {}
-    insert_new(connection, tables.Sample, [{**key, "protocol": BLIND, "domain": domain, **values}])
+    quorum = request.quorum or quorum_of(connection)
+    connection.execute(table.update().values(quorum=quorum))
+    chosen = {"annotators": request.annotators, "protocol": request.protocol}
+    values = {"drawn_at": tables.now(), "quorum": quorum}
+    values |= {name: value for name, value in chosen.items() if value is not None}
+    insert_new(connection, tables.Sample, [{**key, "annotators": 2, "protocol": BLIND, "domain": domain, **values}])
     where = and_(*(table.c[name] == value for name, value in key.items()))
     connection.execute(table.update().where(where).values(**values))
     id, protocol = connection.execute(select(table.c.id, table.c.protocol).where(where)).one()

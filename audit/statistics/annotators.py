@@ -343,8 +343,14 @@ def alarms(
 
 # Dawid and Skene's model: what the items really are, and how each annotator errs, from the ratings alone.
 
-CONVERGED = 1e-9
-"""Gain of log-likelihood per rating at which the iteration ends."""
+PRIOR = 10.0
+"""Imagined ratings of each true label by each annotator, right as often as that annotator is on all labels.
+
+Without them a label that people say and that is never true becomes a class of its own for whatever is hard to explain,
+and more items do not help (tests/benchmarks/annotator_coverage.py).
+"""
+CONVERGED = 1e-5
+"""Change of an item's probabilities at which the iteration ends."""
 MOST = 5_000
 """Iterations after which it ends, converged or not."""
 BURN_IN = 100
@@ -368,7 +374,7 @@ class Competence:
     """Share of items of each true label, (q,)."""
     confusion: np.ndarray
     """Probability that an annotator says a label, given the true one: (a, true q, said q); NaN where the annotator
-    rated nothing that may have this true label."""
+    rated nothing that probably has this true label."""
     accuracy: np.ndarray
     """(a,)"""
     posterior: np.ndarray
@@ -388,8 +394,9 @@ def dawid_skene(frame: pd.DataFrame, draws: int = 0, seed: int = 0, confidence: 
     """Fit the model to ratings: columns item, annotator, label, one row a rating; an annotator may repeat an item.
 
     Each item has one true label; an annotator says label l of an item whose true label is k with probability
-    confusion[annotator, k, l], whatever the item and the other annotators say. Maximum likelihood by EM, starting from
-    the share of each item's ratings; it finds the nearest maximum, and does not see errors that all annotators share.
+    confusion[annotator, k, l], whatever the item and the other annotators say. EM, starting from the share of each
+    item's ratings, with `PRIOR` imagined ratings of each true label; it finds the nearest maximum, and does not see
+    errors that all annotators share.
     `draws` (seeded) of the model's posterior give intervals. Raises AuditError for no ratings, a single annotator, or
     no item with two ratings. Source: Dawid and Skene, Applied Statistics 28 (1979), equations 2.3 to 2.5.
 
@@ -467,11 +474,10 @@ def _shares(patterns: csr_array, kinds: int) -> np.ndarray:
 
 
 def _fit(patterns: csr_array, weights: np.ndarray, start: np.ndarray, people: int) -> _Fitted:
-    """EM until the log-likelihood stands still, from posteriors `start` (patterns, q)."""
+    """EM until the posteriors stand still, from those of `start` (patterns, q)."""
     kinds = start.shape[1]
-    posterior, before = start, -np.inf
+    posterior, likelihood = start, -np.inf
     total = weights.sum()
-    enough = CONVERGED * float(weights @ patterns.sum(axis=1))
     transposed = patterns.T.tocsr()
     iteration, done = 0, False
     while not done and iteration < MOST:
@@ -480,14 +486,36 @@ def _fit(patterns: csr_array, weights: np.ndarray, start: np.ndarray, people: in
         weighted = posterior * weights[:, None]
         marginals = weighted.sum(axis=0) / total
         counts = (transposed @ weighted).reshape(people, kinds, kinds)
-        sums = counts.sum(axis=1, keepdims=True)
-        chances = np.divide(counts, sums, out=np.zeros_like(counts), where=sums > 0)
-        posterior, logs = _posterior(patterns, chances, marginals)
+        right, wrong = _told(counts)
+        imagined = counts + _imagined(right / (right + wrong), kinds)
+        sums = imagined.sum(axis=1, keepdims=True)
+        chances = np.divide(imagined, sums, out=np.zeros_like(counts), where=sums > 0)
+        before, (posterior, logs) = posterior, _posterior(patterns, chances, marginals)
         likelihood = float(weights @ logs)
-        done = likelihood - before <= enough
-        before = likelihood
-    confusion = np.where(sums > 0, chances, np.nan).transpose(0, 2, 1)
-    return _Fitted(marginals, confusion, posterior, before, iteration, done)
+        done = bool(np.abs(posterior - before).max() <= CONVERGED)
+    # Of a label that was hardly ever true there are only imagined ratings.
+    confusion = np.where(counts.sum(axis=1, keepdims=True) >= 0.5, chances, np.nan).transpose(0, 2, 1)
+    return _Fitted(marginals, confusion, posterior, likelihood, iteration, done)
+
+
+def _told(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What each annotator's right and wrong ratings (a, q said, q true) tell of labels in general, (a,) each.
+
+    Accuracy differs from label to label, so many ratings of one label tell little more than `PRIOR` of them: they
+    count as a beta-binomial's effective sample.
+    """
+    said = counts.sum(axis=1)
+    right = np.diagonal(counts, axis1=1, axis2=2)
+    worth = (PRIOR + 1) / np.maximum(said + PRIOR, _LEAST)
+    return (right * worth).sum(axis=1), ((said - right) * worth).sum(axis=1)
+
+
+def _imagined(accuracy: np.ndarray, kinds: int) -> np.ndarray:
+    """Imagined ratings (a, q said, q true) of annotators who are right with this probability, (a,)."""
+    right = np.eye(kinds)
+    wrong = (1 - right) / max(kinds - 1, 1)
+    imagined: np.ndarray = PRIOR * (accuracy[:, None, None] * right + (1 - accuracy)[:, None, None] * wrong)
+    return imagined
 
 
 def _accuracy(fitted: _Fitted) -> np.ndarray:
@@ -503,16 +531,14 @@ def _intervals(
 ) -> dict[str, np.ndarray]:
     """Quantiles of the posterior, by Gibbs sampling from the estimate on, so that labels keep their names.
 
-    A sweep draws each item's true label given how annotators err, then how they err given the true labels. The prior
-    of what an annotator says of a true label counts half a right rating, and half a wrong one shared out over the true
-    labels and what may be said: an annotator who was never wrong may still err, so no interval is a point. The
-    intervals are widened to hold the estimate. Source of the sampler: Paun et al., "Comparing Bayesian Models of
-    Annotation", TACL 6 (2018), whose model with this name has a flat prior.
+    A sweep draws each item's true label given how annotators err, then how they err given the true labels: first how
+    accurate each is on labels in general, then on each label, with `PRIOR` imagined ratings of that accuracy. Half a
+    right and half a wrong rating stand before these: an annotator who was never wrong may still err, so no interval is
+    a point. The intervals are widened to hold the estimate. Source of the sampler: Paun et al., "Comparing Bayesian
+    Models of Annotation", TACL 6 (2018), whose hierarchical model shares accuracy among annotators, not labels.
     """
     random = np.random.default_rng(seed)
     people, kinds = fitted.confusion.shape[:2]
-    prior = np.full((kinds, kinds), 0.5 / (kinds * max(kinds - 1, 1)))
-    np.fill_diagonal(prior, 0.5)
     seen = ~np.isnan(np.diagonal(fitted.confusion, axis1=1, axis2=2))
     transposed, times = patterns.T.tocsr(), weights.astype(int)
     posterior = fitted.posterior
@@ -521,7 +547,9 @@ def _intervals(
         true_counts = random.multinomial(times, posterior)
         shares = random.dirichlet(true_counts.sum(axis=0) + 0.5)
         # (a, q said, q true), as in `_fit`.
-        chances = random.standard_gamma((transposed @ true_counts).reshape(people, kinds, kinds) + prior)
+        counts = (transposed @ true_counts).reshape(people, kinds, kinds)
+        right, wrong = _told(counts)
+        chances = random.standard_gamma(counts + _imagined(random.beta(right + 0.5, wrong + 0.5), kinds))
         chances = np.maximum(chances / chances.sum(axis=1, keepdims=True), _LEAST)
         posterior = _posterior(patterns, chances, shares)[0]
         if sweep >= 0:
@@ -616,120 +644,6 @@ def _subset(ratings: Ratings, keep: np.ndarray) -> Ratings | None:
     return Ratings(
         item, ratings.annotator[keep], ratings.label[keep], int(item.max()) + 1, ratings.annotators, ratings.labels
     )
-
-
-# What a protocol makes of annotators' errors: how often its answers are wrong, and what that does to R_FS.
-
-ONE, TWO, THREE = "one annotator", "two annotators and an adjudicator", "majority of three"
-PROTOCOLS = (ONE, TWO, THREE)
-
-
-@dataclass(frozen=True, eq=False)
-class Protocol:
-    """What comes out of one protocol, by its name. Rates are fractions; q labels.
-
-    `bias` is that of R_FS, None where the systems' outputs are not known.
-    """
-
-    name: str
-    confusion: np.ndarray
-    """Probability that the protocol answers a label, given the true one, (true q, answered q)."""
-    wrong_answers: float
-    """Share of its answers that are wrong."""
-    judgements: float
-    """Judgements that a question takes, an adjudicator's counted as one."""
-    bias: float | None = None
-
-
-def protocols(
-    confusion: np.ndarray,
-    marginals: Sequence[float],
-    outputs: np.ndarray | None = None,
-    adjudicator: float = 1.0,
-) -> list[Protocol]:
-    """What the three protocols of `PROTOCOLS` make of these annotators, each drawn at random among them.
-
-    `confusion` (a, true q, said q) and `marginals` (q,) are those of a Dawid-Skene fit; annotators who never saw a true
-    label (NaN there) are left out for it. Two annotators are two different ones, and so are three where there are
-    three; else a third like the average is imagined. Two who agree settle a question; a disagreement goes to an
-    adjudicator who is right with the probability `adjudicator`, and else says any other label alike. Of three different
-    labels the majority takes one at random. Annotators err independently given the true label: where the same items are
-    hard for all of them, two agree on wrong answers more often than this says.
-
-    `outputs` (true q, output q or more) counts the satisfied groups whose true label and output are these, for groups
-    that one answer settles; more columns are outputs that are none of the labels, and wrong whatever is answered. Then
-    the bias of R_FS is P(answer is not the output) - P(truth is not the output), in closed form. Raises AuditError on
-    shapes that do not fit and on an accuracy outside 0 to 1.
-
-    >>> careful = np.array([[[0.9, 0.1], [0.1, 0.9]]] * 2)
-    >>> [(by.name, round(by.wrong_answers, 3), round(by.judgements, 2)) for by in protocols(careful, [0.5, 0.5])]
-    [('one annotator', 0.1, 1.0), ('two annotators and an adjudicator', 0.01, 2.18), ('majority of three', 0.028, 3.0)]
-    """
-    errors, shares = np.asarray(confusion, float), np.asarray(marginals, float)
-    kinds = len(shares)
-    if errors.ndim != 3 or errors.shape[1:] != (kinds, kinds) or not len(errors):
-        raise AuditError(f"confusion has the shape {errors.shape}; needed is (annotators, {kinds}, {kinds})")
-    if not 0 <= adjudicator <= 1:
-        raise AuditError(f"an adjudicator's accuracy of {adjudicator:g} is impossible; it lies between 0 and 1")
-    if outputs is not None and (np.ndim(outputs) != 2 or len(outputs) != kinds or np.shape(outputs)[1] < kinds):
-        raise AuditError(f"outputs have the shape {np.shape(outputs)}; needed is ({kinds}, {kinds} or more)")
-    settles = np.full((kinds, kinds), (1 - adjudicator) / max(kinds - 1, 1))
-    np.fill_diagonal(settles, adjudicator)
-    single, double, triple = (np.zeros((kinds, kinds)) for _ in range(3))
-    disputed = 0.0
-    for true in range(kinds):
-        # Of a true label that nobody saw nothing is known, and its marginal is (nearly) 0: taken as never mistaken.
-        rows = errors[~np.isnan(errors[:, true]).any(axis=1), true]
-        rows = rows if len(rows) else np.eye(kinds)[[true]]
-        average = rows.mean(axis=0)
-        pairs = _joint_answers(rows, 2) if len(rows) > 1 else np.multiply.outer(average, average)
-        agreed = np.diag(pairs)
-        apart = max(1 - float(agreed.sum()), 0.0)
-        single[true], double[true] = average, agreed + apart * settles[true]
-        triple[true] = _majority(_joint_answers(rows, 3) if len(rows) > 2 else np.multiply.outer(pairs, average))
-        disputed += float(shares[true]) * apart
-    return [
-        Protocol(name, answers, float(shares @ (1 - np.diag(answers))), judgements, _bias(answers, outputs))
-        for name, answers, judgements in zip(PROTOCOLS, (single, double, triple), (1.0, 2 + disputed, 3.0), strict=True)
-    ]
-
-
-def _joint_answers(rows: np.ndarray, people: int) -> np.ndarray:
-    """Probability that `people` (2 or 3) different ones of `rows` (a, q) say these labels: (q, q) or (q, q, q).
-
-    Mean over all ordered choices, from power sums, so that a thousand annotators cost no more than three.
-    """
-    a = len(rows)
-    single, double = rows.sum(axis=0), rows.T @ rows
-    if people == 2:
-        together: np.ndarray = (np.multiply.outer(single, single) - double) / (a * (a - 1))
-        return together
-    shared = np.einsum("ij,k->ijk", double, single)
-    triples = np.einsum("i,j,k->ijk", single, single, single)
-    triples -= shared + shared.transpose(0, 2, 1) + shared.transpose(2, 1, 0)
-    triples += 2 * np.einsum("ai,aj,ak->ijk", rows, rows, rows)
-    return np.asarray(triples) / (a * (a - 1) * (a - 2))
-
-
-def _majority(joint: np.ndarray) -> np.ndarray:
-    """Probability of each label (q,) to be said by two of three, or else taken at random; `joint` is (q, q, q)."""
-    kinds = len(joint)
-    label = np.eye(kinds)
-    votes = label[:, None, None, :] + label[None, :, None, :] + label[None, None, :, :]
-    leading = votes == votes.max(axis=-1, keepdims=True)
-    shares: np.ndarray = np.einsum("ijk,ijkl->l", joint, leading / leading.sum(axis=-1, keepdims=True))
-    return shares
-
-
-def _bias(answers: np.ndarray, outputs: np.ndarray | None) -> float | None:
-    """Mean over the satisfied groups of P(answer is not the output) - [truth is not the output]."""
-    if outputs is None:
-        return None
-    joint = np.asarray(outputs, float)
-    total = float(joint.sum())
-    if total <= 0:
-        return None
-    return float((joint[:, : len(joint)] / total * (np.eye(len(joint)) - answers)).sum())
 
 
 # Rogan and Gladen's correction of a rate for judgements that are sometimes wrong.

@@ -1,13 +1,14 @@
-"""Systems compared under one relation, all of them on the same groups: rates, differences, and draws of who is best.
+"""Systems compared under one relation, each two on the same groups: rates, differences, and draws of who is best.
 
 A relation may apply to a group for one system and not for another. Each system's own rate is then about other groups,
-and the higher rate need not be the better system's. So whatever is said about who is best is about the common groups:
-those that apply to all systems compared.
+and the higher rate need not be the better system's. So whatever is said about two systems is about the groups that
+apply to both, and orders follow from the pairs. Only what needs all systems at once (P(best), ranks) is about the
+common groups: those that apply to all systems compared.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
 
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import bdtr, ndtr, ndtri, stdtrit
 
 from audit.errors import AuditError
@@ -433,9 +435,9 @@ def hierarchical_draws(
     return of_systems
 
 
-LEAST = 30
-"""Judged groups from which on a cell, or a comparison, is in orders, probabilities and headlines, unless everything was
-judged. With fewer the probabilities do not hold (docs/reference/statistics.md, "How sure a ranking is")."""
+ENOUGH_FOR_P_BEST = 20
+"""Judged groups from which on there are P(best) and ranks, unless everything was judged. With fewer they come true less
+often than they say (docs/evidence/benchmarks.md, "From how many judged groups on"); intervals and tests do not."""
 PRIOR = 0.5
 """Added to a sum of squares of judged groups, so that a few that happen to be alike leave some doubt."""
 
@@ -450,7 +452,8 @@ class Common:
     genuine satisfaction, 0 for a false one or a violation and NaN for what is not settled, `held` (groups, systems) who
     satisfies; `source` and `cluster` (groups,) are codes of the sources and of their documents, the same in all
     relations. `decides` (groups,), which groups can add to a difference, is there where the design draws the same
-    groups for all systems: then these are what `paired_differences` takes.
+    groups for all systems: then these are what `paired_differences` takes. `pairs` has the comparison of each two
+    systems that share more groups than all do.
     """
 
     systems: tuple[str, ...]
@@ -464,6 +467,7 @@ class Common:
     source: np.ndarray | None = None
     cluster: np.ndarray | None = None
     own: bool = False
+    pairs: Mapping[tuple[str, str], "Common"] = field(default_factory=dict)
 
     @classmethod
     def of_totals(cls, cells: pd.DataFrame) -> "Common | None":
@@ -482,12 +486,15 @@ class Common:
         systems = tuple(cells["system"][applies].astype(str))
         return cls(systems, satisfied + violated, satisfied, judged, false, own=True)
 
-    def within(self, rows: np.ndarray) -> "Common":
-        """Of these groups alone, bool (groups,), such as those of a slice. Where judged groups were a random sample,
-        those among them are one of these groups, given how many there are. Totals, which have no groups, stay whole.
+    def within(self, inside: Callable[[np.ndarray], np.ndarray]) -> "Common":
+        """Of the groups of some sources alone, such as a slice's: `inside` says of codes of sources whether they are.
+
+        Where judged groups were a random sample, those among them are one of these groups, given how many there are.
+        Totals, which have no groups, stay whole.
         """
-        if self.genuine is None or self.held is None:
+        if self.genuine is None or self.held is None or self.source is None:
             return self
+        rows = inside(self.source)
         genuine, held = self.genuine[rows], self.held[rows]
         known = ~np.isnan(genuine) & (held > 0)
         decides, source, cluster = (
@@ -504,17 +511,67 @@ class Common:
             decides,
             source,
             cluster,
+            pairs={systems: common.within(inside) for systems, common in self.pairs.items()},
         )
 
     def columns(self, systems: tuple[str, str]) -> tuple[int, int]:
         """The places of two systems."""
         return self.systems.index(systems[0]), self.systems.index(systems[1])
 
+    @cached_property
+    def joint(self) -> "Common":
+        """The comparison over the groups that all systems share, and over no others."""
+        return replace(self, pairs={}) if self.pairs else self
+
+    def of_pair(self, one: str, other: str) -> "Common":
+        """The comparison of two systems over the groups that both share, which may be those that all share."""
+        return self.pairs.get((one, other)) or self.pairs.get((other, one)) or self.joint
+
     @property
+    def most_shared(self) -> float:
+        """The most groups that two systems share."""
+        return float(max([self.groups.max(), *(common.groups.max() for common in self.pairs.values())]))
+
+    @cached_property
     def sr_observed(self) -> np.ndarray:
-        """SR_o of every system over the common groups; NaN where there is none."""
+        """SR_o of every system over the groups that are compared; NaN where there is none."""
+        if self.pairs:
+            return self._from_pairs("sr_observed", "sr_observed")
         with np.errstate(invalid="ignore"):
             return np.asarray(self.satisfied / self.groups, float)
+
+    def _from_pairs(self, rate: str, level: str | None) -> np.ndarray:
+        """Rates whose differences come nearest to those of each two systems over the groups that both share.
+
+        Least squares, a pair weighed by its groups: where all share the same groups its differences add up, and these
+        are the rates over them. `rate` names the property of the pairs that is compared, `level` the one from which the
+        mean comes; None: it is 0. Systems that no chain of pairs joins cannot be compared: all are NaN but the longest
+        chain.
+        """
+        rows: list[tuple[int, int, float, float, float]] = []
+        for first, second in combinations(range(len(self.systems)), 2):
+            part = self.of_pair(self.systems[first], self.systems[second])
+            place = list(part.columns((self.systems[first], self.systems[second])))
+            values = getattr(part, rate)[place]
+            if not np.isnan(values).any():
+                both = float(getattr(part, level)[place].sum()) if level else 0.0
+                rows.append((first, second, float(part.groups[place].min()), float(values[0] - values[1]), both))
+        rates = np.full(len(self.systems), np.nan)
+        if not rows:
+            return rates
+        one, other, groups, difference, height = (np.array(column) for column in zip(*rows, strict=True))
+        size = len(self.systems)
+        chain = connected_components(csr_array((groups, (one, other)), shape=(size, size)), directed=False)[1]
+        inside = chain == np.bincount(chain).argmax()
+        design = np.eye(size)[one] - np.eye(size)[other]
+        weight = np.sqrt(groups)
+        fitted = np.linalg.lstsq(design * weight[:, None], difference * weight, rcond=None)[0]
+        rates[inside] = fitted[inside]
+        if level:
+            known = inside[one] & ~np.isnan(height)
+            lift = (height - fitted[one] - fitted[other])[known] / 2
+            rates += np.average(lift, weights=groups[known]) if known.any() else np.nan
+        return rates
 
     @cached_property
     def outcomes(self) -> np.ndarray | None:
@@ -536,22 +593,28 @@ class Common:
         """Groups that can add to a difference."""
         return 0 if self.decides is None else int(self.decides.sum())
 
-    @property
+    @cached_property
     def sr_relative(self) -> np.ndarray:
         """SR_g of every system up to a constant that all share; NaN where nothing is judged. Only differences count."""
+        if self.pairs:
+            return self._from_pairs("sr_relative", None)
+        if not self.groups.all():
+            return np.full(len(self.systems), np.nan)
         if self.outcomes is None:
             return self._by_cells()
         if not len(self.outcomes):
             return np.zeros(len(self.systems)) if not self.deciding else np.full(len(self.systems), np.nan)
         return np.asarray(self.outcomes.mean(axis=0) * self.deciding / self.groups)
 
-    @property
+    @cached_property
     def sr_genuine(self) -> np.ndarray:
-        """SR_g of every system over the common groups; NaN where it is not known.
+        """SR_g of every system over the groups that are compared; NaN where it is not known.
 
         Its differences are those of `sr_relative`: to those is added what the groups add that all systems satisfy with
         identical outputs, which is the same for all.
         """
+        if self.pairs:
+            return self._from_pairs("sr_relative", "sr_genuine")
         if self.outcomes is None or self.genuine is None or self.held is None or self.decides is None:
             return self._by_cells()
         alike = self.held.all(axis=1) & ~self.decides
@@ -562,19 +625,19 @@ class Common:
         return self.sr_relative + (outcomes.mean() * alike.sum() / self.groups if alike.any() else 0.0)
 
     def rates(self, relative: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """(SR_o, SR_g) of every system; SR_g is NaN where too few groups are judged, since an order would be luck.
-
-        With `relative` SR_g is up to a constant, which judged groups may leave open.
-        """
-        sr_genuine = self.sr_relative if relative else self.sr_genuine
-        few = self.few if self.outcomes is None else np.full(len(self.systems), self.short is not None)
-        return self.sr_observed, np.where(few, np.nan, sr_genuine)
+        """(SR_o, SR_g) of every system. With `relative` SR_g is up to a constant, which answers may leave open."""
+        return self.sr_observed, self.sr_relative if relative else self.sr_genuine
 
     @property
     def orders(self) -> Orders:
-        """Order and best systems over the common groups: what reports, replays and disputes say of them."""
+        """Order and best systems over the groups that are compared: what replays and disputes say of them."""
         observed, genuine = self.rates(relative=True)
-        return compare_orders(pd.DataFrame({"system": self.systems, "sr_observed": observed, "sr_genuine": genuine}))
+        return self.orders_of(pd.DataFrame({"system": self.systems, "sr_observed": observed, "sr_genuine": genuine}))
+
+    def orders_of(self, frame: pd.DataFrame) -> Orders:
+        """`compare_orders` of these systems; nobody is best of systems that no chain of shared groups joins."""
+        orders = compare_orders(frame)
+        return {**orders, "best_genuine": [], "best_changes": False} if np.isnan(self.sr_observed).any() else orders
 
     @property
     def by_false(self) -> tuple[np.ndarray, np.ndarray]:
@@ -595,23 +658,43 @@ class Common:
         genuine: np.ndarray = self.sr_observed * (1 - rate)
         return genuine
 
-    @property
+    @cached_property
     def short(self) -> str | None:
-        """Why nothing is said about who is best: too few groups are judged; None where enough are."""
-        if not self.groups.all():
+        """Why nothing is said about who is better; None where two systems can be compared."""
+        if (~np.isnan(self.sr_relative)).sum() >= min(2, len(self.systems)):
+            return None
+        if not self.most_shared:
             return message("no_order.none_shared")
-        if self.outcomes is not None:
-            judged, all_of_them = len(self.outcomes), len(self.outcomes) == self.deciding
-            return (
-                None if all_of_them or judged >= LEAST else message("no_order.not_enough", judged=judged, least=LEAST)
-            )
-        few = self.few
-        return message("no_order.not_enough", judged=int(self.judged[few].min()), least=LEAST) if few.any() else None
+        return message(f"no_order.{'none_settled' if self.decides is not None else 'one_not_judged'}")
 
     @property
-    def few(self) -> np.ndarray:
-        """The systems of whose satisfied common groups too few are judged, bool (systems,)."""
-        return np.asarray((self.judged < LEAST) & (self.judged < self.satisfied))
+    def judged_groups(self) -> int:
+        """Judged groups that P(best) rests on: those that decide, or those of the cell that has fewest."""
+        if self.outcomes is not None:
+            return len(self.outcomes)
+        more = self.judged < self.satisfied
+        return int((self.judged[more] if more.any() else self.judged).min())
+
+    @property
+    def judged_whole(self) -> bool:
+        """Whether all groups that compare systems have been judged."""
+        if self.pairs:
+            return False
+        return bool(
+            self.deciding == len(self.outcomes)
+            if self.outcomes is not None
+            else self.judged.sum() >= self.satisfied.sum()
+        )
+
+    @property
+    def withheld(self) -> str | None:
+        """Why there is no P(best) and no rank: too few judged groups, or no group that all systems share. None where
+        everything there is has been judged."""
+        if self.short or not self.groups.all():
+            return self.short or message("no_order.not_all_share")
+        if self.judged_groups >= ENOUGH_FOR_P_BEST or self.judged_whole:
+            return None
+        return message("no_order.not_enough", judged=self.judged_groups, least=ENOUGH_FOR_P_BEST)
 
     def differences(
         self,
@@ -623,6 +706,15 @@ class Common:
     ) -> list[PairedDifference]:
         """The difference of SR_g for each two systems, or for these `pairs` of places, by paired groups where the
         design draws them, else by cells: then there is no sequence, and without `pairs` none."""
+        if self.pairs:
+            found = []
+            for first, second in combinations(range(len(self.systems)), 2) if pairs is None else pairs:
+                part = self.of_pair(self.systems[first], self.systems[second])
+                place = part.columns((self.systems[first], self.systems[second]))
+                either = [] if sequence and self.decides is None and pairs is None else [place]
+                result = part.differences(target, confidence, delta, sequence, either)
+                found += [replace(one, one=first, other=second) for one in result]
+            return found
         if self.genuine is not None and self.decides is not None:
             return paired_differences(
                 self.genuine, self.decides, target, confidence, sequence, self.cluster, delta, pairs
@@ -636,8 +728,8 @@ class Common:
         ]
 
     def draws(self, target: Target, draws: int = DRAWS, seed: int = 0) -> np.ndarray | None:
-        """Draws of SR_g, up to a constant that all systems share, as of `weighted_draws`; None where `short`."""
-        return weighted_draws([self], [1.0], self.systems, target, draws, seed)
+        """Draws of SR_g, up to a constant that all systems share, as of `weighted_draws`; None where `withheld`."""
+        return None if self.withheld else weighted_draws([self], [1.0], self.systems, target, draws, seed)
 
     def _errors(self, target: Target) -> "_Errors":
         """What is known of SR_o and R_FS, and how far off it may be.
@@ -665,7 +757,7 @@ class Common:
             judged, false, whole = self.judged, self.false, self.satisfied
             share = false / np.maximum(judged, 1)
             squares = np.diag(judged * share * (1 - share) + PRIOR)
-            observed = self.sr_observed
+            observed = self.joint.sr_observed
             spread = np.diag(observed * (1 - observed) / self.groups)
             rows, off = np.zeros(0, bool), np.zeros((0, len(share)))
             if self.genuine is not None and held is not None:
@@ -752,10 +844,10 @@ def weighted_draws(
     `systems` are those compared, each of which every one of `commons` has; `weights` (above 0) sum to 1. R_FS over all
     relations is drawn by `hierarchical_draws`. The errors of relations go together where these share sources, of the
     population where they share documents: by the sums over clusters of what each group adds (linearisation, as
-    `audit.statistics.comparison`), all relations at once. None where a relation is `short`, and where several
+    `audit.statistics.comparison`), all relations at once. None where not all systems share groups, and where several
     relations have groups whose sources nobody knows.
     """
-    if any(common.short for common in commons):
+    if any(common.short or not common.groups.all() for common in commons):
         return None
     if len(commons) > 1 and any(common.source is None for common in commons):
         return None
@@ -1185,10 +1277,10 @@ _LEAST, _MOST = 1e-3, 8.0
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """SR_g of one system minus that of another over the common groups of several relations, each group alike.
+    """SR_g of one system minus that of another over the groups they share under several relations, each group alike.
 
     `low` and `high` are its interval, `p` tests, two-sided, that it is no more than delta; None where the difference is
-    known without error, or where nothing is known (`reason`). `relations` have enough judged groups, of `compared`
+    known without error, or where nothing is known (`reason`). `relations` compare the two, of `compared`
     under which both systems were checked; the counts are sums over them.
     """
 
@@ -1214,8 +1306,8 @@ def pooled_difference(
 ) -> Pooled:
     """The difference of two systems over all relations under which both were checked, the first minus the second.
 
-    `commons` are the relations' common groups. A relation counts where enough is judged (`Common.short`), and weighs as
-    many groups as are common: the weights are those of this corpus. The interval is put together from the relations'
+    `commons` are the relations' comparisons. A relation counts where both can be compared (`Common.short`), and weighs
+    as many groups as they share: the weights are those of this corpus. The interval is put together from the relations'
     own (MOVER, `audit.statistics.rates.combine`), with the correlations that clusters of sources show
     (`Sums.cautious`); where cells are drawn apart (the design `simple`, totals) they count as independent for the
     corpus, and as wholly dependent for the population. `p` is the level at which the interval ends at delta. Of a
@@ -1229,10 +1321,10 @@ def pooled_difference(
     >>> round(pooled.difference, 3), pooled.relations, pooled.judged, pooled.p < 0.001
     (0.333, 2, 40, True)
     """
-    compared = [common for common in commons if set(systems) <= set(common.systems)]
+    compared = [common.of_pair(*systems) for common in commons if set(systems) <= set(common.systems)]
     used = [common for common in compared if common.short is None]
     if not used:
-        reason = message("no_order.no_relation_has_enough") if compared else message("no_order.no_relation_has_both")
+        reason = message("no_order.no_relation_compares") if compared else message("no_order.no_relation_has_both")
         return Pooled(None, None, None, None, 0, len(compared), 0, 0, 0, reason)
     weights = [float(common.groups.max()) for common in used]
     correlations = _pooled(used, systems, target, sequence)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from audit.errors import AuditError
+from audit.statistics.comparison import ENOUGH_FOR_P_BEST
 from audit.statistics.intervals import (
     check_confidence,
     evidence_above,
@@ -122,12 +123,12 @@ def width_targeted(
 
 # When a comparison of systems is decided (who wins, or the whole order, up to a tolerance), and what to judge next.
 #
-# A relation's groups are those that apply to every compared system; y = 1 where a system satisfies and is right, else
-# 0, and SR_g is the mean of y. For a pair of systems a group in which both are satisfied with identical outputs, or
-# neither is satisfied, adds exactly 0 to the difference of their SR_g, whatever the truth is. The others are
-# informative, of three kinds whose numbers are known before anybody judges: only the first is satisfied, only the
-# second is, or both are with different outputs. So a pair's difference and the evidence for it come from the first
-# informative groups of the drawn order alone, with their kinds taken into account.
+# A pair's groups are those that apply to both systems; y = 1 where a system satisfies and is right, else 0, and SR_g is
+# the mean of y. A group in which both are satisfied with identical outputs, or neither is satisfied, adds exactly 0 to
+# the difference of their SR_g, whatever the truth is. The others are informative, of three kinds whose numbers are
+# known before anybody judges: only the first is satisfied, only the second is, or both are with different outputs. So
+# a pair's difference and the evidence for it come from the first informative groups of the drawn order alone, with
+# their kinds taken into account.
 
 Goal = Literal["winner", "order"]
 RANGES = ((0, 1), (-1, 0), (-1, 1))
@@ -141,11 +142,15 @@ SEEN = 20
 @dataclass(frozen=True)
 class Contest:
     """One relation: for each pair (i, j), i < j, of its `systems` the informative groups as positions in the drawn
-    order, and their kinds (0: only i is satisfied, 1: only j is, 2: both, with different outputs)."""
+    order, and their kinds (0: only i is satisfied, 1: only j is, 2: both, with different outputs).
+
+    `common` is how many groups there are, which apply to two systems or more, `shared` by pair how many apply to both.
+    """
 
     systems: int
     common: int
     pairs: tuple[tuple[int, int], ...]
+    shared: tuple[int, ...]
     groups: tuple[np.ndarray, ...]
     kinds: tuple[np.ndarray, ...]
 
@@ -180,12 +185,12 @@ def pairs_of(goal: Goal, systems: int) -> int:
     return systems - 1 if goal == "winner" else systems * (systems - 1) // 2
 
 
-def contest(satisfied: ArrayLike, output: ArrayLike) -> Contest:
+def contest(satisfied: ArrayLike, output: ArrayLike, applies: ArrayLike | None = None) -> Contest:
     """The pairs of one relation from what is known without any judgement.
 
     `satisfied` (groups, systems) of bool and `output` (groups, systems) of codes, equal where the outputs on all
-    members of the group are identical; rows in the drawn order. Raises AuditError where the shapes differ or there are
-    fewer than two systems.
+    members of the group are identical; rows in the drawn order. `applies` (groups, systems) of bool says to which
+    systems a group applies; None: to all. Raises AuditError where shapes differ or there are fewer than two systems.
 
     >>> pair = contest([[1, 1], [1, 1], [1, 0], [0, 0]], [[5, 5], [5, 6], [5, 5], [7, 8]])
     >>> pair.groups[0].tolist(), pair.kinds[0].tolist()
@@ -196,6 +201,7 @@ def contest(satisfied: ArrayLike, output: ArrayLike) -> Contest:
         raise AuditError(
             "a contest needs satisfied and outputs of one shape: a row a group, a column a system, 2 or more"
         )
+    both = np.ones(satisfies.shape, bool) if applies is None else np.asarray(applies, bool)
     pairs = tuple(combinations(range(satisfies.shape[1]), 2))
     groups, kinds = [], []
     for i, j in pairs:
@@ -203,9 +209,10 @@ def contest(satisfied: ArrayLike, output: ArrayLike) -> Contest:
         kind[satisfies[:, i] & ~satisfies[:, j]] = 0
         kind[satisfies[:, j] & ~satisfies[:, i]] = 1
         kind[satisfies[:, i] & satisfies[:, j] & (code[:, i] != code[:, j])] = 2
-        groups.append(np.flatnonzero(kind >= 0))
+        groups.append(np.flatnonzero((kind >= 0) & both[:, i] & both[:, j]))
         kinds.append(kind[groups[-1]])
-    return Contest(satisfies.shape[1], len(satisfies), pairs, tuple(groups), tuple(kinds))
+    shared = tuple(int((both[:, i] & both[:, j]).sum()) for i, j in pairs)
+    return Contest(satisfies.shape[1], len(satisfies), pairs, shared, tuple(groups), tuple(kinds))
 
 
 def standing(
@@ -245,11 +252,13 @@ def standing(
     for number, ((i, j), of_pair, kinds) in enumerate(zip(of.pairs, differences, of.kinds, strict=True)):
         values = np.asarray(of_pair, float)
         sizes, kind = np.bincount(kinds, minlength=3), kinds[: len(values)]
+        common = of.shared[number]
         for first, second, sign in ((i, j, 1), (j, i, -1)):
-            p[first, second] = worse_p(sign * values, kind, sizes, of.common, delta, sign)
+            # Systems that share no group are never told apart.
+            p[first, second] = worse_p(sign * values, kind, sizes, common, delta, sign) if common else 1.0
         ends = sum_sequence(values, kind, sizes, RANGES, level)
-        total, deviation[number] = _estimate(values, kind, sizes, of.common)
-        scale = max(of.common, 1)
+        total, deviation[number] = _estimate(values, kind, sizes, common)
+        scale = max(common, 1)
         difference[i, j] = min(max(total, ends[0]), ends[1]) / scale
         low[i, j], high[i, j] = ends[0] / scale, ends[1] / scale
         # 0 minus them: no report shall have a -0.0.
@@ -332,7 +341,9 @@ def expected_deviation(of: Contest, rate: float | None = None) -> np.ndarray:
     for number, kinds in enumerate(of.kinds):
         weight = np.bincount(kinds, minlength=3) / max(len(kinds), 1)
         deviations[number] = (
-            len(kinds) / max(of.common, 1) * math.sqrt((weight[0] + weight[1]) * one_sided + weight[2] * two_sided)
+            len(kinds)
+            / max(of.shared[number], 1)
+            * math.sqrt((weight[0] + weight[1]) * one_sided + weight[2] * two_sided)
         )
     return deviations
 
@@ -490,7 +501,7 @@ def sizes_to_decide(
     `judged` has by pair how many of its informative groups are judged, `at` is where they leave the contest. `shared`
     fixes the number for the least favourable difference delta; `always-valid` ends when the decision is made. Fewer
     than `SEEN` judged of a pair: its difference is expected to be `gap`, its spread that of `guess`. What is decided
-    needs no more than it has.
+    needs no more than it has, and what P(best) needs in a report (`ENOUGH_FOR_P_BEST`).
 
     >>> from audit.statistics.planning import contest, standing
     >>> pair = contest([[1, 0], [0, 1]] * 2000, [[1, 1]] * 4000)
@@ -516,6 +527,7 @@ def sizes_to_decide(
         return first_groups(of, np.where(which, np.maximum(judged_size(wanted, size), least), have))
 
     every = np.full(len(size), not at.decided)
+    enough = min(ENOUGH_FOR_P_BEST, len(np.unique(np.concatenate(of.groups))))
     sizes = {}
     for design, stops, which, least in (("shared", False, every, have), ("always-valid", True, rests, more)):
         wanted = (
@@ -523,7 +535,7 @@ def sizes_to_decide(
             for far, spread in ((distance, deviation), (0.0, worst))
         )
         expected, most = (sized(effective, which, least) for effective in wanted)
-        sizes[design] = (expected, max(expected, most))
+        sizes[design] = (max(expected, enough), max(expected, most, enough))
     return sizes
 
 

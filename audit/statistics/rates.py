@@ -400,10 +400,11 @@ class Overall(TypedDict):
 def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting: int | None = None) -> Overall:
     """Totals over `cells` (columns of `with_rates`, one row a cell) and over what their relations say of the best.
 
-    Counts are sums over all cells. Of `relations`, those of `compare_orders` with `best_changes_sure`, changes are
-    counted apart: `best_changes_sure` where another system surely overtakes the one reported as best,
-    `best_changes_open` where another one looks best, which the judged groups do not decide. `best_changes_estimated`
-    and `order_changes_estimated` count what point estimates say: of systems that are equally good, most change.
+    Counts are sums over all cells; `cells` counts those in which something was satisfied or violated. Of `relations`,
+    those of `compare_orders` with `best_changes_sure`, changes are counted apart: `best_changes_sure` where another
+    system surely overtakes the one reported as best, `best_changes_open` where another one looks best, which the judged
+    groups do not decide. `best_changes_estimated` and `order_changes_estimated` count what point estimates say: of
+    systems that are equally good, most change.
 
     `relations_compared` counts the relations with two systems or more that are in both orders: only there an order
     can change. `waiting` is the number of distinct questions that wait; the same question may wait in many cells, so
@@ -421,7 +422,7 @@ def overall(cells: pd.DataFrame, relations: Sequence[Mapping[str, Any]], waiting
             len(set(relation["order_observed"]) & set(relation["order_genuine"])) > 1 for relation in relations
         ),
         "systems": int(cells["system"].nunique()) if len(cells) else 0,
-        "cells": len(cells),
+        "cells": int(np.isfinite(_numbers(cells, "sr_observed")).sum()),
         "cells_estimated": int(np.isfinite(_numbers(cells, "sr_genuine")).sum()),
         "cells_waiting": int((_numbers(cells, "waiting") > 0).sum()),
         "groups": _total(cells, "groups"),

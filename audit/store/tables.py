@@ -260,6 +260,8 @@ class Output(SQLModel, table=True):
     score: float | None = None
     text: str | None = None
     error: str | None = None
+    details: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    """`audit.tasks.Output.details`."""
 
 
 class Repeat(SQLModel, table=True):
@@ -275,6 +277,7 @@ class Repeat(SQLModel, table=True):
     score: float | None = None
     text: str | None = None
     error: str | None = None
+    details: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
 
 
 class Group(SQLModel, table=True):
@@ -339,6 +342,8 @@ class Sample(SQLModel, table=True):
     protocol: str = Field(default="blind", sa_column_kwargs={"server_default": "blind"})
     """How people answer: `blind`, each alone; `shown`, each but the first sees what was answered before; `random`, one
     or the other by source."""
+    quorum: str = Field(default="majority", sa_column_kwargs={"server_default": "majority"})
+    """How many of a question's votes settle it: a `majority`, or `all`. The same in all samples of a database."""
     drawn_at: datetime = moment()
 
 
@@ -567,7 +572,7 @@ class JudgeAnswer(SQLModel, table=True):
     """A label of the task, or `unsure`; null: an error."""
     error: str | None = None
     text: str | None = None
-    """What the model wrote, where it could not be read as an answer."""
+    """What the model wrote beside an answer, its reasoning, or what it wrote that could not be read as one."""
     decided_at: datetime = moment()
 
 

@@ -60,8 +60,9 @@ def deviations(
         yield from _sample(connection, sample, content["sample"])
         yield from _differs("judging.annotators", content["judging"], "annotators", sample["annotators"])
         table = table_of(tables.Sample)
-        protocol = connection.execute(select(table.c.protocol).where(table.c.id == sample["id"])).scalar_one()
-        yield from _differs("judging.protocol", content["judging"], "protocol", protocol)
+        for name in ("protocol", "quorum"):
+            found = connection.execute(select(table.c[name]).where(table.c.id == sample["id"])).scalar_one()
+            yield from _differs(f"judging.{name}", content["judging"], name, found)
     yield from _judging(connection, study, content["judging"])
 
 

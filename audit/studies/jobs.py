@@ -452,9 +452,16 @@ def carry_out(
     begin("sample")
     primary = primary_named(plan.report["primary"], plan.report["primary_relation"])
     primaries = resolve(engine, primary, ran.study.id) if primary else {}
-    annotators, protocol = plan.judging["annotators"], plan.judging["protocol"]
+    judging = plan.judging
     request = SampleRequest(
-        plan.size(), sample["design"], sample["seed"], annotators, plan.audits(), protocol, sample["domain"]
+        plan.size(),
+        sample["design"],
+        sample["seed"],
+        judging["annotators"],
+        plan.audits(),
+        judging["protocol"],
+        sample["domain"],
+        judging["quorum"],
     )
     drawn = draw(engine, ran.study.id, request, by=by)
     for study_id, ids in primaries.items():
@@ -462,7 +469,7 @@ def carry_out(
     gold = None
     if plan.judging["gold"]:
         begin("gold")
-        gold = answer_with_gold(engine, by=by)
+        gold = answer_with_gold(engine, ran.study.id, by=by)
     return CarriedOut(plan.name, ran, drawn, gold, *queue_length(engine))
 
 

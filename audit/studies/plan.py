@@ -33,11 +33,11 @@ from audit.runner.repeats import MOST as MOST_REPEATS
 from audit.runner.repeats import Repeats
 from audit.runner.run import check_limits_used, fitting, loaded
 from audit.sampling.audits import Audits
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
+from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, QUORUMS
 from audit.sampling.draw import Size
 from audit.statistics.intervals import METHODS, RENAMED, TARGETS, get_method, get_target
 from audit.studies.deviations import primary_named
-from audit.systems import all_systems
+from audit.systems import all_systems, without_version
 from audit.tasks import TASKS, OwnWords, get_task, matches
 from audit.tasks.repeated import FIRST, TAKES
 from audit.tasks.words import ANY
@@ -167,6 +167,7 @@ class JudgingTable(UserModel):
     """How people judge; from `pass_mark` on as managers change it in the app (`JudgingSettings`)."""
 
     annotators: Annotated[int, Field(ge=1, le=MOST_ANNOTATORS)] = 2
+    quorum: Annotated[str, _one_of(QUORUMS)] = "majority"
     protocol: Annotated[str, _one_of(PROTOCOLS)] = "blind"
     gold: bool = False
     guideline: Count | None = None
@@ -355,7 +356,7 @@ def unregistered_keys(
         refusals["study.corpus"] = message(
             "plan_file.not_registered", value=short(study["corpus"]), names=corpora, advice=advice
         )
-    if unregistered := [name for name in study["systems"] if name not in systems]:
+    if unregistered := [name for name in study["systems"] if without_version(name) not in systems]:
         refusals["study.systems"] = message(
             "plan_file.not_registered", value=short(unregistered[0]), names=systems, advice=advice
         )

@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
 from audit import registry
 from audit.errors import AuditError
@@ -14,6 +15,8 @@ from audit.tasks import matches
 SYSTEMS: Registry[Callable[..., System]] = registry.systems
 """Who makes the systems of these names; those with an argument are given it."""
 _RECORDED = "recorded:"
+_LONGEST = 200
+"""Characters of a version."""
 
 
 def _recorded(path: str) -> System:
@@ -71,7 +74,7 @@ def is_own(spec: str) -> bool:
     >>> is_own("mine:classify"), is_own("http:service.toml"), is_own("vader")
     (True, False, False)
     """
-    name, colon, _ = spec.partition(":")
+    name, colon, _ = without_version(spec).partition(":")
     found = SYSTEMS.find(name)
     return bool(colon) if found is None else found.origin not in ("", _CALLER)
 
@@ -82,14 +85,35 @@ def get_system(spec: str, seconds: float | None = None) -> System:
     (`logreg:FILE.csv`, `audit.systems.trained`; `keywords:FILE.toml`, `audit.systems.keywords`), a translation model
     `seq2seq:MODEL` (`audit.packs.translation.seq2seq`), some modes of Apertium as `apertium:MODE+MODE`, or the user's
     own of the form `module:name` (see `audit.systems.own`), which may take `seconds` to be loaded (None: as long as it
-    likes).
+    likes). With `@VERSION` behind it, a system has that version in place of its own.
 
     Cheap for built-in ones: models load in `prepare` or the first `run`. Raises UnknownName, which lists the registered
     ones, AuditError where the user's module or name is not there, and BadFile for what is wrong with the file.
 
-    >>> get_system("vader").name
-    'vader'
+    >>> get_system("vader").name, get_system("vader@2").version
+    ('vader', '2')
     """
+    bare = without_version(spec)
+    system = _get_system(bare, seconds)
+    if bare != spec:
+        system.version = spec.removeprefix(f"{bare}@")
+    return system
+
+
+def without_version(spec: str) -> str:
+    """The spec without the version that may stand behind it.
+
+    >>> without_version("mine:classify@2026-11"), without_version("command:python ann@home/mine.py")
+    ('mine:classify', 'command:python ann@home/mine.py')
+    """
+    bare, _, version = spec.rpartition("@")
+    is_version = bare and version.isprintable() and 0 < len(version) <= _LONGEST and not set(version) & set("/:# ")
+    argument = spec.partition(":")[2]
+    is_whole = SYSTEMS.find(spec) is not None or (argument and Path(argument).exists())
+    return bare if is_version and not is_whole else spec
+
+
+def _get_system(spec: str, seconds: float | None) -> System:
     name, colon, argument = spec.partition(":")
     found = SYSTEMS.find(name)
     if found is None and colon:
@@ -181,4 +205,5 @@ __all__ = [
     "pair_listing",
     "systems_of",
     "ways",
+    "without_version",
 ]

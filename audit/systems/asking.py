@@ -201,6 +201,9 @@ class Asking:
         if problem.inputs:
             self._note_answer()
             return
+        if problem.final:
+            self._given_up = f"{problem}; this run asks it no more"
+            return
         if self._failing_since is None:
             self._failing_since = _now()
         self._lose_patience(problem)

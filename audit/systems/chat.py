@@ -9,6 +9,7 @@ Four lines are enough for sentiment (docs/reference/systems.md has the whole for
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from audit.errors import AuditError
 from audit.systems.chat_answers import choice_in, choices_in, number_in, text_in
@@ -24,7 +25,8 @@ class Chat(OverHttp):
     """The model that a TOML file describes, as a `System` and an `AsynchronousSystem`: one input a conversation.
 
     What the model refuses, leaves unfinished or says unclearly is a stored error, with what it wrote as the text beside
-    it. Creating it reads the file and raises BadFile for what is wrong with it.
+    it; what it reasoned is kept in the details of the output. Creating it reads the file and raises BadFile for what is
+    wrong with it.
     """
 
     def __init__(self, path: str):
@@ -38,6 +40,9 @@ class Chat(OverHttp):
         self.name, self.version, self.tasks = description.name, description.version, (description.task,)
         self.languages = description.between.read if description.between else description.spoken
         self.settings: Mapping[str, object] = description.settings
+        self.deterministic = description.deterministic
+        if self.deterministic is None and description.temperature != 0:
+            self.deterministic = False
         self.summary = f"language model {description.model} over HTTP, {description.url}"
         self.keep(path, description, description.address, description.variables)
         self.client = ChatClient(path, description)
@@ -63,10 +68,14 @@ class Chat(OverHttp):
     async def _ask_one(self, clients: Clients, item: Input) -> Output:
         if self.lacks(item):
             return Output()
+        details = None
         try:
-            return self._output(await self.client.ask(clients, self.description.messages(item), self.description.form))
+            reply = await self.client.ask(clients, self.description.messages(item), self.description.form)
+            details = {"reasoning": reply.reasoning} if reply.reasoning else None
+            output = self._output(reply)
         except NoAnswer as problem:
-            return Output(error=str(problem), text=problem.raw)
+            output = Output(error=str(problem), text=problem.raw)
+        return replace(output, details=details)
 
     def _output(self, reply: Reply) -> Output:
         """The output in an answer. Raises NoAnswer where there is none."""

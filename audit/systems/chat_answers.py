@@ -17,42 +17,45 @@ _BEFORE = re.compile(r"\A(?:the )?(?:final )?(?:answer|label|score|class|categor
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
-def object_in(text: str) -> Mapping[str, Any] | None:
-    """The JSON object that a text is, in a fence or with words before or behind it; None where there is none.
+def objects_in(text: str) -> list[Mapping[str, Any]]:
+    """The JSON objects in a text, in a fence or with words around them; none where one of them cannot be read.
 
-    >>> object_in('Here it is: {"label": "positive"}.')
-    {'label': 'positive'}
-    >>> object_in("positive") is None
-    True
+    >>> objects_in('Here it is: {"label": "positive"}.')
+    [{'label': 'positive'}]
+    >>> objects_in("positive"), objects_in('{"label": "positive"} or {"label": "neg')
+    ([], [])
     """
     text = fence[1] if (fence := _FENCE.match(text)) else text
-    start = text.find("{")
-    if start < 0:
-        return None
-    try:
-        value, _ = raw_json(text, start)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    objects, end = [], 0
+    while (start := text.find("{", end)) >= 0:
+        try:
+            value, end = raw_json(text, start)
+        except (ValueError, RecursionError):
+            return []
+        objects.append(value)
+    return objects
 
 
 def value_in(text: str, key: str) -> Any:
     """The value under a key of the JSON object in a text; where there is no object, the text itself.
 
-    Raises NoAnswer for an object without the key.
+    Raises NoAnswer for an object without the key, and for several whose values differ.
 
     >>> value_in('{"Score": 0.5}', "score"), value_in("0.5", "score")
     (0.5, '0.5')
     """
-    answer = object_in(text)
-    if answer is None:
+    answers = objects_in(text)
+    if not answers:
         if text.lstrip().startswith(("{", "```json")):
             raise NoAnswer(f"the answer is a part of a JSON object: {shown(text)}", text)
         return fence[1] if (fence := _FENCE.match(text)) else text
-    values = {name.casefold(): value for name, value in answer.items()}
-    if key not in values:
+    lowered = [{name.casefold(): value for name, value in answer.items()} for answer in answers]
+    values = [answer[key] for answer in lowered if key in answer]
+    if not values:
         raise NoAnswer(f"the answer has no {key!r}: {shown(text)}", text)
-    return values[key]
+    if any(value != values[0] for value in values):
+        raise NoAnswer(f"the answer has several {key!r} that differ: {shown(text)}", text)
+    return values[0]
 
 
 def choice_in(text: str, words: Mapping[str, str], key: str = "label") -> str:

@@ -41,8 +41,17 @@ _OURS = ("messages", "model", "stream", "n", "response_format", "tools", "tool_c
 """Parts of a request that the file says with keys of its own, or that answers could not be read with."""
 _UNALLOWED = re.compile(r"HTTP (?:401|403|407)\b")
 """The beginning of what a service says whose key is wrong or may not do this."""
-_THINKING = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
-"""What models that reason aloud write before their answer."""
+_TAG = re.compile(
+    r"<(?P<a>/)?(?:\w+:)?(?:think|thinking|thought|reasoning)>|\[(?P<b>/)?think\]|◁(?P<c>/)?think▷"
+    r"|<\|(?:begin|start|(?P<d>end))_(?:of_)?(?:thought|thinking)\|>",
+    re.IGNORECASE,
+)
+"""A tag around what models that reason aloud write before their answer; of a closing one a group is there."""
+_FINAL = re.compile(r"<\|channel\|>\s*final\b.*?<\|message\|>|(?<=\S)assistantfinal", re.DOTALL)
+"""The beginning of the answer of models that write in channels (OpenAI's Harmony format); the second where the endpoint
+took the special tokens out."""
+_CHANNEL = re.compile(r"<\|channel\|>|\A\s*(?:analysis|commentary)(?=[A-Z])")
+_END = re.compile(r"<\|(?:return|end|call|start)\|>.*", re.DOTALL)
 
 Role = Literal["system", "user", "assistant"]
 Message = Mapping[str, str]
@@ -111,29 +120,54 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model wrote. `tokens` are pieces of the text, each with the logarithm of its probability, where the
-    endpoint was asked for them and says them."""
+    """What a model wrote. `tokens` are pieces of all that it wrote, each with the logarithm of its probability, where
+    the endpoint was asked for them and says them: the text, what it reasoned before, the token that ends it."""
 
     text: str
     usage: Usage = Usage()
     tokens: tuple[tuple[str, float], ...] = ()
+    reasoning: str = ""
 
     def probability(self, part: str) -> float | None:
         """The probability of the last place in the text that reads so, as the product of its tokens'; None where tokens
         are absent or do not spell the text.
 
-        >>> Reply("positive", tokens=(("pos", math.log(0.8)), ("itive", 0.0))).probability("positive")
+        >>> Reply("positive", tokens=(("pos", math.log(0.8)), ("itive", 0.0), ("<end>", -1.0))).probability("positive")
         0.8
         """
+        before = "".join(token for token, _ in self.tokens).rfind(self.text)
         start = self.text.rfind(part)
-        if not self.tokens or start < 0 or not part or "".join(token for token, _ in self.tokens) != self.text:
+        if before < 0 or start < 0 or not part:
             return None
+        start += before
         total, at = 0.0, 0
         for token, logarithm in self.tokens:
             if at < start + len(part) and at + len(token) > start:
                 total += logarithm
             at += len(token)
         return round(min(1.0, math.exp(total)), 6)
+
+
+def without_reasoning(text: str) -> tuple[str, str]:
+    """The answer in what a model wrote, and what it reasoned before; the answer is empty where only reasoning came.
+
+    It stands behind the last closing tag, whether there is an opening one or not, or in the channel `final`.
+
+    >>> without_reasoning("Is it bad? No.</think> good"), without_reasoning("good")
+    (('good', 'Is it bad? No.'), ('good', ''))
+    >>> without_reasoning("<think>Is it bad?")
+    ('', 'Is it bad?')
+    """
+    if _CHANNEL.search(text):
+        *_, final = [None, *_FINAL.finditer(text)]
+        if final is None:
+            return "", text.strip()
+        return _END.sub("", text[final.end() :]).strip(), text[: final.start()].strip()
+    *_, tag = [None, *_TAG.finditer(text)]
+    if tag is None:
+        return text, ""
+    place = tag.end() if any(tag.groups()) else len(text)
+    return text[place:].strip(), _TAG.sub("", text[:place]).strip()
 
 
 Structured = Literal["schema", "json", "tools", "text"]
@@ -276,7 +310,7 @@ class ChatClient:
             return problem
         many = "s" if len(variables) > 1 else ""
         look = f"look at the environment variable{many} {', '.join(variables)}, which {self.file} names"
-        return Declined(f"{match[0]} ({look}){str(problem)[match.end() :]}", inputs=problem.inputs)
+        return Declined(f"{match[0]} ({look}){str(problem)[match.end() :]}", problem.inputs, problem.final)
 
     def ask_each(
         self, conversations: Sequence[Sequence[Message]], form: Form | None = None
@@ -358,16 +392,23 @@ class ChatClient:
             raise BadOutput(f"this is no answer of a chat endpoint, which has choices[0].message, but {kind(document)}")
         self.used += (usage := _usage(document.get("usage")))
         text = self.service.without_secrets(_text_of(written), least=8)
+        answer, aloud = without_reasoning(text)
+        beside = self.service.without_secrets(_reasoning_of(written), least=8).strip()
+        reasoning = "\n".join(filter(None, [beside, aloud]))
+        only = bool(reasoning) and not answer.strip()
         if refusal := written.get("refusal"):
             raise NoAnswer("the model refused to answer", self.service.without_secrets(str(refusal), least=8))
         end = choice.get("finish_reason")
         if end == "content_filter":
             raise NoAnswer("the endpoint's content filter kept the answer back", text)
         if end == "length":
-            raise NoAnswer("the answer was cut off at the most tokens that it may have (finish_reason length)", text)
-        if not text.strip():
-            raise NoAnswer("the answer is empty", text)
-        return Reply(_THINKING.sub("", text), usage, _tokens(choice.get("logprobs")))
+            what = "only reasoning came, which" if only else "the answer"
+            reason = f"{what} was cut off at the most tokens that it may have (finish_reason length)"
+            raise NoAnswer(reason, text or reasoning)
+        if not answer.strip():
+            reason = "only reasoning came, and no answer" if only else "the model's answer is empty"
+            raise NoAnswer(reason, text or reasoning)
+        return Reply(answer, usage, _tokens(choice.get("logprobs")), reasoning)
 
 
 def _text_of(written: Mapping[str, Any]) -> str:
@@ -378,10 +419,24 @@ def _text_of(written: Mapping[str, Any]) -> str:
         return arguments if isinstance(arguments, str) else json.dumps(arguments)
     content = written.get("content")
     if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+        content = "".join(str(part.get("text", "")) for part in content if _is_text(part))
     if content is not None and not isinstance(content, str):
         raise BadOutput(f"the content of a message must be a text, the answer has {kind(content)}")
     return content or ""
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type", "text") == "text"
+
+
+def _reasoning_of(written: Mapping[str, Any]) -> str:
+    """What a model reasoned, where the endpoint tells it apart: beside the content, or in parts of it."""
+    for beside in (written.get("reasoning_content"), written.get("reasoning")):
+        if isinstance(beside, str):
+            return beside
+    content = written.get("content")
+    parts = [part for part in content if not _is_text(part)] if isinstance(content, list) else []
+    return json.dumps(parts, ensure_ascii=False) if parts else ""
 
 
 def _usage(counted: Any) -> Usage:

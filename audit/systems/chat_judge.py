@@ -76,7 +76,8 @@ class ChatJudge:
         call = partial(self.client.ask, self._clients, self._messages(asked), Form.of(label=words))
         try:
             reply = await self._asking.ask(call)
-            return Answered(choice_in(reply.text, dict(zip(words, words, strict=True))), text=None)
+            label = choice_in(reply.text, dict(zip(words, words, strict=True)))
+            return Answered(label, text=reply.reasoning[:LONGEST] or None)
         except NoAnswer as problem:
             return Answered(error=str(problem), text=problem.raw[:LONGEST])
         except BadOutput as problem:

@@ -46,6 +46,8 @@ class CommandFile(UserModel):
     command: Words = Field(description="it is the program and its arguments; no shell reads them")
     task: Text = "sentiment"
     languages: Names | None = None
+    deterministic: bool | None = None
+    """Whether it always answers the same; None: nobody knows."""
     labels: Labels = Field({}, repr=False)
     """The program's own words for labels -> ours."""
     timeout: float = Field(default=60.0, ge=0.01, le=86_400)
@@ -73,6 +75,7 @@ class Command:
         self.languages: tuple[str, ...] = said.languages or ("*",)
         self.settings: Mapping[str, object] = {"command": list(said.command), "task": said.task, "labels": said.labels}
         self.summary = f"the program {shlex.join(said.command)}"
+        self.deterministic = said.deterministic
         self._spelling = spellings([said.task])
         self._program: Program | None = None
 

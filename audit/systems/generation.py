@@ -4,7 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audit.errors import BadOutput
 from audit.tasks import Output
+
+NOT_FINITE = "the model's numbers are not finite (NaN or infinity); its weights are broken, or its dtype is too small"
+"""The error of an output that a model made of such numbers."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Generation:
                 do_sample=False,
                 num_beams=self.beams,
                 max_new_tokens=self.longest,
+                logits_processor=[_finite],
                 # Else what is cut off looks as if it had ended.
                 forced_eos_token_id=None,
                 **({} if self.forced is None else {"forced_bos_token_id": self.forced}),
@@ -45,3 +50,10 @@ class Generation:
                 yield Output(text=self.tokenizer.decode([start, *text], skip_special_tokens=True).strip())
             else:
                 yield Output(error=f"the {self.what} did not end within {self.longest + 1:,} tokens")
+
+
+def _finite(ids: Any, scores: Any) -> Any:
+    """The scores of the next token. Raises BadOutput where one is NaN or infinite; minus infinity excludes a token."""
+    if scores.isnan().any() or scores.isposinf().any():
+        raise BadOutput(NOT_FINITE)
+    return scores

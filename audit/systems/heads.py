@@ -5,12 +5,11 @@ Each is one way to use a model; `audit.systems.pipelines` chooses by the task.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.errors import BadFile
-from audit.registry import warn_once
-from audit.systems.generation import Generation
+from audit.errors import BadFile, BadOutput
+from audit.systems.generation import NOT_FINITE, Generation
 from audit.systems.model_files import by_length, model_json
 from audit.systems.pipeline_file import Described
 from audit.tasks import Input, Output, get_task
@@ -24,10 +23,15 @@ _SUMMARY = 142
 class Loaded:
     """A model that is loaded, with its tokenizer; `longest` is the most tokens of a text, or of a pair, it reads."""
 
-    name: str
     tokenizer: Any
     model: Any
     longest: int
+
+
+class Tokens(dict[str, list[int]]):
+    """The tokens of an input, with the details of its output (`audit.tasks.Output`) where they fill the model."""
+
+    details: Mapping[str, Any] | None = None
 
 
 class Head:
@@ -57,39 +61,45 @@ class Head:
         """One output per input, texts of about the same length together."""
         read = [self._tokens(item) for item in inputs]
         outputs = [tokens if isinstance(tokens, Output) else Output() for tokens in read]
-        fitting = [place for place, tokens in enumerate(read) if not isinstance(tokens, Output)]
-        lengths = [len(read[place]["input_ids"]) for place in fitting]  # type: ignore[index]
-        for batch in by_length(lengths, self.said.batch):
-            places = [fitting[number] for number in batch]
-            for place, output in zip(places, self._batch([read[place] for place in places]), strict=True):
-                outputs[place] = output
+        fitting = [(place, tokens) for place, tokens in enumerate(read) if not isinstance(tokens, Output)]
+        for batch in by_length((len(tokens["input_ids"]) for _, tokens in fitting), self.said.batch):
+            some = [fitting[number] for number in batch]
+            made = self._batch([tokens for _, tokens in some])
+            for (place, tokens), output in zip(some, made, strict=True):
+                outputs[place] = replace(output, details=tokens.details)
         return outputs
 
     def _batch(self, batch: Sequence[Any]) -> Iterator[Output]:
         """The outputs for inputs that are read already."""
         raise TypeError(f"{type(self).__name__} must define _batch")
 
-    def _tokens(self, item: Input) -> dict[str, list[int]] | Output:
+    def _tokens(self, item: Input) -> Tokens | Output:
         """The tokens of an input: cut where it is too long, or an error then, as the file says."""
         return self._fitted(item.texts)
 
-    def _fitted(self, texts: Sequence[str]) -> dict[str, list[int]] | Output:
+    def _fitted(self, texts: Sequence[str]) -> Tokens | Output:
         tokenizer, longest = self.loaded.tokenizer, self.loaded.longest
-        tokens = dict(tokenizer(*texts, verbose=False))
-        if (number := len(tokens["input_ids"])) <= longest:
-            return tokens
-        if self.said.too_long == "error":
-            return Output(error=f"the text has {number:,} tokens, the model reads {longest:,}")
-        warn_once(f"{self.loaded.name} reads {longest:,} tokens of a text; what is longer is cut, as its settings say")
-        return dict(tokenizer(*texts, truncation=True, max_length=longest))
+        tokens = Tokens(tokenizer(*texts, verbose=False))
+        number = len(tokens["input_ids"])
+        if number > longest:
+            if self.said.too_long == "error":
+                return Output(error=f"the text has {number:,} tokens, the model reads {longest:,}")
+            tokens = Tokens(tokenizer(*texts, truncation=True, max_length=longest))
+        if number >= longest:  # what just fits may be the beginning of a follow-up that is cut
+            tokens.details = {"read": tokens["input_ids"], "cut": number - longest}
+        return tokens
 
     def _logits(self, batch: Sequence[Any]) -> Any:
-        """What the model says of a padded batch."""
+        """What the model says of a padded batch. Raises BadOutput where any of it is NaN or infinite: comparisons with
+        NaN are false, so that it would become a label or a score like any other."""
         import torch
 
         padded = self.loaded.tokenizer.pad(list(batch), return_tensors="pt").to(self.loaded.model.device)
         with torch.inference_mode():
-            return self.loaded.model(**padded)
+            said = self.loaded.model(**padded)
+        if not all(part.isfinite().all() for part in said.values() if isinstance(part, torch.Tensor)):
+            raise BadOutput(NOT_FINITE)
+        return said
 
 
 class Labels(Head):
@@ -157,11 +167,13 @@ class Encoder(Head):
         return [self._output(item, tokens, vectors) for item in inputs]
 
     def _output(self, item: Input, tokens: Mapping[str, Any], vectors: Mapping[str, Any]) -> Output:
-        errors: list[Output] = [tokens[text] for text in item.texts if isinstance(tokens[text], Output)]
-        if errors:
-            return errors[0]
+        read = [tokens[text] for text in item.texts]
+        if error := next((part for part in read if isinstance(part, Output)), None):
+            return error
         first, second = (vectors[text] for text in item.texts)
-        return Output(score=min(1.0, max(0.0, float(first @ second))))
+        full = [part.details for part in read if part.details]
+        details = {"read": [part["input_ids"] for part in read], "cut": sum(part["cut"] for part in full)}
+        return Output(score=min(1.0, max(0.0, float(first @ second))), details=details if full else None)
 
     def _vectors(self, batch: Sequence[Any]) -> Any:
         """Vectors of length 1, one row a text."""
@@ -368,7 +380,7 @@ class Summary(Head):
             "prefix": first(said.prefix, task.get("prefix"), ""),
         }
 
-    def _tokens(self, item: Input) -> dict[str, list[int]] | Output:
+    def _tokens(self, item: Input) -> Tokens | Output:
         return self._fitted([self._prefix + item.text])
 
     def _batch(self, batch: Sequence[Any]) -> Iterator[Output]:

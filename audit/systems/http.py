@@ -43,6 +43,7 @@ class Http(OverHttp):
         self.languages = description.between.read if description.between else description.spoken
         self.settings: Mapping[str, object] = description.settings
         self.summary = f"over HTTP, {description.url}"
+        self.deterministic = description.deterministic
         self._spelling = spellings(self.tasks)
         self.keep(path, description, description.url, description.variables, description.batch_size)
 

@@ -307,8 +307,8 @@ class Description(Remote):
 
     @property
     def score_needed(self) -> bool:
-        """Whether every output has a score: one that the file names must be there, or a slip of the pen would make
-        every score 1."""
+        """Whether every output has a score: one that the file names must be there, or a slip of the pen would leave
+        every output without."""
         return self.answer.score is not None or self.tasks[0] == "similarity"
 
     @cached_property

@@ -88,7 +88,8 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answered:
-    """What came of a question: a label of its own or `unsure`, or an error with what the judge wrote instead."""
+    """What came of a question: a label of its own or `unsure`, or an error. `text` is what the judge wrote beside the
+    label, its reasoning, or in place of one."""
 
     label: str | None = None
     error: str | None = None

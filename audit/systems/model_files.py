@@ -76,6 +76,21 @@ def load_part(kind: Any, folder: Path | None, **options: object) -> Any:
         raise BadFile(f"{folder}: transformers cannot load this model ({first_line(problem)})") from problem
 
 
+def load_tokenizer(folder: Path | None) -> Any:
+    """The tokenizer of a model. Raises BadFile, also where its files are absent: transformers then makes one that knows
+    no word."""
+    from transformers import AutoTokenizer
+
+    tokenizer = load_part(AutoTokenizer, folder)
+    names = {"tokenizer.json", *tokenizer.vocab_files_names.values()}
+    if folder is not None and tokenizer.vocab_files_names and not any((folder / name).is_file() for name in names):
+        raise BadFile(
+            f"{folder}: the tokenizer is missing ({' or '.join(sorted(names))}); download the whole model again, or "
+            "copy these files from the model that it was trained from"
+        )
+    return tokenizer
+
+
 def one_thread() -> None:
     """One thread for torch, in this process from now on: sentences are too short for more to gain anything, which then
     wait for each other, and the order of sums stays the same. It is not put back: OpenMP would start threads again, and

@@ -27,6 +27,7 @@ from audit.registry import import_from_here
 from audit.systems.base import System
 from audit.systems.foreign import contained, exits_raised, foreign, message, shortened, shown
 from audit.systems.hearing import tell_heard
+from audit.systems.versions import CodeVersion, code_version
 from audit.tasks import Input, Output, get_task, labels_together, spellings, takes_several
 
 _ALLOWED = {
@@ -122,8 +123,8 @@ class Described:
     """Attributes of a user's object, read once and checked.
 
     `name`, `version`, `settings`, `tasks`, `languages` and `deterministic` are the object's own where it has them. The
-    version is else a
-    fingerprint of the source file, so that changed code is run anew.
+    version is else a fingerprint of the source file and of the state (`audit.systems.versions`), so that changed code
+    or another model is run anew.
     """
 
     def __init__(self, spec: str, obj: object, module: ModuleType):
@@ -131,7 +132,11 @@ class Described:
         self._object = obj
         self.summary = ((inspect.getdoc(obj) or "").strip().splitlines() or [f"the user's own ({_where(module)})"])[0]
         self.name: str = _text(spec, obj, "name") or spec
-        self.version: str = _text(spec, obj, "version") or _source_version(obj, module)
+        self.version: str = _text(spec, obj, "version") or ""
+        self.remark = _text(spec, obj, "remark")
+        if not self.version:
+            found = _code_version(spec, obj, module)
+            self.version, self.remark = found.version, self.remark or found.remark(spec)
         self.settings: Mapping[str, object] = _settings(spec, obj)
         self.tasks: tuple[str, ...] = _names(spec, obj, "tasks", ("sentiment",))
         for task in self.tasks:
@@ -142,7 +147,8 @@ class Described:
         self.languages: tuple[str, ...] = _names(
             spec, obj, "languages", ("*",) if "translation" in self.tasks else ("en",)
         )
-        self.deterministic = _attribute(spec, obj, "deterministic") is True
+        said = _attribute(spec, obj, "deterministic")
+        self.deterministic: bool | None = said if isinstance(said, bool) else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A worker imports the user's module itself: functions of models are seldom fit to be pickled.
@@ -169,7 +175,6 @@ class SystemObject(Described):
         for name, (minimum, maximum, whole) in _NUMBERS.items():
             if (value := _attribute(spec, obj, name)) is not None:
                 setattr(self, name, _within(spec, name, value, minimum, maximum, whole))
-        self.remark = _text(spec, obj, "remark")
         for name in ("run_async", "close_async", "pairs"):
             if callable(part := _attribute(spec, obj, name)):
                 setattr(self, name, part)
@@ -317,8 +322,13 @@ def _import_module(name: str, spec: str) -> ModuleType:
         ) from missing
 
 
-def _source_version(obj: object, module: ModuleType) -> str:
-    """A fingerprint of the file that defines the object, of its package's version where there is no source."""
+_FIRST: dict[tuple[str, str], CodeVersion] = {}
+"""By spec and what its files say: the version that an object had when this process loaded it first. One that loads its
+model when it is first asked stays the same system."""
+
+
+def _code_version(spec: str, obj: object, module: ModuleType) -> CodeVersion:
+    """The version of an object by the files that define it, and by what it holds and reads."""
     kind = obj if inspect.isroutine(obj) or inspect.isclass(obj) else type(obj)
     owner = sys.modules.get(getattr(kind, "__module__", None) or "", module)
     sources = []
@@ -329,7 +339,10 @@ def _source_version(obj: object, module: ModuleType) -> str:
             file = None
         if file and Path(file).is_file():
             sources.append(Path(file).read_bytes().decode("utf-8", "replace"))
-    return fingerprint(sources) if sources else str(getattr(module, "__version__", "unknown"))
+    key = spec, fingerprint(sources)
+    if key not in _FIRST:
+        _FIRST[key] = code_version(obj, with_parts=[*sources, str(getattr(module, "__version__", ""))])
+    return _FIRST[key]
 
 
 def _attribute(spec: str, obj: object, name: str) -> Any:

@@ -1,7 +1,8 @@
 """What `transformers:` is told of a model: by its own configuration, and by a TOML file where that is not enough."""
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -140,7 +141,7 @@ def described(argument: str) -> Described:
 def _task_of(spec: str, folder: Path, config: Mapping[str, Any]) -> str:
     """The task that a model's configuration says it is for. Raises BadFile where it does not."""
     head = "".join(config.get("architectures") or [])
-    names = _names_of(config)
+    names = names_of(config)
     spelled_names = {name.casefold() for name in names}
     if config.get("model_type") in _TRANSLATORS:
         return "translation"
@@ -166,7 +167,7 @@ def _check_head(spec: str, config: Mapping[str, Any], task: str) -> None:
     """Refuse a model that is made for something else: what it lacks would be filled with random numbers."""
     head = "".join(config.get("architectures") or [])
     if task == "similarity":
-        fits = len(_names_of(config)) == 1 if head.endswith(_CLASSIFIES) else not head.endswith(tuple(_HEADS.values()))
+        fits = len(names_of(config)) == 1 if head.endswith(_CLASSIFIES) else not head.endswith(tuple(_HEADS.values()))
         wanted = f"an encoder, or {_CLASSIFIES} with one number"
     elif task in ("summarization", "translation"):
         fits, wanted = bool(config.get("is_encoder_decoder")), "an encoder and a decoder"
@@ -181,7 +182,7 @@ def _check_head(spec: str, config: Mapping[str, Any], task: str) -> None:
         raise BadFile(f"{spec}: the model gives a text {number}; {task} is not made for that")
 
 
-def _names_of(config: Mapping[str, Any]) -> list[str]:
+def names_of(config: Mapping[str, Any]) -> list[str]:
     """The model's own words for its labels, in the order of their numbers."""
     names = config.get("id2label")
     if isinstance(names, dict) and all(str(number).isdigit() for number in names):
@@ -189,9 +190,29 @@ def _names_of(config: Mapping[str, Any]) -> list[str]:
     return [f"LABEL_{number}" for number in range(int(config.get("num_labels") or 2))]
 
 
+def labels_line(names: Sequence[str], labels: Sequence[str]) -> str | None:
+    """The line of a file that says which of our labels a model's own are, as far as one begins like the other; None
+    where none does.
+
+    >>> labels_line(["NEG", "POS"], ["positive", "neutral", "negative"])
+    'labels = { NEG = "negative", POS = "positive" }'
+    >>> labels_line(["joy"], ["positive", "neutral", "negative"]) is None
+    True
+    """
+    meant = {}
+    for name in names:
+        spelled_name = name.casefold()
+        alike = [label for label in labels if label.startswith(spelled_name) or spelled_name.startswith(label)]
+        meant[name] = alike[0] if len(alike) == 1 else "..."
+    if set(meant.values()) <= {"..."}:
+        return None
+    keys = {name: name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name) for name in names}
+    return f"labels = {{ {', '.join(f'{keys[name]} = {json.dumps(label)}' for name, label in meant.items())} }}"
+
+
 def _labels_of(spec: str, said: PipelineFile, config: Mapping[str, Any], task: str) -> tuple[str, ...]:
     """Our label for each of the model's numbers. Raises BadFile for a map that misses a label, or has a wrong one."""
-    allowed, names = labels_together(get_task(task)) or get_task(task).labels, _names_of(config)
+    allowed, names = labels_together(get_task(task)) or get_task(task).labels, names_of(config)
     by_spelling = {label.casefold(): label for label in allowed}
     if unknown := next((name for name in said.labels if name not in names), None):
         raise BadFile(f"{spec}, labels: the model has no label {unknown!r}; it has {', '.join(names)}")
@@ -199,9 +220,10 @@ def _labels_of(spec: str, said: PipelineFile, config: Mapping[str, Any], task: s
         raise BadFile(f"{spec}, labels: {wrong!r} is no label of {task}; allowed are {', '.join(allowed)}")
     ours = [said.labels.get(name) or (None if said.labels else by_spelling.get(name.casefold())) for name in names]
     if missing := [name for name, label in zip(names, ours, strict=True) if label is None]:
+        example = labels_line(names, allowed) or f'labels = {{ {missing[0]} = "{allowed[0]}" }}'
         raise BadFile(
             f"{spec}, labels: {'the map misses' if said.labels else 'nothing says what is meant by'} "
             f"{', '.join(missing)}; write for each of the model's labels which of {', '.join(allowed)} it is, as in "
-            f'labels = {{ {missing[0]} = "{allowed[0]}" }}'
+            f"{example}"
         )
     return tuple(label for label in ours if label is not None)

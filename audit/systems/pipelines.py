@@ -14,8 +14,8 @@ from audit import registry
 from audit.errors import AuditError, NotInstalled, first_line
 from audit.systems.base import System, missing, package_version
 from audit.systems.heads import HEADS, Head, Loaded
-from audit.systems.model_files import fingerprint_of, load_part, model_json, one_thread
-from audit.systems.pipeline_file import Described, described
+from audit.systems.model_files import fingerprint_of, load_part, load_tokenizer, model_json, one_thread
+from audit.systems.pipeline_file import Described, described, labels_line, names_of
 from audit.systems.prompts import labels_together
 from audit.tasks import Input, Output, base_of, get_task
 
@@ -54,6 +54,11 @@ class Pipeline:
         """None when the packages are there, else the line that installs them."""
         return missing("torch", INSTALL) or missing("transformers", INSTALL)
 
+    def written_for(self, task: str) -> str | None:
+        """What a file says to make this model do another task, where its labels read like those of the task."""
+        line = labels_line(names_of(self._described.config), get_task(task).labels)
+        return f'task = "{task}" and {line}' if line else None
+
     def prepare(self) -> None:
         """Read the tokenizer, so that a model that cannot be asked is found before anything runs; the weights are
         loaded where they are needed. Raises NotInstalled and BadFile."""
@@ -68,9 +73,7 @@ class Pipeline:
     def _tokenizer(self) -> Any:
         if needs := self.needs():
             raise NotInstalled(f"system {self.name} cannot run here; {needs}")
-        from transformers import AutoTokenizer
-
-        return load_part(AutoTokenizer, self._described.folder)
+        return load_tokenizer(self._described.folder)
 
     def _load(self) -> Loaded:
         tokenizer = self._tokenizer()
@@ -94,7 +97,7 @@ class Pipeline:
                 f"{about.spec}, device: {about.said.device!r} cannot be used here ({first_line(problem)}); "
                 "cpu always can"
             ) from problem
-        return Loaded(self.name, tokenizer, model, _length_of(about))
+        return Loaded(tokenizer, model, _length_of(about))
 
 
 def _kind_of(about: Described) -> type[Head]:

@@ -150,6 +150,8 @@ class Remote(UserModel):
     version: Annotated[Text, BeforeValidator(spelled)] = Field(
         description="nobody can see from here when a service changes: change it when it does"
     )
+    deterministic: bool | None = None
+    """Whether it always answers the same; None: nobody knows."""
     labels: Labels = Field({}, repr=False)
     """Its own words for labels -> ours."""
     concurrency: int = Field(8, ge=1, le=1_000)

@@ -42,7 +42,12 @@ _CROWDED = (408, 429, 503, 504)
 """Statuses of a service that has too much to do."""
 _ABOUT_INPUTS = (400, 413, 414, 422)
 """Statuses that say that something is wrong with what was sent: other inputs may do."""
+_SPENT = r"(?i:insufficient[ _](?:quota|balance|credits?)|billing_(?:hard_limit|not_active))"
+"""What services say, beside status 402, where the account has no money left: asking again cannot help."""
 _ADVICE = (
+    (rf"HTTP 402\b|{_SPENT}", "add credit to the account, or change the key"),
+    (r"HTTP 404\b.*(?i:\bmodel\b)|(?i:model[ _](?:not[ _](?:found|exist)|id\b))", "check the model"),
+    (r"only reasoning came", "raise max_tokens, or lower the reasoning (request),"),
     (r"HTTP (3\d\d|404|405|410)\b|no connection|not JSON|the answer is empty", "check the url"),
     (r"no answer within", "check the url, and the timeout,"),
     (r"label '", "name that label in labels"),
@@ -139,7 +144,10 @@ class Service:
         if 200 <= answer.status < 300:
             return answer.content
         words = self.words(answer.content)
-        raise problem_of(answer.status, answer.headers, f"HTTP {answer.status}: {words}".removesuffix(": "))
+        reason = f"HTTP {answer.status}: {words}".removesuffix(": ")
+        if answer.status == 402 or (answer.status in (403, 429) and re.search(_SPENT, words)):
+            raise Declined(reason, final=True)
+        raise problem_of(answer.status, answer.headers, reason)
 
     def document(self, content: bytes) -> Any:
         """The JSON of an answer. Raises BadOutput, which has the words that it is instead."""

@@ -70,9 +70,13 @@ class Output:
     Beside an error `text` is what the system said instead of an output, as a language model that refuses does: it is
     kept to be read, and is no output.
 
-    `score` is the system's confidence in its label, 0..1, or 1.0 where the system gives none. An output of a
+    `score` is the system's confidence in its label, 0..1; None where the system gives none. An output of a
     translation may be nothing at all (`absent`): the system does not translate that pair of languages, or nobody
     recorded what it said. That is no error: groups with such an output are inapplicable.
+
+    `details` are kept beside the output, and compared by nobody: `reasoning`, what a language model wrote before its
+    answer; and of an input that fills what the system can read, `read`, the part that it read, and `cut`, how much was
+    left out, if anything. A group whose members were the same after the cut is inapplicable.
 
     >>> Output().absent, Output(text="").absent
     (True, False)
@@ -82,11 +86,24 @@ class Output:
     score: float | None = None
     text: str | None = None
     error: str | None = None
+    details: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def stored(cls, row: Any) -> "Output":
+        """As a row of the tables of outputs or of repeated calls has it, by the names of columns."""
+        return cls(row["label"], row["score"], row["text"], row["error"], row["details"])
 
     @property
     def absent(self) -> bool:
         """Whether the system has no output for the input, without having failed."""
         return self.label is None and self.score is None and self.text is None and self.error is None
+
+
+def checked_score(score: float | None) -> float | None:
+    """The score, which is None where the system gives none. Raises BadOutput for one that is not from 0 to 1."""
+    if score is not None and not (math.isfinite(score) and 0 <= score <= 1):
+        raise BadOutput(f"score {score!r} is not a number from 0 to 1")
+    return score
 
 
 @dataclass(frozen=True)
@@ -191,8 +208,8 @@ class LabelTask:
     """A task whose outputs are one label of a few, with a confidence from 0 to 1; for plug-ins.
 
     >>> inference = LabelTask("inference", ("entailed", "neutral", "contradicted"), "Does it follow?", texts=2)
-    >>> inference.checked(Output("neutral")).score, inference.is_wrong(Output("neutral"), {"entailed"})
-    (1.0, True)
+    >>> inference.checked(Output("neutral", 0.5)).score, inference.is_wrong(Output("neutral"), {"entailed"})
+    (0.5, True)
     """
 
     name: str
@@ -206,13 +223,10 @@ class LabelTask:
     question_kind: Literal["input", "pair"] = field(default="input", init=False)
 
     def checked(self, output: Output) -> Output:
-        """The output with a score. Raises BadOutput for a label or a score that is not allowed."""
+        """The label and its score. Raises BadOutput for a label or a score that is not allowed."""
         if output.label not in self.labels:
             raise BadOutput(f"label {output.label!r} is not one of {', '.join(self.labels)}")
-        score = 1.0 if output.score is None else output.score
-        if not math.isfinite(score) or not 0 <= score <= 1:
-            raise BadOutput(f"score {output.score!r} is not a number from 0 to 1")
-        return Output(output.label, score)
+        return Output(output.label, checked_score(output.score))
 
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
         """Whether the label is none of those that the answer allows."""

@@ -9,14 +9,13 @@ Two schemes are two tasks: systems, relations, questions and answers of one say 
 same labels in the same order for ever.
 """
 
-import math
 from collections.abc import Iterable, Set
 from itertools import combinations
 from typing import Literal
 
 from audit.errors import AuditError, BadOutput
 from audit.messages import message
-from audit.tasks.base import Output
+from audit.tasks.base import Output, checked_score
 
 SCHEMES: dict[str, tuple[str, ...]] = {
     "inews": ("positive", "neutral", "negative"),
@@ -94,10 +93,7 @@ class Classification:
                 raise BadOutput(f"label {output.label!r} is neither {NONE_OF_THEM} nor some of {parts} with + between")
         if label is None or (self.labels and label not in self.labels):
             raise BadOutput(f"label {output.label!r} is not one of {', '.join(self.labels)}")
-        score = 1.0 if output.score is None else output.score
-        if not math.isfinite(score) or not 0 <= score <= 1:
-            raise BadOutput(f"score {score!r} is not a number from 0 to 1")
-        return Output(label, score)
+        return Output(label, checked_score(output.score))
 
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:
         return output.label not in allowed

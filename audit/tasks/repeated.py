@@ -1,6 +1,7 @@
 """What a system says when it is asked the same input several times: whether it says the same, and what it says most."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from statistics import fmean, median_low
 
 from audit.tasks.base import Output
@@ -54,7 +55,7 @@ def majority(task: str, outputs: Sequence[Output]) -> Output:
         alike.setdefault(what_is_said(task, output), []).append(output)
     most = max(alike.values(), key=len)  # the first one of equally long ones: a dict keeps the order
     scores = [output.score for output in most if output.score is not None]
-    return Output(most[0].label, _mean(scores) if scores else None, most[0].text)
+    return replace(most[0], score=_mean(scores) if scores else None)
 
 
 def _mean(scores: Sequence[float]) -> float:

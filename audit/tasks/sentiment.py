@@ -4,12 +4,11 @@ Source: Jiang, Chen, Wang, "On the effectiveness of testing sentiment analysis s
 (Information and Software Technology 150, 2022), section 4.2.
 """
 
-import math
 from collections.abc import Set
 from typing import Literal
 
 from audit.errors import BadOutput
-from audit.tasks.base import Output
+from audit.tasks.base import Output, checked_score
 
 
 class Sentiment:
@@ -28,11 +27,7 @@ class Sentiment:
     def checked(self, output: Output) -> Output:
         if output.label not in self.labels:
             raise BadOutput(f"label {output.label!r} is not one of {', '.join(self.labels)}")
-        score = output.score
-        if score is None:
-            return Output(output.label, 1.0)
-        if not math.isfinite(score) or not 0 <= score <= 1:
-            raise BadOutput(f"score {score!r} is not a number from 0 to 1")
+        checked_score(output.score)
         return output
 
     def is_wrong(self, output: Output, allowed: Set[str]) -> bool:

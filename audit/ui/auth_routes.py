@@ -32,7 +32,6 @@ from audit.annotation.accounts import (
     end_login,
     form_token,
     log_in,
-    name_of_login,
     new_token,
     open_login,
     own_account,
@@ -355,7 +354,7 @@ class OwnPassword(Forms):
         present, new = visit.fields.get("present", ""), visit.fields.get("new", "")
         if new != visit.fields.get("again", ""):
             raise Refusal(400, "account.differ")
-        own = (account.name, visit.address, cookie_key(token))
+        own = (account.name, visit.address)
         if wait := self._attempts.begin(*own):
             raise Refusal(429, "welcome.wait", count=wait)
         change = partial(change_password, session.engine(), account.id, present, new, keep=cookie_key(token))
@@ -430,7 +429,6 @@ class JoinRoutes(Forms):
         self._attempts.succeed(*tried)
         response = redirect("studies" if invitation.purpose == FIRST else "")
         set_cookie(request, response, settings.login_cookie_name(), token)
-        set_cookie(request, response, settings.browser_cookie_name(), cookie_key(token).hex(), max_age=_YEAR)
         set_cookie(request, response, settings.LANGUAGE, visit.code, max_age=_YEAR)
         drop_cookie(request, response, settings.form_cookie_name())
         return response
@@ -527,8 +525,7 @@ class LoginRoutes(Forms):
         sent_token = request.cookies.get(settings.form_cookie_name(), "")
         visit.need_form(sent_token)
         token = new_token()
-        browser = await to_thread.run_sync(_known_browser, request.cookies, name.strip())
-        tried = (name.strip(), visit.address, browser)
+        tried = (name, visit.address)
         # Nothing is waited for between these three: of two forms with one token, one is let in.
         if not self._forms.is_fresh(sent_token):
             raise Refusal(403, "welcome.old_form")
@@ -540,7 +537,6 @@ class LoginRoutes(Forms):
         self._attempts.succeed(*tried)
         response = redirect(next)
         set_cookie(request, response, settings.login_cookie_name(), token)
-        set_cookie(request, response, settings.browser_cookie_name(), cookie_key(token).hex(), max_age=_YEAR)
         set_cookie(request, response, settings.LANGUAGE, visit.code, max_age=_YEAR)
         drop_cookie(request, response, settings.form_cookie_name())
         return response
@@ -564,15 +560,6 @@ class LoginRoutes(Forms):
             await to_thread.run_sync(lambda: end_login(session.engine(), cookie_key(token)))
             drop_cookie(visit.request, response, settings.login_cookie_name())
         return response
-
-
-def _known_browser(cookies: dict[str, str], name: str) -> bytes | None:
-    """The key of a browser that has logged in under this name before; None for any other."""
-    try:
-        key = bytes.fromhex(cookies.get(settings.browser_cookie_name(), ""))
-    except ValueError:
-        return None
-    return key if key and name_of_login(session.engine(), key) == name else None
 
 
 def _enter_login(name: str, password: str, token: str, previous_token: str | None) -> None:

@@ -266,6 +266,9 @@ def _part(part: Part, shown: str, name: str, task: str) -> str:
     if part.output is not None and part.output.text:
         output = text_html(output_words(part.output.text, task), part.input.output_language)
         texts.append(f'<div class="audit-output">{output}</div>')
+    if part.output is not None and (reasoning := (part.output.details or {}).get("reasoning")):
+        told = text_html(reasoning, part.input.output_language)
+        texts.append(f"<details><summary>{html(t('browse.reasoning'))}</summary>{told}</details>")
     return (
         f'<section class="audit-part"><h3>{html(in_language(name, direction(part.input)))}</h3>{"".join(texts)}'
         f'<p class="audit-facts">{html(t("browse.output"))} <strong>{html(_output(part, task))}</strong> · '

@@ -36,6 +36,9 @@ def run() -> None:
     """Show the requested page, with the menu of the account that is logged in."""
     ask_browser()
     st.html(f"<style>{data_file('ui/style.css').read_text(encoding='utf-8')}</style>")
+    # An open page asks a restarted server for a whole run only where a fragment has a timer; without it, the page looks
+    # alive and its presses are dropped. The timer itself does nothing.
+    st.fragment(lambda: None, run_every=24 * 3600)()
     try:
         engine = session.engine()
     except AuditError as problem:

@@ -16,6 +16,7 @@ from audit.reports.build import Report, cells_of
 from audit.reports.certainty import LEVELS
 from audit.reports.dashboard_charts import bounds_chart, levels_chart, means_chart
 from audit.reports.document import PreferenceEntry, PreferredSystem, RankedEntry, RelationResultEntry, RollupEntry
+from audit.reports.first_page import summary_lines
 from audit.reports.preference import PROFILES
 from audit.reports.values import FACTORS, PARAMETERS
 from audit.reports.words import number, p_number, percent
@@ -557,10 +558,9 @@ def cells_tab(view: View) -> None:
 
 
 def _headlines(report: Report) -> str:
-    lines = "".join(
-        f"<li><strong>{html(number)}</strong> {html(rest)}</li>" for number, rest in words.headlines(report, language())
-    )
-    return f'<ul class="audit-headlines">{lines}</ul>'
+    first, *rest = summary_lines(report, language())
+    lines = "".join(f"<li>{html(line)}</li>" for line in rest)
+    return f'<ul class="audit-headlines"><li><strong>{html(first)}</strong></li>{lines}</ul>'
 
 
 def heat_tab(view: View) -> None:

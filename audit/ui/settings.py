@@ -113,11 +113,6 @@ def form_cookie_name() -> str:
     return f"audit_form_{st.get_option('server.port')}"
 
 
-def browser_cookie_name() -> str:
-    """The cookie that recognises a browser that has logged in before; it logs nobody in."""
-    return f"audit_browser_{st.get_option('server.port')}"
-
-
 def root() -> str:
     """The path of the app: empty, or `/base` where `server.baseUrlPath` says so."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")

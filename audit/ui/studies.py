@@ -16,7 +16,7 @@ from audit.registry import Registry
 from audit.relations import all_relations, relations_named
 from audit.relations.composition import parts_of
 from audit.relations.registry import find_relation
-from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS
+from audit.sampling.designs import DESIGNS, DOMAINS, INFORMATIVE, PROTOCOLS, QUORUMS
 from audit.statistics.intervals import METHODS, TARGETS
 from audit.store.core import count_rows, study
 from audit.studies.jobs import Job, begin_job, jobs, stop_job
@@ -436,6 +436,7 @@ def _judging(fields: _Fields) -> dict[str, Any]:
     with left:
         judging: dict[str, Any] = {"annotators": fields.integer("judging", "annotators", 1, MOST_ANNOTATORS)}
     with middle:
+        judging["quorum"] = fields.choice("judging", "quorum", list(QUORUMS), lambda name: t(f"quorum_of.{name}"))
         judging["protocol"] = fields.choice(
             "judging", "protocol", list(PROTOCOLS), lambda name: t(f"protocol_of.{name}")
         )

@@ -58,7 +58,8 @@ def count(engine, model):
 
 def test_disputed_are_full_questions_that_votes_do_not_settle(engine, who):
     agreed = say(engine, who, ["positive"] * 3)
-    split = say(engine, who, ["positive", "positive", "negative"])
+    assert say(engine, who, ["positive", "positive", "negative"]) not in disputes(engine, who["ada"])
+    split = say(engine, who, ["positive", "neutral", "negative"])
     unsure = say(engine, who, ["unsure"] * 3)
     judge(engine, who["ann"], next_question(engine, who["ann"]).id, "positive")
     assert disputes(engine, who["ada"]) == [split, unsure]

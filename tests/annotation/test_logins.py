@@ -14,7 +14,6 @@ from audit.annotation import accounts
 from audit.annotation.accounts import (
     BY_ACCOUNT,
     BY_ADDRESS,
-    BY_NAME,
     FORGET,
     LONGEST_WAIT,
     Attempts,
@@ -205,7 +204,7 @@ def test_two_managers_who_disable_each_other_at_once_leave_one(engine, who):
     ] == failed
 
 
-@pytest.mark.parametrize("name", ["nobody", "gold", "", "Ann"])
+@pytest.mark.parametrize("name", ["nobody", "gold", ""])
 def test_an_unknown_name_is_said(engine, who, name):
     for change in (disable_account, enable_account, lambda engine, name: set_password(engine, name, PASSWORD)):
         with pytest.raises(AuditError, match="there is no account"):
@@ -314,25 +313,14 @@ def test_waiting_is_by_name_and_address_and_ends_after_a_while():
         assert attempts.begin("ann", "192.0.2.1") == 0
 
 
-def test_guesses_at_one_name_from_many_addresses_wait_too():
-    attempts = Attempts(Clock())
-    for number in range(BY_NAME):
-        assert attempts.begin("ann", f"192.0.2.{number}") == 0
-    assert attempts.begin("ann", "198.51.100.1") == 2
-    assert attempts.begin("bob", "198.51.100.1") == 0
-
-
-def test_a_browser_that_has_logged_in_before_waits_for_its_own_wrong_passwords_alone():
+def test_the_owner_at_another_address_is_let_in_after_an_hour_of_guesses():
     clock = Clock()
     attempts = Attempts(clock)
-    for _ in range(10 * BY_NAME):  # a stranger at the owner's own address, as fast as it lets them
-        clock.now += attempts.begin("ann", "192.0.2.1")
-        assert attempts.begin("ann", "192.0.2.1", b"anns browser") == 0
-        attempts.succeed("ann", "192.0.2.1", b"anns browser")
-    for _ in range(BY_ACCOUNT):
-        assert attempts.begin("ann", "192.0.2.1", b"a thief's") == 0
-    assert attempts.begin("ann", "192.0.2.1", b"a thief's") == 2
-    assert attempts.begin("ann", "192.0.2.1", b"anns browser") == 0
+    for _ in range(3600):
+        clock.now += 1
+        attempts.begin("ann", "192.0.2.1")
+    assert attempts.begin("Ann", "192.0.2.1") > 0
+    assert attempts.begin("ann", "198.51.100.1") == 0
 
 
 def test_waiting_is_by_address_whatever_the_account():
@@ -413,7 +401,7 @@ def test_an_identity_logs_in_the_account_of_its_name(engine, ann):
 
 
 def test_another_claim_can_name_the_account(engine, ann):
-    odd = claims(email="other@example.org", preferred_username="ann@example.org")
+    odd = claims(email="other@example.org", preferred_username="Ann@Example.org")
     assert account_of_identity(engine, odd, "preferred_username", LIMITS) == ann
 
 
@@ -421,7 +409,6 @@ def test_another_claim_can_name_the_account(engine, ann):
     ("changed", "says"),
     [
         ({"email": "eve@example.org"}, "there is no account 'eve@example.org'"),
-        ({"email": "Ann@example.org"}, "there is no account"),
         ({"email": "gold"}, "there is no account"),
         ({"email": None}, "sent no claim 'email'"),
         ({"email": ["ann@example.org"]}, "sent no claim 'email'"),

@@ -239,7 +239,7 @@ def test_who_judged_does_not_inspect_and_annotators_do_not(engine, who):
 
 
 def test_disputes_and_blind_questions_wait_for_no_inspection(engine, who):
-    for name, answer in (("ann", "positive"), ("bob", "positive"), ("cy", "negative")):
+    for name, answer in (("ann", "positive"), ("bob", "neutral"), ("cy", "negative")):
         while (shown := next_question(engine, who[name])) is not None:
             judge(engine, who[name], shown.id, answer)
     assert inspections_left(engine, who["ada"]) == 0

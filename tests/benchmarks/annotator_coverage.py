@@ -23,6 +23,10 @@ WORLDS = (
 CARRIED = ((0.05, 0.3, 30), (0.2, 0.2, 30), (0.2, 0.2, 200), (0.5, 0.1, 30), (0.2, 0.05, 10))
 """Share of groups that rest on carried answers, how many of these are wrong, audited follow-ups."""
 SHARES = ((0.6, 0.4), (0.9, 0.1), (0.5, 0.3, 0.2))
+NEVER_TRUE = tuple(
+    ((items, 3, 0.8, 0.8), shares) for shares in ((0.5, 0.5, 0), (0.9, 0.1, 0)) for items in (127, 400, 1000)
+)
+"""The last label is said and never true: neutral, of texts that are not."""
 
 
 def dawid_skene_coverage(world, shares, samples, seed=0, draws=600):
@@ -85,12 +89,11 @@ def main():
     parser.add_argument("--samples", type=int, default=100)
     arguments = parser.parse_args()
     print("| items x annotators | accuracy | shares of labels | coverage | points | width |\n|---|---|---|---|---|---|")
-    for world in WORLDS:
-        for shares in SHARES:
-            covered, points, width = dawid_skene_coverage(world, shares, arguments.samples)
-            labels = "/".join(f"{100 * share:g}" for share in shares)
-            about = f"{world[0]} x {world[1]} | {world[2]:.2f} to {world[3]:.2f} | {labels}"
-            print(f"| {about} | {covered:.3f} | {points:.1%} | {width:.2f} |", flush=True)
+    for world, shares in (*((world, shares) for world in WORLDS for shares in SHARES), *NEVER_TRUE):
+        covered, points, width = dawid_skene_coverage(world, shares, arguments.samples)
+        labels = "/".join(f"{100 * share:g}" for share in shares)
+        about = f"{world[0]} x {world[1]} | {world[2]:.2f} to {world[3]:.2f} | {labels}"
+        print(f"| {about} | {covered:.3f} | {points:.1%} | {width:.2f} |", flush=True)
     print("\n| asked | ever struck, of those as good as asked (500 answers) | accuracy | half | 80 % | 90 % |")
     print("|---|---|---|---|---|---|")
     for mark in (0.7, 0.8, 0.9, 0.95):

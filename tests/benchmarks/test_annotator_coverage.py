@@ -4,6 +4,7 @@ import pytest
 from agreement_coverage import World, coverage
 from annotator_coverage import carry_coverage, dawid_skene_coverage, drifts, struck
 from estimator_bias import proxy_bias, rejected
+from spot_check_coverage import coverage as spot_check_coverage
 
 pytestmark = pytest.mark.slow
 
@@ -17,9 +18,12 @@ def test_agreement_covers_where_a_label_is_rare(world):
     assert found["alpha"][2] < 1.1
 
 
-@pytest.mark.parametrize("world", [(60, 3, 0.95, 0.99), (40, 4, 0.9, 0.99)])
-def test_accuracies_cover_and_are_no_points(world):
-    covered, points, width = dawid_skene_coverage(world, (0.6, 0.4), 40)
+@pytest.mark.parametrize(
+    ("world", "shares"),
+    [((60, 3, 0.95, 0.99), (0.6, 0.4)), ((40, 4, 0.9, 0.99), (0.6, 0.4)), ((400, 3, 0.8, 0.8), (0.5, 0.5, 0))],
+)
+def test_accuracies_cover_and_are_no_points(world, shares):
+    covered, points, width = dawid_skene_coverage(world, shares, 40)
     assert covered >= 0.9
     assert points == 0
     assert width < 0.2
@@ -53,3 +57,9 @@ def test_clustered_tests_of_ten_sentences():
     f, tukey = rejected(10, 3, 2, 300)
     assert f <= 0.07
     assert tukey <= 0.1
+
+
+def test_spot_checks_cover_on_a_grid():
+    found = spot_check_coverage(repeats=12)
+    assert (found["held"] >= 0.9).all()
+    assert found["uncorrected"].min() < 0.6

@@ -154,7 +154,7 @@ def test_the_way_from_run_to_report(answered, run_of, capsys):
     assert {cell["fs_rate"] for cell in unsampled["cells"]} == {None}
     assert {cell["sr_observed"] is None for cell in unsampled["cells"]} == {False}
 
-    sampled = answered("sample", "--db", "a.db", "--per-relation", 4)
+    sampled = answered("sample", "--db", "a.db", "--per-relation", 4, "--annotators", 2)
     assert {"design", "drawn", "added", "cells", "waiting"} <= set(sampled)
     assert (sampled["design"], sampled["added"]) == ("shared", sampled["drawn"])
     assert 0 < sampled["drawn"] <= 16
@@ -203,7 +203,7 @@ def test_the_way_from_run_to_report(answered, run_of, capsys):
 def test_without_json_people_get_lines_and_the_next_command(run_of, capsys):
     run_of()
     for arguments, says in (
-        (["sample", "--share", "0.5"], "Next: audit gold --db a.db"),
+        (["sample", "--share", "1"], "Next: audit gold --db a.db"),
         (["gold"], "Next: audit report --db a.db"),
         (["report"], "signature"),
         (["relations"], "MR7.2"),

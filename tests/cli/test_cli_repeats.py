@@ -41,7 +41,7 @@ def run(capsys, *more, status=0):
     return capsys.readouterr()
 
 
-def test_from_the_run_to_the_report(swaying, capsys):
+def test_from_the_run_to_the_report(swaying, capsys, asked_once):
     first = json.loads(run(capsys, "--systems", swaying, "--json").out)
     assert (first["executed"], first["repeated"]) == (20, 0)
     more = json.loads(run(capsys, "--systems", swaying, "--repeats", "3", "--json").out)

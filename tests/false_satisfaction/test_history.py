@@ -7,7 +7,7 @@ from disputing import disputed
 from sqlalchemy import select
 
 from audit.annotation.accounts import add_account
-from audit.annotation.answers import settled_answers
+from audit.annotation.answers import Quorum, settled_answers
 from audit.annotation.queue import next_question
 from audit.corpora import get_corpus
 from audit.false_satisfaction.cells import count
@@ -52,7 +52,7 @@ def test_answers_come_change_and_go():
             said(5, 7, "negative"),
         ],
         [PastAdjudication(1, 7, NEGATIVE, AT[6]), PastAdjudication(2, 7, POSITIVE, AT[7])],
-        {7: 2, 8: 2},
+        {7: Quorum(2), 8: Quorum(2)},
     )
     gold = {(8, "gold"): NEGATIVE}
     people = {(7, "people"): POSITIVE}
@@ -63,7 +63,7 @@ def test_answers_come_change_and_go():
 
 
 def test_an_answer_that_was_replaced_counts_until_then():
-    told = History([said(1, 7, "positive"), said(2, 7, "negative", supersedes=1)], [], {7: 1})
+    told = History([said(1, 7, "positive"), said(2, 7, "negative", supersedes=1)], [], {7: Quorum(1)})
     assert answers_until(told, AT[1]) == {(7, "people"): POSITIVE}
     assert answers_until(told, AT[2]) == {(7, "people"): NEGATIVE}
 

@@ -1,9 +1,11 @@
 """Groups by slice and right outputs, on an imported run that can be worked out by hand."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest_rows import row
 
+import audit
 from audit.corpora.slices import find_slicing
 from audit.errors import AuditError, UnknownName
 from audit.false_satisfaction.accuracy import NO_GOLD, PAIRS, SystemAccuracy, right_outputs
@@ -151,6 +153,24 @@ def test_without_gold_there_is_a_reason(build):
     bare = [(text, None, None, *said) for text, _, _, *said in SOURCES]
     engine = engine_of(build, sources=bare)
     assert right_outputs(engine, count(engine))[0].reason == NO_GOLD
+
+
+def test_accuracy_counts_a_text_once_however_many_groups_it_has(build):
+    few = [row("one", "one!", ["positive"] * 2, "satisfied", gold="positive")]
+    many = [row("two", f"two {at}", ["positive"] * 2, "satisfied", gold="negative") for at in range(9)]
+    engine = build(few + many)
+    (right,) = right_outputs(engine, count(engine))
+    assert (right.sources, right.systems) == (2, (SystemAccuracy("a", 2, 1),))
+
+
+def test_without_gold_the_answers_of_people_are_the_labels(build):
+    bare = [(text, None, None, *said) for text, _, _, *said in SOURCES]
+    study = audit.open(engine_of(build, sources=bare).url.database).sample(10, annotators=1)
+    study.answer(pd.DataFrame({"text": ["one", "two"], "label": ["negative", "positive"], "annotator": "anna"}))
+    (right,) = right_outputs(study.engine, count(study.engine))
+    assert (right.by, right.sources) == ("people", 2)
+    assert right.systems == (SystemAccuracy("a", 2, 2), SystemAccuracy("b", 2, 1))
+    assert right_outputs(study.engine, count(study.engine), "gold")[0].reason == NO_GOLD
 
 
 def test_summaries_have_references_and_no_gold(build):

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 
 from audit.annotation import queue
 from audit.annotation.accounts import add_account, list_accounts, log_in
-from audit.annotation.answers import UNSURE, settle, vote_state
+from audit.annotation.answers import UNSURE, Quorum, settle
 from audit.annotation.queue import next_question, queue_of
 from audit.errors import AuditError, NotAllowed, Refused
 from audit.judging.adjudications import adjudicate
@@ -220,7 +220,9 @@ def test_answers_can_be_rebuilt(engine, who):
 
 
 @given(st.lists(st.sampled_from(["positive", "neutral", "negative", UNSURE])), st.integers(1, 4))
-def test_standing_is_agreed_only_when_all_say_the_same_label(votes, wanted):
-    state = vote_state(votes, wanted)
-    assert (state == "open") == (len(votes) < wanted)
-    assert (state == "agreed") == (len(votes) >= wanted and len(set(votes)) == 1 and votes[0] != UNSURE)
+def test_a_label_with_more_than_half_of_enough_votes_settles_or_one_that_all_give(votes, wanted):
+    enough = len(votes) >= wanted
+    above_half = {label for label in votes if label != UNSURE and 2 * votes.count(label) > len(votes)}
+    assert Quorum(wanted).answer(votes) == (above_half.pop() if enough and above_half else None)
+    alike = enough and len(set(votes)) == 1 and votes[0] != UNSURE
+    assert Quorum(wanted, "all").answer(votes) == (votes[0] if alike else None)

@@ -5,6 +5,7 @@ import json
 import pytest
 from sqlalchemy import select
 
+from audit import run
 from audit.annotation.accounts import list_accounts, log_in
 from audit.annotation.answers import counting_votes
 from audit.errors import AuditError, BadFile, BadRow, NotAllowed
@@ -18,6 +19,7 @@ from audit.judging.labels import (
     read_labels,
     renamed_labels,
 )
+from audit.runner.imported import import_run, read_run
 from audit.store import input_ids, open_store, table_of, tables
 from audit.tasks import Input
 
@@ -167,7 +169,7 @@ def test_an_annotator_who_contradicts_themselves_says_nothing(engine, csv):
         ("text,label\na,one\nb,two", {"annotator": "x"}, r"2 of 2 labels are wrong, so nothing was used:\n  line 2: "),
         ("text,label\na,positive", {}, "does not say who gave the labels; name them with annotator=NAME"),
         ("text,label,annotator\na,positive,x\nb,positive,y", {"annotator": "z"}, "the file names 2 annotators"),
-        ("text,label\na,positive", {"annotator": "gold"}, "annotator 'gold': must be 1 to 80"),
+        ("text,label\na,positive", {"annotator": "gold"}, "name 'gold': must be 1 to 80"),
         ("text,label\na,positive", {"annotator": "deleted-3"}, "not begin with 'deleted-'"),
         ("text,label\nFilm 1 was fine.,positive", {"annotator": "anna"}, "'anna' is an account that somebody uses"),
         ("text,label\na,positive", {"annotator": "x", "task": "weather"}, "unknown task 'weather'"),
@@ -301,3 +303,19 @@ def test_renaming():
     for wrong in (["good"], ["=positive"], ["good="], ["good=positive", "good=negative"]):
         with pytest.raises(AuditError, match="expected NAME=LABEL"):
             renamed_labels(wrong)
+
+
+def test_blanks_at_the_ends_and_line_ends_tell_no_texts_apart(tmp_path, csv):
+    store, corpus = str(tmp_path / "own.db"), csv('text,gold\n" It\r\nwas good. ",positive\n', "corpus.csv")
+    run(corpus, ["vader"], ["MR3.1"], store=store, workers=0).sample(1)
+    line = {"relation": "own", "system": "past", "source": "It\r\nwas bad. ", "follow_ups": ["It was not good. "]}
+    line |= {"outputs": ["negative", "negative"], "verdict": "satisfied"}
+    engine = open_store(store)
+    import_run(engine, read_run(csv(json.dumps(line), "past.jsonl")))
+    with engine.connect() as connection:
+        texts = connection.execute(select(table_of(tables.Input).c.texts)).scalars().all()
+    # What a file brings is run in its normal form; what was run elsewhere is kept as it was run.
+    assert {"It\nwas good.", "It\r\nwas bad. ", "It was not good. "} <= {text for (text,) in texts}
+    tasks = [task(text, "negative") for text in ("It\nwas good.\r\n", "It\nwas bad.", "It was not good.\n")]
+    path = csv(json.dumps(tasks), "export.json")
+    assert import_labels(engine, read_labels(path)).added == 3

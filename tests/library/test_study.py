@@ -11,8 +11,11 @@ import pytest
 
 import audit
 from audit.library import components
-from audit.relations import registry
+from audit.relations import Member, registry
+from audit.relations.base import nothing
 from audit.systems import SYSTEMS
+from audit.systems.versions import code_version
+from audit.tasks import Input, Output
 
 FILMS = [
     ("A good film with a fine cast.", "positive"),
@@ -56,6 +59,22 @@ def test_a_study_from_texts_to_report():
     assert study.questions().empty
 
 
+def test_where_gold_alone_answers_what_it_can_settle_is_drawn():
+    shouted()
+    texts = [(f"A good film, the {n}th.", "positive" if n % 10 else None) for n in range(60)]
+    study = audit.run(texts, [by_keyword], ["MINE.1"], progress=False)
+    report = study.sample(60).answer_with_gold().report()
+    assert (report.cells[0].judged, report.cells[0].fs.value) == (54, 0.0)
+    assert any("with a gold label alone" in note for note in report.notes)
+    # Where people are asked, too, they are asked about all texts, and what gold alone settles is no rate but bounds.
+    everyone = audit.run(texts, [by_keyword], ["MINE.1"], progress=False).sample(60, annotators=1).answer_with_gold()
+    assert len(everyone.questions()) == 6
+    (cell,) = everyone.report().document["cells"]
+    assert (cell["drawn"], cell["judged"] < 54) == (60, True)
+    by_label = everyone.answer(everyone.questions().assign(label="positive", annotator="anna")).report()
+    assert by_label.cells[0].judged == 60
+
+
 def test_the_report_of_a_stored_study_is_the_same_when_it_is_opened(tmp_path: Path):
     store = tmp_path / "films.db"
     study = audit.run(FILMS, {"words": by_keyword}, ["MR3.1"], store=store, progress=False)
@@ -78,7 +97,7 @@ def test_nothing_is_executed_twice(tmp_path: Path):
 
     for _ in range(2):
         audit.run(FILMS, {"counting": counting}, ["MR3.1"], store=tmp_path / "films.db", progress=False)
-    assert len(called) == len(set(called)) == 8
+    assert len(called) == len(set(called)) + 3 == 11  # three are asked again, to see that it is the same system
 
 
 def test_answers_of_people_settle_groups():
@@ -119,13 +138,49 @@ def test_pairs_are_answered_by_their_texts():
         study.answer(swapped.assign(label="zero", annotator="eve"))
 
 
-def test_a_run_and_a_report_say_that_a_system_without_scores_cannot_satisfy_a_relation():
+def test_a_run_and_a_report_count_the_groups_that_need_a_score_which_a_system_does_not_return():
     study = audit.run(FILMS, ["vader", by_keyword], ["MR1.4", "MR3.1"], progress=False)
-    (note,) = study.ran.unscored
-    assert note.startswith("by_keyword gives the score 1 to every text, or none. MR1.4 cannot be satisfied")
-    assert study.ran.lines()[-1] == note
-    assert [entry for entry in study.report().notes if "score" in entry] == [note]
-    assert not audit.run(FILMS, ["vader"], ["MR1.4", "MR3.1"], progress=False).ran.unscored
+    (note,) = study.ran.inapplicable
+    cells = {(cell.relation, cell.system): cell for cell in study.report().cells}
+    unscored = cells["MR1.4", "by_keyword"]
+    assert (unscored.satisfied, unscored.sr_observed, unscored.sr_genuine.value) == (0, None, None)
+    assert note.parameters == {"system": "by_keyword", "names": ["MR1.4"], "count": unscored.groups}
+    assert note in study.ran.lines()
+    assert note in study.report().notes
+    assert not audit.run(FILMS, ["vader"], ["MR1.4", "MR3.1"], progress=False).ran.inapplicable
+
+
+def reads_ten(text: str) -> Output:
+    """A system that reads ten characters of a text, and says so."""
+    details = {"read": text[:10], "cut": len(text[10:])} if len(text) >= 10 else None
+    return Output(by_keyword(text[:10]), 0.5, details=details)
+
+
+def test_a_change_behind_the_cut_of_a_system_is_no_evidence_and_is_counted():
+    @audit.relation("MINE.2", check=audit.equivalent, preserves="label")
+    def longer(text: str) -> str:
+        """The same with more behind it."""
+        return f"{text} That is all."
+
+    @registry.chained("MINE.3", task="sentiment", family="toys", unit="sentence", carry=nothing)
+    def asking(source, choices):
+        """As MINE.2, after a look at another output."""
+        output, _ = yield [Member("source", source.input), Member("probe", Input.of("Good?"))]
+        (follow_up,) = yield [Member("follow_up", Input.of(f"{source.input.text} That is all."))]
+        return audit.equivalent([output, follow_up])
+
+    texts = ["Short.", "Good film.", "A film that goes on and on."]  # the second just fits
+    study = audit.run(texts, [reads_ten, by_keyword], ["MINE.2", "MINE.3"], progress=False)
+    assert study.ran.counts.outcomes | {"error": 0, "rejected": 0} == {
+        "satisfied": 2 * 3 + 2 * 1, "violated": 0, "inapplicable": 2 * 2, "error": 0, "rejected": 0,
+    }  # fmt: skip
+    assert study.ran.cut == study.ran.as_json()["cut"] == {"reads_ten": 4}
+    report = study.report()
+    assert {(cell["system"], cell["satisfied"], cell["inapplicable"]) for cell in report.document["cells"]} == {
+        ("reads_ten", 1, 2), ("by_keyword", 3, 0),
+    }  # fmt: skip
+    assert [system.get("cut") for system in report.document["signature"]["systems"]] == [None, 4]
+    assert sum("cut off" in note for note in report.notes) == sum("cut off" in line for line in study.ran.lines()) == 2
 
 
 @pytest.mark.parametrize(
@@ -270,11 +325,11 @@ def test_systems_are_told_apart_by_what_they_do():
     def other(text: str) -> str:
         return "negative"
 
-    assert components.source_version(exact) != components.source_version(other)
-    assert components.source_version(exact) == components.source_version(exact)
+    assert code_version(exact) != code_version(other)
+    assert code_version(exact) == code_version(exact)
     namespace: dict = {}
     exec("def a(text): return 'positive'\ndef b(text): return 'negative'\nc = a", namespace)
-    versions = [components.source_version(namespace[name]) for name in "abc"]
+    versions = [code_version(namespace[name]) for name in "abc"]
     assert versions[0] != versions[1]
     assert versions[0] == versions[2]
 

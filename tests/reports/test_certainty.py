@@ -111,7 +111,7 @@ def test_a_sure_ranking(tmp_path):
 def test_a_ranking_is_null_while_somebody_is_unknown(tmp_path):
     entry = rerank(totals(tmp_path, "MR1,a,100,80,60,15", "MR1,b,100,80,0,0", "MR1,c,0,0,0,0"))["relations"][0]
     assert [system["p_best"] for system in entry["ranking"]] == [None] * 3
-    assert entry["ranking"][0]["reason"] == "not enough judged: 0 groups, needed are 30"
+    assert entry["ranking"][0]["reason"] == "one of the systems has no judged group"
     assert entry["overtaking"] == []
     only = rerank(totals(tmp_path, "MR1,a,100,80,60,15", "MR1,c,0,0,0,0"))["relations"][0]
     assert (only["ranking"][0]["p_best"], only["ranking"][0]["letters"]) == (1.0, "a")
@@ -241,9 +241,9 @@ def test_unknown_weights_and_names(tmp_path, capsys):
 
 def test_all_forms_show_the_ranking(tmp_path, capsys):
     path = totals(tmp_path, *SURE)
-    assert main(["rerank", str(path), "--weights", "equal", "--delta", "0.01", "--target", "population"]) == 0
+    assert main(["rerank", str(path), "--weights", "equal", "--delta", "0.01", "--target", "population", "--full"]) == 0
     shown = capsys.readouterr().out
-    assert "sure: b rank 1 a " in shown
+    assert "chances to be best: b rank 1 a " in shown
     assert "1 of 2 relations have another best system for sure; no other looks changed." in shown
     assert "compared on each system's own groups" in shown
     assert "All together" in shown
@@ -289,15 +289,21 @@ def test_the_headline_tells_sure_changes_from_open_ones():
     )
 
 
-def test_few_judged_groups_are_in_no_headline():
+def test_few_judged_groups_withhold_the_probability_alone():
     few = rows_of(1, (2, 1)).assign(judged=9)
     report = build_report(pd.concat([few, rows_of(1, (22, 11)).assign(relation="R9")]), {})
     totals, (first, second) = report["overall"], report["relations"]
-    assert (totals["cells_covered"], totals["satisfied_covered"], totals["least_judged"]) == (2, 1799, 30)
-    assert totals["fs_rate"] == pytest.approx((900 * 22 + 899 * 11) / 60 / 1799)
+    assert (totals["cells_covered"], totals["satisfied_covered"]) == (4, 2 * 1799)
     assert totals["fs_low"] < totals["fs_rate"] < totals["fs_high"]
-    assert (first["order_genuine"], first["best_genuine"], first["pairs"][0]["p_holm"]) == ([], [], None)
-    assert second["order_genuine"] == ["b", "a"]
+    assert first["order_genuine"] == second["order_genuine"] == ["b", "a"]
+    assert first["pairs"][0]["low"] < 0 < first["pairs"][0]["high"]
+    assert (first["pairs"][0]["p_holm"], first["pairs"][0]["apart"]) == (pytest.approx(0.5, abs=0.4), False)
+    assert [one["p_best"] is None for entry in (first, second) for one in entry["ranking"]] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_sequences_have_no_letters_and_no_probabilities():

@@ -10,6 +10,7 @@ from audit.errors import AuditError
 from audit.judging.labels import answer_with_gold
 from audit.judging.samples import draw_all
 from audit.reports.plan import PlanRequest, lines, plan
+from audit.reports.study import study_report
 from audit.runner.imported import import_run, read_run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store
@@ -88,7 +89,7 @@ def test_a_contest_counts_only_informative_groups(build):
     assert (relation["common"], relation["informative"], relation["judged"]) == (45, 15, 0)
     assert (relation["decided"], relation["risk"], relation["order"]) == (False, None, [])
     stops = by_design(document)["always-valid"]
-    assert stops["questions"] < stops["questions_worst"] == 15
+    assert stops["questions"] == stops["questions_worst"] == 15  # P(best) needs all of so few
     assert by_design(document)["simple"]["questions"] > 30
     # There is one relation, so what it needs is what all need.
     assert relation["to_go"] == {name: design["to_go"] for name, design in by_design(document).items()}
@@ -103,6 +104,23 @@ def test_a_contest_counts_only_informative_groups(build):
     (difference,) = relation["differences"]
     assert [difference[name] for name in ("difference", "low", "high")] == pytest.approx([1 / 3] * 3)
     assert by_design(document)["always-valid"]["to_go"] == 0
+
+
+def test_a_plan_for_a_winner_is_done_where_the_report_has_probabilities_and_not_before(build):
+    # All groups tell a from b, and a is always right: a few groups decide that already. Ten apply to c.
+    rows = [row(n, system, "positive" if system != "b" else "negative") for n in range(200) for system in "ab"]
+    rows += [row(n, "c", "negative", verdict="satisfied" if n < 10 else "inapplicable") for n in range(200)]
+    engine = build(rows[:400])
+    for _ in range(3):
+        (relation,) = plan(engine, PlanRequest(decide="winner"))["relations"]
+        draw_all(engine, SampleRequest(Size(per_relation=relation["groups"]["always-valid"]), "informative"))
+        answer_with_gold(engine)
+    (relation,) = plan(engine, PlanRequest(decide="winner"))["relations"]
+    assert (relation["decided"], relation["to_go"]["always-valid"]) == (True, 0)
+    assert [one["p_best"] for one in study_report(engine)["relations"][0]["ranking"]] == pytest.approx([1, 0], abs=0.01)
+    # A narrow system does not keep the plan from counting what the others share.
+    *_, relation = plan(build(rows), PlanRequest(decide="winner"))["relations"]
+    assert (relation["common"], relation["informative"]) == (200, 200)
 
 
 def flawed(number, system, relation="MR1.1"):

@@ -132,12 +132,12 @@ def test_notes_say_what_is_not_known_and_not_sure():
     assert notes_of(one_cell_report()) == ["No cell has a genuine rate yet: no satisfied group of a sample is settled."]
     rows = [
         {"task": "t", "relation": "MR1", "system": "a", "satisfied": 90, "violated": 10, "judged": 9, "false": 3},
-        {"task": "t", "relation": "MR1", "system": "b", "satisfied": 80, "violated": 20, "judged": 9, "false": 1},
+        {"task": "t", "relation": "MR1", "system": "b", "satisfied": 80, "violated": 20, "judged": 0, "false": 0},
     ]
-    assert notes_of(build_report(pd.DataFrame(rows), {})) == [
-        "1 of 1 relation has no order after correction and no test, as too few groups are judged: MR1. "
-        "Needed are 30, or all."
-    ]
+    assert any(
+        "no order after correction" in note and "MR1" in note for note in notes_of(build_report(pd.DataFrame(rows), {}))
+    )
+    assert notes_of(build_report(pd.DataFrame(rows).assign(judged=9), {})) == []
     all_judged = [row | {"judged": row["satisfied"], "false": 30 if row["system"] == "a" else 8} for row in rows]
     report = build_report(pd.DataFrame(all_judged), {}, target="corpus")
     assert report["relations"][0]["best_changes"]

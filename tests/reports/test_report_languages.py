@@ -149,7 +149,7 @@ def test_nothing_in_a_chinese_page_is_english_but_data(report):
 
 def test_nothing_in_a_chinese_terminal_is_english_but_data(report):
     lines = to_terminal(report, language="zh").splitlines()
-    assert english_words("\n".join(lines[:-1])) == set()
+    assert english_words("\n".join(lines[:-1])) <= {"app"}
     assert max(map(wide, lines[:-1])) <= 100
     assert lines[-1].startswith("签名 audit:0.1.0")
 

@@ -87,13 +87,13 @@ def test_limits_that_say_nothing_are_refused(limits, systems, sentence):
 
 
 def test_a_limit_that_the_first_inputs_exceed_is_refused():
-    with pytest.raises(AuditError, match="the first inputs of each system take 5 requests; allow more"):
-        check_first(Budget(max_calls=4), {Meter(Paid()): INPUTS})
+    with pytest.raises(AuditError, match=r"max_calls 4: .* take 5; allow more"):
+        check_first(Budget(max_calls=4), [(Meter(Paid()), INPUTS)])
 
 
 @pytest.mark.parametrize("workers", [InProcess, lambda: Processes(2)])
 def test_a_run_stops_at_its_limit_and_the_same_again_pays_nothing_twice(
-    tmp_path, monkeypatch, toy_corpus, content, workers
+    tmp_path, monkeypatch, toy_corpus, content, workers, asked_once
 ):
     relations = [get_relation("sentiment", "MR3.1")]
     monkeypatch.setattr("audit.runner.studies.CHUNK", {"sentence": 8, "document": 2})
@@ -141,6 +141,8 @@ def test_by_the_command_line(tmp_path, monkeypatch, capsys):
         assert "audit: --max-cost 0.2 is reached after 20 requests, about 0.2 USD; what was answered is" in shown.err
         assert main([*command, "--dry-run", "--json"]) == 0
         (forecast,) = json.loads(capsys.readouterr().out)
-        assert (forecast["inputs"], forecast["stored"], forecast["calls"]) == (60, 20, 40)
-        assert main([*command, "--max-calls", "40"]) == 0
-        assert len(server.texts) == len(set(server.texts)) == 60
+        assert (forecast["inputs"], forecast["stored"], forecast["calls"]) == (60, 20, 40 + 3)  # three asked again
+        assert main([*command, "--max-calls", "2"]) == 2
+        assert len(server.bodies) == 20
+        assert main([*command, "--max-calls", "43"]) == 0
+        assert len(server.texts) == len(set(server.texts)) + 3 == 63

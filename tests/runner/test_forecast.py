@@ -14,6 +14,8 @@ from audit.runner.studies import Sampled
 from audit.store import open_store
 from audit.store.engine import readable
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 PRICE = "batch = 4\nconcurrency = 3\nrate = 1000\nprice = { call = 0.25, currency = 'EUR' }"
 

@@ -88,13 +88,13 @@ def groups_of(engine):
 
 
 def test_the_example_of_the_docstring_is_what_it_says(file, engine):
-    example, chain = re.findall(r"\{.*?\"satisfied\"\}", imported.__doc__, re.DOTALL)
+    example, chain = re.findall(r"^ {4}(\{.*?\"satisfied\"\})", imported.__doc__, re.DOTALL | re.MULTILINE)
     assert json.loads(chain) == CHAIN
     assert json.loads(example) == GROUP
     result = take(engine, file(json.loads(example)))
     assert (result.new, result.sources, result.groups, result.checks) == (True, 1, 1, 1)
     assert (result.relations, result.systems) == (["MR1.1"], ["amazon"])
-    assert result.outcomes == {"satisfied": 1, "violated": 0, "inapplicable": 0}
+    assert result.outcomes == {"satisfied": 1, "violated": 0, "inapplicable": 0, "error": 0}
     ((_, row, shared), members) = next(iter(groups_of(engine).items()))
     assert shared
     assert members == [("source", "It isn't good."), ("follow_up", "It is not good.")]
@@ -102,7 +102,7 @@ def test_the_example_of_the_docstring_is_what_it_says(file, engine):
     output = table_of(tables.Output)
     with engine.connect() as connection:
         scores = {row["label"]: row["score"] for row in connection.execute(select(output)).mappings()}
-        assert sorted(row["score"] for row in connection.execute(select(output)).mappings()) == [0.9, 1.0]
+        assert {row["score"] for row in connection.execute(select(output)).mappings()} == {0.9, None}
     assert set(scores) == {"negative"}
 
 
@@ -208,7 +208,12 @@ BAD = {
     "too many outputs": (GROUP | {"outputs": ["negative"] * 3}, "3 outputs for 2 inputs"),
     "no list of outputs": (GROUP | {"outputs": "negative"}, "outputs: 'negative' must be a list"),
     "unknown verdict": (GROUP | {"verdict": "fine"}, "verdict: 'fine' must be one of satisfied, violated"),
-    "an error as verdict": (GROUP | {"verdict": "error"}, "verdict: 'error' must be one of"),
+    "an error as verdict": (GROUP | {"verdict": "error"}, "verdict: error is of a group with a missing output"),
+    "an error as satisfied": (GROUP | {"outputs": [None, "negative"]}, "so that the verdict is error or left out"),
+    "an error and a label": (GROUP | {"outputs": [{"error": "x", "label": "negative"}] * 2}, "an error and a label"),
+    "no calls": (GROUP | {"outputs": [[], "negative"]}, "an output is an empty list; write null where there is none"),
+    "gold of a follow-up": (GROUP | {"follow_ups": [{"text": "a", "gold": "good"}]}, "gold label 'good' is not one of"),
+    "a map of other labels": (GROUP | {"carries": {"positive": "bad"}}, "carries is {'positive': 'bad'}; it is every"),
     "a list as verdict": (GROUP | {"verdict": ["satisfied"]}, r"verdict: \['satisfied'\] must be one of"),
     "unknown label": (GROUP | {"outputs": ["bad", "negative"]}, "label 'bad' is not one of positive"),
     "a list as label": (GROUP | {"outputs": [{"label": ["x"]}, "negative"]}, r"label \['x'\] is not one of"),
@@ -235,7 +240,7 @@ BAD = {
     "the same group": (GROUP, "the same group of the same relation and system is in line 1"),
     "another output": (
         GROUP | {"relation": "MR1.3", "outputs": ["negative", "negative"]},
-        r"system amazon returned negative \(1.0\) here and negative \(0.9\) in line 1 for the same input",
+        r"system amazon returned negative here and negative \(0.9\) in line 1 for the same input",
     ),
     "another gold": (GROUP | {"relation": "MR1.3", "gold": "positive"}, "is 'positive' here and None in line 1"),
     "another document": (GROUP | {"relation": "MR1.3", "document": "d"}, "is 'd' here and None in line 1"),
@@ -349,7 +354,7 @@ def test_pairs_summaries_and_topics_are_imported(engine, file):
     for row, source, outputs in (
         (PAIR, ("他来了。", "她来了。"), [("strong", 0.75, None), ("regulated", 0.5, None)]),
         (SUMMARY, ("It isn't good.",), [(None, None, "It isn't."), (None, None, "It is not.")]),
-        (TOPIC, ("It isn't good.",), [("sports", 1.0, None), ("finance", 1.0, None)]),
+        (TOPIC, ("It isn't good.",), [("sports", None, None), ("finance", None, None)]),
     ):
         (record,) = read_run(file(row)).records
         assert record.task == row["task"]
@@ -411,7 +416,7 @@ def test_a_link_and_a_follow_up_with_the_same_text_are_different_groups(engine, 
 
 def test_an_absent_translation_makes_its_group_inapplicable(engine, file):
     imported = take(engine, file(CHAIN | {"outputs": [None, None], "verdict": "inapplicable"}))
-    assert imported.outcomes == {"satisfied": 0, "violated": 0, "inapplicable": 1}
+    assert imported.outcomes == {"satisfied": 0, "violated": 0, "inapplicable": 1, "error": 0}
     output = table_of(tables.Output)
     with engine.connect() as connection:
         rows = connection.execute(select(output)).mappings().all()
@@ -446,7 +451,6 @@ LINK = CHAIN["follow_ups"][0]
         (CHAIN | {"gold": "accurate"}, "gold is 'accurate', but translation has no gold"),
         (GROUP | {"target_language": "es"}, "target_language is for translation; sentiment has none"),
         (GROUP | {"follow_ups": [{"text": "a", "target_language": "es"}]}, "target_language is for translation"),
-        (SUMMARY | {"outputs": ["It isn't.", None]}, "output None must be a text or an object with text"),
     ],
 )
 def test_wrong_chains_are_refused(file, row, reason):
@@ -458,3 +462,64 @@ def test_a_system_that_says_nothing_and_something_of_a_text_is_refused(file):
     nothing = CHAIN | {"relation": "other", "outputs": [None, None], "verdict": "inapplicable"}
     with pytest.raises(BadRow, match=r"system ours returned nothing here and 'Llueve\.' in line 1"):
         read_run(file(CHAIN, nothing))
+
+
+def test_missing_outputs_are_stored_errors_and_count_beside_the_rates(file, engine):
+    refusal = {"error": "refused", "text": "I cannot say."}
+    imported = take(
+        engine,
+        file(
+            GROUP | {"gold": "negative"},
+            without("verdict") | {"source": "No.", "outputs": [refusal, "negative"]},
+            GROUP | {"source": "Nope.", "outputs": ["negative", None], "verdict": "error", "follow_ups": ["No!"]},
+        ),
+    )
+    assert imported.outcomes == {"satisfied": 1, "violated": 0, "inapplicable": 0, "error": 2}
+    cell = cells(engine)["MR1.1", "amazon"]
+    assert [cell[name] for name in ("groups", "satisfied", "errors", "judged", "fs_rate")] == [3, 1, 2, 1, 0.0]
+    output = table_of(tables.Output)
+    with engine.connect() as connection:
+        failed = connection.execute(select(output.c.error, output.c.text).where(output.c.error.is_not(None))).all()
+    assert sorted(map(tuple, failed)) == [("no output was recorded", None), ("refused", "I cannot say.")]
+
+
+@pytest.mark.parametrize("relation", ["MR1.1", "my own rule"])
+def test_gold_of_a_follow_up_goes_before_what_its_relation_carries(relation, file, engine):
+    lines = [
+        GROUP
+        | {"relation": relation, "source": text, "gold": "negative", "follow_ups": [{"text": f"{text}!", "gold": gold}]}
+        for text, gold in (("Bad.", "negative"), ("Not good.", "positive"))
+    ]
+    assert take(engine, file(*lines)).sources == 2
+    draw_all(engine, SampleRequest(Size(10)))
+    answer_with_gold(engine)
+    report = study_report(engine)
+    assert [report["cells"][0][name] for name in ("judged", "false", "waiting")] == [2, 1, 0]
+    # The follow-ups are no sources: accuracy does not count them.
+    assert (report["accuracy"][0]["sources"], report["accuracy"][0]["systems"][0]["right"]) == (2, 2)
+
+
+def test_a_relation_may_map_answers(file, engine):
+    asked = GROUP | {
+        "task": "classification/yes,no",
+        "relation": "negated",
+        "gold": "yes",
+        "carries": {"yes": "no", "no": ["yes"]},
+    }
+    right, wrong = (
+        asked | {"source": text, "follow_ups": [f"{text} No."], "outputs": said}
+        for text, said in (("Is it?", ["yes", "no"]), ("Was it?", ["no", "yes"]))
+    )
+    take(engine, file(right, wrong))
+    cell = cells(engine)["negated", "amazon"]
+    assert [cell[name] for name in ("satisfied", "judged", "false", "waiting")] == [2, 2, 1, 0]
+
+
+def test_several_calls_on_an_input_are_repeats_of_which_the_first_answer_counts(file, engine):
+    calls = [[None, "negative", "positive"], ["negative", "negative"]]
+    take(engine, file(GROUP | {"outputs": calls, "gold": "negative"}))
+    report = study_report(engine)
+    (system,) = report["repeats"][0]["systems"]
+    assert (system["inputs"], system["least_calls"], system["most_calls"], system["failed"]) == (2, 2, 2, 1)
+    assert system["contradicted"] == 1
+    assert cells(engine)["MR1.1", "amazon"]["fs_rate"] == 0.0

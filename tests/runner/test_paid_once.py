@@ -18,6 +18,8 @@ sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
 import remote_run
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 
 @pytest.mark.slow
 def test_with_a_tenth_of_the_requests_refused_every_input_is_answered_and_none_twice(tmp_path):

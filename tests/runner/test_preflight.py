@@ -65,11 +65,11 @@ def test_the_three_answers_are_outputs_of_the_run(films, tmp_path, capsys):
         assert len(server.texts) == len(set(server.texts)) == 24  # sources and follow-ups, each once
         assert '"executed": 48' in (shown := capsys.readouterr().out)
         assert '"stored": 0' in shown
-        # The same again, and the same with a relation more, try nobody: their outputs are there.
+        # The same again, and the same with a relation more, ask three stored inputs alone of these.
         assert main([*films, "vader,http:service.toml"]) == 0
-        assert len(server.texts) == 24
+        assert len(server.texts) == 24 + 3
         assert main([*films[:4], "MR3.1,MR2.1", *films[5:], "http:service.toml"]) == 0
-        assert len(server.texts) == len(set(server.texts)) > 24
+        assert len(server.texts) == len(set(server.texts)) + 6 > 24 + 6
 
 
 @pytest.mark.parametrize("workers", [InProcess, lambda: Processes(2)])

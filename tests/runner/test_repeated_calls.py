@@ -18,6 +18,8 @@ from audit.store import open_store, table_of, tables
 from audit.tasks import Output
 from audit.tasks.repeated import majority
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 MOODY = '''
 import fcntl
 

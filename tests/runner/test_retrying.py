@@ -13,6 +13,8 @@ from audit.runner.run import run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 FLAKY = """
 from pathlib import Path
 

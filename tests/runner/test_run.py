@@ -2,7 +2,9 @@
 
 import threading
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from interrupting import Interrupting
 from small_corpus import SmallCorpus
@@ -16,9 +18,13 @@ from audit.relations.expect import equivalent
 from audit.relations.registry import configured
 from audit.reports.study import study_report
 from audit.runner.executors import Batch, InProcess, Processes
+from audit.runner.executors.batch import checked
 from audit.runner.run import AllFailed, fitting, run
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
+from audit.tasks import Output, get_task
+
+pytestmark = pytest.mark.usefixtures("asked_once")
 
 
 @pytest.fixture(autouse=True)
@@ -160,6 +166,25 @@ def test_a_system_that_wants_to_leave_is_an_error_too(own, toy_corpus, toy_relat
 
 
 NUMPY = "import numpy as np\nfrom audit.tasks import Output\n"
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), np.float32("-inf")])
+@pytest.mark.parametrize(
+    ("task", "output"),
+    [
+        ("sentiment", Output("positive")),
+        ("classification/late+rude", Output("late")),
+        ("similarity", Output()),
+        ("question-answering", Output(text="Rome")),
+        ("summarization", Output(text="It rains.")),
+        ("translation", Output(text="Llueve.")),
+    ],
+)
+def test_a_score_that_is_no_number_is_an_error_of_that_output_alone(task, output, score):
+    whole = replace(output, score=0.5)
+    bad, good = checked(get_task(task), [replace(output, score=score), whole], 2)
+    assert bad.error.endswith("is not a number from 0 to 1")
+    assert (good.error, good.score) == (None, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,12 @@ from audit.runner.run import run
 from audit.sampling.draw import DifferingInputs
 from audit.store import open_store, table_of, tables
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
 KEY = "sk-live-4711"
+REASONING = 'Or {"label": "neutral"}?'
 
 
 def mood(body, number):
@@ -27,7 +30,7 @@ def mood(body, number):
     text = body["messages"][-1]["content"]
     if "7" in text:
         return reply(None, refusal=f"I will not speak of this, {KEY}.")
-    return reply(json.dumps({"label": label_of(text)}))
+    return reply(f"<think>{REASONING}, {KEY}.</think>{json.dumps({'label': label_of(text)})}")
 
 
 def stored(engine):
@@ -59,7 +62,9 @@ def test_refusals_are_errors_with_what_was_said(ran, tmp_path):
     for row in refused.values():
         assert (row.error, row.label, row.score) == ("the model refused to answer", None, None)
         assert row.text == "I will not speak of this, ${SMALL_KEY}."
-    assert all(row.label == label_of(text) for text, row in rows.items() if text not in refused)
+    answered = {text: row for text, row in rows.items() if text not in refused}
+    assert all(row.label == label_of(text) for text, row in answered.items())
+    assert {row.details["reasoning"] for row in answered.values()} == {f"{REASONING}, ${{SMALL_KEY}}."}
     assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
     assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("audit.db*"))
     asked = [body["messages"][-1]["content"] for body in server.bodies]
@@ -75,6 +80,27 @@ def test_refusals_are_errors_with_what_was_said(ran, tmp_path):
     assert {row for row, outcome in outcomes.items() if outcome == Outcome.ERROR} == {
         row for row in outcomes if "7" in str(row)
     }
+
+
+@pytest.mark.parametrize("status", [402, 429])
+def test_a_spent_account_is_asked_no_more_and_the_run_goes_on_later(tmp_path, toy_corpus, status):
+    said = {"error": {"message": "You exceeded your current quota.", "code": "insufficient_quota"}}
+    spent = [Reply(said, status)] * 200
+    engine = open_store(str(tmp_path / "audit.db"), create=True)
+
+    def answer(body, number):
+        return spent.pop() if number > 9 and spent else mood(body, number)
+
+    with serving(answer) as server, InProcess() as executor:
+        args = [engine, toy_corpus(), [chat_file(server, tmp_path)], [get_relation("sentiment", "MR3.1")], executor]
+        first = run(*args)
+        assert first.counts.failed > 20 > 200 - len(spent)
+        assert "insufficient_quota" in first.first_error
+        spent.clear()
+        again = run(*args, retry_errors=True)
+    assert again.counts.retried == first.counts.failed
+    assert all(row.error is None for text, row in stored(engine).items() if "7" not in text)
+    engine.dispose()
 
 
 def test_what_was_said_beside_an_error_is_no_output(ran):

@@ -11,6 +11,8 @@ from audit.runner.executors import InProcess
 from audit.runner.run import run
 from audit.store import open_store, table_of, tables
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 pytest.importorskip("httpx", reason="pip install 'audit[http]'")
 
 SAME = """

@@ -30,6 +30,8 @@ from audit.runner.studies import Sampled
 from audit.sampling.draw import SampleRequest, Size
 from audit.store import open_store, table_of, tables
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 LIMITS = {"T1": [], "T2": ["edit-distance<=0.25"], "T3": ["edit-distance<=0.52", "perplexity-ratio<=1000"]}
 
 

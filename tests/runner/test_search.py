@@ -14,6 +14,8 @@ from audit.errors import AuditError
 from audit.runner.search import SearchRequest, share_changed
 from audit.tasks import Input
 
+pytestmark = pytest.mark.usefixtures("asked_once")
+
 NAMES = ["x", "y", "z", "long"]
 
 
@@ -142,23 +144,14 @@ def test_another_expectation_is_violated_by_the_same_label():
     assert (found.violation.allowed, found.violation.genuine) == (None, None)
 
 
-def test_relations_that_compare_scores_are_left_out_for_a_system_that_has_none():
-    asked = []
-
+def test_a_system_without_scores_violates_no_relation_that_compares_them():
     def plain(text):
-        asked.append(text)
         return "negative" if text.endswith("x") else "positive"
 
     found = search(plain, "A good film.", names=["MR1.4", "MR2.1", "x", "MR3.1|x"])
-    assert found.unscored == found.as_json()["unscored"] == ["MR1.4", "MR2.1"]
     assert [one.violation.relation for one in found.found] == ["x"]
     alone = search(plain, "A good film.", "A fine film.", names=["MR1.4"])
-    assert [(one.outcome, one.violation) for one in alone.found] == [("no_follow_up", None)] * 2
-    assert not search(Flipping("x"), names=["MR1.4", "x"]).unscored
-    assert lines_of(found)[2] == (
-        f"Left out, since {found.system} gives the score 1 to every text, or none, and these compare scores: "
-        "MR1.4, MR2.1."
-    )
+    assert [one.violation for one in alone.found] == [None, None]
 
 
 def test_the_command_says_how_many_of_the_violations_it_lists():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.statistics.comparison import LEAST, Common, weighted_draws
+from audit.statistics.comparison import ENOUGH_FOR_P_BEST, Common, weighted_draws
 from audit.statistics.orders import rank_systems
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
@@ -74,15 +74,19 @@ def test_draws_lie_about_the_rates_and_within_what_is_possible(design, target):
     assert (draws <= 1 + 1e-9).all()
 
 
-def test_few_judged_groups_decide_nothing_and_say_how_many_there_are():
+def test_few_judged_groups_have_an_order_and_tests_but_no_probabilities():
     rng = np.random.default_rng(0)
-    sample = redrawn(close_systems(rng), LEAST - 1, "simple", rng)
-    assert sample.short == f"not enough judged: {LEAST - 1} groups, needed are {LEAST}"
+    least = ENOUGH_FOR_P_BEST
+    sample = redrawn(close_systems(rng), least - 1, "simple", rng)
+    assert sample.withheld == f"not enough judged: {least - 1} groups, needed are {least}"
     assert sample.draws("corpus") is None
-    assert redrawn(close_systems(rng), LEAST, "simple", rng).short is None
+    assert (sample.short, len(sample.orders["order_genuine"])) == (None, 4)
+    assert all(pair.low < pair.difference < pair.high for pair in sample.differences("corpus", 0.95, 0.0))
+    assert redrawn(close_systems(rng), least, "simple", rng).withheld is None
     small = pd.DataFrame({"system": ["a", "b"], "satisfied": [5, 4], "violated": [0, 1], "judged": 5, "false": 1})
-    assert Common.of_totals(small.assign(judged=[5, 4])).short is None  # judged whole
-    assert Common.of_totals(small.assign(judged=[5, 3])).short == f"not enough judged: 3 groups, needed are {LEAST}"
+    assert Common.of_totals(small.assign(judged=[5, 4])).withheld is None  # judged whole
+    assert Common.of_totals(small.assign(judged=[5, 3])).withheld is not None
+    assert Common.of_totals(small.assign(judged=[5, 0], false=[1, 0])).short == "one of the systems has no judged group"
 
 
 def test_totals_compare_what_has_counts():

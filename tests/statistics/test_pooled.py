@@ -71,14 +71,14 @@ def test_relations_that_say_the_same_count_once():
     assert others.high - others.low == pytest.approx(width / 2, rel=0.02)
 
 
-def test_what_is_too_little_judged_is_left_out_and_said():
+def test_what_is_not_judged_is_left_out_and_said():
     rng = np.random.default_rng(5)
-    little, enough = common(rng, judged=20), common(rng)
-    pooled = pooled_difference([little, enough], ("a", "b"))
+    unjudged, enough = common(rng, judged=0), common(rng)
+    pooled = pooled_difference([unjudged, enough], ("a", "b"))
     assert (pooled.relations, pooled.compared, pooled.groups) == (1, 2, 600)
-    nothing = pooled_difference([little], ("a", "b"))
+    nothing = pooled_difference([unjudged], ("a", "b"))
     assert (nothing.difference, nothing.p) == (None, None)
-    assert nothing.reason == "no relation has both systems with enough judged groups"
+    assert nothing.reason == "no relation has a judged group that compares the two systems"
     assert pooled_difference([enough], ("a", "x")).reason == "no relation has both systems"
 
 

@@ -29,7 +29,7 @@ def changed(where, *statements):
         ("judgement", "answer = 'negative'"),
         ("judgement", "decided_at = '2020-01-01 00:00:00.000000'"),
         ("adjudication", "allowed = '[\"neutral\"]'"),
-        ("output", "score = score + 1e-9"),
+        ("output", "score = 0.25"),
         ("output", "label = 'neutral'"),
         ("verdict", "value = 0.25"),
         ("member", "role = 'probe'"),

@@ -130,7 +130,7 @@ some_group = st.integers(1, 3) | st.integers(2**62, 2**62 + 2)
 ROWS = {
     tables.Output: st.fixed_dictionaries(
         {"input_id": st.integers(1, 3), "system_id": st.integers(1, 3), "attempt": st.integers(1, 2), "label": maybe,
-         "score": numbers, "text": maybe, "error": maybe}
+         "score": numbers, "text": maybe, "error": maybe, "details": st.none() | st.dictionaries(words, anything)}
     ),
     tables.Verdict: st.fixed_dictionaries(
         {"group_id": some_group, "system_id": st.integers(1, 3), "outcome": st.integers(0, 3), "value": numbers,

@@ -71,6 +71,15 @@ def test_settings_and_protocol_are_the_plans(engine, plan, people):
     assert (entry["annotator_id"], entry["detail"]["name"]) == (people["boss"], "repeat_share")
 
 
+def test_gold_of_one_plan_answers_no_question_of_another(engine, plan):
+    with InProcess() as executor:
+        people = carry_out(engine, plan(judging__gold=False), executor)
+        before = study_report(engine, study=people.ran.study.id)
+        gold = carry_out(engine, plan("other", study__seed=1, judging__gold=True), executor)
+    assert gold.gold.answered > 0
+    assert study_report(engine, study=people.ran.study.id)["cells"] == before["cells"]
+
+
 def test_an_annotator_carries_out_nothing(engine, plan, people, content):
     before = content(engine)
     with InProcess() as executor, pytest.raises(NotAllowed):

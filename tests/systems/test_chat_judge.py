@@ -86,6 +86,15 @@ def test_what_is_no_answer_is_an_error_without_secrets(tmp_path, reply, error, t
     assert answered.text == text
 
 
+def test_its_reasoning_is_kept_and_is_no_answer(tmp_path):
+    written = 'Or {"label": "positive"}?</think>{"label": "negative"}'
+    with serving(lambda body, number: said(written if number else "<think>positive")) as server:
+        _, (only,) = answers(file_of(server, tmp_path))
+        _, (answered,) = answers(file_of(server, tmp_path))
+    assert (only.label, only.text) == (None, "<think>positive")
+    assert (answered.label, answered.text) == ("negative", 'Or {"label": "positive"}?')
+
+
 def test_a_guideline_can_be_left_out(tmp_path):
     with serving(lambda body, number: said("negative")) as server:
         _, (answered,) = answers(file_of(server, tmp_path, 'guideline = false\nsystem = ""\n'))

@@ -136,11 +136,11 @@ AGAIN = {
     "leaves": ("if n > LAST: raise SystemExit(3)", "cannot be created without arguments: SystemExit: 3"),
     "ends": ("import os\n  if n > LAST: os._exit(3)", "cannot be created without arguments: SystemExit: 3"),
     "version": ("self.version = str(n > LAST)", "had version .* at first, and version .* when it was loaded once more"),
-    "settings": ("self.settings = {'a': n > LAST}", "had settings .* at first, and settings .* loaded once more"),
+    "settings": ("self.settings = {'a': n > LAST}", "settings .* at first, and .*settings .* loaded once more"),
     "name": ("self.name = 'n' + str(n > LAST)", "had name .* at first, and name .* loaded once more"),
     "tasks": (
         "self.tasks = ('similarity',) if n > LAST else ('sentiment',)",
-        "had tasks .* at first, and tasks|not sent",
+        "tasks .* at first, and .*tasks|not sent",
     ),
 }
 

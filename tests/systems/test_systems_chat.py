@@ -15,7 +15,7 @@ from service import Reply, serving
 
 from audit.errors import AuditError, BadFile, BadOutput, Declined, NotInstalled, Unanswered
 from audit.systems import get_system
-from audit.systems.chat_answers import choice_in, number_in, object_in, text_in
+from audit.systems.chat_answers import choice_in, number_in, objects_in, text_in
 from audit.systems.chat_client import ChatClient, Endpoint, Form, NoAnswer, Usage
 from audit.systems.prompts import filled
 from audit.tasks import Input, Output
@@ -177,11 +177,64 @@ def test_what_identifies_a_system_has_neither_secret_nor_pace(tmp_path, monkeypa
         "**Negative**",
         "Label: negative",
         "The answer is: Negative.",
-        '<think>Is it {"label": "positive"}?</think>\n{"label": "negative"}',
     ],
 )
 def test_a_label_in_any_spelling(tmp_path, written):
     assert outputs(tmp_path, lambda body, number: reply(written))[0] == [Output("negative")]
+
+
+HARMONY = '<|channel|>analysis<|message|>Or {"label": "positive"}?<|end|><|start|>assistant<|channel|>final'
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        reply('<think>Or {"label": "positive"}?</think>\n{"label": "negative"}'),
+        reply('Or {"label": "positive"}?\n</think>\n\n{"label": "negative"}'),
+        reply('<think>Well</think> Or {"label": "positive"}?</think>{"label": "negative"}'),
+        reply('[THINK]Or {"label": "positive"}?[/THINK]negative'),
+        reply('<|begin_of_thought|>Or {"label": "positive"}?<|end_of_thought|> Negative.'),
+        reply(HARMONY + ' <|constrain|>json<|message|>{"label": "negative"}<|return|>'),
+        reply('analysisOr {"label": "positive"}?assistantfinal{"label": "negative"}'),
+        reply('{"label": "negative"}', reasoning_content='Or {"label": "positive"}?'),
+        reply('{"label": "negative"}', reasoning='Or {"label": "positive"}?'),
+    ],
+)
+def test_reasoning_is_kept_and_is_no_answer(tmp_path, said):
+    (output,) = outputs(tmp_path, lambda body, number: said)[0]
+    assert output == Output("negative")
+    assert 'Or {"label": "positive"}?' in output.details["reasoning"]
+    said["choices"][0]["message"]["content"] = said["choices"][0]["message"]["content"].replace(
+        '{"label": "negative"}', "Llueve."
+    )
+    rain = Input.of("It rains.", target="es")
+    (translated,) = outputs(tmp_path, lambda body, number: said, 'task = "translation"', [rain])[0]
+    assert translated.text in ("Llueve.", "negative", "Negative.")
+
+
+def test_parts_of_a_message_that_are_reasoning_are_no_answer(tmp_path):
+    parts = [{"type": "thinking", "thinking": '{"label": "positive"}?'}, {"type": "text", "text": "negative"}]
+    (output,) = outputs(tmp_path, lambda body, number: reply(parts))[0]
+    assert output == Output("negative")
+    assert "positive" in output.details["reasoning"]
+
+
+@pytest.mark.parametrize(
+    ("said", "raw"),
+    [
+        (reply('<think>It is {"label": "positive"}'), '<think>It is {"label": "positive"}'),
+        (reply('It is {"label": "positive"}</think>\n'), '{"label": "positive"}</think>'),
+        (reply('<|channel|>analysis<|message|>It is {"label": "positive"}'), '{"label": "positive"}'),
+        (reply('analysisWe see {"label": "positive"}'), '{"label": "positive"}'),
+        (reply(None, reasoning_content="It is positive."), "It is positive."),
+        (reply(None, "length", reasoning="It is positive"), "It is positive"),
+    ],
+)
+def test_reasoning_alone_is_an_error_that_says_so(tmp_path, said, raw):
+    (output,) = outputs(tmp_path, lambda body, number: said)[0]
+    assert output.error.startswith("only reasoning came")
+    assert output.label is None
+    assert raw in output.text
 
 
 @pytest.mark.parametrize(
@@ -194,7 +247,8 @@ def test_a_label_in_any_spelling(tmp_path, written):
         (reply(None, refusal="I cannot judge that."), "the model refused to answer", "I cannot judge that."),
         (reply("Well", finish_reason="content_filter"), "content filter", "Well"),
         (reply('{"label":', finish_reason="length"), "cut off", '{"label":'),
-        (reply(""), "the answer is empty", ""),
+        (reply(""), "answer is empty", ""),
+        (reply('{"label": "positive"} {"label": "negative"}'), "differ", '{"label": "positive"} {"label": "negative"}'),
     ],
 )
 def test_an_answer_that_is_none_is_an_error_with_what_was_written(tmp_path, said, error, raw):
@@ -212,6 +266,10 @@ def test_probabilities_become_scores(tmp_path):
     ran, server = outputs(tmp_path, lambda body, number: said, "logprobs = true")
     assert ran == [Output("negative", 0.740818)]  # e^-0.3: of the label's two tokens alone
     assert server.bodies[0]["logprobs"] is True
+    said["choices"][0]["message"]["content"] = f"<think>Negative?</think>{''.join(token for token, _ in tokens)}"
+    listed[:0] = [{"token": token, "logprob": -9} for token in ("<think>", "Negative?", "</think>")]
+    listed.append({"token": "<|im_end|>", "logprob": -9})
+    assert outputs(tmp_path, lambda body, number: said, "logprobs = true")[0] == ran
     said["choices"][0]["logprobs"] = {"content": [{"token": "?", "logprob": -1}]}
     assert outputs(tmp_path, lambda body, number: said, "logprobs = true")[0] == [Output("negative")]
 
@@ -234,7 +292,7 @@ def test_reading_takes_any_text(written):
         except NoAnswer as problem:
             value = problem.raw if problem.raw == written else 0
         assert value is None or isinstance(value, str | float)
-    assert object_in(written) is None or "{" in written
+    assert not objects_in(written) or "{" in written
 
 
 @given(st.dictionaries(st.sampled_from(["text", "labels"]), st.text(max_size=30), min_size=2, max_size=2))

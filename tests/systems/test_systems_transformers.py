@@ -15,6 +15,8 @@ pytest.importorskip("transformers", reason="pip install 'audit[transformers]'")
 from tiny_models import bert_config, classifier, learn, save_tokenizer
 
 from audit.errors import AuditError, BadFile, NotInstalled
+from audit.runner.executors import Batch
+from audit.runner.run import refuse_misfits
 from audit.systems import get_system
 from audit.systems.heads import _Window, best_span, whole_words
 from audit.tasks import Input, Output
@@ -173,6 +175,20 @@ def test_labels_that_are_numbers_want_a_file(unnamed, tmp_path):
         get_system(file(tmp_path, more + 'labels = { LABEL_0 = "cars" }'))
 
 
+def test_labels_in_short_are_told_as_the_lines_to_write(tmp_path, toy_corpus):
+    import transformers
+
+    folder = tmp_path / "short"
+    config = bert_config(save_tokenizer(folder), id2label={0: "NEG", 1: "POS"})
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    for name in (str(folder), file(tmp_path, f'model = "{folder}"').partition(":")[2]):
+        spec = f"transformers:{name}"
+        with pytest.raises(AuditError, match=r'task = "sentiment" and labels = .*NEG = "negative", POS = "positive"'):
+            refuse_misfits(toy_corpus(), {spec: get_system(spec)}, [])
+    with pytest.raises(BadFile, match=r'labels: nothing says .*NEG = "negative", POS = "positive"'):
+        get_system(file(tmp_path, f'model = "{folder}"\ntask = "sentiment"'))
+
+
 def test_names_of_labels_are_a_scheme(tmp_path):
     folder = classifier(tmp_path / "topics", ["books", "films"], {"the film": 1, "a book": 0})
     system = get_system(f"transformers:{folder}")
@@ -282,11 +298,17 @@ def test_a_model_that_translates_is_the_one_of_seq2seq(summarizer, tmp_path):
 # Texts that are too long, and what identifies a system
 
 
-def test_what_is_too_long_is_cut_or_an_error(moods, tmp_path, caplog):
-    long = Input.of("the film is good " + "and " * 80)
+def test_what_is_too_long_is_cut_or_an_error(moods, encoder, tmp_path):
+    long, other = (Input.of("the film is good " + word * 80) for word in ("and ", "very "))
+    fits, short = Input.of("the film is good and and and and"), Input.of("a dull book")
     cut = get_system(file(tmp_path, f'model = "{moods}"\nmax_length = 10'))
-    assert cut.run([long, long])[0].label == "positive"
-    assert caplog.text.count("reads 10 tokens of a text; what is longer is cut") == 1
+    details = [output.details for output in cut.run([long, Input.of(f"{long.text} bad"), other, fits, short])]
+    assert [detail and detail["cut"] for detail in details] == [76, 77, 76, 0, None]
+    assert details[0]["read"] == details[1]["read"] == details[3]["read"] != details[2]["read"]
+    pairs = get_system(file(tmp_path, f'model = "{encoder}"\nmax_length = 10', "pairs.toml"))
+    first, second, whole = pairs.run([Input.of(item.text, "a book") for item in (long, other, short)])
+    assert (first.details["cut"], second.details["cut"], whole.details) == (76, 76, None)
+    assert first.details["read"] != second.details["read"]
     refusing = get_system(file(tmp_path, f'model = "{moods}"\nmax_length = 10\ntoo_long = "error"'))
     outputs = refusing.run([long, Input.of("a dull book")])
     assert outputs[0] == Output(error="the text has 86 tokens, the model reads 10")
@@ -310,6 +332,57 @@ def test_the_version_is_what_the_files_hold_and_not_where_they_are(moods, tmp_pa
 
 
 # Refusals
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+@pytest.mark.parametrize(
+    ("model", "texts", "more"),
+    [
+        ("moods", ["a dull book"], ""),
+        ("pairs", ["it rains today", "it rains"], ""),
+        ("several", ["a dull book"], ""),
+        ("regression", ["the film", "it rains"], ""),
+        ("regression", ["the film", "it rains"], "scale = [0, 5]"),
+        ("encoder", ["the film", "it rains"], ""),
+        ("reader", [CONTEXT, "Where does Anna live?"], ""),
+        ("summarizer", ["it rains today and people walk."], 'task = "summarization"'),
+        ("summarizer", ["it rains today and people walk."], 'task = "summarization"\nbeams = 2'),
+        ("summarizer", ["it rains today and people walk."], 'task = "translation"\npair = "en-es"'),
+    ],
+)
+def test_numbers_that_are_none_are_errors(request, tmp_path, model, texts, more, value):
+    import torch
+    import transformers
+    from safetensors.torch import load_file, save_file
+
+    if model in ("several", "regression"):
+        kind = "multi_label_classification" if model == "several" else "regression"
+        folder = tmp_path / model
+        names = {number: f"word {number}" for number in range(3 if model == "several" else 1)}
+        config = bert_config(save_tokenizer(folder), id2label=names, problem_type=kind)
+        transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    else:
+        folder = shutil.copytree(request.getfixturevalue(model), tmp_path / model)
+    weights = load_file(folder / "model.safetensors")
+    broken = {name: torch.full_like(tensor, float(value)) for name, tensor in weights.items()}
+    save_file(broken, folder / "model.safetensors", {"format": "pt"})
+    spec = file(tmp_path, f'model = "{folder}"\n{more}')
+    task = get_system(spec).tasks[0]
+    item = Input.of(*texts, target="es" if task == "translation" else None)
+    (output,) = Batch(spec, task, (item,)).work().outputs(1)
+    assert "not finite" in output.error
+    assert output == Output(error=output.error)
+
+
+@pytest.mark.parametrize("model", ["moods", "summarizer"])
+def test_a_model_without_its_tokenizer_is_refused(request, tmp_path, model):
+    folder = shutil.copytree(request.getfixturevalue(model), tmp_path / model)
+    for path in folder.glob("*"):
+        if path.suffix != ".safetensors" and path.name not in ("config.json", "generation_config.json"):
+            path.unlink()
+    more = "" if model == "moods" else 'task = "translation"\npair = "en-es"'
+    with pytest.raises(BadFile, match=r"the tokenizer is missing \(.*tokenizer\.json.*; download"):
+        get_system(file(tmp_path, f'model = "{folder}"\n{more}')).prepare()
 
 
 def test_a_model_that_is_nowhere(tmp_path, monkeypatch):

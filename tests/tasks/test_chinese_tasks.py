@@ -66,7 +66,7 @@ def test_a_summary_is_wrong_unless_it_is_acceptable(allowed, wrong):
 def test_a_scheme_is_a_part_of_the_task():
     task = get_task("classification/财经,体育")
     assert (task.name, task.labels) == ("classification/财经,体育", ("财经", "体育"))
-    assert task.checked(Output("体育")) == Output("体育", 1.0)
+    assert task.checked(Output("体育")) == Output("体育")
     with pytest.raises(BadOutput, match="'教育' is not one of 财经, 体育"):
         task.checked(Output("教育"))
     with pytest.raises(BadOutput, match="score 2 is not"):

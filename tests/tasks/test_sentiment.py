@@ -17,9 +17,8 @@ def test_an_output_is_wrong_when_its_label_is_not_allowed():
     assert not SENTIMENT.is_wrong(Output("neutral", 0.1), {"neutral", "negative"})
 
 
-def test_a_missing_score_is_a_constant():
-    # Jiang et al. 2022, section 4.2, footnote 2.
-    assert SENTIMENT.checked(Output("negative")).score == 1.0
+def test_a_missing_score_stays_missing():
+    assert SENTIMENT.checked(Output("negative")).score is None
 
 
 @pytest.mark.parametrize("score", [-0.1, 1.1, math.nan, math.inf])

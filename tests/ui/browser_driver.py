@@ -33,9 +33,9 @@ def _found(*names: str) -> str | None:
 
 
 @contextmanager
-def streamlit_server(prepared: Prepared) -> Iterator[tuple[str, Prepared]]:
+def streamlit_server(prepared: Prepared, port: int | None = None) -> Iterator[tuple[str, Prepared]]:
     """Serve the database by Streamlit itself, without the command; gives the address, and the database again."""
-    port = free_port()
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(APP), *arguments(port), "--server.address", "127.0.0.1"]
     server = subprocess.Popen(
         command,

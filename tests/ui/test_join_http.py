@@ -100,7 +100,7 @@ def test_the_id_of_a_platforms_participant_is_the_name_of_the_account(new: New) 
         assert unescape(fields_of(chinese.text)["participant"]) == id, "another language keeps who comes"
         _, entered = sent(f"{link}?{urlencode({parameter: id})}", "another name", participant=id)
         assert entered.status_code == 303
-        assert id in {account.name for account in list_accounts(new.engine)}
+        assert id.casefold() in {account.name for account in list_accounts(new.engine)}
         assert "another name" not in {account.name for account in list_accounts(new.engine)}
     again = sent(f"{link}?participant=p-1", None)[1]
     assert again.status_code == 400

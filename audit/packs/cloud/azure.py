@@ -97,7 +97,7 @@ def _code(problem: Any) -> str:
 
 class AzureLanguage(_Azure):
     """The system `azure-language`: sentiment of documents. The score is that of its label; one that is mixed is
-    neutral, and its score is 1, since Azure gives none for mixed."""
+    neutral with neutral's score, since Azure gives none for mixed."""
 
     spec = "azure-language"
     service = "Azure AI Language"
@@ -135,7 +135,8 @@ class AzureLanguage(_Azure):
 
     def _read(self, result: Any) -> Output:
         label = self.label(result.sentiment)
-        score = getattr(result.confidence_scores, result.sentiment, None)
+        scores = result.confidence_scores
+        score = getattr(scores, result.sentiment, getattr(scores, label, None))
         return Output(label, None if score is None else number(score, "the score"))
 
 

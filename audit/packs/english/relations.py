@@ -38,6 +38,7 @@ from audit.packs.english.upper_case import in_capitals, praise_or_blame
 from audit.relations import registry
 from audit.relations.base import Check, Member, Outcome, Source, Steps, Verdict, nothing, stays, unchanged
 from audit.relations.expect import (
+    UNSCORED,
     different,
     equivalent,
     goes_down,
@@ -360,17 +361,19 @@ def ordered_groups(source: Source, choices: random.Random) -> Steps:
     """
     descending = {label: choices.random() < 0.5 for label in _LABELS}
 
-    def ordered(outputs: Sequence[Output]) -> list[int]:
+    def ordered(outputs: Sequence[Output]) -> list[int] | None:
+        if any(output.score is None for output in outputs):
+            return None
         order: list[int] = []
         for group in _groups(outputs):
             sign = -1 if descending[str(outputs[group[0]].label)] else 1
-            order += sorted(group, key=lambda index: sign * _score(outputs[index]))
+            order += sorted(group, key=lambda index: sign * (outputs[index].score or 0.0))
         return order
 
     return (yield from _reorder_sentences(source, ordered))
 
 
-def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], list[int]]) -> Steps:
+def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], list[int] | None]) -> Steps:
     text = passages(source.analysis)
     sentences = [text.text[start:end] for start, end in text.spans]
     if len(set(sentences)) < 2:
@@ -378,6 +381,8 @@ def _reorder_sentences(source: Source, order_of: Callable[[Sequence[Output]], li
     members = [Member("source", source.input), *(Member("probe", sentence) for sentence in sentence_inputs(text))]
     document_output, *sentence_outputs = yield members
     order = order_of(sentence_outputs)
+    if order is None:
+        return UNSCORED
     if [sentences[index] for index in order] == sentences:
         return None
     follow_up = Input((rearrange(text, order), *source.input.texts[1:]), source.input.languages)
@@ -394,10 +399,6 @@ def _groups(outputs: Sequence[Output]) -> list[list[int]]:
 
 def _by_label(outputs: Sequence[Output]) -> list[int]:
     return [index for group in _groups(outputs) for index in group]
-
-
-def _score(output: Output) -> float:
-    return 1.0 if output.score is None else output.score
 
 
 # MR7.1 and MR7.2 of the task `sentiment`: sentences are removed by their labels (by the system).

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from audit.errors import BadFile, NotInstalled, first_line
 from audit.files import parse_json
 from audit.packs.translation.masked import ANY, RULES, UNSPACED, Masked, first_fitting, free_words
-from audit.systems.model_files import one_thread
+from audit.systems.model_files import load_tokenizer, one_thread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -189,11 +189,9 @@ class FillMask:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        package = _transformers()
+        _transformers()
         with self._loading():
-            tokenizer = package.AutoTokenizer.from_pretrained(
-                self._folder, local_files_only=True, trust_remote_code=False
-            )
+            tokenizer = load_tokenizer(self._folder)
         if tokenizer.mask_token_id is None or tokenizer.pad_token_id is None:
             raise BadFile(f"{self._folder}: its tokenizer has no mask or no padding, so it is no masked language model")
         return tokenizer

@@ -18,6 +18,7 @@ from audit.systems.model_files import (
     by_length,
     fingerprint_of,
     load_part,
+    load_tokenizer,
     model_folder,
     model_json,
     one_thread,
@@ -205,19 +206,14 @@ class Seq2Seq:
         return outputs
 
     def _tokenizer(self) -> Any:
-        from transformers import AutoTokenizer
-
-        return self._read(AutoTokenizer)
+        if needs := self.needs():
+            raise NotInstalled(f"system {self.name} cannot run here; {needs}")
+        return load_tokenizer(self._folder)
 
     def _weights(self) -> Any:
         from transformers import AutoModelForSeq2SeqLM
 
-        return self._read(AutoModelForSeq2SeqLM, weights_only=True).float().eval()
-
-    def _read(self, kind: Any, **options: object) -> Any:
-        if needs := self.needs():
-            raise NotInstalled(f"system {self.name} cannot run here; {needs}")
-        return load_part(kind, self._folder, **options)
+        return load_part(AutoModelForSeq2SeqLM, self._folder, weights_only=True).float().eval()
 
     def _speaks(self, tokenizer: Any) -> SpokenLanguages:
         languages = spoken_languages(tokenizer, self._config, self._pair)

@@ -1,14 +1,15 @@
 """The job of running a system on some inputs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import NoneType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from audit.errors import AuditError, BadOutput
-from audit.keys import canonical
-from audit.systems import get_system, offered
+from audit.keys import canonical, fingerprint
+from audit.systems import get_system, is_own, offered
 from audit.systems.base import System
 from audit.systems.foreign import contained, message, shown
 from audit.tasks import Input, Output, Task, get_task
@@ -25,8 +26,8 @@ _RAW = 20_000
 class Returned:
     """What a system returned for the inputs of a batch, as columns: smaller to send than a list of outputs.
 
-    `labels`, `scores`, `texts` and `errors` have one entry an input, or are None where no output has one. `seconds` is
-    how long the system took, `calls` how many requests were answered, where it asks another machine.
+    `labels`, `scores`, `texts`, `errors` and `details` have one entry an input, or are None where no output has one.
+    `seconds` is how long the system took, `calls` how many requests were answered, where it asks another machine.
     """
 
     labels: tuple[str | None, ...] | None
@@ -35,6 +36,7 @@ class Returned:
     errors: tuple[str | None, ...] | None
     seconds: float
     calls: int = field(default=0, repr=False)
+    details: tuple[dict[str, Any] | None, ...] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, outputs: Sequence[Output], seconds: float, calls: int = 0) -> "Returned":
@@ -43,10 +45,11 @@ class Returned:
         >>> Returned.of([Output("positive"), Output("negative")], 0.1)
         Returned(labels=('positive', 'negative'), scores=None, texts=None, errors=None, seconds=0.1)
         """
-        columns = zip(*((output.label, output.score, output.text, output.error) for output in outputs), strict=True)
+        rows = ((output.label, output.score, output.text, output.error, output.details) for output in outputs)
+        columns = zip(*rows, strict=True)
         filled = [column if any(value is not None for value in column) else None for column in columns]
-        labels, scores, texts, errors = filled or (None,) * 4
-        return cls(labels, scores, texts, errors, seconds, calls)
+        labels, scores, texts, errors, details = filled or (None,) * 5
+        return cls(labels, scores, texts, errors, seconds, calls, details)
 
     def outputs(self, number: int) -> list[Output]:
         """The outputs again; `number` is that of the inputs."""
@@ -58,6 +61,7 @@ class Returned:
                 self.scores or blanks,
                 self.texts or blanks,
                 self.errors or blanks,
+                self.details or blanks,
                 strict=True,
             )
         ]
@@ -87,9 +91,10 @@ def check_same(spec: str, first: Identity | None, again: Identity) -> None:
         return
     differ = [name for name in Identity._fields if getattr(first, name) != getattr(again, name)]
     was, now = (", ".join(f"{name} {shown(getattr(identity, name))}" for name in differ) for identity in (first, again))
+    own = "; give it a `version` where it holds what differs each time, such as a time" if is_own(spec) else ""
     raise AuditError(
         f"system {spec} had {was} at first, and {now} when it was loaded once more; it must be the same each time, "
-        "from the same packages and files on every machine"
+        f"from the same packages and files on every machine{own}"
     )
 
 
@@ -153,17 +158,37 @@ def _call(system: System, task: Task, inputs: Sequence[Input]) -> list[Output]:
 
 
 def checked(task: Task, outputs: Sequence[Output], number: int) -> list[Output]:
-    """The outputs in Python's own types, each as its task allows. Raises BadOutput for one that is not, or another
-    number of outputs than of inputs."""
+    """The outputs in Python's own types, each as its task allows; one with a score that is no number is an error.
+    Raises BadOutput for one that its task does not allow, or another number of outputs than of inputs."""
     if len(outputs) != number:
         raise BadOutput(f"{len(outputs)} outputs for {number} inputs")
-    return [_plain(output) if output.error else _plain(task.checked(output)) for output in outputs]
+    return [_accepted(task, output) for output in outputs]
+
+
+def _accepted(task: Task, output: Output) -> Output:
+    if output.error:
+        accepted = failed(output.error, output.text)
+    elif output.score is not None and not math.isfinite(output.score):
+        accepted = failed(f"score {float(output.score)} is not a number from 0 to 1")
+    else:
+        accepted = _plain(task.checked(output))
+    return replace(accepted, details=_details(output.details)) if output.details else accepted
+
+
+def _details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of an output's details. Of what was read a fingerprint is enough to see whether it was the same."""
+    kept: dict[str, Any] = {}
+    if reasoning := details.get("reasoning"):
+        kept["reasoning"] = _text(reasoning)[:_RAW]
+    if (read := details.get("read")) is not None:
+        kept["read"] = fingerprint([_text(read)])
+    if cut := details.get("cut"):
+        kept["cut"] = int(cut)
+    return kept
 
 
 def _plain(output: Output) -> Output:
     """The output in Python's own types: a database takes neither NumPy's numbers nor half characters."""
-    if output.error:
-        return failed(output.error, output.text)
     if type(output.label) is str and type(output.score) in (float, NoneType) and output.text is None:
         return output  # as nearly all are
     return Output(

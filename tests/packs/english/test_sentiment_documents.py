@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 from audit.errors import AuditError
 from audit.packs.english.relations import passages, sentences_of
 from audit.relations import Member, Outcome, Plain, Source, Verdict, get_relation
+from audit.relations.base import NO_SCORE
 from audit.relations.expect import on_documents, rearrange
 from audit.relations.registry import configured, with_lines
 from audit.tasks import Input, Output
@@ -86,6 +87,21 @@ def test_equal_scores_keep_their_order() -> None:
     text = "One is here. Two is here. Three is here."
     rounds, verdict = walked("MR5.3", source(text), lambda item: Output("positive", 0.5))
     assert verdict is None
+    assert follow_ups(rounds) == []
+
+
+@pytest.mark.parametrize("name", ["MR1.4", "MR2.1", "MR3.2", "MR6.1", "MR6.2"])
+def test_checks_that_compare_scores_do_not_apply_without(name: str) -> None:
+    relation = get_relation("sentiment", name)
+    assert isinstance(relation, Plain)
+    for label in ("positive", "neutral", "negative"):  # other labels alone must not violate, nor satisfy
+        verdict = relation.check([Output("positive"), Output(label)])
+        assert verdict == Verdict(Outcome.INAPPLICABLE, reason=NO_SCORE)
+
+
+def test_sentences_without_scores_are_not_ordered_by_them() -> None:
+    rounds, verdict = walked("MR5.3", source(DOCUMENT), lambda item: Output("positive"))
+    assert verdict == Verdict(Outcome.INAPPLICABLE, reason=NO_SCORE)
     assert follow_ups(rounds) == []
 
 

@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 from audit.errors import AuditError
+from audit.statistics import annotators
 from audit.statistics.annotators import dawid_skene
 
-PATIENTS = Path(__file__).parents[3].parent / "shared" / "data" / "agreement" / "dawid_skene_1979.csv"
+SHARED = Path(__file__).parents[3].parent / "shared" / "data"
+PATIENTS = SHARED / "agreement" / "dawid_skene_1979.csv"
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +35,9 @@ def simulated(items, confusion, shares, missing=0.0, seed=0):
     return pd.concat(rows), truth
 
 
-def test_the_paper(patients):
-    # Dawid and Skene, Applied Statistics 28 (1979), tables 2 and 4.
+def test_the_paper(patients, monkeypatch):
+    # Dawid and Skene, Applied Statistics 28 (1979), tables 2 and 4: by maximum likelihood.
+    monkeypatch.setattr(annotators, "PRIOR", 0.0)
     fit = dawid_skene(patients)
     assert fit.converged
     assert fit.labels == ("1", "2", "3", "4")
@@ -67,6 +70,29 @@ def test_known_errors_come_out():
         assert matrix == pytest.approx(np.array(real[name]), abs=0.03)
     right = fit.posterior.argmax(axis=1) == truth[list(fit.items)]
     assert right.mean() > 0.9
+
+
+def test_a_label_that_is_said_and_never_true_is_no_class_of_its_own():
+    fair = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
+    frame, _ = simulated(1000, dict.fromkeys("abc", fair), [0.5, 0.5, 0])
+    fit = dawid_skene(frame, draws=200)
+    assert fit.marginals[2] < 0.02
+    low, high = fit.accuracy_interval
+    assert (low <= 0.8).all()
+    assert (high >= 0.8).all()
+    assert (high - low < 0.08).all()
+
+
+def test_ten_people_who_rated_hate_speech_are_as_competent_as_gold_says():
+    folder = SHARED / "hatecheck"
+    if not folder.exists():
+        pytest.skip("the shared data (hatecheck) are not here")
+    ratings, gold = pd.read_csv(folder / "ratings.csv"), pd.read_csv(folder / "gold.csv")
+    found = dawid_skene(ratings, draws=300)
+    right = ratings["label"].eq(ratings["item"].map(gold.set_index("item")["gold"]))
+    truth = right.groupby(ratings["annotator"]).mean()[list(found.annotators)]
+    low, high = found.accuracy_interval
+    assert ((low <= truth) & (truth <= high)).sum() >= 9
 
 
 def test_somebody_who_always_says_the_opposite_is_still_useful():

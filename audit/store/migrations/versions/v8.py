@@ -1,11 +1,11 @@
 """Version 7 to 8: tokens, secrets whose bearer may do one thing, such as asking the API or making an account; who works
 on which studies; the source of each question, around which the queue goes, and with which text a judgement was
-compared."""
+compared; details of outputs; how many votes settle a question."""
 
 from typing import Any
 
 from alembic import op
-from sqlalchemy import Column, DateTime, ForeignKey, Integer, LargeBinary, String, text
+from sqlalchemy import JSON, Column, DateTime, ForeignKey, Integer, LargeBinary, String, text
 
 from audit.store.migrations.steps import add_column, add_index, add_table
 
@@ -59,6 +59,9 @@ def upgrade() -> None:
     add_index("ix_token_annotator", "token", ["annotator_id"])
     add_column("judgement", Column("compared", Integer, ForeignKey("judgement.id")))
     add_column("lease", Column("compared", Integer))
+    add_column("output", Column("details", JSON))
+    add_column("repeat", Column("details", JSON))
+    add_column("sample", Column("quorum", String, nullable=False, server_default="majority"))
     if add_column("question", Column("source_input_id", Integer)):
         op.execute(SOURCES)
     add_index("ix_question_block", "question", ["filled", "task", "kind", "priority", text("waits DESC"), "id"])

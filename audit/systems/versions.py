@@ -1,0 +1,222 @@
+"""Versions of code that has none: a fingerprint of its source, of the constants and the state that it reads.
+
+Functions are followed into other functions of the user's own, not into installed packages. What a fingerprint cannot
+see (a file that is read later, a model on another machine) is found by asking stored inputs again
+(`audit.runner.preflight`), so nothing here tries to be complete.
+"""
+
+import inspect
+import re
+import sys
+import sysconfig
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
+from itertools import chain
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+from audit.keys import fingerprint
+
+
+class CodeVersion(NamedTuple):
+    """A fingerprint, and what went not into it since it cannot be hashed, as "name (kind)"."""
+
+    version: str
+    unseen: tuple[str, ...]
+
+    def remark(self, name: str) -> str | None:
+        """What to say of a system whose state is not in its version; None where all is."""
+        if not self.unseen:
+            return None
+        return (
+            f"system {name} holds what cannot be hashed: {', '.join(self.unseen[:3])}; a change of it is noticed only "
+            "when stored inputs are asked again, unless the system has a `version`"
+        )
+
+
+def code_version(*things: object, state: bool = True, with_parts: Iterable[str] = ()) -> CodeVersion:
+    """The version of functions, classes and objects; with `state` also that of the objects that they hold or read.
+
+    `with_parts` are more texts that are a part of it. Without `state` only constants count: strings, numbers, compiled
+    patterns, and tuples, lists, dicts and sets of them.
+
+    >>> def exclaims(text, mark="!"):
+    ...     return text + mark
+    >>> def asks(text, mark="?"):
+    ...     return text + mark
+    >>> code_version(exclaims) == code_version(asks), code_version(exclaims) == code_version(exclaims)
+    (False, True)
+    """
+    reader = _Reader(state)
+    for thing in things:
+        reader.read(getattr(thing, "__name__", "the object"), thing)
+    return CodeVersion(fingerprint([*with_parts, *reader.parts]), tuple(reader.unseen))
+
+
+class _Reader:
+    """Collects the parts of a version, each function, class and object once."""
+
+    def __init__(self, state: bool):
+        self.parts: list[str] = []
+        self.unseen: list[str] = []
+        self._state = state
+        self._seen: dict[int, object] = {}
+        """By id: what is held here keeps its id to itself."""
+
+    def read(self, name: str, value: Any) -> None:
+        """Add what identifies a value that code reads under this name."""
+        try:
+            self.parts += [name, _constant(value)]
+            return
+        except (TypeError, RecursionError):
+            pass
+        if id(value) in self._seen or isinstance(value, ModuleType):
+            return
+        self._seen[id(value)] = value
+        self.parts.append(name)
+        if inspect.isclass(value):
+            self._read_class(value)
+        elif isinstance(value, partial):
+            self._read_all({"func": value.func, "args": value.args, **value.keywords})
+        elif isinstance(value, MethodType):
+            self._read_all({"func": value.__func__, "self": value.__self__})
+        elif inspect.isroutine(value):
+            self._read_function(value)
+        else:
+            self._read_object(name, value)
+
+    def _read_all(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            self.read(name, value)
+
+    def _read_class(self, kind: type) -> None:
+        for one in kind.__mro__:
+            if one is kind or _is_own(one.__module__):
+                self.parts += _source(one)
+            if _is_own(one.__module__):
+                members = (
+                    getattr(member, "__func__", getattr(member, "fget", member)) for member in vars(one).values()
+                )
+                for function in members:
+                    if isinstance(function, FunctionType):
+                        self._follow(function)
+
+    def _read_function(self, function: Any) -> None:
+        self.parts += _source(function)
+        function = inspect.unwrap(function)
+        if isinstance(function, FunctionType) and _is_own(function.__module__):
+            self._follow(function)
+
+    def _follow(self, function: FunctionType) -> None:
+        """Add what a function has beside its source: defaults, what it closes over, and the globals that it reads."""
+        self._read_all({"defaults": function.__defaults__ or (), **(function.__kwdefaults__ or {})})
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+            try:
+                self.read(name, cell.cell_contents)
+            except ValueError:  # nothing is in it yet
+                continue
+        read = sorted(set(_names(function.__code__)))
+        for name in read:
+            value = function.__globals__.get(name)
+            self.read(name, value)
+            if isinstance(value, ModuleType) and _is_own(value.__name__):
+                self._read_all({f"{name}.{part}": vars(value)[part] for part in read if part in vars(value)})
+
+    def _read_object(self, name: str, value: Any) -> None:
+        if self._state:
+            self._read_class(type(value))
+            try:
+                self.parts.append(_state(value))
+            except Exception:  # foreign code says what its state is
+                self.unseen.append(f"{name} ({type(value).__name__})")
+        elif isinstance(value, tuple | list):
+            self._read_all({str(place): item for place, item in enumerate(value)})
+        elif is_dataclass(value):
+            self._read_class(type(value))
+            self._read_all({field.name: getattr(value, field.name) for field in fields(value)})
+        elif callable(value):
+            self._read_class(type(value))
+
+
+def _constant(value: Any) -> str:
+    """A constant in one spelling, whatever the order of dicts and sets. Raises TypeError for anything else."""
+    if value is None or value is ... or isinstance(value, str | bytes | int | float | complex):
+        return repr(value)
+    if isinstance(value, re.Pattern):
+        return repr((value.pattern, value.flags))
+    if isinstance(value, dict):
+        parts = sorted(f"{_constant(key)}: {_constant(item)}" for key, item in value.items())
+    elif isinstance(value, set | frozenset):
+        parts = sorted(map(_constant, value))
+    elif isinstance(value, tuple | list):
+        parts = list(map(_constant, value))
+    else:
+        raise TypeError(f"{type(value).__name__} is no constant")
+    return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that code and what is nested in it reads."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _source(defined: Any) -> list[str]:
+    """The source of a function or class, or its compiled code where the source cannot be read."""
+    try:
+        return [textwrap.dedent(inspect.getsource(defined))]
+    except (OSError, TypeError):
+        pass
+    if inspect.isclass(defined):
+        codes = [member.__code__ for member in vars(defined).values() if isinstance(member, FunctionType)]
+        return [defined.__qualname__, *chain.from_iterable(map(_compiled, codes))]
+    code = getattr(defined, "__code__", None)
+    return (
+        [f"{getattr(defined, '__module__', '')}.{getattr(defined, '__qualname__', '')}"]
+        if code is None
+        else _compiled(code)
+    )
+
+
+def _compiled(code: CodeType) -> list[str]:
+    nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    constants = tuple(constant for constant in code.co_consts if not isinstance(constant, CodeType))
+    return [code.co_code.hex(), *code.co_names, _constant(constants), *chain.from_iterable(map(_compiled, nested))]
+
+
+_INSTALLED = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), "site-packages", "dist-packages")
+
+
+def _is_own(module: str | None) -> bool:
+    """Whether a module is the user's own: neither Python's, nor an installed package's, nor audit's."""
+    top = (module or "").partition(".")[0]
+    if top == "audit" or (top in sys.stdlib_module_names and top != "__main__"):
+        return False
+    file = getattr(sys.modules.get(module or ""), "__file__", None) or ""
+    return not any(folder in file for folder in _INSTALLED)
+
+
+def _state(value: object) -> str:
+    """A hash of all that an object holds, the same in every process. Raises whatever pickling it raises."""
+    from joblib.hashing import NumpyHasher
+
+    class Hasher(NumpyHasher):  # type: ignore[misc]
+        def save(self, obj: Any) -> None:
+            if isinstance(obj, dict) and "_stop_words_id" in obj:  # of scikit-learn's vectorizers: an address
+                obj = {name: value for name, value in obj.items() if name != "_stop_words_id"}
+            elif isinstance(obj, frozenset):
+                obj = set(obj)  # of which joblib knows that the order is chance
+            elif callable(getattr(obj, "detach", None)) and callable(getattr(obj, "numpy", None)):
+                obj = obj.detach().cpu().numpy()  # a tensor pickles its address
+            elif isinstance(obj, type | FunctionType):
+                obj = obj.__module__, obj.__qualname__, *(_source(obj) if isinstance(obj, FunctionType) else ())
+            super().save(obj)
+
+    return str(Hasher().hash(value))
+
+
+__all__ = ["CodeVersion", "code_version"]

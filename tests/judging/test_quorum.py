@@ -1,0 +1,146 @@
+"""How many votes settle a question, decisions that come from elsewhere, and one person under two spellings."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sqlalchemy import select
+
+import audit
+from audit.annotation.accounts import add_account, log_in
+from audit.annotation.activity import overview
+from audit.annotation.queue import next_question
+from audit.cli import main
+from audit.errors import AuditError
+from audit.judging.judgements import judge
+from audit.judging.labels import frame_labels, import_labels
+from audit.reports.doctor import doctor
+from audit.store.core import adjudication, answer, input_table, question
+
+HATECHECK = Path(__file__).parents[2].parent / "shared" / "data" / "hatecheck"
+TEXTS = [f"Film {number} wasn't bad." for number in range(1, 6)]
+CODES = {"p": "positive", "n": "negative", "u": "unsure"}
+
+
+def drawn(texts=TEXTS, **terms):
+    """A study with a question about each of these texts."""
+    return audit.run([(text, "positive") for text in texts], ["vader"], ["MR1.1"]).sample(100, **terms)
+
+
+def votes(*of_texts, texts=TEXTS):
+    """Labels of annotators a, b, c...: one code for each of them, text by text."""
+    rows = [
+        {"text": text, "label": CODES[code], "annotator": chr(ord("a") + place)}
+        for text, codes in zip(texts, of_texts, strict=False)
+        for place, code in enumerate(codes)
+    ]
+    return pd.DataFrame(rows)
+
+
+def settled(study):
+    """What each text is settled on by people and adjudicators, in the order of the texts; without an answer: None."""
+    query = select(input_table.c.texts, answer.c.allowed).select_from(question.join(input_table).join(answer))
+    with study.engine.connect() as connection:
+        rows = connection.execute(query.order_by(answer.c.origin.desc())).all()  # adjudicated after people
+    answers = {texts[0]: allowed[0] for texts, allowed in rows}
+    return [answers.get(text) for text in TEXTS]
+
+
+def disputed(study):
+    return overview(study.engine).disputed
+
+
+def test_more_than_half_of_the_votes_settle_and_ties_wait_for_an_adjudicator():
+    study = drawn(annotators=3).answer(votes("ppp", "pnp", "pun", "uup", "pup"))
+    assert settled(study) == ["positive", "positive", None, None, "positive"]
+    assert (disputed(study), len(study.questions())) == (2, 2)
+    # Votes that nobody asked for count: two of three agree where two were asked, and a fourth vote makes a tie.
+    study = drawn(annotators=2).answer(votes("pnp", "pn", "pp", "pnpn", "pu"))
+    assert settled(study) == ["positive", None, "positive", None, None]
+    assert disputed(study) == 3
+    assert all(check.ok for check in doctor(study.store))
+
+
+def test_all_must_agree_where_the_sample_says_so():
+    study = drawn(annotators=3, quorum="all").answer(votes("ppp", "pnp", "pun", "nnn", "pup"))
+    assert settled(study) == ["positive", None, None, "negative", None]
+    assert disputed(study) == 3
+    assert "quorum=all" in study.report(answers="people").signature
+    # The rule of the sample is that of its questions, also of those that are answered already.
+    study.sample(100, annotators=3, quorum="majority")
+    assert settled(study) == ["positive", "positive", None, "negative", "positive"]
+    assert "quorum" not in study.report(answers="people").signature
+    study.sample(100, annotators=3, quorum="all")
+    assert settled(study) == ["positive", None, None, "negative", None]
+    with pytest.raises(AuditError, match="majority"):
+        study.sample(100, quorum="most")
+
+
+def test_everybody_is_asked_whatever_the_first_answers_are():
+    study = drawn(TEXTS[:1], annotators=3)
+    people = [add_account(study.engine, name, "annotator", "long enough").id for name in "abc"]
+    for person in people:
+        shown = next_question(study.engine, person)
+        assert settled(study)[0] is None
+        judge(study.engine, person, shown.id, "positive")
+    assert settled(study)[0] == "positive"
+
+
+def test_decisions_from_elsewhere_go_before_votes(tmp_path, capsys):
+    study = drawn(annotators=2).answer(votes("pn", "pp", "pn", "pn"))
+    file = tmp_path / "decided.csv"
+    texts = [f'"{TEXTS[0]}",negative,slip', f'"{TEXTS[1]}",negative,Irony.', f'"{TEXTS[2]}",unsure,']
+    file.write_text("\n".join(["text,label,reason", *texts]), encoding="utf-8")
+    command = ["import-labels", str(file), "--db", study.store, "--as", "adjudicator", "--annotator", "Ada", "--json"]
+    assert main(command) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["added"], told["annotators"], sum(told["unmatched"].values())) == (2, ["ada"], 1)
+    assert settled(study) == ["negative", "negative", None, None, None]
+    assert disputed(study) == 2
+    with study.engine.connect() as connection:
+        rows = connection.execute(select(adjudication.c.code, adjudication.c.reason).order_by(adjudication.c.id)).all()
+    assert rows == [("slip", ""), (None, "Irony.")]
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out)["known"] == 2
+    # The same person may have voted, too, and decides otherwise in another file.
+    study.answer(pd.DataFrame([{"text": TEXTS[3], "label": "negative", "annotator": "ada"}]))
+    study.answer(pd.DataFrame([{"text": TEXTS[0], "label": "positive", "annotator": "ADA"}]), role="adjudicator")
+    assert settled(study) == ["positive", "negative", None, "negative", None]
+    assert study.report(answers="people").document["disputes"]["settled"] == 2
+
+
+def test_one_person_under_two_spellings_is_one_annotator():
+    study = drawn(annotators=2)
+    frame = votes("pp", "pp", "pn")
+    frame["annotator"] = frame["annotator"].map({"a": "Ann@x.test", "b": " ann@X.test"})
+    imported = import_labels(study.engine, frame_labels(frame))
+    assert (imported.annotators, imported.added, imported.repeated) == (["ann@x.test"], 2, 2)
+    assert settled(study) == [None] * 5
+    add_account(study.engine, "Bob", "annotator", "long enough")
+    assert log_in(study.engine, "BOB ", "long enough").name == "bob"
+    with pytest.raises(AuditError, match="bob"):
+        add_account(study.engine, "bOb", "manager", "long enough")
+    with pytest.raises(AuditError, match="gold"):
+        add_account(study.engine, "Gold", "manager", "long enough")
+    ratings = [("1", "Ann", "x"), ("1", "ben", "x"), ("2", "ann", "y"), ("2", "Ben", "x")]
+    agreement = audit.agreement(pd.DataFrame(ratings, columns=["item", "annotator", "label"]))
+    assert agreement.document["annotators"] == ["ann", "ben"]
+
+
+@pytest.mark.skipif(not HATECHECK.is_dir(), reason="the ratings of HateCheck are not here (../shared/data)")
+def test_five_real_votes_leave_nothing_open():
+    ratings = pd.read_csv(HATECHECK / "ratings.csv")
+    kinds = ratings.groupby("item")["label"].nunique()
+    split = sorted(kinds[kinds > 1].index)
+    task = "classification/hateful,non-hateful"
+    texts = {item: f"Item {item} isn't long." for item in split}
+    gold = pd.read_csv(HATECHECK / "gold.csv").set_index("item")["gold"]
+    corpus = [(text, gold[item]) for item, text in texts.items()]
+    study = audit.run(corpus, {"says-no": lambda text: "non-hateful"}, ["contractions"], task=task).sample(
+        1000, annotators=5
+    )
+    mine = ratings[ratings["item"].isin(split)]
+    study.answer(mine.assign(text=mine["item"].map(texts))[["text", "label", "annotator"]])
+    now = overview(study.engine)
+    assert (now.split, now.disputed, now.progress.questions.open) == (290, 0, 0)

@@ -1,0 +1,243 @@
+"""Outputs of another model are not shown as those of the present one: versions tell models apart, and stored inputs are
+asked again."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import audit
+from audit.cli import main
+from audit.relations import registry
+from audit.systems import SYSTEMS
+
+TEXTS = [f"Film {number} was {'good' if number % 2 else 'bad'}." for number in range(12)]
+
+
+@pytest.fixture(autouse=True)
+def _as_before():
+    with registry.RELATIONS.restored(), SYSTEMS.restored():
+        yield
+
+
+@pytest.fixture
+def ran(tmp_path):
+    """Runs a system on the texts in one database; the inputs executed, and those that were stored."""
+
+    def run(system, relations=("MR3.1",), **options):
+        counts = audit.run(
+            TEXTS, system, list(relations), store=tmp_path / "films.db", progress=False, **options
+        ).ran.counts
+        return counts.executed, counts.stored
+
+    return run
+
+
+class Model:
+    """A model that can be trained, and that keeps what it computed, as many do."""
+
+    def __init__(self):
+        self.word, self._kept = "good", None
+
+    def fit(self, word):
+        self.word, self._kept = word, None
+
+    def predict(self, texts):
+        self._kept = self._kept or re.compile(self.word, re.IGNORECASE)
+        return ["positive" if self._kept.search(text) else "negative" for text in texts]
+
+
+MODEL = Model()
+
+
+def by_model(text):
+    return MODEL.predict([text])[0]
+
+
+def test_a_model_that_is_trained_again_is_another_one(ran):
+    model = Model()
+    assert ran({"model": model}) == (24, 0)
+    assert ran({"model": model}) == (0, 0)  # although it holds what it computed
+    model.fit("film")
+    assert ran({"model": model}) == (24, 0)
+    fresh = Model()
+    assert ran({"model": fresh}) == (0, 0)  # it is what the first one was
+
+
+def test_a_trained_pipeline_is_known_by_what_it_learnt(ran):
+    pytest.importorskip("sklearn")
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    labels = ["positive" if "good" in text else "negative" for text in TEXTS]
+    model = make_pipeline(TfidfVectorizer(vocabulary={"good", "bad", "film"}), LogisticRegression()).fit(TEXTS, labels)
+    assert ran({"model": model}) == (24, 0)
+    model.fit(TEXTS, labels)
+    assert ran({"model": model}) == (0, 0)
+    model.fit(TEXTS, labels[::-1])
+    assert ran({"model": model}) == (24, 0)
+
+
+def test_a_function_is_known_by_the_model_that_it_reads(ran, monkeypatch):
+    assert ran(by_model) == (24, 0)
+    assert ran(by_model) == (0, 0)
+    changed = Model()
+    changed.fit("film")
+    monkeypatch.setattr(sys.modules[__name__], "MODEL", changed)
+    assert ran(by_model) == (24, 0)
+
+
+ENDING = "!"
+MARKS = {"a": ("!", "?"), "b": re.compile("x")}
+
+
+def _ends():
+    return ENDING, MARKS
+
+
+def test_a_relation_is_known_by_the_constants_that_it_reads(ran, monkeypatch):
+    def versions():
+        @audit.relation("OWN.1", check=audit.equivalent)
+        def exclaims(text):
+            """More marks change nothing."""
+            ending, _ = _ends()
+            return text.rstrip(".!?") + ending
+
+        return ran(by_model, ["OWN.1"])
+
+    assert versions() == (24, 0)
+    assert versions() == (0, 0)
+    monkeypatch.setattr(sys.modules[__name__], "ENDING", "?")
+    assert versions() == (12, 12)
+    monkeypatch.setattr(sys.modules[__name__], "MARKS", {"b": re.compile("y"), "a": ("!", "?")})
+    assert versions() == (0, 24)  # another relation, whose follow-ups are the same
+
+
+@pytest.fixture
+def answering(tmp_path):
+    """A function of one version, whose answers and scores are those of `said`."""
+
+    class Said:
+        version = "1"
+
+        def __init__(self):
+            self.word, self.moved, self.fails, self.calls = "good", 0.0, (), 0
+
+        def __call__(self, text):
+            self.calls += 1
+            if any(part in text.casefold() for part in self.fails):
+                raise OSError("no answer")
+            return ("positive" if self.word in text.casefold() else "negative"), 0.5 + self.moved
+
+    return Said()
+
+
+def test_stored_inputs_are_asked_again_and_another_answer_stops_the_run(ran, answering):
+    run = lambda: ran({"mine": answering})  # noqa: E731
+    assert run() == (24, 0)
+    assert answering.calls == 24
+    answering.moved = 1e-7
+    assert run() == (0, 0)
+    assert answering.calls == 27
+    for name, value in (("word", "film"), ("moved", 0.1)):
+        before = getattr(answering, name)
+        setattr(answering, name, value)
+        with pytest.raises(
+            audit.AuditError, match=r"(?s)system mine now answers .* to '.*', and .* is stored for version"
+        ):
+            run()
+        assert answering.calls <= 33
+        setattr(answering, name, before)
+    answering.word, answering.version = "film", "2"  # the way on
+    assert run() == (24, 0)
+
+
+def test_one_that_may_answer_otherwise_is_told_and_not_stopped(ran, answering):
+    ran({"mine": answering})
+    answering.word, answering.deterministic = "film", False
+    with pytest.warns(UserWarning, match="system mine now answers .* that may be chance"):
+        assert ran({"mine": answering}) == (0, 0)
+    del answering.deterministic
+    with pytest.warns(UserWarning, match="that may be chance"):
+        ran({"mine": answering}, repeats=2)
+
+
+def test_one_that_fails_where_it_answered_is_told_and_stops_the_run_if_it_fails_on_all(ran, answering):
+    ran({"mine": answering})
+    answering.fails = ("film",)
+    with pytest.raises(audit.AuditError, match="system mine answered 3 stored inputs before, and fails on all"):
+        ran({"mine": answering})
+    answering.fails = tuple(f"film {number} " for number in range(5, 12))
+    with pytest.warns(UserWarning, match="fails now on .* answered before with 'OSError: no answer'; the run goes on"):
+        assert ran({"mine": answering}) == (0, 0)
+
+
+# By the command line; for pytest see tests/library/test_pytest_plugin.py.
+
+SLOWLY = """
+def classify(text):
+    with open("model.txt") as file:
+        return "positive" if file.read().strip() in text.casefold() else "negative"
+"""
+AT_ONCE = """
+class Model:
+    def __init__(self):
+        with open("model.txt") as file:
+            self.word = file.read().strip()
+
+    def __call__(self, text):
+        return "positive" if self.word in text.casefold() else "negative"
+
+classify = Model()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("films.csv").write_text("text\n" + "\n".join(TEXTS) + "\n")
+    Path("model.txt").write_text("good")
+    return tmp_path
+
+
+def run(system="reading:classify", db="films.db", workers=0):
+    return ["run", "--corpus", "films.csv", "--relations", "MR3.1", "--systems", system, "--db", db,
+            "--workers", str(workers), "--json"]  # fmt: skip
+
+
+def apart(system):
+    """Executed and stored of `audit run` in a process of its own, which loads modules anew."""
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run([sys.executable, "-m", "audit", *run(system)], capture_output=True, check=True, env=env)
+    counts = json.loads(ran.stdout)
+    return counts["executed"], counts["stored"]
+
+
+def test_a_model_file_that_was_replaced_stops_the_run(folder, capsys):
+    def command(*arguments):
+        status = main(run(*arguments))
+        shown = capsys.readouterr()
+        return [json.loads(shown.out)[name] for name in ("executed", "stored")] if status == 0 else shown.err
+
+    Path("reading.py").write_text(SLOWLY)
+    assert command() == [24, 0]
+    assert command() == [0, 0]
+    Path("model.txt").write_text("film")
+    sentence = command()
+    assert "audit: system reading:classify now answers 'positive' to 'F" in sentence
+    assert "name it with another version, as in reading:classify@2, or use another database" in sentence
+    assert command("reading:classify@2") == [24, 0]
+    assert command("reading:classify@2", "films.db", 1) == [0, 0]
+    assert command("reading:classify", "new.db") == [24, 0]
+
+
+def test_a_model_file_that_is_read_at_the_import_is_another_version(folder):
+    Path("other.py").write_text(AT_ONCE)
+    assert [apart("other:classify") for _ in range(2)] == [(24, 0), (0, 0)]
+    Path("model.txt").write_text("film")
+    assert apart("other:classify") == (24, 0)
