@@ -181,17 +181,16 @@ def test_languages_without_end(world, content):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("text,label\nFilm 1 was fine.,positive\n".encode("utf-16"), "is UTF-16"),
         ("text,label\nFilm 1 était bien.,positive\n".encode("latin-1"), "is not UTF-8"),
-        (b"\xff\xfe\x00", "is UTF-16"),
-        (f"text,label\nFilm 1 was fine.,{MEGABYTE}\n".encode(), "wrong|not CSV|is not one of"),
+        (b"\xff\xfe\x00", "begins as UTF-16"),
+        (f"text,label\nFilm 1 was fine.,{MEGABYTE}\n".encode(), "is not one of"),
         (f"text,label,annotator\nFilm 1 was fine.,positive,{MEGABYTE[:120_000]}\n".encode(), "printable characters"),
         (b"text,label,annotator\nFilm 1 was fine.,positive,\x1b[2J\n", "printable characters"),
         (b"text,label,annotator\nFilm 1 was fine.,positive,gold\n", "not 'gold'"),
         (b"text,label,annotator\nFilm 1 was fine.,positive,anna\n", "is an account that somebody uses"),
         (b"text,label,annotator\nFilm 1 was fine.,<script>,eve2\n", "is not one of positive"),
     ],
-    ids=range(9),
+    ids=range(8),
 )
 def test_labels_files(world, content, tmp_path, rows, message):
     engine, people = world
