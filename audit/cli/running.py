@@ -141,7 +141,7 @@ def run(
     corpus: Annotated[
         list[str],
         text(
-            "of audit corpora; a table (CSV, JSONL ...); paws-x:FILE, lcsts:FILE, thucnews:FOLDER, recorded:PATH; repeatable",
+            "of audit corpora; a table (CSV ...); paws-x:FILE, lcsts:FILE, thucnews:FOLDER, recorded:PATH; repeatable",
             "NAME|FILE",
         ),
     ],
