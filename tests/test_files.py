@@ -176,6 +176,7 @@ def test_every_form_of_a_table_is_read_alike(name, tmp_path):
         ("a.xlsx", CSV, "cannot be read"),
         ("a.parquet", CSV, "cannot be read"),
     ],
+    ids=lambda value: value[:20] if isinstance(value, str) else "",
 )  # fmt: skip
 def test_a_table_that_cannot_be_read_says_why(name, content, says):
     with pytest.raises((BadFile, BadRow), match=says):
