@@ -27,7 +27,7 @@ SURE, LIKELY, OUT = 0.95, 0.8, 0.01
 """Probability that no system is better, from which the best one is called sure, and likely; and below which one is
 out."""
 SURE_OF_FEW = 0.99
-"""As `SURE` where so few groups are judged that probabilities of .95 come true less often than they say."""
+"""As `SURE` where few groups are judged and probabilities come true less often than they say; `SURE` is likely then."""
 _NO_RANKING: WeightedRanking = {"ranking": [], "winner_observed": [], "winner": [], "move": None, "withheld": False}
 
 
@@ -170,15 +170,22 @@ def _state(ranked: WeightedRanking) -> tuple[State, list[str]]:
     chances = {entry["system"]: entry["p_best"] for entry in ranking if entry["p_best"] is not None}
     if best[0] not in chances:
         return "looks", list(best)
+    needed, probable = (SURE_OF_FEW, SURE) if ranked["withheld"] else (SURE, LIKELY)
     # Systems within delta of each other are both best: several at once are sure only where their intervals say so.
-    needed = SURE_OF_FEW if ranked["withheld"] else SURE
     sure = sorted(system for system, chance in chances.items() if chance >= needed)
     if sure:
         return ("level" if len(sure) > 1 else "sure"), sure
-    if chances[best[0]] >= LIKELY and not ranked["withheld"] and len(best) == 1:
+    if chances[best[0]] >= probable and len(best) == 1:
         return "likely", list(best)
-    rivals = [entry for entry in ranking if entry["rank_low"] == 1 and (entry["p_best"] or 0.0) >= OUT]
-    return "open", [entry["system"] for entry in sorted(rivals, key=lambda entry: -(entry["p_best"] or 0.0))]
+    order = sorted(
+        (entry for entry in ranking if entry["p_best"] is not None),
+        key=lambda entry: (-(entry["p_best"] or 0.0), entry["system"]),
+    )
+    return "open", [
+        entry["system"]
+        for place, entry in enumerate(order)
+        if place < 2 or (entry["rank_low"] == 1 and (entry["p_best"] or 0.0) >= OUT)
+    ]
 
 
 def add_accuracy(report: ReportDocument, right_outputs: Sequence[RightOutputs]) -> None:

@@ -20,6 +20,7 @@ from audit.reports.words import (
     open_text,
     oriented,
     percent,
+    primary_lines,
     task_name,
     with_interval,
 )
@@ -128,18 +129,23 @@ def _few_of(parts: Sequence[str], language: str) -> str:
     return listed([*parts[:SYSTEMS_SHOWN], *rest], language, "comma")
 
 
-def summary_lines(report: Report, language: str = ENGLISH) -> list[str]:
-    """The report in a few sentences: decision, rates, accuracy, what is false, what changes, what to do next."""
+def decision_lines(report: Report, language: str = ENGLISH) -> list[str]:
+    """What each decision is, how accurate the systems are, their rates, how sure it is, and primary comparisons."""
     lines = []
-    several = len(report["decisions"]) > 1
     for entry in report["decisions"]:
-        about = [titled(report, entry, language)] if several else []
+        about = [titled(report, entry, language)] if len(report["decisions"]) > 1 else []
         lines.append(listed([*about, verdict(entry, language)], language, "colon") + phrase(language, "list.stop"))
         lines += [accuracy_line(entry, language), score_line(entry, language), *certainty_lines(entry, language)]
+    return [line for line in [*lines, *primary_lines(report, language)] if line]
+
+
+def summary_lines(report: Report, language: str = ENGLISH) -> list[str]:
+    """The report in a few sentences: decision, accuracy, rates, what is false, what changes, what to do next."""
+    lines = decision_lines(report, language)
     lines += [f"{number} {sentence}" for number, sentence in headlines(report, language)[:HEADLINES]]
     for entry in report["decisions"]:
         lines += list(next_lines(report, entry, language))[:1]
-    return [line for line in lines if line]
+    return lines
 
 
 def change_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) -> Iterator[str]:
@@ -197,7 +203,9 @@ def next_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) ->
     if number_open := open_questions(totals):
         yield say("next.answer", count=number_open)
     if not decided and len(entry["ranking"] or entry["best_observed"]) != 1:
-        yield say("next.more")
+        whose = report["signature"].get("answers") or {}
+        gold_alone = whose.get("gold") and not (whose.get("people") or whose.get("adjudicated"))
+        yield say("next.all_gold" if gold_alone and totals["drawn"] < (totals["satisfied"] or 0) else "next.more")
     if decided and entry["state"] == "sure":
         yield say("next.choose", system=entry["systems"][0])
     if not any(relation["holds"] and relation["holds"]["judged"] for relation in report["relations"]):

@@ -107,7 +107,6 @@ class _Text:
         blocks += ["\n".join(lines) for section in sections if (lines := self.wrapped(section, ""))]
         sentences = [
             *(f"{number} {rest}" for number, rest in words.headlines(report, language)[HEADLINES:]),
-            *words.primary_lines(report, language),
             *(self.say("terminal.note", note=note) for note in words.notes_of(report, language)),
             *([self.legend()] if report["cells"] else []),
         ]

@@ -16,7 +16,7 @@ from audit.reports.build import Report, cells_of
 from audit.reports.certainty import LEVELS
 from audit.reports.dashboard_charts import bounds_chart, levels_chart, means_chart
 from audit.reports.document import PreferenceEntry, PreferredSystem, RankedEntry, RelationResultEntry, RollupEntry
-from audit.reports.first_page import summary_lines
+from audit.reports.first_page import decision_lines
 from audit.reports.preference import PROFILES
 from audit.reports.values import FACTORS, PARAMETERS
 from audit.reports.words import number, p_number, percent
@@ -527,8 +527,6 @@ def page() -> None:
         session.show_refusal(problem)
         return
     st.html(_headlines(view.report))
-    for line in words.primary_lines(view.report, language()):
-        write_plain(line)
     whose = sentence(t(f"how.{view.options.whose}"))
     st.caption(plain(f"{words.how_text(view.report, language())} {whose}"))
     # Only the open tab is computed and sent.
@@ -558,9 +556,12 @@ def cells_tab(view: View) -> None:
 
 
 def _headlines(report: Report) -> str:
-    first, *rest = summary_lines(report, language())
-    lines = "".join(f"<li>{html(line)}</li>" for line in rest)
-    return f'<ul class="audit-headlines"><li><strong>{html(first)}</strong></li>{lines}</ul>'
+    lines = [f"<li>{html(line)}</li>" for line in decision_lines(report, language())]
+    lines[:1] = [line.replace("<li>", "<li><strong>").replace("</li>", "</strong></li>") for line in lines[:1]]
+    lines += [
+        f"<li><strong>{html(number)}</strong> {html(rest)}</li>" for number, rest in words.headlines(report, language())
+    ]
+    return f'<ul class="audit-headlines">{"".join(lines)}</ul>'
 
 
 def heat_tab(view: View) -> None:

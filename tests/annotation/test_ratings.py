@@ -64,7 +64,7 @@ def test_labels_and_names_count_in_any_case_and_missing_labels_are_left_out(writ
     path = written("Item;Annotator;Label\n1;Ann;Yes\n1;ben;yes\n2;ann;NA\n2;Ben;no\n3;Ann;\n3;ben;none\n")
     rated = read_ratings(path)
     assert rows(rated) == [
-        ("1", "Ann", "Yes"), ("1", "ben", "Yes"), ("2", "ben", "no"), ("3", "ben", "none")
+        ("1", "ann", "Yes"), ("1", "ben", "Yes"), ("2", "ben", "no"), ("3", "ben", "none")
     ]  # fmt: skip
     assert rated.notes == ("2 of 6 ratings have no label (NA) and are left out.",)
 

@@ -52,6 +52,8 @@ WITHOUT_ACCOUNT = {
     invitations.join: "needs the secret of the link itself; it is how an account is made by its owner",
     unit.unit_of_work: "it is what asks for the role, in the transaction of those that are tried here",
     unit.rebuild: "writes what follows from the history, for the command line",
+    samples.gold_alone: "whether people have accounts, for the command line, nobody's answers",
+    samples.undrawn: "how many groups are not drawn, for the command line, nobody's answers",
     samples.draw_changes: "of whoever compares two versions and has the database itself, from the command line",
     judges.ask_judge: "stores no vote; for whoever has the database itself, from the command line",
     ratings.attributed: "which relations and systems a question serves: for the command line, nobody's answers",

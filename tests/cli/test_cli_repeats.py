@@ -48,7 +48,7 @@ def test_from_the_run_to_the_report(swaying, capsys, asked_once):
     assert (more["executed"], more["repeated"]) == (40, 40)
     again = run(capsys, "--systems", swaying, "--repeats", "3").out
     assert "nothing was left to do" in again
-    assert main(["report", "--db", "films.db"]) == 0
+    assert main(["report", "--db", "films.db", "--full"]) == 0
     assert "100.0 [" in capsys.readouterr().out.partition("Contradictions on the same input")[2]
     assert main(["report", "--db", "films.db", "--html", "films.html"]) == 0
     assert "Contradictions on the same input" in Path("films.html").read_text(encoding="utf-8")

@@ -41,9 +41,9 @@ def test_log_in_takes_the_password_and_nothing_else(engine, who):
 @pytest.mark.parametrize(
     ("name", "role", "password", "message"),
     [
-        ("", "annotator", PASSWORD, "account name"),
-        ("gold", "annotator", PASSWORD, "account name"),
-        ("a\nb", "annotator", PASSWORD, "account name"),
+        ("", "annotator", PASSWORD, "1 to 80 printable"),
+        ("gold", "annotator", PASSWORD, "1 to 80 printable"),
+        ("a\nb", "annotator", PASSWORD, "1 to 80 printable"),
         ("new", "gold", PASSWORD, "role 'gold' is not one of"),
         ("new", "annotator", "short", "the password has 5 characters"),
         ("ann", "annotator", PASSWORD, "there is an account 'ann' already"),
