@@ -206,7 +206,13 @@ def next_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) ->
         whose = report["signature"].get("answers") or {}
         gold_alone = whose.get("gold") and not (whose.get("people") or whose.get("adjudicated"))
         yield say("next.all_gold" if gold_alone and totals["drawn"] < (totals["satisfied"] or 0) else "next.more")
-    if decided and entry["state"] == "sure":
+    if entry["accuracy"] and entry["accuracy"]["best"]:
+        names = {
+            "systems": _joined(entry["systems"], language),
+            "accurate": _joined(entry["accuracy"]["best"], language),
+        }
+        yield say("next.weigh", **names)
+    elif entry["state"] == "sure":
         yield say("next.choose", system=entry["systems"][0])
     if not any(relation["holds"] and relation["holds"]["judged"] for relation in report["relations"]):
         yield say("next.holds")
