@@ -20,7 +20,7 @@ from audit.reports.study import study_report
 from audit.runner.executors import Processes
 from audit.runner.run import fitting, run
 from audit.sampling.draw import SampleRequest, Size
-from audit.store import open_store
+from audit.store import open_store, table_of, tables
 
 POPULATIONS = {
     "rotten-tomatoes": (("vader", "textblob", "hiv4", "tfidf-logreg"), 1000),
@@ -59,6 +59,9 @@ def measure(engine, study, truth, size, redraws):
     """How often each (state, right) was the end of a redraw with this number of judged groups a cell."""
     ends = Counter()
     for seed in range(redraws):
+        with engine.begin() as connection:  # what was drawn before is in no number, but takes time
+            for table in (tables.Draw, tables.Sample):
+                connection.execute(table_of(table).delete())
         try:
             draw(engine, study, SampleRequest(Size(per_relation=size), "shared", 1_000 + seed))
         except AuditError as problem:
