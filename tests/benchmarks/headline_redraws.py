@@ -8,6 +8,7 @@ system is right where none has a higher true mean over families.
 """
 
 import argparse
+import shutil
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -20,7 +21,7 @@ from audit.reports.study import study_report
 from audit.runner.executors import Processes
 from audit.runner.run import fitting, run
 from audit.sampling.draw import SampleRequest, Size
-from audit.store import open_store, table_of, tables
+from audit.store import open_store
 
 POPULATIONS = {
     "rotten-tomatoes": (("vader", "textblob", "hiv4", "tfidf-logreg"), 1000),
@@ -34,9 +35,10 @@ SLACK = 1e-9
 
 
 def population(folder, name):
-    """The engine and study of a corpus under its relations that gold settles whole, and the systems' true means."""
+    """The database and study of a corpus under its relations that gold settles whole, and the systems' true means."""
     systems, limit = POPULATIONS[name]
-    engine = open_store(str(Path(folder) / f"{name}.db"), create=True)
+    path = Path(folder) / f"{name}.db"
+    engine = open_store(str(path), create=True)
     corpus = get_corpus(name)
     chosen = [relation for relation in fitting(corpus, None) if relation.carry.preserves_truth]
     with Processes() as executor:
@@ -44,7 +46,8 @@ def population(folder, name):
     draw(engine, study, SampleRequest(Size(share=1.0)))
     answer_with_gold(engine)
     (decision,) = study_report(engine, "gold", study, target="corpus")["decisions"]
-    return engine, study, {one["system"]: one["score"] for one in decision["ranking"]}
+    engine.dispose()
+    return path, study, {one["system"]: one["score"] for one in decision["ranking"]}
 
 
 def named(decision, truth):
@@ -55,18 +58,19 @@ def named(decision, truth):
     return decision["state"], all(truth[system] >= best - SLACK for system in decision["systems"])
 
 
-def measure(engine, study, truth, size, redraws):
+def measure(path, study, truth, size, redraws):
     """How often each (state, right) was the end of a redraw with this number of judged groups a cell."""
     ends = Counter()
     for seed in range(redraws):
-        with engine.begin() as connection:  # what was drawn before is in no number, but takes time
-            for table in (tables.Draw, tables.Sample):
-                connection.execute(table_of(table).delete())
+        # A copy each: what was drawn before is in no number, but takes time.
+        copy = shutil.copyfile(path, Path(path).with_name("redrawn.db"))
+        engine = open_store(str(copy))
         try:
             draw(engine, study, SampleRequest(Size(per_relation=size), "shared", 1_000 + seed))
         except AuditError as problem:
             raise SystemExit(str(problem)) from problem
         (decision,) = study_report(engine, "gold", study)["decisions"]
+        engine.dispose()
         ends[named(decision, truth)] += 1
     return ends
 
@@ -86,9 +90,9 @@ def main():
     print("|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for name in arguments.population or POPULATIONS:
-            engine, study, truth = population(folder, name)
+            path, study, truth = population(folder, name)
             for size in SIZES:
-                ends = measure(engine, study, truth, size, arguments.redraws)
+                ends = measure(path, study, truth, size, arguments.redraws)
                 print(row(name, size, ends, arguments.redraws), flush=True)
 
 
