@@ -91,7 +91,7 @@ def shell(command, **environment):
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_any_encoding_of_the_output(here, encoding):
-    status, out, err = shell("audit rerank totals.csv", PYTHONIOENCODING=encoding)
+    status, out, err = shell("audit rerank totals.csv --full", PYTHONIOENCODING=encoding)
     assert (status, err) == (0, b"")
     shown = r"MR \u75351 \U0001f600"
     assert shown in out.decode(encoding)
