@@ -170,7 +170,9 @@ ELSEWHERE = "leases._host = lambda: 'elsewhere'\nleases.LENGTH = timedelta(secon
 @pytest.mark.parametrize(
     "more", ["leases.LENGTH = timedelta(hours=1)", pytest.param(ELSEWHERE.format(6), marks=pytest.mark.slow)]
 )
-def test_who_goes_on_takes_over_what_a_killed_one_had(study, own, tmp_path, content, capsys, monkeypatch, more):
+def test_who_goes_on_takes_over_what_a_killed_one_had(
+    study, own, tmp_path, content, capsys, monkeypatch, asked_once, more
+):
     """At once on the same machine, however long its leases are; on another when they run out."""
     (spec,) = own.specs("waiting")
     expected = alone(study, [spec], tmp_path)
