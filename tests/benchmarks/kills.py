@@ -77,7 +77,8 @@ class Killed:
 
     @property
     def fine(self) -> bool:
-        return self.same_content and self.same_report and not self.again and not self.survived
+        # Each start asks three stored inputs again, to see whether the model is the same.
+        return self.same_content and self.same_report and self.again <= 3 * len(self.wanted) and not self.survived
 
 
 class World:
