@@ -207,11 +207,8 @@ def next_lines(report: Report, entry: DecisionEntry, language: str = ENGLISH) ->
         gold_alone = whose.get("gold") and not (whose.get("people") or whose.get("adjudicated"))
         yield say("next.all_gold" if gold_alone and totals["drawn"] < (totals["satisfied"] or 0) else "next.more")
     if entry["accuracy"] and entry["accuracy"]["best"]:
-        names = {
-            "systems": _joined(entry["systems"], language),
-            "accurate": _joined(entry["accuracy"]["best"], language),
-        }
-        yield say("next.weigh", **names)
+        best, accurate = (_joined(systems, language) for systems in (entry["systems"], entry["accuracy"]["best"]))
+        yield say("next.weigh", systems=best, accurate=accurate)
     elif entry["state"] == "sure":
         yield say("next.choose", system=entry["systems"][0])
     if not any(relation["holds"] and relation["holds"]["judged"] for relation in report["relations"]):
