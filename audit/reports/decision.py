@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from audit.false_satisfaction.accuracy import RightOutputs
+from audit.false_satisfaction.accuracy import RightOutputs, SystemAccuracy
 from audit.relations.registry import name_order
+from audit.reports.accuracy import accuracy_interval
 from audit.reports.certainty import Certainty
 from audit.reports.document import (
     DecisionAccuracy,
@@ -20,7 +21,6 @@ from audit.reports.document import (
 )
 from audit.reports.preference import entries_of, shown_ranking, weighted_ranking
 from audit.statistics.comparison import Common
-from audit.statistics.intervals import mid_p
 from audit.statistics.orders import TIED, best_of
 
 SURE, LIKELY, OUT = 0.95, 0.8, 0.01
@@ -207,23 +207,27 @@ def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str]) -> Decisio
     `apart` where the interval of its lead over the best of these is above 0, the two taken as independent, which is
     cautious of systems that are asked the same texts.
     """
-    counts: dict[str, tuple[int, int, float]] = {}
-    for study in studies:
-        for system in study.systems:
-            right, outputs, worth = counts.get(system.system, (0, 0, 0.0))
-            more = float(system.outputs if system.worth is None else system.worth)
-            counts[system.system] = right + system.right, outputs + system.outputs, worth + more
+    totals: dict[str, SystemAccuracy] = {}
+    for of_study in (system for study in studies for system in study.systems):
+        before = totals.get(of_study.system, SystemAccuracy(of_study.system, 0, 0, 0.0))
+        worth = of_study.outputs if of_study.worth is None else of_study.worth
+        totals[of_study.system] = SystemAccuracy(
+            of_study.system,
+            before.outputs + of_study.outputs,
+            before.right + of_study.right,
+            (before.worth or 0.0) + worth,
+        )
     rows = {
-        system: (right / outputs, mid_p(right / outputs * worth, worth, None), outputs)
-        for system, (right, outputs, worth) in counts.items()
-        if outputs
+        name: (total.right / total.outputs, ends, total.outputs)
+        for name, total in totals.items()
+        if (ends := accuracy_interval(total)) is not None
     }
     if not rows:
         return None
     named = [system for system in chosen if system in rows]
     best = best_of({system: rate for system, (rate, _, _) in rows.items()})
-    apart = False
-    if named and set(best).isdisjoint(named):
+    apart, other = False, bool(named) and set(best).isdisjoint(named)
+    if other:
         first, second = rows[best[0]], max((rows[system] for system in named), key=lambda row: row[0])
         below = math.hypot(first[0] - first[1].low, second[1].high - second[0])
         apart = first[0] - second[0] > below + TIED
@@ -234,6 +238,6 @@ def _accuracy(studies: Sequence[RightOutputs], chosen: Sequence[str]) -> Decisio
             {"system": system, "outputs": outputs, "accuracy": rate, "low": ends.low, "high": ends.high}
             for system, (rate, ends, outputs) in sorted(rows.items(), key=lambda item: (-item[1][0], item[0]))
         ],
-        "best": best if named and set(best).isdisjoint(named) else [],
+        "best": best if other else [],
         "apart": apart,
     }

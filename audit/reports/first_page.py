@@ -84,7 +84,7 @@ def certainty_lines(entry: DecisionEntry, language: str = ENGLISH) -> Iterator[s
     if entry["unjudged"]:
         names = listed(entry["unjudged"], language, "comma")
         yield say("decision.unjudged", count=len(entry["unjudged"]), systems=names)
-    if entry["left_out"] and entry["families"]:
+    if entry["left_out"]:
         yield say("decision.left_out", count=len(entry["left_out"]), names=listed(entry["left_out"], language, "comma"))
 
 

@@ -556,12 +556,11 @@ def cells_tab(view: View) -> None:
 
 
 def _headlines(report: Report) -> str:
-    lines = [f"<li>{html(line)}</li>" for line in decision_lines(report, language())]
-    lines[:1] = [line.replace("<li>", "<li><strong>").replace("</li>", "</strong></li>") for line in lines[:1]]
-    lines += [
-        f"<li><strong>{html(number)}</strong> {html(rest)}</li>" for number, rest in words.headlines(report, language())
-    ]
-    return f'<ul class="audit-headlines">{"".join(lines)}</ul>'
+    code = language()
+    first, *rest = [html(line) for line in decision_lines(report, code)] or [""]
+    lines = [*([f"<strong>{first}</strong>"] if first else []), *rest]
+    lines += [f"<strong>{html(number)}</strong> {html(text)}" for number, text in words.headlines(report, code)]
+    return f'<ul class="audit-headlines">{"".join(f"<li>{line}</li>" for line in lines)}</ul>'
 
 
 def heat_tab(view: View) -> None:
