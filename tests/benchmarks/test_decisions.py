@@ -43,7 +43,7 @@ def test_the_moment_of_a_decision_is_that_of_standing(goal):
 @pytest.mark.slow
 def test_real_systems_are_decided_right(tmp_path):
     contests = real(tmp_path / "real.db", sources=1500)
-    assert len(contests) >= 9
+    assert len(contests) >= 8  # relations that apply to the same groups of every system, all settled by gold
     for goal in ("winner", "order"):
         hits, _, texts, fixed = redrawn(contests, 100, goal)
         assert hits.mean(axis=0).min() >= CONFIDENCE
