@@ -189,7 +189,7 @@ def package(monkeypatch):
 
 
 def test_a_model_that_is_not_there_is_named_with_what_to_do(package):
-    with pytest.raises(NotInstalled, match="audit hanlp train"):
+    with pytest.raises(NotInstalled, match="HanLP has no model of this name"):
         chinese("好", "hanlp:NO_SUCH_MODEL")
 
 
@@ -198,19 +198,8 @@ def test_a_model_that_cannot_be_downloaded_is_told_of(package):
         chinese("好", "hanlp:PKU_POS_ELECTRA_SMALL")
 
 
-@pytest.mark.parametrize(
-    ("config", "says"),
-    [
-        (None, r"there is no config\.json in it"),
-        ("{", "cannot be read"),
-        ('{"classpath": "hanlp.x.Y", "embed": [{"classpath": "os.system"}]}', "'os.system', which is no component"),
-        ('{"classpath": "hanlp.components.taggers.rnn_tagger.RNNTagger"}', "cannot load this model"),
-    ],
-)
-def test_a_directory_without_a_whole_model_is_told_of(package, tmp_path, config, says):
-    if config:
-        (tmp_path / "config.json").write_text(config, encoding="utf-8")
-    with pytest.raises(BadFile, match=says):
+def test_a_directory_without_a_whole_model_is_told_of(package, tmp_path):
+    with pytest.raises(BadFile, match="cannot load this model"):
         chinese("好", f"hanlp:{tmp_path}")
 
 
