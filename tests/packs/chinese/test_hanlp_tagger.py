@@ -207,3 +207,21 @@ def test_without_hanlp_the_line_that_installs_it_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "hanlp", None)
     with pytest.raises(NotInstalled, match=r'pip install "audit\[chinese\]"'):
         version_of("hanlp:anything")
+
+
+@pytest.mark.slow
+def test_a_tagger_trained_as_the_docs_show_is_loaded(tmp_path):
+    pytest.importorskip("hanlp")
+    from hanlp.components.taggers.rnn_tagger import RNNTagger
+
+    lines = [
+        [("李", "B-nr"), ("鹏", "E-nr"), ("来", "S-v")],
+        [("我", "S-r"), ("爱", "S-v"), ("北", "B-ns"), ("京", "E-ns")],
+    ]
+    sentences = ["".join(f"{sign}\t{label}\n" for sign, label in line) for line in lines * 150]
+    (tmp_path / "train.tsv").write_text("\n".join(sentences), encoding="utf-8")
+    folder = str(tmp_path / "tagger")
+    RNNTagger().fit(
+        *[str(tmp_path / "train.tsv")] * 2, folder, epochs=2, embed=96, rnn_hidden=128, crf=False, lr=0.004, devices=-1
+    )
+    assert tags(HanlpTagger(folder), "李鹏 爱北京") == "李鹏/nr 爱/v 北京/ns"

