@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from service import Reply, serving
 
 from audit.corpora import get_corpus
-from audit.errors import BadFile, BadOutput
 from audit.relations import Outcome, Rewriting, base
 from audit.relations.base import Rewritten, Verdict, nothing
 from audit.runner.executors import InProcess
@@ -89,65 +88,6 @@ def test_pairs_that_a_service_does_not_have_are_absent_and_not_asked(tmp_path, m
     assert [not output.absent for output in outputs] == there
     assert len(server.bodies) == sum(there)
     assert system.languages == read
-
-
-def test_a_service_of_one_pair_need_not_be_told_it(tmp_path):
-    more = TASK + 'request = { texts = "{texts}" }\npairs = ["en-pt-BR"]'
-    with serving(lambda body, number: {"outputs": [{"text": "x"} for _ in body["texts"]]}) as server:
-        system = get_system(server.file(tmp_path, more))
-        assert system.run([input_of("a", "pt-BR"), input_of("b", "pt")]) == [Output(text="x"), Output()]
-    assert server.bodies == [{"texts": ["a"]}]
-
-
-def test_what_may_change_an_output_is_a_setting(tmp_path):
-    with serving(listed) as server:
-        settings = [
-            dict(get_system(server.file(tmp_path, TASK + more)).settings)
-            for more in ("", 'pairs = ["en-es"]', 'codes = { zh = "zh-CHS" }', 'languages = ["en"]')
-        ]
-    assert len({repr(setting) for setting in settings}) == 4
-    assert settings[1]["pairs"] == ["en-es"]
-    with serving() as server:  # and of other services' settings nothing has changed
-        assert set(get_system(server.file(tmp_path)).settings) == {
-            "url",
-            "method",
-            "headers",
-            "request",
-            "answer",
-            "labels",
-        }
-
-
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        (TASK + 'request = { q = "{text}" }', 'request: must say which language to translate into: put "{target_lang'),
-        (TASK + 'request = { q = "{text}" }\npairs = ["en-es", "en-fr"]', "must say which language to translate into"),
-        (TASK + 'pairs = ["en"]', "pairs: 'en' is no pair of languages such as"),
-        (TASK + 'pairs = ["en-jp"]', "pairs: 'en-jp' is no pair of languages"),
-        (TASK + "pairs = [1]", "pairs: 1 is no pair of languages"),
-        (TASK + 'pairs = "en-es"', "pairs: 'en-es' must be a list"),
-        (TASK + 'codes = { Chinese = "zh" }', "codes: 'Chinese' is no code such as es"),
-        (TASK + 'languages = ["English"]', "languages: 'English' is no code such as es"),
-        (TASK + 'answer = { label = "x" }', "text: is missing; an output of translation is a text"),
-        ('pairs = ["en-es"]', "pairs: is for the task translation; leave it out"),
-        ('request = { t = "{text}", to = "{target_language}" }', "'{target_language}' is for the task translation"),
-        ('tasks = ["translation", "summarization"]', "are of different kinds"),
-    ],
-)
-def test_a_file_that_cannot_be_used(tmp_path, more, says):
-    path = tmp_path / "service.toml"
-    path.write_text(f'name = "a"\nversion = "1"\nurl = "http://127.0.0.1:1/x"\n{more}')
-    with pytest.raises(BadFile, match=re.escape(says)):
-        get_system(f"http:{path}")
-
-
-def test_an_answer_without_a_text_is_an_error(tmp_path):
-    with (
-        serving(lambda body, number: {"said": None}) as server,
-        pytest.raises(BadOutput, match="a text must be a text"),
-    ):
-        get_system(server.file(tmp_path, ONE)).run([input_of("a")])
 
 
 CODES = st.sampled_from(["en", "es", "zh", "pt-BR"])
