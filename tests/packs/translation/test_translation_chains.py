@@ -185,20 +185,6 @@ def test_values_and_outcomes_agree_whatever_is_said(text, one, two, three, name)
     assert all(one.target is not None for _, one in members)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_no_group_where_no_target_language_is_said(name):
-    assert walked(get_relation("translation", name), source(target=None), None) == ([], None)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_they_read_every_language_and_carry_nothing(name):
-    chain = get_relation("translation", name)
-    assert chain.speaks("ko")
-    assert chain.per_system
-    assert chain.unit == "any"
-    assert chain.carry(frozenset({"accurate"})) is None
-
-
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
@@ -214,11 +200,6 @@ def test_they_read_every_language_and_carry_nothing(name):
 def test_bad_parameters_are_refused(name, changes, message):
     with pytest.raises(AuditError, match=message):
         relation(name, **changes)
-
-
-def test_a_whole_number_is_a_threshold_too():
-    assert relation("RTT", threshold=1).params == {"score": "consistency", "threshold": 1.0}
-    assert isinstance(relation("RTT", threshold=1).params["threshold"], float)
 
 
 @pytest.mark.parametrize("score", SCORES)
