@@ -83,10 +83,3 @@ def test_what_is_no_answer_is_an_error_without_secrets(tmp_path, reply, error, t
     assert error in answered.error
     assert SECRET not in answered.error
     assert answered.text == text
-
-
-def test_a_guideline_can_be_left_out(tmp_path):
-    with serving(lambda body, number: said("negative")) as server:
-        _, (answered,) = answers(file_of(server, tmp_path, 'guideline = false\nsystem = ""\n'))
-    assert answered.label == "negative"
-    assert [one["content"].split("\n")[0] for one in server.bodies[0]["messages"]] == ["How is it?"]

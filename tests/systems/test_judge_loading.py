@@ -39,11 +39,6 @@ def test_the_same_is_asked_in_other_ways():
     assert (moved.output, moved.texts, moved.variant) == ("S.", ("Long.",), 3)
 
 
-def test_a_prompt_has_the_guideline_where_it_is_wanted():
-    assert ONE.prompt().startswith("Read.\n\nHow is it?")
-    assert ONE.prompt(guideline=False).startswith("How is it?")
-
-
 @pytest.fixture
 def module(tmp_path, monkeypatch):
     def make(code):

@@ -53,46 +53,6 @@ def test_what_was_not_answered_is_asked_again(problem):
     assert machine.calls == 3
 
 
-def test_tries_are_bounded_and_the_last_problem_is_told():
-    machine = Machine(*[Unanswered("away", inputs=True)] * 9)
-    (problem,) = answers_of(Asking(concurrency=1, tries=4, first=0), machine)
-    assert isinstance(problem, Unanswered)
-    assert str(problem) == "away (asked 4 times)"
-    assert problem.inputs
-    assert machine.calls == 4
-
-
-@pytest.mark.parametrize("problem", [Declined("no"), BadOutput("nonsense"), ValueError("a bug"), SystemExit(3)])
-def test_what_was_answered_is_not_asked_again(problem):
-    machine = Machine(problem)
-
-    async def ask():
-        with pytest.raises(type(problem)):
-            await Asking(concurrency=1).ask(machine)
-
-    asyncio.run(ask())
-    assert machine.calls == 1
-
-
-def test_a_crowded_machine_halves_the_limit_once_for_calls_that_were_under_way_together():
-    # Eight calls are under way when all eight are told that it is too much: one piece of news, 8 -> 4, not 8 -> 1.
-    asking = Asking(concurrency=8, tries=1)
-    problems = answers_of(asking, Machine(*[Unanswered("busy", crowded=True)] * 8), times=8)
-    assert all(isinstance(problem, Unanswered) for problem in problems)
-    assert asking.limit == 4
-
-
-def test_the_limit_grows_by_one_a_round_of_answers_up_to_what_is_allowed():
-    # From 4: each answer adds 1/limit, so 4 of them give 4 + 1/4 + 1/4.25 + ... = 4.94 (5 after one more), and never
-    # above 6, which is allowed.
-    asking = Asking(concurrency=6)
-    asking._limit = 4.0
-    answers_of(asking, Machine(), times=5)
-    assert asking.limit == 5
-    answers_of(asking, Machine(), times=500)
-    assert asking.limit == 6
-
-
 def test_a_pause_holds_for_all_calls():
     # The first call is told to wait; nine more are waiting for its place. None is made before the pause is over.
     times = []

@@ -5,7 +5,6 @@ completions; a real model is behind one in tests/systems/test_systems_chat_model
 """
 
 import json
-import pickle
 
 import pytest
 from chatting import chat_file, reply
@@ -13,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from service import Reply, serving
 
-from audit.errors import AuditError, BadFile, Declined
+from audit.errors import BadFile, Declined
 from audit.systems import get_system
 from audit.systems.chat_answers import choice_in
-from audit.systems.prompts import filled
 from audit.tasks import Input, Output
 from audit.tasks.classification import Classification
 
@@ -143,24 +141,6 @@ def test_languages_are_named_and_what_is_not_translated_is_not_asked(tmp_path):
     assert "from English into Spanish" in body["messages"][0]["content"]
 
 
-def test_what_identifies_a_system_has_neither_secret_nor_pace(tmp_path, monkeypatch):
-    monkeypatch.setenv("SMALL_KEY", SECRET)
-    before = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"'))
-    after = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"\nconcurrency = 2\nrate = 3\ntimeout = 5\ntries = 2'))
-    other = system_of(tmp_path, minimal('[prompt]\nuser = "Well? {text}"'))
-    seeded = system_of(tmp_path, minimal("seed = 2"))
-    assert before.settings == after.settings
-    assert before.settings != other.settings != seeded.settings
-    assert before.settings["prompt"]["user"] == "{text}"
-    assert before.settings["temperature"] == 0.0
-    assert SECRET not in json.dumps(before.settings) + before.summary
-    before = system_of(tmp_path, minimal('api_key = "${SMALL_KEY}"'))
-    sent = pickle.dumps(before)
-    assert pickle.loads(sent).settings == before.settings  # noqa: S301
-    assert SECRET.encode() not in sent
-    assert before.count_characters([Input.of("So boring.")]) > len("So boring.")
-
-
 # What is read
 
 
@@ -186,21 +166,6 @@ def test_reasoning_is_kept_and_is_no_answer(tmp_path, said):
     rain = Input.of("It rains.", target="es")
     (translated,) = outputs(tmp_path, lambda body, number: said, 'task = "translation"', [rain])[0]
     assert translated.text in ("Llueve.", "negative", "Negative.")
-
-
-@pytest.mark.parametrize(
-    ("said", "raw"),
-    [
-        (reply('<think>It is {"label": "positive"}'), '<think>It is {"label": "positive"}'),
-        (reply('<|channel|>analysis<|message|>It is {"label": "positive"}'), '{"label": "positive"}'),
-        (reply(None, "length", reasoning="It is positive"), "It is positive"),
-    ],
-)
-def test_reasoning_alone_is_an_error_that_says_so(tmp_path, said, raw):
-    (output,) = outputs(tmp_path, lambda body, number: said)[0]
-    assert output.error.startswith("only reasoning came")
-    assert output.label is None
-    assert raw in output.text
 
 
 @pytest.mark.parametrize(
@@ -250,11 +215,6 @@ def test_a_label_is_read_back_whatever_stands_around_it(label, around):
     assert choice_in(around.format(label.upper()), LABELS) == label
 
 
-@given(st.dictionaries(st.sampled_from(["text", "labels"]), st.text(max_size=30), min_size=2, max_size=2))
-def test_a_template_is_filled_once(values):
-    assert filled("<{text}|{labels}|{{text}}>", values) == f"<{values['text']}|{values['labels']}|{{text}}>"
-
-
 # What goes wrong on the way
 
 
@@ -296,11 +256,6 @@ def test_a_mistake_in_the_file_is_one_sentence(tmp_path, more, problem):
     assert str(tmp_path / "chat.toml") in str(refused.value)
     assert "sk-4711" not in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-def test_a_name_without_a_file():
-    with pytest.raises(AuditError, match=r"write chat:FILE\.toml"):
-        get_system("chat:")
 
 
 # The client, for whoever asks other things than a system does

@@ -73,12 +73,6 @@ def test_it_is_asked_in_lines_and_started_once(tmp_path):
     assert wait_for(lambda: not is_running(pid))  # no orphan
 
 
-def test_a_program_that_keeps_its_output_back_is_told_so(tmp_path):
-    code = "import sys\nkept = list(sys.stdin)  # {more}"
-    system = program(tmp_path, code=code, file="timeout = 0.5")
-    assert "no answer within 0.5 s; does it flush its output" in system.run(texts("a"))[0].error
-
-
 @settings(max_examples=15)
 @given(asked=st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_any_text_arrives_as_it_is(asked, tmp_path_factory):
@@ -119,14 +113,6 @@ def test_the_input_that_ends_it_is_the_error(tmp_path, more, error):
     assert {output.label for output in outputs if not output.error} == {"positive"}
 
 
-def test_more_lines_than_asked_for(tmp_path):
-    system = program(tmp_path, 'print("{}", flush=True)')
-    system.run(texts("a"))
-    time.sleep(0.1)
-    outputs = system.run(texts("b"))
-    assert "it wrote more lines than it was asked for: {" in outputs[0].error
-
-
 def test_what_it_started_ends_with_it(tmp_path):
     more = (
         f'import subprocess; child = subprocess.Popen(["sleep", "60"]); '
@@ -153,9 +139,7 @@ def test_a_program_without_a_file(tmp_path, monkeypatch):
     ("task", "answer", "output"),
     [
         ("similarity", '{"score": 0.5}', Output("regulated", 0.5)),
-        ("question-answering", '{"text": null}', Output(text="unanswerable")),
         ("question-answering", '{"text": "Paris"}', Output(text="Paris")),
-        ("translation", "{}", Output()),
         ("summarization", '{"text": ""}', None),
     ],
 )

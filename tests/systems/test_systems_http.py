@@ -69,12 +69,6 @@ def test_a_request_of_ones_own_and_an_answer_of_theirs(tmp_path, monkeypatch):
     assert server.headers[0]["X-Team"] == "tests"
 
 
-def test_outputs_may_be_texts(tmp_path):
-    with serving(lambda body, number: {"out": [text.upper() for text in body["texts"]]}) as server:
-        system = get_system(server.file(tmp_path, 'answer = { text = "out[*]" }'))
-        assert system.run(INPUTS[:2]) == [Output(text=TEXTS[0].upper()), Output(text=TEXTS[1].upper())]
-
-
 PAIRS = [Input.of("我喜欢猫。", "{text_a}", language="zh"), Input.of("他来了。", "她走了。", language="zh")]
 
 
@@ -103,15 +97,6 @@ def test_the_texts_of_a_pair_may_go_to_places_of_their_own(tmp_path):
     assert {"source_sentence": "他来了。", "sentences": ["她走了。"]} in [body["inputs"] for body in server.bodies]
 
 
-def test_a_summary_is_a_text_and_a_scheme_has_its_labels(tmp_path):
-    with serving(lambda body, number: {"outputs": [{"text": text[:2]} for text in body["texts"]]}) as server:
-        system = get_system(server.file(tmp_path, 'tasks = ["summarization"]'))
-        assert system.run(INPUTS[:1]) == [Output(text="Fi")]
-    with serving(lambda body, number: {"outputs": [{"label": "SPORTS"}, {"label": "K1"}]}) as server:
-        more = 'tasks = ["classification/Sports,Finance"]\nlabels = { K1 = "Finance" }'
-        assert get_system(server.file(tmp_path, more)).run(INPUTS[:2]) == [Output("Sports"), Output("Finance")]
-
-
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -130,12 +115,6 @@ def test_an_answer_that_cannot_be_used(tmp_path, content, says):
         system = get_system(server.file(tmp_path, "tries = 1"))
         with pytest.raises((BadOutput, Unanswered), match=re.escape(says.replace("asked 1", "asked"))):
             system.run(INPUTS[:1])
-
-
-def test_a_score_that_the_file_names_must_be_there(tmp_path):
-    more = 'answer = { label = "outputs[*].label", score = "outputs[*].sorce" }'
-    with serving() as server, pytest.raises(BadOutput, match="has no 'sorce', which 'outputs"):
-        get_system(server.file(tmp_path, more)).run(INPUTS[:1])
 
 
 @pytest.mark.parametrize("status", [302, 307])
@@ -220,28 +199,6 @@ def test_a_secret_that_is_written_out_is_refused_and_not_shown(tmp_path, more):
 
 
 # What makes it another system
-
-
-def test_settings_hold_what_may_change_an_output_and_not_the_pace(tmp_path):
-    pace = "batch = 2\nconcurrency = 3\ntimeout = 4\ntries = 5\npatience = 6"
-    slow, plain = (get_system(described(tmp_path, minimal(more))) for more in (pace, ""))
-    assert (slow.batch, slow.concurrency, slow.tries, slow.patience) == (2, 3, 5, 6)
-    assert slow.settings == plain.settings == {
-        "url": "http://127.0.0.1:1/x",
-        "method": "POST",
-        "headers": {},
-        "request": {"texts": "{texts}"},
-        "answer": {"label": "outputs[*].label", "score": "outputs[*].score"},
-        "labels": {},
-    }  # fmt: skip
-    for more in (
-        'request = { texts = "{texts}", model = "b" }',
-        'headers = { X-Model = "b" }',
-        'labels = { P = "positive" }',
-        'answer = { label = "[*]" }',
-        'method = "PUT"',
-    ):
-        assert get_system(described(tmp_path, minimal(more))).settings != plain.settings
 
 
 # The file

@@ -9,14 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from service import Reply, serving
+from service import serving
 
-from audit.corpora import get_corpus
-from audit.relations import Outcome, Rewriting, base
-from audit.relations.base import Rewritten, Verdict, nothing
-from audit.runner.executors import InProcess
-from audit.runner.run import run
-from audit.store import open_store
 from audit.systems import get_system
 from audit.systems.http_file import Languages
 from audit.tasks import Input, Output
@@ -101,44 +95,6 @@ def test_groups_have_one_pair_and_lose_nothing(pairs):
     assert sorted(place for group in groups for place in group) == [
         place for place, pair in enumerate(pairs) if "pt-BR" not in pair
     ]
-
-
-def shout(texts, choices):
-    """In capitals."""
-    return Rewritten((texts[0].text.upper(),))
-
-
-def same(outputs, words):
-    return Verdict(Outcome.SATISFIED if outputs[0].text.upper() == outputs[1].text.upper() else Outcome.VIOLATED)
-
-
-def test_a_run_asks_many_requests_at_once(tmp_path):
-    """Three pairs, one of which is absent and one of which fails for a text."""
-
-    def answer(body, number):
-        return Reply({"why": "snow"}, 400) if "now" in str(body["texts"]).lower() else listed(body, number)
-
-    (tmp_path / "texts.csv").write_text("text\nIt rains.\nIt snows.\nIt is late.\n", encoding="utf-8")
-    relation = Rewriting(
-        name="shout",
-        summary="test",
-        rewrite=shout,
-        check=same,
-        task="translation",
-        family="test",
-        unit="any",
-        carry=nothing,
-        languages=base.ANY,
-    )
-    with serving(answer) as server:
-        spec = server.file(tmp_path, TASK + 'pairs = ["en-es", "en-fr"]')
-        corpus = get_corpus(f"{tmp_path / 'texts.csv'}@es,fr,de", "translation")
-        engine = open_store(str(tmp_path / "a.db"), create=True)
-        ran = run(engine, corpus, [spec], [relation], InProcess())
-    counts = {name: count for name, count in ran.counts.outcomes.items() if count}
-    assert counts == {"satisfied": 4, "inapplicable": 3, "error": 2}
-    assert ran.counts.failed == 4  # "It snows." and its follow-up, into two languages
-    assert "400" in ran.first_error
 
 
 def test_the_service_of_the_docs(tmp_path):

@@ -98,22 +98,6 @@ def test_pairs_do_the_task_that_has_their_labels_in_its_own_spelling(kind, pairs
         assert labels(system, ["The door is open.", "The door is not open."]) == ["contradiction"]
 
 
-def test_sentiment_is_one_of_the_tasks_where_its_labels_are_in_the_file(tmp_path):
-    (tmp_path / "films.tsv").write_text("text\tgold\nGreat fun\tPositive\nDull and long\tnegative\n")
-    system = get_system(f"logreg:{tmp_path / 'films.tsv'}")
-    assert {"sentiment", "classification/inews", "classification/negative,positive"} == set(system.tasks)
-    assert labels(system, ["great fun"]) == ["positive"]
-
-
-def test_the_version_is_of_the_content_and_not_of_the_order_it_is_trained_in(tickets, tmp_path):
-    before = get_system(f"logreg:{tickets}").version
-    (tmp_path / "copy.csv").write_text(TICKETS)
-    assert get_system(f"logreg:{tmp_path / 'copy.csv'}").version == before
-    assert get_system(f"centroid:{tickets}").version != before
-    (tmp_path / "copy.csv").write_text(TICKETS + "Where is my refund?,billing\n")
-    assert get_system(f"logreg:{tmp_path / 'copy.csv'}").version != before
-
-
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

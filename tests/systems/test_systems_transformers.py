@@ -15,7 +15,6 @@ pytest.importorskip("transformers", reason="pip install 'audit[transformers]'")
 from tiny_models import bert_config, classifier, learn, save_tokenizer
 
 from audit.errors import BadFile
-from audit.runner.executors import Batch
 from audit.systems import get_system
 from audit.systems.heads import _Window, best_span
 from audit.tasks import Input, Output
@@ -154,26 +153,6 @@ def test_a_directory_says_its_task_and_labels(moods):
     assert again.run([Input.of("a dull book")])[0] == outputs[3]  # alone as in a batch
 
 
-def test_labels_that_are_numbers_want_a_file(unnamed, tmp_path):
-    with pytest.raises(BadFile, match=r"LABEL_0, LABEL_1, LABEL_2\) does not say its task; write a file with model"):
-        get_system(f"transformers:{unnamed}")
-    more = f'model = "{unnamed}"\ntask = "classification/books,films,other"\n'
-    labels = 'labels = { LABEL_0 = "books", LABEL_1 = "films", LABEL_2 = "other" }'
-    system = get_system(file(tmp_path, more + labels))
-    assert [output.label for output in system.run([Input.of("the film is bad"), Input.of("it was")])] == [
-        "books",
-        "other",
-    ]
-    with pytest.raises(BadFile, match=r"toml, labels: the map misses LABEL_2; write for each .* books"):
-        get_system(file(tmp_path, more + 'labels = { LABEL_0 = "books", LABEL_1 = "films" }'))
-    with pytest.raises(BadFile, match=r"nothing says what is meant by LABEL_0, LABEL_1, LABEL_2"):
-        get_system(file(tmp_path, f'model = "{unnamed}"\ntask = "sentiment"'))
-    with pytest.raises(BadFile, match=r"labels: the model has no label 'LABEL_9'; it has LABEL_0"):
-        get_system(file(tmp_path, more + 'labels = { LABEL_9 = "books" }'))
-    with pytest.raises(BadFile, match=r"labels: 'cars' is no label of classification"):
-        get_system(file(tmp_path, more + 'labels = { LABEL_0 = "cars" }'))
-
-
 def test_inference(pairs):
     system = get_system(f"transformers:{pairs}")
     assert system.tasks == ("inference",)
@@ -310,46 +289,6 @@ def test_the_version_is_what_the_files_hold_and_not_where_they_are(moods, tmp_pa
 
 
 # Refusals
-
-
-@pytest.mark.parametrize("value", ["nan", "inf"])
-@pytest.mark.parametrize(
-    ("model", "texts", "more"),
-    [
-        ("moods", ["a dull book"], ""),
-        ("pairs", ["it rains today", "it rains"], ""),
-        ("several", ["a dull book"], ""),
-        ("regression", ["the film", "it rains"], ""),
-        ("regression", ["the film", "it rains"], "scale = [0, 5]"),
-        ("encoder", ["the film", "it rains"], ""),
-        ("reader", [CONTEXT, "Where does Anna live?"], ""),
-        ("summarizer", ["it rains today and people walk."], 'task = "summarization"'),
-        ("summarizer", ["it rains today and people walk."], 'task = "summarization"\nbeams = 2'),
-        ("summarizer", ["it rains today and people walk."], 'task = "translation"\npair = "en-es"'),
-    ],
-)
-def test_numbers_that_are_none_are_errors(request, tmp_path, model, texts, more, value):
-    import torch
-    import transformers
-    from safetensors.torch import load_file, save_file
-
-    if model in ("several", "regression"):
-        kind = "multi_label_classification" if model == "several" else "regression"
-        folder = tmp_path / model
-        names = {number: f"word {number}" for number in range(3 if model == "several" else 1)}
-        config = bert_config(save_tokenizer(folder), id2label=names, problem_type=kind)
-        transformers.BertForSequenceClassification(config).save_pretrained(folder)
-    else:
-        folder = shutil.copytree(request.getfixturevalue(model), tmp_path / model)
-    weights = load_file(folder / "model.safetensors")
-    broken = {name: torch.full_like(tensor, float(value)) for name, tensor in weights.items()}
-    save_file(broken, folder / "model.safetensors", {"format": "pt"})
-    spec = file(tmp_path, f'model = "{folder}"\n{more}')
-    task = get_system(spec).tasks[0]
-    item = Input.of(*texts, target="es" if task == "translation" else None)
-    (output,) = Batch(spec, task, (item,)).work().outputs(1)
-    assert "not finite" in output.error
-    assert output == Output(error=output.error)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from importlib import metadata
 
 import pytest
 
-from audit.errors import BadRow, NotInstalled, UnknownName
+from audit.errors import BadRow, NotInstalled
 from audit.packs.chinese.synonyms import Chatopera, best, pairs, read, thesaurus
-from audit.packs.chinese.taggers import is_traditional
 
 
 def test_scores_of_cilin():
@@ -30,11 +29,6 @@ def test_neighbouring_classes_are_not_synonyms_though_they_score_much():
     # Ac02A01= (fat people) and Ac02B01= (thin ones) are in the third-level class Ac02 of two branches: 0.9 cos(2°) / 1.
     assert thesaurus("cilin").score("胖子", "瘦子") > 0.8
     assert "瘦子" not in dict(thesaurus("cilin").synonyms("胖子"))
-
-
-def test_an_unknown_thesaurus_names_the_known_ones():
-    with pytest.raises(UnknownName, match="cilin, synonyms"):
-        thesaurus("wordnet")
 
 
 def test_chatopera_gives_its_nearest_words():
@@ -76,19 +70,3 @@ def test_the_list_holds_each_pair_once():
     for (kind, word), entries in pairs().items():
         assert len({pair.new for pair in entries}) == len(entries), (kind, word)
         assert word not in {pair.new for pair in entries}
-
-
-@pytest.mark.parametrize(
-    ("text", "holds"),
-    [
-        ("这是简体中文。", False),
-        ("這是繁體中文。", True),
-        ("一二三", False),
-        ("", False),
-        ("plain ASCII", False),
-        ("他叫鍾某，是上海的一名教师。", False),  # one name does not make it
-        ("😀😀", False),
-    ],
-)
-def test_traditional_characters(text, holds):
-    assert is_traditional(text) is holds

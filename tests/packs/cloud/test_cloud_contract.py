@@ -1,7 +1,6 @@
 """What every cloud service does when all is well and when it is not, each against a local server."""
 
 import pickle
-import time
 
 import pytest
 from cloud_services import ALL, IDENTITY, SECRET, TOKEN, named, running, there
@@ -62,16 +61,6 @@ def test_wrong_keys_name_the_variable_and_are_not_tried_again(simulated, status,
     assert not caught.value.inputs
     assert "\n" not in str(caught.value)
     assert not any(secret in str(caught.value) for secret in held(simulated))
-
-
-@pytest.mark.slow
-def test_429_is_waited_for(simulated, tmp_path, monkeypatch):
-    crowded = Reply({"message": "slow down"}, 429, {"Retry-After": "0.2"})
-    with running(simulated, tmp_path, monkeypatch, {0: crowded}, "concurrency = 1") as service:
-        started = time.monotonic()
-        assert tuple(get_system(service.spec).run(simulated.inputs)) == simulated.outputs
-        assert service.calls == simulated.requests + 1
-        assert time.monotonic() - started >= 0.2
 
 
 def test_500_is_tried_again(simulated, tmp_path, monkeypatch):

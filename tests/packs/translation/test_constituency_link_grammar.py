@@ -64,12 +64,6 @@ def test_sentences_are_parsed():
     assert third.leaves() == ["Cats"]
 
 
-@real
-def test_texts_that_have_no_tree():
-    texts = ["", " \n", "word " * 101, "a" * 1001, "Dogs bark.", "\x00\x1f", "中" * 400]
-    assert [tree is not None for tree in LinkGrammar().parse(texts, "en")] == [False] * 4 + [True] + [False] * 2
-
-
 def fake_program(folder, monkeypatch, script):
     """A program of this name that is none."""
     program = folder / "link-parser"

@@ -1,7 +1,5 @@
 """Masked language models: a BERT of four layers' width made here, with weights that say what it must answer."""
 
-from importlib.metadata import version
-
 import pytest
 
 from audit.errors import NotInstalled
@@ -10,7 +8,6 @@ from audit.packs.translation.masked import get_proposer
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "a", "good", "great", "film", "story", "is", "was", ".", ",", "##s", "1990", "quickly", "sees"]
-FAVOURITES = ["##s", "1990", ".", "the", "film", "story", "great", "good"]
 CHINESE = ["好", "电", "影", "故", "事", "医", "生", "的", "看", "我", "。"]
 
 
@@ -86,14 +83,6 @@ def test_chinese_words_get_a_mask_for_each_character(tmp_path):
     assert [query.filled for query in first][:4] == [("事",), ("故",), ("电",), ("影",)]
 
 
-def test_versions_name_the_files(tiny, tmp_path):
-    proposer = FillMask(str(tiny))
-    assert proposer.version.startswith(f"fill-mask(transformers {version('transformers')}, model ")
-    same = make(tmp_path / "same", FAVOURITES)
-    other = make(tmp_path / "other", ["good"])
-    assert FillMask(str(same)).version == proposer.version != FillMask(str(other)).version
-
-
 def test_an_absent_model_says_how_to_get_it(tmp_path):
-    with pytest.raises(NotInstalled, match=r"there is no directory 'no/such-model'.*hf download no/such-model"):
+    with pytest.raises(NotInstalled, match=r"no directory 'no/such-model'.*`hf download no/such-model`"):
         FillMask("no/such-model").propose([(("good", "film"), 0)], "en")

@@ -110,24 +110,6 @@ def test_the_order_of_questions_and_their_number_do_not_matter(own):
     assert proposer.propose([], "en") == []
 
 
-def test_versions_name_the_text(own, tmp_path):
-    other = tmp_path / "other.txt"
-    other.write_text(TEXT + "More.", encoding="utf-8")
-    same = tmp_path / "same.txt"
-    same.write_text(TEXT, encoding="utf-8")
-    version = get_proposer(f"ngram:{own}").version
-    assert version.startswith("ngram(")
-    assert get_proposer(f"ngram:{same}").version == version != get_proposer(f"ngram:{other}").version
-
-
-def test_a_text_in_another_language(tmp_path, monkeypatch):
-    monkeypatch.setenv("AUDIT_CACHE", str(tmp_path))
-    file = tmp_path / "es.txt"
-    file.write_text("El perro grande duerme.\nEl perro pequeño duerme.\n", encoding="utf-8")
-    proposer = proposer_of("es", f"ngram:{file}")
-    assert proposer.propose([(("El", "perro", "grande", "duerme", "."), 2)], "es") == ["pequeño"]
-
-
 def test_film_reviews_are_there_and_english():
     text = FilmReviews()
     if text.needs():

@@ -93,15 +93,6 @@ def test_one_word_is_replaced(parser, proposer):
     )
 
 
-def test_k_is_how_many_words_one_is_drawn_of(parser, proposer):
-    replacing = relation("word", k=20)
-    replacements = {
-        replacing.make_group(source("The cat sees the big dog in the garden.", seed=f"0:{row}"))[1][1]
-        for row in range(60)
-    }
-    assert replacements == {("cat", "otter"), ("sees", "hears"), ("big", "tiny"), ("dog", "wolf"), ("garden", "attic")}
-
-
 @pytest.mark.parametrize(
     ("given", "why"),
     [
@@ -117,24 +108,6 @@ def test_no_group(given, why, parser, proposer):
     assert relation("phrase").make_group(given) == ([], ())
     if "noun" not in why:
         assert relation("word").make_group(given) == ([], ())
-
-
-def test_many_sources_ask_each_model_once_a_word(parser, proposer):
-    texts = [
-        "The big old dog sleeps.",
-        "The small cat sees a dog.",
-        "The big old dog sleeps.",
-        "The unparsable cat sees.",
-    ]
-    sources = [source(text, target) for text in texts for target in ("es", "fr2")]
-    replacing = relation("phrase", parser="small-parser")
-    groups = replacing.make_groups(sources)
-    assert [bool(follow_ups) for follow_ups, _ in groups] == [True] * 6 + [False] * 2
-    # Every distinct text in one call; the first modifiers in one, the second ones in another.
-    assert parser.asked == [("en", list(dict.fromkeys(texts)))]
-    assert [len(follow_ups) for follow_ups in proposer.asked] == [6, 4]
-    assert groups == [replacing.make_group(single_source) for single_source in sources]
-    assert [note[0] for follow_ups, note in groups if follow_ups] == [("to", "es"), ("to", "fr2")] * 3
 
 
 def test_the_value_is_the_similarity_of_the_translations(parser, proposer):
@@ -190,21 +163,6 @@ def test_the_version_names_parsers_and_proposer(parser, proposer):
     for name in ("parser", "proposer"):
         with pytest.raises(UnknownName):
             _ = relation("word", **{name: "nobody"}).full_version
-
-
-def test_each_language_may_have_a_proposer_of_its_own(parser, proposer, tmp_path):
-    file = tmp_path / "es.txt"
-    file.write_text("El pequeño perro duerme.\nEl viejo perro corre.\nEl pequeño gato duerme.\n", encoding="utf-8")
-    params = {"proposer": f"es=ngram:{file},listed"}
-    assert follow_up("phrase", "The big dog sleeps.", **params) == follow_up("phrase", "The big dog sleeps.")
-    replacing = relation("phrase", **params)
-    follow_ups, note = replacing.make_group(source("El grande perro duerme.", target="en", language="es"))
-    assert [member.text for member in follow_ups] == ["El pequeño perro duerme."]
-    assert note == (("to", "en"), ("grande", "pequeño"))
-    assert "; ngram(" in replacing.full_version
-    assert replacing.full_version.endswith("; listed 1")
-    with pytest.raises(AuditError, match="'es=' has an entry without a proposer"):
-        _ = relation("word", proposer="es=").full_version
 
 
 @pytest.mark.parametrize(

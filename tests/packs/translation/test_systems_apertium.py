@@ -17,7 +17,7 @@ from audit.errors import AuditError
 from audit.packs.translation import apertium as apertium
 from audit.packs.translation.apertium_system import LONGEST, _paths
 from audit.systems import get_system
-from audit.tasks import Input, Output, get_task
+from audit.tasks import Input, Output
 
 # The first two are from the MCMT study's sentences (Wikipedia). On "known" the tagger of eng-spa keeps other tags for
 # unknown words from then on, so that a file with both lines, in this order, has another second line.
@@ -67,30 +67,6 @@ def test_known_translations_into_three_languages():
         "La casa és molt gran.",
         "La maison est très grande.",
     ]
-
-
-@needs_apertium
-def test_absent_where_there_is_no_pair():
-    system = get_system("apertium")
-    pairs = [("en", "xx"), ("xx", "es"), ("en", "en"), ("zh", "tlh")]
-    assert system.run([Input.of("A dog.", language=a, target=b) for a, b in pairs]) == [Output()] * 4
-    assert get_task("translation").checked(Output()).absent
-    assert system.run([]) == []
-    with pytest.raises(AuditError, match="have a language to translate into"):
-        system.run([Input.of("A dog.")])
-
-
-@needs_apertium
-def test_only_some_modes_are_another_system():
-    roundabout = get_system("apertium:eng-cat+cat-spa")
-    assert roundabout.name == "apertium:eng-cat+cat-spa"
-    assert roundabout.settings["chains"] == {"en-es": "eng-cat + cat-spa"}
-    item = Input.of("The rain in Spain stays mainly in the plain.", target="es")
-    assert roundabout.run([item]) != get_system("apertium").run([item])
-    assert get_system("apertium:eng-cat_valencia").settings["modes"] == {"en-ca": "eng-cat_valencia"}
-    with pytest.raises(AuditError, match="eng-cat_valencia is a second mode of the same two languages"):
-        get_system("apertium:eng-cat+eng-cat_valencia")
-    assert get_system("apertium:eng-cat+xxx-yyy").needs().startswith("Apertium has no mode xxx-yyy; ")
 
 
 @pytest.mark.slow
@@ -167,17 +143,6 @@ def test_a_program_that_fails_costs_the_others_nothing(fake_apertium):  # noqa: 
     assert len(fake_apertium.batches()) == 7  # 6; 3 and 3; 1 and 2 of the first; then 1 and 1
 
 
-@pytest.mark.parametrize("how", ["loses", "mixes"])
-def test_a_wrong_count_or_order_is_noticed(fake_apertium, how):  # noqa: F811
-    fake_apertium.mode("eng-spa", f"fake-engine $1 {how}")
-    outputs = get_system("apertium").run([Input.of(text, target="es") for text in ("a", "bad", "c", "d")])
-    assert [output.text for output in outputs if output.text != "BAD"] == (
-        ["A", None, "C", "D"] if how == "loses" else ["A", "C", "D"]
-    )
-    if how == "loses":
-        assert outputs[1].error == "eng-spa: Apertium (fake-engine) did not return its 1 texts one by one"
-
-
 @pytest.mark.slow
 def test_a_program_that_hangs_is_stopped(fake_apertium, monkeypatch):  # noqa: F811
     fake_apertium.mode("eng-spa", "fake-engine $1 hangs")
@@ -186,18 +151,6 @@ def test_a_program_that_hangs_is_stopped(fake_apertium, monkeypatch):  # noqa: F
     assert isinstance(translations[0], AuditError)
     assert str(translations[0]) == "Apertium took too long and was stopped; shorten the text"
     assert translations[1] == "B"
-
-
-def test_the_version_is_of_the_content(fake_apertium, tmp_path):  # noqa: F811
-    data = tmp_path / "eng-spa.bin"
-    data.write_text("one")
-    fake_apertium.mode("eng-spa", f"fake-engine '{data}'")
-    first = get_system("apertium").version
-    apertium._content.cache_clear()
-    assert get_system("apertium").version == first
-    data.write_text("two")
-    apertium._content.cache_clear()
-    assert get_system("apertium").version != first
 
 
 # Names, paths, formats

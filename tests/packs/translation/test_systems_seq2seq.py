@@ -198,27 +198,6 @@ def test_a_model_of_many_languages(many):
     assert all(output.absent for output in system.run(absent))
 
 
-def test_a_pair_narrows_a_model_of_many(many):
-    system = get_system(f"seq2seq:{many}#en-fr")
-    assert (system.name, system.languages, system.settings["pair"]) == ("m2m#en-fr", ("en",), "en-fr")
-    assert system.run([*inputs_of(ENGLISH[:1], "fr"), *inputs_of(ENGLISH[:1], "es")]) == [
-        Output(text=FRENCH[0]),
-        Output(),
-    ]
-
-
-def test_the_version_names_what_the_files_hold(marian, tmp_path):
-    folder = shutil.copytree(marian, tmp_path / "copy")
-    version = get_system(f"seq2seq:{marian}").version
-    (folder / "README.md").write_text("about")
-    assert get_system(f"seq2seq:{folder}").version == version
-    weights = folder / "model.safetensors"
-    content = bytearray(weights.read_bytes())
-    content[-100] ^= 1
-    weights.write_bytes(content)
-    assert get_system(f"seq2seq:{folder}").version != version
-
-
 def test_an_absent_model_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     system = get_system("seq2seq:some/model-en-es")

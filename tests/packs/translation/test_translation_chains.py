@@ -1,13 +1,11 @@
 """RTT, MCMT and MGMT-sentence on outputs given by hand, and by a translator that never errs."""
 
-import pickle
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.errors import AuditError
-from audit.packs.translation.relations import PIVOTS, SCORES, pivots_of
+from audit.packs.translation.relations import PIVOTS, pivots_of
 from audit.relations import Outcome, Source, get_relation
 from audit.relations.registry import configured
 from audit.tasks import Input, Output
@@ -189,24 +187,10 @@ def test_values_and_outcomes_agree_whatever_is_said(text, one, two, three, name)
     ("name", "changes", "message"),
     [
         ("RTT", {"score": "bleurt"}, "score is 'bleurt'; allowed are consistency, levenshtein"),
-        ("RTT", {"threshold": 1.5}, "threshold is 1.5; allowed are numbers from 0 to 1"),
-        ("MCMT", {"threshold": float("nan")}, "threshold is nan"),
         ("MCMT", {"pivots": " , "}, "pivots are empty"),
-        ("MCMT", {"pivots": "fr;pt"}, "pivots have 'fr;pt', which is no code"),
-        ("MGMT-sentence", {"bound": 0.0}, "bound is 0; allowed are numbers above 0"),
         ("MGMT-sentence", {"bound": "1"}, "must be of type float"),
     ],
 )
 def test_bad_parameters_are_refused(name, changes, message):
     with pytest.raises(AuditError, match=message):
         relation(name, **changes)
-
-
-@pytest.mark.parametrize("score", SCORES)
-def test_every_score_can_be_chosen_and_is_sent_to_workers(score):
-    copy = pickle.loads(pickle.dumps(relation("RTT", score=score)))  # noqa: S301, our own bytes
-    same, other = Output(text="It rains here."), Output(text="Snow fell.")
-    _, verdict = walked(copy, source(), lambda item: same)
-    assert verdict.value == pytest.approx(1)
-    _, verdict = walked(copy, source(), lambda item: other)
-    assert verdict.value < 0.6
