@@ -45,8 +45,6 @@ class LanguageTools:
     """The words that `tag` finds, with their places and without tags, where finding these is what takes time."""
     version: Callable[[], str] = str
     """The version of its own tagger: the program and its model."""
-    no_trees: Callable[[], str | None] = lambda: "nothing here parses its texts"
-    """Why its own tagger finds no trees of sentences, with what to install; None where it does."""
     phrases: Mapping[str, str] = field(default_factory=dict)
     """Regular expressions of what its texts say, by name: negation, question, female and male, for slices
     (`audit.corpora.slices`); and `usual`, what words are that every longer text of it has many of."""

@@ -105,8 +105,8 @@ def test_names_with_and_without_spaces_mean_the_same_and_the_task_is_kept():
 
 def test_what_is_asked_of_parts_is_asked_of_the_composition():
     both = get_relation("inference", "contractions | negated-hypothesis | typos")
-    assert (both.grammar, both.unit, both.counterpart) == ("trees", "any", "")
-    assert set(both.needs) == {"lemminflect", "textblob"}
+    assert (both.grammar, both.unit, both.counterpart) == (True, "any", "")
+    assert set(both.needs) == {"lemminflect", "spacy"}
     assert both.full_version.startswith("2 | 1 | 1; ")
     assert get_relation("inference", "typos|contractions").counterpart == "typos | contractions"
 

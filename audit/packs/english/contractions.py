@@ -91,7 +91,6 @@ _CANDIDATE = re.compile(
     + "|".join(rf"\b(?:{'|'.join(hosts)})\s+{word}\b" for word, hosts in _REDUCES.items()),
     re.IGNORECASE,
 )
-_VERB_MARKS = frozenset({"VBN", "VBD", "VB", "VBP", "VBG", "JJ"})
 
 
 def may_change(text: str) -> bool:

@@ -166,7 +166,7 @@ def deniable(text: Analysis) -> bool:
     return first.low in _DEFINITE or first.tag.startswith("NNP")
 
 
-@perturbation("negated-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar="trees")
+@perturbation("negated-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar=True)
 def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The main verb of the hypothesis is negated.
 
@@ -183,7 +183,7 @@ def negated_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     return negate(text, strict=False) if deniable(text) else None
 
 
-@perturbation("denied-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar="trees")
+@perturbation("denied-hypothesis", family=DENYING, tasks=OPPOSITE, needs=TOOLS, grammar=True)
 def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is denied: "It is not true that ...".
 
@@ -200,7 +200,7 @@ def denied_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     family="other words for the same",
     tasks=uses("inference", texts=SECOND),
     needs=TOOLS,
-    grammar="trees",
+    grammar=True,
 )
 def affirmed_hypothesis(text: Analysis, choices: random.Random) -> str | None:
     """The hypothesis is affirmed: "It is true that ...".

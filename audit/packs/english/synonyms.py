@@ -183,13 +183,11 @@ def _may_stand_before(tokens: Sequence[Token], index: int, synonym: Synonym) -> 
 
 
 def _is_compound(token: Token, head: int) -> bool:
-    """Whether a noun is part of a compound with the noun after it, as the tree has it; without a tree every one is."""
+    """Whether a noun is part of a compound with the noun after it, as the tree has it."""
     if not token.tag.startswith("NN"):
         return False
     token = tagged(token)
-    return not isinstance(token, Word) or (
-        token.head >= head and token.relation in ("compound", "nmod", "amod", "poss")
-    )
+    return isinstance(token, Word) and token.head >= head and token.relation in ("compound", "nmod", "amod", "poss")
 
 
 def _is_name(tokens: Sequence[Token], index: int) -> bool:
