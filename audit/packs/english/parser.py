@@ -144,5 +144,5 @@ def _spaces(spans: Sequence[tuple[int, int]]) -> list[bool]:
 
 
 def tree_of(tokens: Sequence[Token]) -> Parse | None:
-    """The trees of a text's tokens; None where there are none, or they are not tagged yet."""
+    """The trees of a text's tokens; None where there are none."""
     return tokens if isinstance(tokens, Parse) and tokens else None

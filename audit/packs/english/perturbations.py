@@ -11,10 +11,10 @@ from functools import cache, lru_cache
 
 from audit.packs.english.capitals import inside_sentence
 from audit.packs.english.clauses import switch
-from audit.packs.english.contractions import contract, expand, has_contraction, has_full_form, may_change
+from audit.packs.english.contractions import contract, expand, has_contraction, has_full_form
 from audit.packs.english.coordination import swap, swappable
 from audit.packs.english.passages import passages
-from audit.packs.english.synonyms import has_synonyms, replacements
+from audit.packs.english.synonyms import replacements
 from audit.packs.english.tagging import split_words
 from audit.packs.english.tense import change_tense
 from audit.packs.english.vocabulary import FUNCTION_WORDS
@@ -156,10 +156,8 @@ def contractions(texts: Sequence[Analysis], choices: random.Random) -> Rewritten
     >>> contractions([Analysis("It isn't good."), Analysis("It is bad.")], random.Random(0)).texts
     ('It is not good.', 'It is bad.')
     """
-    if not any(text.is_tagged or may_change(text.text) for text in texts):
-        return None
     for change, is_left in ((expand, has_contraction), (contract, has_full_form)):
-        if any(new := [change(text.split) for text in texts]):
+        if any(new := [change(text.tokens) for text in texts]):
             changed = [text.replace(own) if own else text.text for text, own in zip(texts, new, strict=True)]
             return None if any(map(is_left, changed)) else Rewritten(tuple(changed))
     return None
@@ -191,9 +189,7 @@ def synonyms(text: Analysis, choices: random.Random) -> str | None:
     >>> synonyms(Analysis("I want to buy a bike."), random.Random(0))
     'I want to buy a bicycle.'
     """
-    if not (text.is_tagged or has_synonyms(text.text, both_ways=True)):
-        return None
-    by_noun = replacements(text.split, both_ways=True)
+    by_noun = replacements(text.tokens, both_ways=True)
     for noun in _LOOSE & by_noun.keys():
         del by_noun[noun]
     new: dict[int, str] = {}

@@ -193,4 +193,4 @@ def _without_shouting(word: str, first: bool) -> str:
 _NAMES = frozenset({"will", "rose", "mark", "grant", "bill", "drew", "frank", "sue", "jack", "rob", "pat", "bob"})
 
 
-ENGLISH = LanguageTools(_english, tag_all=_all_english, split=_split, version=parser.version, phrases=PHRASES)
+ENGLISH = LanguageTools(_english, tag_all=_all_english, version=parser.version, phrases=PHRASES)

@@ -7,19 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.corpora import get_corpus
 from audit.errors import AuditError
-from audit.packs.english import emphasis, parser
+from audit.packs.english import emphasis
 from audit.packs.english.clauses import switch
 from audit.packs.english.comparatives import antonyms, exchange, judging, rephrase, reverse
-from audit.packs.english.contractions import contract, expand, may_change
+from audit.packs.english.contractions import contract, expand
 from audit.packs.english.coordination import swap, swappable
 from audit.packs.english.emphasis import article, gradable, places
 from audit.packs.english.negation import negate
 from audit.packs.english.number import changes, countables
 from audit.packs.english.polarity import leaning
 from audit.packs.english.polarity import lexicon as polar
-from audit.packs.english.synonyms import has_synonyms, lexicon, read, replacements
+from audit.packs.english.synonyms import lexicon, read, replacements
 from audit.packs.english.tagging import base, forms, is_form, plural, singular
 from audit.packs.english.tense import change_tense
 from audit.text import Analysis
@@ -224,29 +223,7 @@ def test_any_text_is_taken(text):
     for rewriting in REWRITINGS.values():
         made = rewriting(text)
         assert made is None or made.strip()
-    full, short = (REWRITINGS[name](text) or text for name in ("expand", "contract"))
-    assert len(full) >= len(text)
-    assert may_change(text) or text == full == short  # only texts that may change need to be tagged
-
-
-def test_nothing_is_lost_by_looking_at_words_before_tags():
-    texts = {text for row in get_corpus("support-tickets").rows() for text in row.input.texts}
-    tagged = [Analysis(text) for text in sorted(texts)]
-    Analysis.tag_all(tagged)
-    spared = 0
-    for analysis in tagged:
-        text = Analysis(analysis.text)
-        for change in (expand, contract, replacements):
-            assert change(text.split) == change(analysis.tokens), analysis.text
-        spared += not text.is_tagged
-    assert spared > 0.5 * len(texts)
-
-
-def test_words_alone_decide_most_texts(monkeypatch):
-    monkeypatch.setattr(parser, "parse", lambda texts: pytest.fail("it is tagged"))
-    for text in ("It is a film that does not work.", "I can't say they've seen it.", "The movie is here."):
-        split = Analysis(text).split
-        assert expand(split) or contract(split) or replacements(split)
+    assert len(REWRITINGS["expand"](text) or text) >= len(text)
 
 
 def test_lists_are_sound():
@@ -258,7 +235,6 @@ def test_lists_are_sound():
     assert all(pole in (1, -1) for poles in polar().values() for pole in poles.values())
     for form, synonyms in lexicon().items():
         assert all(synonym.new != form == form.lower() for synonym in synonyms)
-        assert has_synonyms(f"It is ({form.capitalize()})!")
 
 
 @pytest.mark.parametrize("line", ["film movie", "film\t~\tmovie", "film\t=\tmovie\tbeside=x"])

@@ -212,7 +212,7 @@ def test_a_neighbour_is_not_repeated_and_the_tag_decides():
 
 def test_number_of_nouns_and_form_of_verbs_stay():
     tokens = ("She", "sees", "large", "museums", "in", "town", ".")
-    assert first_fitting(tokens, 1, ["see", "saw", "seen", "seeing", "visits"], "en") == "visits"
+    assert first_fitting(tokens, 1, ["see", "saw", "seen", "seeing", "likes"], "en") == "likes"
     assert first_fitting(tokens, 2, ["few", "larger", "todays", "small"], "en") == "small"
     assert first_fitting(tokens, 3, ["museum", "ed", "houses"], "en") == "houses"
     assert first_fitting(tokens, 5, ["houses", "Paris", "winter"], "en") == "winter"
