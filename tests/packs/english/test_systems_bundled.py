@@ -88,15 +88,6 @@ def test_an_absent_package_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row["needs"] for row in listing() if row["languages"] == ["zh"]} >= {'pip install "audit[chinese]"'}
 
 
-def test_vader_is_the_packages() -> None:
-    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
-
-    own, other = sentiment._analyzer(), SentimentIntensityAnalyzer()
-    idioms = ["It is never so good as the bomb, yeah right.", "without doubt a bad ass film", "not this good, but fine"]
-    for text in [*TEXTS, *idioms, *_sentences(400), *_documents(40)]:
-        assert own.polarity_scores(text) == other.polarity_scores(text)
-
-
 def test_textblob_is_the_packages() -> None:
     from textblob import TextBlob
 
