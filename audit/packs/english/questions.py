@@ -6,7 +6,6 @@ After TextFlint's PerturbQuestion, AddSent and ModifyPos (Wang et al. 2021, sect
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from audit.packs.english.parser import Parse, Word, tree_of
 from audit.packs.english.perturbations import SENTENCES, TOOLS, appended, ends, irrelevant_to
@@ -21,20 +20,9 @@ _ASKING = "the question put otherwise"
 _ANSWERED = uses("question-answering")
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """The parts of a question, in the order of a statement: "when" "the roof" "was replaced"."""
-
-    asked: str
-    """The phrase with the question word, as it opens the question."""
-    subject: str
-    """Empty where the question word is, or is part of, the subject."""
-    verb: str
-    """The verb and what follows it."""
-
-
-def _parts(text: Analysis) -> _Question | None:
-    """The parts of one plain question that opens with a question word; None of another."""
+def _statement(text: Analysis) -> str | None:
+    """One plain question that opens with a question word, as a statement orders it: "when the roof was replaced"; None
+    of another."""
     tree = tree_of(text.tokens)
     if tree is None or len(text.spans) != 1 or not text.text.rstrip().endswith("?") or len(tree.roots()) != 1:
         return None
@@ -58,7 +46,7 @@ def _parts(text: Analysis) -> _Question | None:
             return None
         if tensed.low in ("had", "has", "have") and tree.words[tensed.index + 1].tag != "VBN":
             return None
-        return _Question(asked, "", text.text[tensed.start : end].rstrip())
+        return f"{asked} {text.text[tensed.start : end].rstrip()}"
     between = text.text[subject[-1].end : root.start].strip() if root is not tensed else ""
     behind = text.text[root.end if root is not tensed else subject[-1].end : end].strip()
     verb = _verb(root, tensed)
@@ -66,7 +54,7 @@ def _parts(text: Analysis) -> _Question | None:
         return None
     helper, main = verb
     said = " ".join(part for part in (helper, between, main, behind) if part)
-    return _Question(asked, text.text[subject[0].start : subject[-1].end], said)
+    return f"{asked} {text.text[subject[0].start : subject[-1].end]} {said}"
 
 
 def _inverted_subject(tree: Parse, root: Word, tensed: Word) -> Sequence[Word] | None:
@@ -106,14 +94,6 @@ def _verb(root: Word, tensed: Word) -> tuple[str, str] | None:
     return None if inflected is None else ("", inflected)
 
 
-def _low(phrase: str) -> str:
-    return phrase[0].lower() + phrase[1:]
-
-
-def _clause(parts: _Question) -> str:
-    return " ".join(part for part in (parts.subject, parts.verb) if part)
-
-
 _INDIRECT = (
     "Can you tell me {}?", "Do you know {}?", "I would like to know {}.", "Could you tell me {}?", "Please tell me {}.",
 )  # fmt: skip
@@ -128,8 +108,8 @@ def indirect_question(text: Analysis, choices: random.Random) -> str | None:
     >>> indirect_question(Analysis("Where does Ann live?"), random.Random(0))
     'Could you tell me where Ann lives?'
     """
-    parts = _parts(text)
-    return choices.choice(_INDIRECT).format(f"{_low(parts.asked)} {_clause(parts)}") if parts else None
+    asked = _statement(text)
+    return choices.choice(_INDIRECT).format(asked[0].lower() + asked[1:]) if asked else None
 
 
 # The context.
