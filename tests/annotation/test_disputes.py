@@ -1,14 +1,13 @@
-"""Disputes: what people said is shown without names, names are revealed with a line in the log, decisions change."""
+"""Disputes: what people said is shown without names, and decisions change."""
 
 import pytest
 from disputing import disputed
 from question_world import add_people
 
-from audit.annotation.accounts import entries
 from audit.annotation.causes import REASONS, SPOT_CHECK
 from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
-from audit.errors import NotAllowed, Refused
+from audit.errors import Refused
 from audit.judging.adjudications import (
     LAST,
     adjudicate,
@@ -16,7 +15,6 @@ from audit.judging.adjudications import (
     disputes,
     my_adjudications,
     opinions,
-    reveal_names,
 )
 from audit.judging.judgements import judge, undo
 from audit.store import open_store, table_of, tables
@@ -89,25 +87,6 @@ def test_opinions_have_no_names_and_no_order_of_accounts_or_time(engine, who):
     # Of the six orders, twelve questions have several: an order tells nothing of who is who on the next question.
     assert len(orders) >= 3
     assert not any(name in str(stated) for name in PEOPLE)
-
-
-def test_names_are_revealed_with_a_line_in_the_log(engine, who):
-    id = say(engine, who, ["positive", "neutral", "negative"])
-    names = reveal_names(engine, who["ada"], id)
-    said = {names[opinion.number]: opinion.answer for opinion in opinions(engine, who["eve"], id)}
-    assert said == {"ann": "positive", "bob": "neutral", "cyd": "negative"}
-    line = entries(engine, who["mia"])[0]
-    assert (line.who, line.action, line.question_id, line.detail) == ("ada", "names revealed", id, {"people": 3})
-
-
-def test_names_are_refused_to_annotators_and_where_there_are_none(engine, who):
-    id = say(engine, who, ["positive", "neutral", "negative"])
-    for work in (reveal_names, opinions):
-        with pytest.raises(NotAllowed, match="ann has the role annotator"):
-            work(engine, who["ann"], id)
-    with pytest.raises(Refused, match="no names to reveal"):
-        reveal_names(engine, who["ada"], 12)
-    assert "names revealed" not in {entry.action for entry in entries(engine, who["mia"])}
 
 
 @pytest.mark.parametrize(
