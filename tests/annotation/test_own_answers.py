@@ -12,13 +12,9 @@ from audit.annotation import control_questions
 from audit.annotation.answers import counting_votes
 from audit.annotation.control_questions import KNOWN, REPEAT
 from audit.annotation.own_answers import (
-    LEAST_SETTLED,
     LONGEST,
     OPEN_FOR,
-    STEP,
-    OwnAgreement,
     OwnFilter,
-    own_agreement,
     own_answer,
     own_answers,
     own_labels,
@@ -76,12 +72,9 @@ def test_the_list_is_searched_and_filtered_and_has_nobody_elses_answers(where, l
     assert ids(engine, ann, task="topic") == []
     change(engine, ann, 1, "positive", comment="Odd Film")
     assert ids(engine, ann) == [1, 3, 2]
-    assert ids(engine, ann, commented=True) == ids(engine, ann, search="odd film") == [1]
+    assert ids(engine, ann, search="odd film") == [1]
     flag_answer(engine, ann, 3, "which film?")
     assert ids(engine, ann, flagged=True) == [3]
-    moment = tables.now()
-    assert ids(engine, ann, since=moment) == []
-    assert ids(engine, ann, until=moment, since=moment - timedelta(hours=1)) == [1, 3, 2]
     assert own_labels(engine, ann) == {"sentiment": ("neutral", "positive", "unsure")}
     undo(engine, ann)
     assert ids(engine, ann) == [3, 2]  # and what is on the screen again is not in it
@@ -239,40 +232,6 @@ def test_a_repeat_is_not_in_the_list_while_it_is_asked_and_once_afterwards(tmp_p
     assert 1 not in ids(engine, who["ann"])
     skip(engine, who["ann"], 1)
     assert ids(engine, who["ann"], search="Film 1.") == [1]
-
-
-def test_agreement_is_of_what_is_closed_in_whole_steps_and_of_no_hidden_question(tmp_path, always, later):
-    number = LEAST_SETTLED + STEP + 3
-    engine, who = world(tmp_path / "audit.db", [f"Film {n}." for n in range(1, number + 1)])
-    know(engine, "gold", 5)
-    settle_how(engine, gold_share=0.1)
-    always(0.0)
-    give(engine, who["ann"], *["negative"] * 5)
-    always(0.99)
-    give(engine, who["ann"], *["positive"] * number)
-    assert own_agreement(engine, who["ann"]) is None
-    give(engine, who["bob"], *["positive" if n % 3 else "negative" for n in range(number)])
-    disputed = list(range(1, number + 1, 3))
-    for id in disputed:  # every third is disputed; an adjudicator agrees with ann in every sixth
-        adjudicate(engine, who["ada"], id, ["positive" if id % 2 else "negative"], "", "slip")
-    # Decided ones alone are closed, and there are too few of them.
-    assert own_agreement(engine, who["ann"]) is None
-    later(2 * OPEN_FOR)
-    against = sum(1 for id in disputed if id % 2 == 0)
-    assert own_agreement(engine, who["ann"]) == OwnAgreement(LEAST_SETTLED + STEP - against, LEAST_SETTLED + STEP)
-    assert own_agreement(engine, who["ada"]) is None
-
-
-def test_one_more_settled_answer_tells_nothing_of_itself(tmp_path, later):
-    engine, who = world(tmp_path / "audit.db", [f"Film {n}." for n in range(1, LEAST_SETTLED + STEP + 1)])
-    give(engine, who["ann"], *["positive"] * (LEAST_SETTLED + STEP))
-    give(engine, who["bob"], *["positive"] * LEAST_SETTLED)
-    later(2 * OPEN_FOR)
-    for extra in range(STEP):
-        assert own_agreement(engine, who["ann"]) == OwnAgreement(LEAST_SETTLED, LEAST_SETTLED), extra
-        give(engine, who["bob"], "negative")
-        adjudicate(engine, who["ada"], LEAST_SETTLED + extra + 1, ["negative"], "", "slip")
-    assert own_agreement(engine, who["ann"]) == OwnAgreement(LEAST_SETTLED, LEAST_SETTLED + STEP)
 
 
 @pytest.mark.parametrize("wanted", [OwnFilter(), OwnFilter(search="no such film"), OwnFilter(changeable=True)])

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from app_driver import Prepared, blocks, go, in_both, open_app, said
+from app_driver import Prepared, go, in_both, open_app, said
 from quality_world import know
 from sqlalchemy import update
 from streamlit.testing.v1 import AppTest
@@ -114,7 +114,7 @@ def test_where_there_is_nothing_to_pick_the_switch_says_what_to_do(prepared: Pre
     assert "add texts with their answers from a CSV file" in said(app)
 
 
-def test_words_are_looked_at_before_they_hold_and_an_earlier_version_holds_again(prepared: Prepared) -> None:
+def test_words_are_looked_at_before_they_hold(prepared: Prepared) -> None:
     app = go(open_app(prepared.boss), "words")
     app.text_input(key="words-question-sentiment--0").set_value("Is it praise?")
     app = pressed(app, text_in("en", "words.preview"))
@@ -122,19 +122,6 @@ def test_words_are_looked_at_before_they_hold_and_an_earlier_version_holds_again
     assert "### Is it praise?" in said(app)
     with prepared.engine.connect() as connection:
         assert own_words(connection, "sentiment").version == 0
-    for question in ("Is it praise?", "Is it blame?"):
-        set_words(prepared.engine, "sentiment", {"question": question})
-    app = go(open_app(prepared.boss), "words")
-    version = app.selectbox(key="words-version-sentiment-2")
-    assert version.options == ["Version 2 (in force)", "Version 1", "audit's own words"]
-    app = version.set_value(1).run()
-    assert "### Is it praise?" in said(app)
-    app = app.button(key="restore-words-version-sentiment-2").click().run()
-    assert not app.exception
-    with prepared.engine.connect() as connection:
-        own = own_words(connection, "sentiment")
-    assert (own.version, own.wordings[""].question) == (3, "Is it praise?")
-    assert "Is it praise?" in blocks(open_app(prepared.ann))
 
 
 def test_words_can_be_set_before_anything_is_asked_and_a_plan_shows_them(tmp_path: Path, monkeypatch) -> None:
