@@ -9,14 +9,13 @@ from audit.annotation.guidelines import guideline_of
 from audit.annotation.queue import next_question
 from audit.errors import Refused
 from audit.judging.adjudications import (
-    LAST,
     adjudicate,
     change_adjudication,
     disputes,
     my_adjudications,
     opinions,
 )
-from audit.judging.judgements import judge, undo
+from audit.judging.judgements import judge
 from audit.store import open_store, table_of, tables
 
 PEOPLE = ("ann", "bob", "cyd")
@@ -65,14 +64,6 @@ def test_disputed_are_full_questions_that_votes_do_not_settle(engine, who):
     assert [dispute.shown.id for dispute in disputed(engine, who["ada"])] == [split, unsure]
     adjudicate(engine, who["ada"], unsure, ["neutral"], "", "ambiguous_text")
     assert disputes(engine, who["ada"]) == [split]
-
-
-def test_a_vote_that_is_taken_back_ends_the_dispute_until_there_is_another(engine, who):
-    split = say(engine, who, ["positive", "positive", "negative"])
-    assert undo(engine, who["cyd"]) == split
-    assert disputes(engine, who["ada"]) == []
-    judge(engine, who["cyd"], split, "positive")
-    assert disputes(engine, who["ada"]) == []
 
 
 def test_opinions_have_no_names_and_no_order_of_accounts_or_time(engine, who):
@@ -138,13 +129,6 @@ def test_what_somebody_else_settled_since_is_not_changed(engine, who):
     with pytest.raises(Refused, match="not one of your last 10"):
         change_adjudication(engine, who["ada"], own, ["negative"], "", "slip")
     assert count(engine, tables.Adjudication) == 2
-
-
-def test_only_the_last_ten_are_there_to_be_changed(engine, who):
-    ids = [adjudicate(engine, who["ada"], number, ["neutral"], "", "slip") for number in range(1, 13)]
-    assert [decision.id for decision in my_adjudications(engine, who["ada"])] == ids[: -LAST - 1 : -1]
-    with pytest.raises(Refused, match="not one of your last 10"):
-        change_adjudication(engine, who["ada"], ids[0], ["negative"], "", "slip")
 
 
 def test_a_spot_check_stays_one_when_it_is_changed(engine, who):

@@ -4,9 +4,8 @@ can be told by it."""
 from datetime import timedelta
 
 import pytest
-from drawn_questions import draw_each
 from quality_world import know, settle_how
-from question_world import add_people, ask, asked, give, rows, where
+from question_world import add_people, asked, give, rows, where
 
 from audit.annotation import control_questions
 from audit.annotation.answers import counting_votes
@@ -19,15 +18,13 @@ from audit.annotation.own_answers import (
     own_answers,
     own_labels,
 )
-from audit.annotation.questions import labels_of
 from audit.annotation.queue import next_question
 from audit.errors import NotAllowed, Refused
 from audit.judging.adjudications import adjudicate
 from audit.judging.deferral import flag_answer, skip
 from audit.judging.judgements import change, judge, undo
 from audit.keys import uniform
-from audit.store import open_store, table_of, tables
-from audit.tasks import Input
+from audit.store import table_of, tables
 
 __all__ = ["where"]
 TEXTS = ["It is GOOD.", 'It is 100% bad, "really".', "电影很长_", "It is short."]
@@ -86,26 +83,6 @@ def test_the_list_is_searched_and_filtered_and_has_nobody_elses_answers(where, l
         own_answers(engine, 999)
 
 
-def test_pages_go_on_where_the_last_one_ended(tmp_path):
-    engine, who = world(tmp_path / "audit.db", [f"Film {number}." for number in range(1, 8)])
-    give(engine, who["ann"], *["positive"] * 7)
-    pages, before = [], None
-    while True:
-        page = own_answers(engine, who["ann"], before=before, size=3)
-        pages.append([entry.question_id for entry in page.answers])
-        if (before := page.next) is None:
-            break
-    assert pages == [[7, 6, 5], [4, 3, 2], [1]]
-
-
-def test_a_group_is_found_by_any_of_its_texts_and_an_output_by_its_words(tmp_path):
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
-    who = add_people(engine, ROLES)
-    draw_each(engine, [Input.of("A long report.")], task="summarization", outputs=["Brief."])
-    give(engine, who["ann"], labels_of("summarization", "pair")[0])
-    assert ids(engine, who["ann"], search="brief") == ids(engine, who["ann"], search="report") == [1]
-
-
 def closed(engine, account, question_id):
     return own_answer(engine, account, question_id)[0].closed
 
@@ -121,24 +98,6 @@ def test_an_answer_is_open_for_a_day_and_while_others_are_waited_for(where, late
     assert ids(engine, who["ann"], changeable=True) == [2]
     adjudicate(engine, who["ada"], 2, ["positive"], "", "slip")
     assert closed(engine, who["ann"], 2) == "settled"
-
-
-def test_one_that_nobody_else_is_asked_stays_open(tmp_path, later):
-    engine = open_store(str(tmp_path / "audit.db"), create=True)
-    ask(engine, [Input.of("It is good.")], annotators=1)
-    who = add_people(engine, ROLES)
-    give(engine, who["ann"], "positive")
-    later(10 * OPEN_FOR)
-    assert closed(engine, who["ann"], 1) is None
-
-
-def test_disputes_and_agreements_are_closed_alike(tmp_path, later):
-    engine, who = world(tmp_path / "audit.db")
-    give(engine, who["ann"], "positive", "negative", "positive")
-    give(engine, who["bob"], "positive", "positive", "unsure")
-    for time in (timedelta(0), 2 * OPEN_FOR):
-        later(time)
-        assert len({closed(engine, who["ann"], id) for id in (1, 2, 3)}) == 1
 
 
 @pytest.fixture

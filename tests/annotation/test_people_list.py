@@ -2,11 +2,9 @@
 
 import pytest
 
-from audit.annotation.accounts import add_account, entries
-from audit.annotation.invitations import Terms, invitation_of, invitations, invite_people
+from audit.annotation.invitations import Terms
 from audit.annotation.people_list import people_of
 from audit.errors import AuditError
-from audit.store import open_store
 
 STUDIES = {"hotels": [1], "films (imdb)": [2], "2": [2]}
 
@@ -52,21 +50,3 @@ def test_every_wrong_line_is_told_with_its_number_and_reason():
         people_of("ann,,,spas", Terms(), STUDIES)
     with pytest.raises(AuditError, match="the columns are name, role, languages, study"):
         people_of("name,shoe\nann,42", Terms())
-
-
-def test_nobody_is_invited_where_a_name_is_wrong(tmp_path):
-    engine = open_store(str(tmp_path / "a.db"), create=True)
-    boss = add_account(engine, "boss", "manager", "long enough").id
-    people = people_of("ann\nboss\nann\ngold", Terms())
-    with pytest.raises(AuditError) as caught:
-        invite_people(engine, people, by=boss, where="the list")
-    for part in ("line 2: there is an account 'boss' already", "line 3: the name 'ann' stands twice", "line 4"):
-        assert part in str(caught.value)
-    assert invitations(engine, by=boss) == []
-    made = dict(invite_people(engine, people_of("ann\nben,adjudicator", Terms()), by=boss))
-    assert {name: invitation_of(engine, secret).role for name, secret in made.items()} == {
-        "ann": "annotator",
-        "ben": "adjudicator",
-    }
-    invited = [entry.detail for entry in entries(engine, boss) if entry.action == "invited"]
-    assert sorted((detail["role"], detail["count"]) for detail in invited) == [("adjudicator", 1), ("annotator", 1)]
