@@ -18,7 +18,6 @@ from audit.annotation.accounts import (
 )
 from audit.annotation.invitations import (
     FIRST,
-    Invitee,
     Terms,
     completion_code,
     end_invitation,
@@ -26,7 +25,6 @@ from audit.annotation.invitations import (
     invitation_of,
     invitations,
     invite,
-    invite_people,
     join,
 )
 from audit.errors import AuditError, NotAllowed, Refused
@@ -75,22 +73,6 @@ def test_an_invitation_expires_and_is_taken_back(engine: Engine, boss: int) -> N
             invitation_of(engine, secret)
         with pytest.raises(NotAllowed, match=UNUSABLE):
             join(engine, secret, "ann", PASSWORD)
-
-
-def test_many_at_once_are_all_or_none(engine: Engine, boss: int) -> None:
-    for names, sentence in (
-        (["ann", "boss"], "'boss' already"),
-        (["ann", "ann "], "stands twice"),
-        ([], "1 to 500"),
-        (["a" * 81], "1 to 80"),
-    ):
-        with pytest.raises(AuditError, match=sentence):
-            invite_people(engine, [Invitee(name, Terms(), line) for line, name in enumerate(names, 1)], by=boss)
-    assert invitations(engine, by=boss) == []
-    links = dict(invite_people(engine, [Invitee(name, Terms(uses=9)) for name in ("ann", "王芳")], by=boss))
-    assert join(engine, links["王芳"], "somebody else", PASSWORD).name == "王芳"
-    with pytest.raises(NotAllowed, match=UNUSABLE):
-        join(engine, links["王芳"], "again", PASSWORD)
 
 
 def test_the_last_use_of_a_link_is_one_persons(engine: Engine, boss: int) -> None:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from audit.annotation.accounts import account_details, change_account
 from audit.annotation.control_questions import known_questions, qualification
-from audit.annotation.invitations import Terms, invitations, invite, join
+from audit.annotation.invitations import Terms, invite, join
 from audit.annotation.queue import next_question
 from audit.annotation.words import own_words, set_words
 from audit.judging.judgements import judge
@@ -56,27 +56,6 @@ def test_questions_that_nobody_assigned_may_answer_are_told(prepared: Prepared) 
     app = open_app(prepared.ann)
     assert "in studies that others work on" in said(app)
     assert text_in("en", "annotate.nothing_more") not in said(app)
-
-
-@in_both
-def test_people_by_a_list_and_what_is_wrong_in_it(prepared: Prepared, language: str) -> None:
-    app = go(open_app(prepared.boss, language), "accounts")
-    make = text_in(language, "invite.make_many")
-    app.text_area(key="invite-names").set_value("ann\nnew one, queen\nxi, annotator")
-    app = pressed(app, make)
-    assert "queen" in said(app)
-    assert invitations(prepared.engine) == []
-    app.text_area(key="invite-names").set_value("ann\nxi")
-    app = pressed(app, make)
-    assert "ann" in said(app)
-    assert invitations(prepared.engine) == []
-    app.text_area(key="invite-names").set_value("name, role, study\nxi, adjudicator, sentences\n王芳,,")
-    app = pressed(app, make)
-    made = {one.name: (one.role, one.studies) for one in invitations(prepared.engine)}
-    assert made == {"xi": ("adjudicator", (1,)), "王芳": ("annotator", ())}
-    copied = app.code[0].value.splitlines()
-    assert [line.split("\t")[0] for line in copied] == ["xi", "王芳"]
-    assert all("/join/" in line for line in copied)
 
 
 @in_both
